@@ -13,12 +13,9 @@ use crate::console::Console;
 /// Maximum number of lines of an example.
 const MAX_LINES: usize = 20;
 
-/// Options for changes of existing files.
+/// Options of diffs.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArgs {
-    /// Overwrite files that dropforge did not write
-    #[arg(long)]
-    pub(crate) force: bool,
     /// Print a diff as summary (clusters with the same change together), unified (a patch) or json (a line for each group)
     /// [default: summary]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff")]

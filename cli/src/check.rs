@@ -19,6 +19,7 @@ use crate::hcl::is_configuration;
 use crate::input::{InputFiles, source};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::LanguageArgs;
+use crate::schema::SchemaArgs;
 
 /// Check templates and configurations for errors, without rendering
 ///
@@ -47,12 +48,6 @@ pub(crate) struct CheckArgs {
     /// Templates, configurations, directories or artifacts
     #[arg(required = true, value_name = "FILES")]
     pub(crate) templates: Vec<PathBuf>,
-    /// Read the types of HCL variables from a file
-    ///
-    /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
-    /// {"name": "TYPE"} or {"name": ["list", "string"]}
-    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
-    pub(crate) var_types: Option<PathBuf>,
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
@@ -60,12 +55,14 @@ pub(crate) struct CheckArgs {
     pub(crate) language: LanguageArgs,
     #[command(flatten)]
     pub(crate) values: CheckValuesArgs,
+    #[command(flatten)]
+    pub(crate) schema: SchemaArgs,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let engine = args.language.engine().build();
-    let types = match &args.var_types {
+    let types = match args.schema.var_types() {
         Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
         None => None,
     };
@@ -86,8 +83,14 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         check.sources(&sources, files)?;
     }
     let failures = match args.values.any() {
-        true => args.values.check(&args.templates, &check.valid, check.configurations == 0, files, console)?,
-        false => Vec::new(),
+        true => {
+            let schema = (&args.schema, args.templates.as_slice());
+            args.values.check(&check.valid, check.configurations == 0, schema, files, console)?
+        }
+        false => {
+            args.schema.read(&args.templates, files)?;
+            Vec::new()
+        }
     };
     Ok(check.finish(&failures, console))
 }
@@ -146,7 +149,7 @@ impl Check<'_> {
     /// Splits a set into templates and configurations. Leaves out the file of variable types, unless it was named.
     fn split(&mut self, mut set: TemplateSet, inputs: &mut InputFiles) -> (TemplateSet, Vec<Arc<Source>>) {
         let canonical = |path: &Path| path.canonicalize().ok();
-        let types = self.args.var_types.as_deref().and_then(canonical);
+        let types = self.args.schema.var_types().and_then(canonical);
         let (mut templates, mut configurations) = (Vec::new(), Vec::new());
         self.found.extend(set.skipped.warnings());
         for file in std::mem::take(&mut set.files) {

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 
@@ -16,11 +17,13 @@ use crate::limits::LimitOption;
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
 use crate::output::stdout_error;
+use crate::project::{Moved, Project};
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, functions, hcl, inspect, intent, render, stamp, terraform, values,
+    check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, krm, project, render, stamp,
+    terraform, values, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -49,6 +52,8 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Krm(krm::KrmArgs),
+    Init(init::InitArgs),
     Completions(completions::CompletionArgs),
 }
 
@@ -71,34 +76,83 @@ pub fn main() -> ExitCode {
     let args = eval::with_expressions(std::env::args_os());
     let json = wants_json(&args);
     let hint = terraform::one_dash(&args);
-    match (Cli::try_parse_from(args), hint) {
-        (Ok(cli), _) => run(&cli).into(),
-        (Err(error), Some(hint)) if error.use_stderr() => {
-            print(&hint, json);
-            Exit::Usage.into()
-        }
-        (Err(error), _) => usage(&error, json).into(),
+    match (parse(args.clone(), Moved::No), hint) {
+        (Ok((cli, project)), _) => run(cli, project.as_ref(), &args).into(),
+        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json).into(),
+        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json).into(),
+        (Err(Refused::Usage(error)), _) => usage(&error, json).into(),
     }
 }
 
-fn run(cli: &Cli) -> Exit {
+/// The reason why arguments cannot be parsed.
+enum Refused {
+    /// Errors in the project file.
+    Diagnostics(Vec<Box<Diagnostic>>),
+    /// A message of clap, which may be the help.
+    Usage(Box<clap::Error>),
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        let diagnostics = match refused {
+            Refused::Diagnostics(diagnostics) => diagnostics,
+            Refused::Usage(error) => vec![Diagnostic::new(Code::Usage, first_line(&error))],
+        };
+        Self::usage(diagnostics)
+    }
+}
+
+/// Parses the arguments, with those of the project file.
+fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
+    let definition = definition();
+    let project = project::expand(&definition, &mut args, moved);
+    let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
+    let matches = definition.clone().try_get_matches_from(&args);
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => Ok((cli, project)),
+        Err(mut error) => {
+            let refused = project.as_ref().map(|project| project.refused(&definition)).unwrap_or_default();
+            project::hint(&mut error, project.as_ref(), &args);
+            Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
+        }
+    }
+}
+
+/// Returns the definition of the command line.
+pub(crate) fn definition() -> clap::Command {
+    project::augment(Cli::command())
+}
+
+fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
     let console = Console::new(&cli.global, cli.command.limits());
+    if let Some(project) = project {
+        console.detail(&format!("project: {}", project.name()));
+    }
     let files = &mut InputFiles::new(cli.global.max_input);
-    let result = change_directory(cli).and_then(|()| match &cli.command {
-        Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
-        Command::Render(args) => render::run(args, files, &console),
-        Command::Values(args) => values::run(args, files, &console),
-        Command::Check(args) => check::run(args, files, &console),
-        Command::Compile(args) => compile::run(args, &console),
-        Command::Inspect(args) => inspect::run(args, files),
-        Command::Disasm(args) => disasm::run(args, files),
-        Command::Eval(args) => eval::run(args, files, &console),
-        Command::Functions(args) => functions::run(args),
-        Command::Intent(args) => intent::run(args, files, &console),
-        Command::Hcl(args) => hcl::run(args, files, &console),
-        Command::Catalog(args) => catalog::run(args, files, &console),
-        Command::Serve(args) => serve::run(args, files, &console),
-        Command::Completions(args) => completions::run(args, &mut Cli::command()),
+    let again = || match parse(args.to_vec(), Moved::Yes)?.0.command {
+        Command::Stamp(args) => Ok(args),
+        _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
+    };
+    let result = change_directory(&cli).and_then(|()| match cli.command {
+        Command::Stamp(args) if args.watch.watch => {
+            watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)
+        }
+        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console),
+        Command::Render(args) => render::run(&args, files, &console),
+        Command::Values(args) => values::run(&args, files, &console),
+        Command::Check(args) => check::run(&args, files, &console),
+        Command::Compile(args) => compile::run(&args, &console),
+        Command::Inspect(args) => inspect::run(&args, files),
+        Command::Disasm(args) => disasm::run(&args, files),
+        Command::Eval(args) => eval::run(&args, files, &console),
+        Command::Functions(args) => functions::run(&args),
+        Command::Intent(args) => intent::run(&args, files, &console),
+        Command::Hcl(args) => hcl::run(&args, files, &console),
+        Command::Catalog(args) => catalog::run(&args, files, &console),
+        Command::Serve(args) => serve::run(&args, files, &console),
+        Command::Krm(args) => krm::run(&args, files, &console),
+        Command::Init(args) => init::run(&args, &console),
+        Command::Completions(args) => completions::run(&args, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
@@ -131,16 +185,24 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         };
     }
     if json {
-        let text = error.to_string();
-        let message = text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned();
-        console::line(&Diagnostic::new(Code::Usage, message).to_json().to_string());
+        console::line(&Diagnostic::new(Code::Usage, first_line(error)).to_json().to_string());
     } else {
         let _ = error.print();
     }
     Exit::Usage
 }
 
-/// Prints an error before the options for it are known.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned()
+}
+
+/// Prints usage errors before the options for them are known.
+fn refuse(errors: Vec<Box<Diagnostic>>, json: bool) -> Exit {
+    errors.iter().for_each(|error| print(error, json));
+    Exit::Usage
+}
+
 fn print(error: &Diagnostic, json: bool) {
     console::line(&if json { error.to_json().to_string() } else { error.render(false) });
 }
@@ -157,6 +219,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
     }
 }

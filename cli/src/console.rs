@@ -77,6 +77,11 @@ impl Console {
         }
     }
 
+    /// Counts warnings from the beginning.
+    pub(crate) fn forget_warnings(&self) {
+        self.warnings.set(0);
+    }
+
     /// Returns the number of warnings printed.
     pub(crate) fn warnings(&self) -> usize {
         self.warnings.get()

@@ -142,10 +142,7 @@ impl Copies<'_> {
 /// Matches a glob with a `/` against a path, and one without against its last component.
 fn is_match(glob: &str, path: &str) -> bool {
     let Some(parsed) = Glob::parse(glob, Syntax::Simple) else { return false };
-    match glob.contains('/') {
-        true => parsed.matches(path.split('/')),
-        false => parsed.matches(path.rsplit('/').take(1)),
-    }
+    parsed.matches(if glob.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) })
 }
 
 /// Warns of a file that looks like a template.

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 
+use crate::console::Console;
+
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -74,6 +76,20 @@ pub(crate) struct Failed {
     pub(crate) failures: Vec<Failure>,
     /// The exit.
     pub(crate) exit: Exit,
+}
+
+impl Failed {
+    /// Ends with the exit of a usage error, whatever the codes of these errors.
+    pub(crate) fn usage(diagnostics: Vec<Box<Diagnostic>>) -> Self {
+        Self { diagnostics, failures: Vec::new(), exit: Exit::Usage }
+    }
+
+    /// Prints the errors and returns the exit.
+    pub(crate) fn print(self, console: &Console) -> Exit {
+        self.failures.iter().for_each(|failure| console.failure(failure));
+        console.diagnostics(self.diagnostics);
+        self.exit
+    }
 }
 
 impl From<Box<Diagnostic>> for Failed {

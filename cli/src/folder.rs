@@ -31,6 +31,9 @@ pub(crate) struct FolderArgs {
     /// {region} are values.
     #[arg(long, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: Option<String>,
+    /// Overwrite files that dropforge did not write
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
 }
@@ -41,8 +44,9 @@ impl FolderArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
-        let layout = self.layout.is_some().then_some("--layout");
-        let Some(option) = layout.or_else(|| self.outputs.first_given()) else { return Ok(()) };
+        let own = [("--layout", self.layout.is_some()), ("--force", self.force)];
+        let own = own.iter().find(|(_, given)| *given).map(|(option, _)| *option);
+        let Some(option) = own.or_else(|| self.outputs.first_given()) else { return Ok(()) };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
     }
@@ -80,7 +84,12 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
-    let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
+    let options = Options {
+        plain_stream: outputs.json,
+        templates: paths,
+        force: args.folder.force,
+        ..args.folder.outputs.options()
+    };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
@@ -114,7 +123,7 @@ fn exit(report: &Report, stop: &Stop, console: &Console) -> Exit {
     report.failures.iter().for_each(|failure| console.diagnostic(&failure.diagnostic));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
-    let is_invalid = |code: Code| code == Code::InvalidOutput;
+    let is_invalid = |code: Code| matches!(code, Code::InvalidOutput | Code::UnfitOutput);
     match () {
         () if report.interrupted => Exit::Signal(stop.number()),
         () if report.is_complete() && report.errors.is_empty() => Exit::Ok,

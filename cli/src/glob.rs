@@ -1,7 +1,7 @@
 //! Glob and directory arguments: `clusters/*.yaml` and `clusters/` as sorted lists of files.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use dropforge::bulk::Format;
 use dropforge::diagnostics::{Code, Diagnostic, Result};
@@ -27,6 +27,23 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
         false => Ok(found),
         true => Err(Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))),
     }
+}
+
+/// Returns the part of a pattern before its first wildcard: all that it can match lies there or below.
+pub(super) fn literal_part(pattern: &str) -> PathBuf {
+    let path = Path::new(pattern);
+    if path.exists() {
+        return path.to_owned();
+    }
+    let is_literal =
+        |part: &Component<'_>| !part.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?".contains(byte));
+    let literal: PathBuf = path.components().take_while(is_literal).collect();
+    if literal.as_os_str().is_empty() { PathBuf::from(".") } else { literal }
+}
+
+/// Parses a pattern of paths.
+pub(super) fn parse(pattern: &str) -> std::result::Result<Glob, String> {
+    Glob::parse(pattern, Syntax::Full).ok_or_else(|| "expected a pattern such as `**/*.yaml`".to_owned())
 }
 
 /// Returns the files below `dir` whose extensions name a format, sorted. Hidden files are left out.

@@ -23,6 +23,11 @@ pub(crate) struct KubeArgs {
 }
 
 impl KubeArgs {
+    /// Returns the files and directories of schemas.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.kube_schemas.iter()
+    }
+
     /// Reads the schemas, if there are any.
     ///
     /// # Errors

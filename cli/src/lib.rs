@@ -3,10 +3,12 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
 //! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
+//! | `watch` | stamping again after changes |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
@@ -41,9 +43,11 @@ mod folder;
 mod functions;
 mod glob;
 mod hcl;
+mod init;
 mod input;
 mod inspect;
 mod intent;
+mod krm;
 mod kube_schemas;
 mod layers;
 mod limits;
@@ -54,6 +58,7 @@ mod options;
 mod output;
 mod outputs;
 mod progress;
+mod project;
 mod render;
 mod schema;
 #[cfg(feature = "catalog")]
@@ -65,5 +70,6 @@ mod template_paths;
 mod terraform;
 mod unread;
 mod values;
+mod watch;
 
 pub use command::main;

@@ -28,8 +28,6 @@ pub(crate) struct CheckValuesArgs {
     selector: Vec<String>,
     #[command(flatten)]
     values: ValueArgs,
-    #[command(flatten)]
-    schema: SchemaArgs,
 }
 
 /// The templates that are checked.
@@ -57,20 +55,20 @@ impl CheckValuesArgs {
         !self.fleet.is_empty() || self.values.gives_values()
     }
 
-    /// Finds names that `checked` looks up and that nothing gives, values that do not fit the schema beside `templates`, and
-    /// values that nothing reads. The latter only if nothing else is wrong, and `reads_all`: only templates were checked.
+    /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
+    /// nothing reads. The last only if nothing else is wrong, and `reads_all`: only templates were checked.
     ///
     /// # Errors
-    /// Errors of reading values and fleets; `usage` for a selector that selects nothing.
+    /// Errors of reading values, schemas and fleets; `usage` for a selector that selects nothing.
     pub(crate) fn check(
         &self,
-        templates: &[PathBuf],
         checked: &CheckedTemplates,
         reads_all: bool,
+        (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let layers = self.schema.layers(&self.values, self.reading.merge(), templates, files, console)?;
+        let layers = schema.layers(&self.values, self.reading.merge(), templates, files, console)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
         let clusters = selected(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
@@ -79,10 +77,14 @@ impl CheckValuesArgs {
             found.look_at_all(&layers, &clusters)?;
         }
         let mut failures = found.into_failures(&clusters);
+        if self.fleet.is_empty() || !clusters.is_empty() {
+            failures.extend(layers.all_violations(&clusters));
+        }
         // A name that nothing gives is often the reason that nothing reads another.
         if reads_all && failures.is_empty() {
             let layout = Layout::parse(DEFAULT_LAYOUT)?;
             let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
+            let read = read.and_declared(&layers);
             let unread = read.unread(&layers).into_iter();
             failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
             failures.extend(read.unread_by_clusters(&layers, &clusters));

@@ -345,6 +345,14 @@ struct SetFlags {
 #[derive(Debug)]
 pub(crate) struct SetArgs(pub(crate) Vec<(SetKind, String)>);
 
+impl SetArgs {
+    /// Returns the files that `--set-file` names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let files = self.0.iter().filter(|(kind, _)| matches!(kind, SetKind::File));
+        files.filter_map(|(_, text)| text.split_once('=').map(|(_, path)| path.into()))
+    }
+}
+
 impl Args for SetArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
         SetFlags::augment_args(command)

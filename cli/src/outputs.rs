@@ -8,6 +8,7 @@ use clap::Args;
 use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplatePaths, TemplateSet};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Dialect, OutputSyntax, Template};
+use dropforge::stdlib::globs::Glob;
 use dropforge::text::Source;
 use dropforge::value::OutputFormat;
 
@@ -16,6 +17,7 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
+use crate::glob;
 use crate::input::InputFiles;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::template_paths;
@@ -27,6 +29,9 @@ pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
     #[arg(long, conflicts_with = "kube_schemas")]
     pub(crate) no_check_output: bool,
+    /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
+    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
+    pub(crate) unchecked: Vec<Glob>,
     /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
     ///
     /// A glob with a `/` matches paths below the folder, one without matches names.
@@ -41,6 +46,9 @@ pub(crate) struct OutputArgs {
     /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
     #[arg(long, value_name = "ORDER")]
     pub(crate) order: Option<Order>,
+    /// Overwrite files in the output directory that dropforge did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 impl OutputArgs {
@@ -48,9 +56,11 @@ impl OutputArgs {
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("--no-check-output", self.no_check_output),
+            ("--unchecked", !self.unchecked.is_empty()),
             ("--copy", !self.copy.is_empty()),
             ("--keep-empty", self.keep_empty),
             ("--order", self.order.is_some()),
+            ("--force", self.force),
         ];
         given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
     }
@@ -59,8 +69,10 @@ impl OutputArgs {
     pub(crate) fn options(&self) -> Options {
         Options {
             check_outputs: !self.no_check_output,
+            unchecked: self.unchecked.clone(),
             keep_empty: self.keep_empty,
             order: self.order.unwrap_or(Order::Install),
+            force: self.force,
             ..Options::default()
         }
     }

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use dropforge::bulk::Layers;
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
-use dropforge::bulk::{Layers, Merge};
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::dialect::hcl::Variables;
 
-use crate::console::Console;
 use crate::input::{InputFiles, is_dash};
-use crate::layers;
-use crate::options::ValueArgs;
+use crate::options::limits;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
@@ -26,12 +25,23 @@ pub(crate) struct SchemaArgs {
     /// Fill in missing values with the defaults of the schema
     #[arg(long)]
     schema_defaults: bool,
+    /// Read the types of HCL variables, and their defaults and validations, from a file
+    ///
+    /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
+    /// {"name": "TYPE"} or {"name": ["list", "string"]}
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    var_types: Option<PathBuf>,
 }
 
 impl SchemaArgs {
     /// Returns the file that `--schema` names.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.schema.as_deref()
+    }
+
+    /// Returns the file that declares HCL variables.
+    pub(crate) fn var_types(&self) -> Option<&Path> {
+        self.var_types.as_deref()
     }
 
     /// Reads the schemas for values of `templates`.
@@ -52,28 +62,29 @@ impl SchemaArgs {
         paths.iter().map(|path| ValuesSchema::read(&files.read(path)?)).collect()
     }
 
-    /// Reads values and merges them, with the schemas for values of `templates`.
-    ///
-    /// # Errors
-    /// Errors of [`layers::layers`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
-    pub(crate) fn layers(
-        &self,
-        values: &ValueArgs,
-        merge: Merge,
-        templates: &[PathBuf],
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> Result<Layers> {
-        self.add_to(layers::layers(values, merge, files, console)?, templates, files)
-    }
-
     /// Adds the schemas for values of `templates` to `layers`.
     ///
     /// # Errors
     /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
     pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
-        layers.with_schemas(Schemas { schemas: self.read(templates, files)?, defaults: self.schema_defaults })
+        let variables = match &self.var_types {
+            Some(path) => Some(Variables::read(&files.read(path)?, &limits()).map_err(first)?),
+            None => None,
+        };
+        layers.with_schemas(Schemas {
+            schemas: self.read(templates, files)?,
+            defaults: self.schema_defaults,
+            variables,
+        })
     }
+}
+
+/// Returns the first error with the others.
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    let mut errors = errors.into_vec().into_iter();
+    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid declarations"));
+    first.also = errors.collect();
+    first
 }
 
 /// Returns the schemas in the directories among `templates`, and in those of the files, each once.

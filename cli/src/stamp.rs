@@ -1,5 +1,6 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,7 +17,8 @@ use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
-use crate::input::{InputFiles, unreadable};
+use crate::glob;
+use crate::input::{InputFiles, is_dash, unreadable};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
@@ -26,6 +28,7 @@ use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
 use crate::unread::WarningArgs;
+use crate::watch::{Seen, WatchArgs};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -95,10 +98,20 @@ pub(crate) struct StampArgs {
     warnings: WarningArgs,
     #[command(flatten)]
     cache: CacheArgs,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
 }
 
 /// The layout for one stream.
 const SINGLE: &str = "single";
+
+/// The surroundings of a run.
+pub(crate) struct Run<'r> {
+    pub(crate) global: &'r Global,
+    pub(crate) console: &'r Console,
+    /// Listens from the first output on.
+    pub(crate) stop: &'r OnceCell<Stop>,
+}
 
 /// Runs the command.
 pub(crate) fn run(
@@ -107,7 +120,19 @@ pub(crate) fn run(
     files: &mut InputFiles,
     console: &Console,
 ) -> std::result::Result<Exit, Failed> {
-    let started = Instant::now();
+    let (started, stop) = (Instant::now(), OnceCell::new());
+    let run = Run { global, console, stop: &stop };
+    let report = once(args, &run, files, &mut Seen::default())?;
+    Ok(finish(args, &report, &run, started))
+}
+
+/// Stamps once: everything, or what differs from the run that was `seen`.
+pub(crate) fn once(
+    args: &StampArgs,
+    &Run { global, console, stop }: &Run<'_>,
+    files: &mut InputFiles,
+    seen: &mut Seen,
+) -> std::result::Result<Report, Failed> {
     let target = Target::of(args)?;
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     if args.language.lang.is_none() {
@@ -139,24 +164,78 @@ pub(crate) fn run(
     let clusters: Vec<&Cluster> = (0..plan.clusters()).filter_map(|at| plan.cluster(&fleet, at)).collect();
     let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
     if args.warnings.refuse(&layers, &clusters, read, console) {
-        return Ok(Exit::Error);
+        return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
     }
+    // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
+    let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {
+        true => plan,
+        false => seen.narrow(plan, &fleet, &layers, &forge, args.prune),
+    };
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
     let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
-    let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
+    let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
-    let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
+    let prune = args.prune && !seen.is_narrowed();
+    let options = Options { plain_stream: outputs.json, templates: paths, prune, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
     kube_schemas::warn(kinds.as_ref(), console);
-    Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
+    Ok(completed(report?, &forge, &plan))
 }
 
 impl StampArgs {
+    /// Checks that the run can be repeated.
+    ///
+    /// # Errors
+    /// `usage` for standard input and output.
+    pub(crate) fn check_watchable(&self) -> Result<()> {
+        let is_stdin =
+            self.values.values.iter().any(|path| is_dash(path)) || self.fleet.fleet.iter().any(|one| one == "-");
+        match is_stdin || matches!(Target::of(self)?, Target::Stdout) {
+            true => Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to standard input and output")
+                .with_help("name files, and a directory with `-o DIR`")),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the files and folders that the run reads.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = PathBuf> {
+        let fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
+        let schemas = self.schema.file().map(Path::to_owned).into_iter().chain(self.kinds.files().cloned());
+        let values = self.values.values.iter().cloned().chain(self.values.sets.files());
+        self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas)
+    }
+
+    /// Returns `true` if a changed file is a template, or copied, or a fleet, so that [`Seen`] finds what it reaches.
+    pub(crate) fn is_narrow(&self, changed: &Path) -> bool {
+        let mut fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
+        let is_schema = changed.to_string_lossy().ends_with(".schema.json");
+        let is_template = self.templates.iter().any(|path| changed.starts_with(path)) && !is_schema;
+        is_template || fleets.any(|path| changed.starts_with(path))
+    }
+
+    /// Returns the directory or the file to write to.
+    pub(crate) fn output(&self) -> Option<PathBuf> {
+        self.output.clone()
+    }
+
+    /// Returns the folder that includes are relative to, if there are sources.
+    ///
+    /// # Errors
+    /// Errors of [`LanguageArgs::discover`].
+    pub(crate) fn include_root(&self) -> Result<Option<PathBuf>> {
+        let (_, sources) = crate::artifacts::split(&self.templates);
+        if sources.is_empty() {
+            Ok(None)
+        } else {
+            self.language.discover(&sources, &NamedFiles::default()).map(|set| Some(set.root))
+        }
+    }
+
     /// Returns `true` if nothing is written.
     fn is_preview(&self) -> bool {
         self.dry_run || self.check || self.diff
@@ -171,7 +250,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune: args.prune,
         prune_force: args.prune_force,
         deletions: args.check || args.diff,
-        force: args.changes.force,
+
         ..args.outputs.options()
     }
 }
@@ -277,19 +356,24 @@ fn compare_file(
     Ok(one_file(report, change))
 }
 
-/// Prints errors, warnings and the summary. Returns the exit.
-fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, started: Instant) -> Exit {
+/// Prints errors and warnings.
+pub(crate) fn print_problems(report: &Report, console: &Console) {
     report.failures.iter().for_each(|failure| console.failure(failure));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
     report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
-    summary::print(report, args.is_preview(), started.elapsed(), console);
+}
+
+/// Prints errors, warnings and the summary. Returns the exit.
+fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) -> Exit {
+    print_problems(report, run.console);
+    summary::print(report, args.is_preview(), started.elapsed(), run.console);
     match () {
-        () if report.interrupted => Exit::Signal(stop.number()),
+        () if report.interrupted => Exit::Signal(run.stop.get().map_or(0, Stop::number)),
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
-        () if args.warnings.are_errors(console) => Exit::Error,
+        () if args.warnings.are_errors(run.console) => Exit::Error,
         () if (args.check || args.diff) && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }

@@ -26,7 +26,7 @@ impl WarningArgs {
         console: &Console,
     ) -> bool {
         if self.strict || !console.quiet {
-            print(&read(), layers, clusters, console);
+            print(&read().and_declared(layers), layers, clusters, console);
         }
         let refuse = self.are_errors(console);
         if refuse {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use dropforge::bulk::values::Step;
-use dropforge::bulk::{Cluster, Fleet, Origins, leaves};
+use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
 use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge::value::{Data, DataMap, yaml};
 
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
         None => layers.alone()?.clone(),
     };
     let text = match args.output_format {
-        _ if args.origins => with_origins(&merged, &given, cluster, &layers.schemas())?,
+        _ if args.origins => with_origins(&merged, &given, cluster, &layers)?,
         ValuesFormat::Yaml => yaml::to_string(&Data::Map(merged)),
         ValuesFormat::Json => json(&Data::Map(merged), true) + "\n",
     };
@@ -108,8 +108,8 @@ fn find<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Cluster> {
     })
 }
 
-/// Returns a line for each value with its origins. Values without one are defaults of the schemas.
-fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, schemas: &str) -> Result<String> {
+/// Returns a line for each value with its origins. Values without one are defaults of a schema or a variable.
+fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, layers: &Layers) -> Result<String> {
     let own = cluster.map(Cluster::inputs).transpose()?;
     let mut origins = Origins::default();
     given.maps.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
@@ -121,11 +121,9 @@ fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, sche
     leaves(merged, &mut |path, value| {
         let mut from = origins.of(path);
         let _ = write!(text, "{}: {}", dotted(path), json(value, false));
-        let _ = match from.next() {
-            Some(origin) => write!(text, "  # {origin}"),
-            None if !schemas.is_empty() => write!(text, "  # {schemas}"),
-            None => Ok(()),
-        };
+        if let Some(origin) = from.next().map(|origin| origin.to_string()).or_else(|| layers.default_place(path)) {
+            let _ = write!(text, "  # {origin}");
+        }
         for (at, overridden) in from.enumerate() {
             let _ = write!(text, "{}{overridden}", if at == 0 { "; overrides " } else { ", " });
         }

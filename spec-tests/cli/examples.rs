@@ -53,3 +53,25 @@ fn the_commands_in_the_docs_print_the_output_shown() {
     }
     assert!(commands >= 8, "{commands}");
 }
+
+/// A shell runs the commands of the README's tour in order, in a copy of `examples/tour/`.
+#[test]
+fn the_tour_runs_as_printed() {
+    let (_, readme) = Sandbox::of_pages();
+    let tour = readme.split("## A tour in a minute\n").nth(1).and_then(|rest| rest.split("```").nth(1)).unwrap();
+    let sandbox = Sandbox::of_example("tour");
+    let mut commands = 0;
+    for line in tour.lines().filter(|line| line.starts_with("dropforge ")) {
+        let mut shell = sandbox.shell("-c", line);
+        shell.env("DROPFORGE_CACHE", "").env("NO_COLOR", "1");
+        // The first command leaves clusters out and sets a tag, so the output of the next two is out of date.
+        let code = if line.contains(" --check") || line.contains(" --diff") { 3 } else { 0 };
+        let outcome = crate::support::outcome(shell);
+        assert_eq!(outcome.code, code, "{line}\n{}{}", outcome.stdout, outcome.stderr);
+        assert!(!outcome.stderr.contains("warning"), "{line}\n{}", outcome.stderr);
+        commands += 1;
+    }
+    assert!(commands >= 20, "{commands}");
+    assert!(sandbox.read("out/eu-1/Service-cart.yaml").contains("targetPort: 8080"));
+    assert!(sandbox.read("out/us-1/deployment.yaml").contains("cart:1.4.1"));
+}

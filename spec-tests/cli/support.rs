@@ -82,6 +82,14 @@ impl Sandbox {
         (sandbox, readme)
     }
 
+    /// Creates a sandbox with the files of a folder of `examples/`.
+    pub fn of_example(name: &str) -> Self {
+        let sandbox = Self::new();
+        let files = tree(&Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples")).join(name));
+        files.iter().for_each(|(name, text)| sandbox.write(name, text));
+        sandbox
+    }
+
     /// Returns a shell that runs `script` in the sandbox and finds the binary.
     pub fn shell(&self, flags: &str, script: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();

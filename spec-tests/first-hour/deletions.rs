@@ -56,7 +56,7 @@ fn the_guards_of_pruning_stop_no_check() {
 #[test]
 fn a_template_that_is_deleted_from_a_given_directory_counts() {
     let sandbox = one_less();
-    std::fs::remove_file(sandbox.path("t/b.tera")).unwrap();
+    std::fs::remove_file(sandbox.path("t/b.yaml.tera")).unwrap();
     let gone = ["c0/b.yaml", "c1/b.yaml", "c2/b.yaml", "c3/a.yaml", "c3/b.yaml"];
     deletes(sandbox.stamp(&["--check"]), &gone);
     // A run that is given one file says nothing about others.
@@ -72,7 +72,7 @@ fn a_template_that_is_deleted_from_a_given_directory_counts() {
 fn a_template_that_others_now_include_counts() {
     let sandbox = Sandbox::fleet(1);
     sandbox.stamp(&[]).expect(0);
-    sandbox.write("t/a.yaml.tera", "{% include 'b.tera' %}");
+    sandbox.write("t/a.yaml.tera", "{% include 'b.yaml.tera' %}");
     let outcome = sandbox.stamp(&["--check", "--no-check-output"]).expect(3);
     assert_eq!(outcome.stdout, "update out/c0/a.yaml\ndelete out/c0/b.yaml\n");
 }
@@ -114,6 +114,26 @@ fn an_artifact_is_like_a_directory() {
 fn a_selector_leaves_the_files_of_other_clusters_alone() {
     let sandbox = one_less();
     deletes(sandbox.stamp(&["--check", "-l", "name=c0"]), &["c3/a.yaml", "c3/b.yaml"]);
+}
+
+#[test]
+fn a_cluster_whose_path_is_unknown_keeps_its_files() {
+    let sandbox = Sandbox::fleet(0);
+    let fleet = |us: &str| {
+        sandbox.write(
+            "fleet.ndjson",
+            &format!("{{\"name\":\"eu\",\"n\":1,\"r\":\"x\"}}\n{{\"name\":\"us\",\"n\":1{us}}}\n"),
+        );
+    };
+    let stamp = |more: &[&str]| sandbox.stamp(&[&["--layout", "{r}/{cluster}/{template}"], more].concat());
+    fleet(",\"r\":\"y\"");
+    stamp(&[]).expect(0);
+    fleet(",\"r\":\"z\"");
+    deletes(stamp(&["-l", "name=eu", "--check"]), &["y/us/a.yaml", "y/us/b.yaml"]);
+    fleet("");
+    stamp(&["-l", "name=eu", "--check"]).expect(0).says(&["note: 2 files of clusters that are not selected"]);
+    stamp(&["-l", "name=eu", "--prune", "--prune-force"]).expect(0).says(&["note: 2 files"]);
+    assert!(sandbox.path("out/y/us/b.yaml").exists());
 }
 
 /// Returns the rows of the manifest: path, index of the template, hash.

@@ -17,7 +17,7 @@ fn stamped() -> Sandbox {
 /// Writes a fleet with the image tag and replicas that `of` returns for a number.
 fn fleet(sandbox: &Sandbox, of: impl Fn(usize) -> (u32, u32)) {
     let one = |n: usize| {
-        let ((tag, replicas), region) = (of(n), if n % 2 == 0 { "eu" } else { "us" });
+        let ((tag, replicas), region) = (of(n), if n.is_multiple_of(2) { "eu" } else { "us" });
         format!("- {{name: c{n}, region: {region}, tag: {tag}, replicas: {replicas}, motd: hi}}\n")
     };
     sandbox.write("fleet.yaml", &(0..6).map(one).collect::<String>());

@@ -56,6 +56,16 @@ fn all_outputs_go_into_a_folder() {
 }
 
 #[test]
+fn a_file_of_someone_else_is_overwritten_only_by_force() {
+    let sandbox = sandbox();
+    sandbox.write("out/motd", "mine\n");
+    render(&sandbox, &["-o", "out"]).expect(2).says(&["1 file in the output directory", "files: motd", "`--force`"]);
+    assert_eq!(sandbox.read("out/motd"), "mine\n");
+    render(&sandbox, &["-o", "out", "--force"]).expect(0).says(&["2 new, 1 changed"]);
+    render(&sandbox, &["-o", "out"]).expect(0).says(&["3 unchanged"]);
+}
+
+#[test]
 fn errors_name_no_cluster_and_nothing_is_written() {
     let sandbox = sandbox();
     for more in [&["-o", "out"][..], &[]] {

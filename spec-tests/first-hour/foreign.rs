@@ -106,7 +106,7 @@ fn files_of_documents_are_known_before_the_first_write() {
     let sandbox = Sandbox::fleet(3);
     sandbox.write("t/a.yaml.tera", "");
     std::fs::remove_file(sandbox.path("t/a.yaml.tera")).unwrap();
-    std::fs::remove_file(sandbox.path("t/b.tera")).unwrap();
+    std::fs::remove_file(sandbox.path("t/b.yaml.tera")).unwrap();
     sandbox.write("t/x.cel", "{'kind': 'A', 'name': name, 'n': n}");
     sandbox.write("out/c2/A.yaml", "mine\n");
     sandbox.write("out/c2/notes.md", "mine\n");
@@ -120,6 +120,17 @@ fn files_of_documents_are_known_before_the_first_write() {
     documents(&sandbox, &["--force"]).expect(0).says(&["1 new, 2 changed"]);
     documents(&sandbox, &["--set", "n=2"]).expect(0).says(&["3 changed"]);
     assert_eq!(sandbox.read("out/c2/notes.md"), "mine\n");
+}
+
+#[test]
+fn a_folder_without_a_fleet_is_no_different() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "kind: A\nn: {{ n }}\n"), ("out/A.yaml", "mine\n")]);
+    let render = |more: &[&str]| sandbox.run(&[&["render", "t", "-o", "out", "--layout", "{kind}"], more].concat());
+    render(&["--set", "n=1"]).expect(2).says(&["E0922", "files: A.yaml"]);
+    assert_eq!(sandbox.read("out/A.yaml"), "mine\n");
+    render(&["--set", "n=1", "--force"]).expect(0).says(&["1 changed"]);
+    render(&["--set", "n=2"]).expect(0).says(&["1 changed"]);
+    sandbox.run(&["render", "t/a.yaml.tera", "--set", "n=1", "--force"]).expect(2).says(&["name a folder"]);
 }
 
 #[test]

@@ -147,6 +147,8 @@ fn render_and_documents_are_checked_too() {
     let outcome = render(&["--set", "replicas=x"]).expect(1).says(&["E0907", "app.yaml:7:13", "app.yaml.tera:7:16"]);
     assert_eq!(outcome.stdout, "");
     render(&["--set", "replicas=a: b"]).expect(1).says(&["E0906"]);
+    let folder = ["render", "t", "--kube-schemas", "k8s", "--set", "name=x,replicas=x"];
+    sandbox.run(&folder).expect(4).says(&["E0907", "app.yaml:7:13", "app.yaml.tera:7:16"]);
     sandbox.write("c.cel.yaml", "apiVersion: apps/v1\nkind: App\nspec: {replicas: x}\n");
     sandbox.run(&["render", "c.cel.yaml", "--kube-schemas", "k8s"]).expect(1).says(&["E0907", "`spec.replicas`"]);
 }

@@ -20,7 +20,7 @@ fn text_gets_no_extension() {
     assert_eq!(sandbox.read("out/eu/app.yaml"), "name: eu\n");
     sandbox.run(&["compile", "t", "-o", "t.mpk"]).expect(0);
     sandbox.run(&["stamp", "t.mpk", "--fleet", "fleet.ndjson", "-o", "from"]).expect(0);
-    assert_eq!(sandbox.tree("from"), sandbox.tree("out"));
+    assert_eq!(sandbox.tree("from/eu"), sandbox.tree("out/eu"));
 }
 
 #[test]

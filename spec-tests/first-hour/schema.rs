@@ -59,6 +59,9 @@ fn all_violations_name_the_file_and_line_of_the_value() {
         "--> t/values.schema.json:3:15",
     ]);
     assert_eq!((outcome.stderr.matches("error[").count(), outcome.stdout.as_str()), (4, ""));
+    let folder = sandbox.run(&["render", "t", "--set", "name=x", "-f", "bad.yaml"]).expect(1);
+    assert_eq!((folder.stderr.matches("error[E0808]").count(), folder.stdout.as_str()), (4, ""));
+    assert!(!folder.stderr.contains("cluster"), "{}", folder.stderr);
 }
 
 #[test]
@@ -90,8 +93,9 @@ fn a_violation_of_shared_values_is_one_error() {
 #[test]
 fn errors_are_json_with_pointers() {
     let json = stamp(&sandbox(), &["--set", "replicas=10", "--error-format", "json"]).expect(4).json();
-    assert_eq!((&json[0]["code"], &json[0]["pointer"]), (&"E0808".into(), &"/replicas".into()));
-    assert_eq!((&json[0]["keyword"], &json[0]["clusters"]), (&"maximum".into(), &serde_json::json!(["eu-1", "us-1"])));
+    let error = json.iter().find(|line| line["code"] == "E0808").unwrap();
+    assert_eq!((&error["pointer"], &error["keyword"]), (&"/replicas".into(), &"maximum".into()));
+    assert_eq!(error["clusters"], serde_json::json!(["eu-1", "us-1"]));
 }
 
 #[test]
@@ -195,4 +199,32 @@ fn a_schema_in_a_template_names_the_origin_of_the_value_too() {
     sandbox.stamp(&["-f", "base.yaml"]).expect(4).says(&parts).says(&["base.yaml:2:13"]);
     let set = ["-f", "base.yaml", "--set", "replicas=x,ports={1}"];
     sandbox.stamp(&set).expect(4).says(&["given by --set replicas=x,ports={1}"]);
+}
+
+#[test]
+fn check_finds_violations_without_rendering() {
+    let sandbox = sandbox();
+    let check = |more: &[&str]| sandbox.run(&[&["check", "t", "--fleet", "fleet.csv"], more].concat());
+    check(&["-f", "base.yaml"]).expect(0);
+    let set = ["-f", "base.yaml", "--set", "replicas=x"];
+    check(&set).expect(1).says(&["E0808", "2 clusters: `replicas` does not fit", "given by --set replicas=x"]);
+    check(&[&set[..], &["--no-schema"]].concat()).expect(0);
+    check(&["--set", "owner=x,image.tag=7"]).expect(1).says(&["`image.tag` does not fit"]);
+    sandbox
+        .run(&["check", "t", "-f", "base.yaml", "--set", "owner=null,name=x"])
+        .expect(1)
+        .says(&["missing property `owner`"]);
+    sandbox.write("t/values.schema.json", "{\"type\": 1}");
+    sandbox.run(&["check", "t"]).expect(1).says(&["E0806", "values.schema.json:1:10"]);
+}
+
+#[test]
+fn values_that_the_schema_declares_are_read() {
+    let sandbox = sandbox();
+    let render = |more: &[&str]| {
+        sandbox.run(&[&["render", "t/app.txt.tera", "--set", "owner=me,replicas=1,name=x", "--strict"], more].concat())
+    };
+    render(&["--set", "image.tag=v1"]).expect(0);
+    render(&["--no-schema"]).expect(1).says(&["no template reads `owner`"]);
+    render(&["--set", "onwer=x"]).expect(1).says(&["no template reads `onwer`"]);
 }

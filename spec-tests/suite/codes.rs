@@ -363,7 +363,7 @@ fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'
         Ok(plan) => plan,
         Err(failures) => return codes(&Failure::diagnostics(failures).into_vec()),
     };
-    let options = Options { threads: 1, prune: true, ..Options::default() };
+    let options = Options { threads: 1, prune: true, keep_empty: true, ..Options::default() };
     then(&Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() })
 }
 

@@ -18,8 +18,9 @@ const MAX_GROUPS: usize = 1_000;
 const MAX_EXAMPLE: usize = 64 << 10;
 /// Maximum number of changes in a file whose paths are looked up, because that takes time in proportion to the file.
 const MAX_PATHS: usize = 8;
-/// Maximum number of characters of a value in a title.
+/// Maximum number of characters of a value in a title, and of one that is kept.
 const MAX_VALUE: usize = 60;
+const MAX_KEPT: usize = 1_000;
 /// Maximum number of scalars in a title.
 const MAX_SCALARS: usize = 3;
 /// The text that stands for the cluster's name.
@@ -156,12 +157,12 @@ impl ChangeGroup {
 
 impl ScalarChange {
     fn title(&self) -> String {
-        format!("{} {} → {}", self.path, shortened(&self.old), shortened(&self.new))
+        format!("{} {} → {}", self.path, shortened(&self.old, MAX_VALUE), shortened(&self.new, MAX_VALUE))
     }
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_VALUE) {
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
         None => text.to_owned(),
     }
@@ -239,7 +240,7 @@ impl Lines<'_> {
                 if path != same {
                     return None;
                 }
-                let [path, old, new] = [&path, old, new].map(|text| self.without_cluster(text));
+                let [path, old, new] = [&path, old, new].map(|text| shortened(&self.without_cluster(text), MAX_KEPT));
                 scalars.push(ScalarChange { path, old, new });
             }
         }
@@ -286,6 +287,7 @@ fn hunks(diff: &str) -> (Vec<String>, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn add(groups: &mut ChangeGroups, cluster: &str, old: &str, new: &str) {
         let path = format!("{cluster}/a.yaml");
@@ -346,6 +348,17 @@ mod tests {
         add(&mut groups, "a", &many, &many.replace(": 1", ": 2"));
         assert_eq!(groups.groups()[0].title(), "p 1 → 2, q 1 → 2, r 1 → 2 and 1 more");
         assert_eq!(groups.groups()[1].title(), "9 lines added, 9 lines removed");
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_make_a_group(old in "([ -]{0,4}[ab:{|#]{0,3}[: \\n]){0,20}", new in "([ -]{0,4}[ab:{|#é]{0,3}[: \\n]){0,20}") {
+            let mut groups = ChangeGroups::default();
+            for cluster in ["x", "y"] {
+                groups.add(&FilePreview { path: "a.yaml", cluster, template: "", change: Some(Change::Update), old: &old, new: &new });
+            }
+            prop_assert_eq!((groups.groups().len(), groups.groups()[0].files), (1, 2));
+        }
     }
 
     #[test]

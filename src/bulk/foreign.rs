@@ -9,6 +9,7 @@ use super::job::{Job, Options, Stamp, Watch};
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::output_files::OutputReader;
+use super::output_path::check_path;
 use super::pieces::Piece;
 use super::sinks::Outputs;
 use super::workers::{Sink, SinkError, SinkResult, drive};
@@ -151,7 +152,8 @@ fn candidates_of_documents(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, reco
             continue;
         }
         dir.each_file(&directory, &mut |path, _| {
-            if !ours.contains(path) {
+            // Names that no output can have are our own, such as the manifest's.
+            if !ours.contains(path) && check_path(path).is_ok() {
                 push_line(record, &["!", path]);
                 found.add(at, path.to_owned());
             }
@@ -185,7 +187,7 @@ fn error(files: &[String]) -> Box<Diagnostic> {
     let message = if files.len() == 1 { message.replace("write them", "write it") } else { message };
     Diagnostic::new(Code::ForeignFile, message)
         .with_note(format!("files: {}", listed(files, NAMED)))
-        .with_help("use `--force` to overwrite, `--diff` to see the changes, or another directory")
+        .with_help("move them, use another directory, or overwrite them with `--force`")
 }
 
 /// Returns the warning of a preview that found files that a run would refuse to overwrite.

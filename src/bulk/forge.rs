@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::documents::documents_of;
 use super::job::{Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
-use super::pieces::{Piece, fields_of, fields_of_text, in_document};
+use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
+use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputCheck, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
 use crate::text::Source;
-use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
+use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::Session;
 
 /// Compiled templates by name, and files that are copied as they are.
@@ -177,35 +177,6 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
     Ok(builder.loader(loader).build())
 }
 
-/// The content of an output.
-#[derive(Debug, Clone, Copy)]
-enum Content<'f> {
-    Template(&'f Template),
-    /// The text of a file that is copied.
-    File(&'f str),
-}
-
-impl Content<'_> {
-    /// Returns the template if it gives documents, which our own writer writes.
-    fn documents(&self) -> Option<&Template> {
-        match self {
-            Self::Template(template) => Some(*template).filter(|template| template.gives_documents()),
-            Self::File(_) => None,
-        }
-    }
-
-    /// Appends the whole text to `out`.
-    fn write(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
-        match self {
-            Self::Template(template) => template.render_inputs(session, inputs, out),
-            Self::File(text) => {
-                out.push_str(text);
-                Ok(())
-            }
-        }
-    }
-}
-
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
@@ -249,7 +220,7 @@ impl Stamp for Stamper<'_> {
             explained: HashSet::new(),
             check: OutputCheck::default(),
             kinds: self.kinds,
-            splitter: Splitter { names: &self.names, fields: &self.fields, pieces: Vec::new(), text: String::new() },
+            splitter: Splitter::new(&self.names, &self.fields),
         });
     }
 }
@@ -338,91 +309,6 @@ fn inputs_of<'v, 'w: 'v>(
         Merge::Deep => builder.merged(shared, own),
         Merge::Replace => Inputs::layered(shared, own),
     })
-}
-
-/// Splits outputs into documents.
-struct Splitter<'t> {
-    /// The names of the outputs.
-    names: &'t [String],
-    /// The document fields in the layout.
-    fields: &'t [String],
-    pieces: Vec<Piece>,
-    /// A buffer for one document.
-    text: String,
-}
-
-impl Splitter<'_> {
-    /// Renders the template of an output and appends its documents to `out`.
-    fn documents(
-        &mut self,
-        template: &Template,
-        session: &mut Session,
-        inputs: Inputs<'_>,
-        output: usize,
-        out: &mut String,
-    ) -> Result<()> {
-        let before = (out.len(), self.pieces.len());
-        for (at, document) in (1..).zip(template.documents(session, inputs)?) {
-            let left = template.limits().output_bytes.saturating_sub(out.len() - before.0);
-            let written = template.check_writable(*document);
-            let written = written.and_then(|()| self.document(*document, (output, at), template.format(), left, out));
-            if let Err(error) = written {
-                out.truncate(before.0);
-                self.pieces.truncate(before.1);
-                return Err(in_document(error, at));
-            }
-        }
-        Ok(())
-    }
-
-    /// Renders a text and appends its documents to `out`, each with its bytes as they are.
-    fn split(
-        &mut self,
-        content: Content<'_>,
-        (session, check): (&mut Session, &mut OutputCheck),
-        inputs: Inputs<'_>,
-        output: usize,
-        out: &mut String,
-    ) -> Result<()> {
-        let (name, before) = (self.names.get(output).map_or("", String::as_str), (out.len(), self.pieces.len()));
-        self.text.clear();
-        content.write(session, inputs, &mut self.text)?;
-        let mut errors = check.errors_of_file(name, &self.text);
-        if let (Content::Template(template), false) = (content, errors.is_empty()) {
-            template.show_writer(session, inputs, &self.text, &mut errors);
-        }
-        let mut errors = errors.into_iter();
-        if let Some(mut first) = errors.next() {
-            first.also.extend(errors);
-            return Err(first);
-        }
-        for (document, text) in (1..).zip(documents_of(name, &self.text).into_iter().flatten()) {
-            let fields = fields_of_text(text, self.fields.iter().map(String::as_str)).map_err(|error| {
-                out.truncate(before.0);
-                self.pieces.truncate(before.1);
-                in_document(error, document)
-            })?;
-            out.push_str(text);
-            self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false });
-        }
-        Ok(())
-    }
-
-    fn document(
-        &mut self,
-        value: Value<'_>,
-        (output, document): (usize, usize),
-        format: OutputFormat,
-        limit: usize,
-        out: &mut String,
-    ) -> Result<()> {
-        let fields = fields_of(value, self.fields.iter().map(String::as_str))?;
-        self.text.clear();
-        write_documents([value], format, limit, &mut self.text)?;
-        out.push_str(&self.text);
-        self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false });
-        Ok(())
-    }
 }
 
 #[cfg(test)]

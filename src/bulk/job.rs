@@ -12,6 +12,7 @@ use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
 use crate::diagnostics::{Diagnostic, Result};
+use crate::stdlib::globs::Glob;
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
@@ -88,6 +89,8 @@ pub struct Options {
     pub plain_stream: bool,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
+    /// Outputs whose paths match one of these are not checked.
+    pub unchecked: Vec<Glob>,
     /// Write files for outputs of nothing but white space.
     pub keep_empty: bool,
     /// The order of the documents of a cluster in a stream.

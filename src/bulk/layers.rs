@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::cluster::{Cluster, not_a_map};
 use super::input::{self, Place};
 use super::origins::Origins;
-use super::schema::{Explained, Schemas, ValuesSchema, explain, is_unfit_input};
-use super::values::{Assignment, Gaps, merge};
-use crate::bytecode::analysis::Tree;
+use super::report::{Failure, FailureCollector};
+use super::schema::{Explained, Schemas, explain, is_unfit_input};
+use super::values::{Assignment, Gaps, Step, merge};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
@@ -132,10 +132,10 @@ impl Layers {
     /// # Errors
     /// `input.structure` for a schema whose defaults have no end.
     pub fn with_schemas(mut self, schemas: Schemas) -> Result<Self> {
-        if schemas.schemas.is_empty() {
+        if schemas.is_empty() {
             return Ok(self);
         }
-        if schemas.defaults {
+        if schemas.fills() {
             let mut filled = self.shared.clone();
             schemas.fill(&mut filled)?;
             self.filled = Some(filled);
@@ -144,17 +144,29 @@ impl Layers {
         Ok(self)
     }
 
-    /// Returns the names of the schemas, separated by commas.
-    pub fn schemas(&self) -> String {
-        let names = self.schemas.iter().flat_map(|all| all.schemas.iter().map(ValuesSchema::name));
-        names.collect::<Vec<_>>().join(", ")
+    /// Returns the paths of values that schemas and variables declare.
+    pub fn declared(&self) -> Vec<Vec<&str>> {
+        self.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
     }
 
-    /// Returns the values that the schemas declare.
-    pub(super) fn declared(&self) -> Tree {
-        let mut declared = Tree::default();
-        self.schemas.iter().flat_map(|all| &all.schemas).for_each(|schema| schema.add_declared(&mut declared));
-        declared
+    /// Returns all violations by the values of `clusters`, or without clusters by the shared values.
+    pub fn all_violations(&self, clusters: &[&Cluster]) -> Vec<Failure> {
+        let (mut collector, mut explained) = (FailureCollector::default(), Explained::default());
+        if clusters.is_empty() {
+            let found = self.violations(None).into_iter();
+            return found.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }).collect();
+        }
+        for (at, cluster) in clusters.iter().enumerate() {
+            for error in self.new_violations(Some(cluster), &mut explained) {
+                collector.add(at, error.for_cluster(cluster.name()));
+            }
+        }
+        collector.into_failures(|at| clusters.get(at).map_or("", |cluster| cluster.name()).to_owned())
+    }
+
+    /// Returns the place of the default that gave the value at `path`, which no layer gives.
+    pub fn default_place(&self, path: &[Step]) -> Option<String> {
+        self.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
     /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cluster::Cluster;
 use super::layers::Layers;
-use super::report::{Failure, FailureCollector};
-use super::schema::Explained;
+use super::report::Failure;
 use crate::bytecode::analysis::{Effect, Lack, Miss, Tree, missing};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::engine::Template;
@@ -47,8 +46,6 @@ pub struct MissingNames<'t> {
     /// All that the templates read.
     read: Tree,
     found: BTreeMap<Cause, Found>,
-    /// Values that do not fit a schema.
-    unfit: FailureCollector,
     left: u64,
 }
 
@@ -66,18 +63,16 @@ impl<'t> MissingNames<'t> {
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
         let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), Tree::default());
         templates.iter().for_each(|template| read.add_program(template.program()));
-        Self { templates, read, found: BTreeMap::new(), unfit: FailureCollector::default(), left: ALL_STEPS }
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS }
     }
 
-    /// Looks at the values of each cluster, or without clusters at the shared ones. Also validates them.
+    /// Looks at the values of each cluster, or without clusters at the shared ones.
     ///
     /// # Errors
     /// Errors of [`Layers::merged`].
     pub fn look_at_all(&mut self, layers: &Layers, clusters: &[&Cluster]) -> Result<()> {
-        let mut explained = Explained::default();
         if clusters.is_empty() {
             self.look_at(0, layers.alone()?);
-            layers.violations(None).into_iter().for_each(|error| self.unfit.add(0, error));
         }
         for (at, cluster) in clusters.iter().enumerate() {
             if self.left == 0 {
@@ -85,8 +80,6 @@ impl<'t> MissingNames<'t> {
             }
             let merged = layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?;
             self.look_at(at, &merged);
-            let unfit = layers.new_violations(Some(cluster), &mut explained).into_iter();
-            unfit.for_each(|error| self.unfit.add(at, error.for_cluster(cluster.name())));
         }
         Ok(())
     }
@@ -174,8 +167,7 @@ impl<'t> MissingNames<'t> {
             diagnostic.cluster = clusters.first().cloned();
             Failure { diagnostic, clusters }
         };
-        let name = |at: usize| clusters.get(at).map(|cluster| cluster.name().to_owned()).unwrap_or_default();
-        self.found.into_values().map(failure).chain(self.unfit.into_failures(name)).collect()
+        self.found.into_values().map(failure).collect()
     }
 }
 

@@ -73,6 +73,7 @@ mod run;
 pub mod schema;
 mod selector;
 mod sinks;
+mod splitter;
 mod stream_file;
 mod unread;
 pub mod values;

@@ -135,9 +135,7 @@ impl OutputDir {
         let created = self.temporary(&self.fd, "dropforge-run", Mode::from_raw_mode(0o666));
         let (mut file, temporary) = created.map_err(|error| fail(error.into()))?;
         file.write_all(record.as_bytes()).map_err(fail)?;
-        if fsync {
-            file.sync_all().map_err(fail)?;
-        }
+        fsync.then(|| file.sync_all()).transpose().map_err(fail)?;
         // The record of the killed run counts until this one is whole.
         rustix::fs::renameat(&self.fd, &temporary, &self.fd, MARK).map_err(|error| fail(error.into()))?;
         if was_killed { self.sweep() } else { Ok(()) }
@@ -161,11 +159,11 @@ impl OutputDir {
     fn sweep(&self) -> Result<()> {
         self.each_file("", &mut |path, handle| {
             let name = path.rsplit('/').next().unwrap_or(path);
-            match is_temporary(name) {
-                true => rustix::fs::unlinkat(handle, name, AtFlags::empty())
-                    .map_err(|error| cannot("remove", &self.full_path(path), error.into())),
-                false => Ok(()),
+            if !is_temporary(name) {
+                return Ok(());
             }
+            rustix::fs::unlinkat(handle, name, AtFlags::empty())
+                .map_err(|error| cannot("remove", &self.full_path(path), error.into()))
         })
     }
 

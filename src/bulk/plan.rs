@@ -115,6 +115,23 @@ impl Plan {
         Ok(())
     }
 
+    /// Leaves out the outputs of templates, and the clusters, for which these return `false`. The paths of such clusters
+    /// stay known.
+    pub fn narrowed(
+        mut self,
+        fleet: &Fleet,
+        is_template: &dyn Fn(&str) -> bool,
+        is_cluster: &dyn Fn(&Cluster) -> bool,
+    ) -> Self {
+        self.outputs.retain(|output| is_template(&output.template));
+        for (index, values) in std::mem::take(&mut self.selected).iter() {
+            let is_kept = fleet.clusters().get(index).is_some_and(is_cluster);
+            let to = if is_kept { &mut self.selected } else { &mut self.unselected };
+            to.push(index, values.to_vec());
+        }
+        self
+    }
+
     /// Returns the number of clusters to stamp.
     pub fn clusters(&self) -> usize {
         self.selected.indexes.len()

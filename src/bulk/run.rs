@@ -59,16 +59,16 @@ use crate::diagnostics::{Result, counted};
 /// ```
 ///
 /// # Errors
-/// `file.locked`, `plan.mass_delete`, `plan.foreign_file`, `file.bad_manifest`, and errors of opening the directory. Failures of single
-/// clusters are in the report.
+/// `file.locked`, `plan.mass_delete`, `plan.foreign_file`, `file.bad_manifest`, and errors of opening the directory.
+/// Failures of single clusters are in the report.
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
     let mut manifest = Manifest::read(Some(&dir))?;
-    let (mut stale, mut notes) = (Vec::new(), Vec::new());
+    let mut stale = Deletions::default();
     if job.options.prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
-        stale = to_prune(job, &manifest, &job.planned(), &mut notes)?;
+        stale = to_prune(job, &manifest, &job.planned())?;
     }
     let record = foreign::check(stamp, job, &dir, &Ours::read(Some(&dir), &manifest)?)?;
     dir.begin(&record, job.options.fsync)?;
@@ -76,18 +76,15 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
     let made = || written.iter().map(|(path, _)| path.clone()).collect();
-    if job.options.prune
-        && let Some(made) = made_after(job, &report, made)
-    {
-        notes.clear();
-        stale = to_prune(job, &manifest, &made, &mut notes).unwrap_or_else(|error| {
+    if let Some(made) = made_after(job, &report, made).filter(|_| job.options.prune) {
+        stale = to_prune(job, &manifest, &made).unwrap_or_else(|error| {
             report.errors.push(error);
-            Vec::new()
+            Deletions::default()
         });
     }
-    report.notes.append(&mut notes);
+    report.notes.extend(stale.note());
     manifest.extend(written.into_iter());
-    match finish(job, &dir, &mut manifest, &stale, &mut report) {
+    match finish(job, &dir, &mut manifest, &stale.paths, &mut report) {
         Ok(()) => dir.end(),
         // The record stays, because the manifest does not list the new files.
         Err(error) => report.errors.push(error),
@@ -99,16 +96,10 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
 ///
 /// # Errors
 /// `plan.mass_delete`.
-fn to_prune(
-    job: &Job<'_>,
-    manifest: &Manifest,
-    made: &HashSet<String>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<String>> {
+fn to_prune(job: &Job<'_>, manifest: &Manifest, made: &HashSet<String>) -> Result<Deletions> {
     let found = Deletions::find(job, manifest, made);
     Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
-    notes.extend(found.note());
-    Ok(found.paths)
+    Ok(found)
 }
 
 /// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
@@ -168,8 +159,7 @@ pub fn preview<S: Stamp>(
     let turns = Turns::new(on_preview);
     let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
-    let mut foreign_files = 0;
-    let mut documents = HashSet::new();
+    let (mut foreign_files, mut documents) = (0, HashSet::new());
     for (counts, found) in done {
         report.add(&counts);
         foreign_files += found.foreign;
@@ -178,12 +168,10 @@ pub fn preview<S: Stamp>(
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
     }
-    let made = match job.plan.is_of_documents() {
-        true if report.is_complete() => Some(documents),
-        true => None,
-        false => made_after(job, &report, HashSet::new).or_else(|| Some(job.planned())),
-    };
-    if let Some(made) = made.filter(|_| job.options.prune || job.options.deletions) {
+    // The documents of clusters that failed are unknown.
+    let is_known = !job.plan.is_of_documents() || report.is_complete();
+    if is_known && (job.options.prune || job.options.deletions) {
+        let made = made_after(job, &report, || documents).unwrap_or_else(|| job.planned());
         let found = Deletions::find(job, &manifest, &made);
         report.notes.extend(found.note());
         preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;

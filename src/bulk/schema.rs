@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use super::input::{self, Format};
 use super::origins::Origins;
 use super::values::Step;
-use crate::bytecode::analysis::{ITEM, Tree};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
+#[cfg(feature = "hcl")]
+use crate::dialect::hcl::Variables;
 use crate::limits::Limits;
 use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation};
 use crate::text::{Source, Span};
@@ -53,31 +54,6 @@ pub struct ValuesSchema {
     places: OnceLock<Option<Node>>,
 }
 
-/// Keywords besides `properties` and `items` that may declare values. All values below them count as declared.
-const DECLARING: [&str; 9] =
-    ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas", "prefixItems"];
-
-/// Adds the values that the schema of the value at `path` declares.
-fn add_declared<'s>(schema: &'s Data, path: &mut Vec<&'s str>, tree: &mut Tree) {
-    let below = |names: Vec<(&'s str, &'s Data)>, path: &mut Vec<&'s str>, tree: &mut Tree| {
-        for (name, schema) in names {
-            path.push(name);
-            add_declared(schema, path, tree);
-            path.pop();
-        }
-    };
-    let properties = schema.get("properties").and_then(Data::as_map);
-    let items = schema.get("items").filter(|items| items.as_map().is_some());
-    let is_open = matches!(schema.get("additionalProperties"), Some(Data::Map(_)));
-    let is_leaf = properties.is_none() && items.is_none() && !path.is_empty();
-    if is_leaf || is_open || DECLARING.iter().any(|keyword| schema.get(keyword).is_some()) {
-        tree.add(path.iter().copied());
-        return;
-    }
-    below(properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)).collect(), path, tree);
-    below(items.into_iter().map(|schema| (ITEM, schema)).collect(), path, tree);
-}
-
 impl ValuesSchema {
     /// Reads a schema: JSON or YAML, in the draft of its `$schema`, or else draft 7.
     ///
@@ -104,14 +80,6 @@ impl ValuesSchema {
     /// Returns the name of the file.
     pub fn name(&self) -> &str {
         self.source.name()
-    }
-
-    /// Adds the values that the schema declares to `tree`.
-    pub(super) fn add_declared(&self, tree: &mut Tree) {
-        let format = Format::of_name(self.source.name()).unwrap_or(Format::Yaml);
-        for document in input::documents(&self.source, format).iter().flatten() {
-            add_declared(document, &mut Vec::new(), tree);
-        }
     }
 
     /// Adds the defaults of missing properties to `values`.
@@ -235,25 +203,84 @@ pub fn validate(schemas: &[ValuesSchema], values: &DataMap, origins: &Origins<'_
     found.map(|found| found.explained(origins)).collect()
 }
 
-/// The schemas of a run.
+/// The schemas of a run, and the declarations of its variables.
 #[derive(Debug, Default)]
 pub struct Schemas {
     /// The schemas. Values have to fit all of them.
     pub schemas: Vec<ValuesSchema>,
     /// Fill in the defaults of missing values.
     pub defaults: bool,
+    /// The declared variables of HCL templates. Their defaults are always filled in.
+    #[cfg(feature = "hcl")]
+    pub variables: Option<Variables>,
 }
 
 impl Schemas {
-    /// Fills in defaults, if that was requested.
+    /// Returns `true` if there is nothing to check and to fill in.
+    pub(super) fn is_empty(&self) -> bool {
+        self.schemas.is_empty() && !self.has_variables()
+    }
+
+    /// Returns `true` if values are filled in or converted.
+    pub(super) fn fills(&self) -> bool {
+        self.defaults || self.has_variables()
+    }
+
+    #[cfg(feature = "hcl")]
+    fn has_variables(&self) -> bool {
+        self.variables.is_some()
+    }
+
+    #[cfg(not(feature = "hcl"))]
+    fn has_variables(&self) -> bool {
+        false
+    }
+
+    /// Fills in defaults of schemas, if that was requested, and those of variables.
     ///
     /// # Errors
     /// Those of [`ValuesSchema::fill`].
     pub(super) fn fill(&self, values: &mut DataMap) -> Result<()> {
-        match self.defaults {
-            true => self.schemas.iter().try_for_each(|schema| schema.fill(values)),
-            false => Ok(()),
+        if self.defaults {
+            self.schemas.iter().try_for_each(|schema| schema.fill(values))?;
         }
+        #[cfg(feature = "hcl")]
+        self.variables.iter().for_each(|variables| variables.complete(values));
+        Ok(())
+    }
+
+    /// Returns the paths of values that schemas and variables declare.
+    pub(super) fn declared(&self) -> Vec<Vec<&str>> {
+        let declared = self.schemas.iter().flat_map(|schema| schema.compiled.declared());
+        #[cfg(feature = "hcl")]
+        let declared =
+            declared.chain(self.variables.iter().flat_map(|variables| variables.names().map(|name| vec![name])));
+        declared.collect()
+    }
+
+    /// Returns the place of the default that gave the value at `path`: that of a variable, or else the schemas.
+    pub(super) fn default_place(&self, path: &[Step]) -> String {
+        #[cfg(feature = "hcl")]
+        let place = self.variables.as_ref().zip(path.first().and_then(Step::key));
+        #[cfg(feature = "hcl")]
+        if let Some((source, span)) = place.and_then(|(variables, name)| variables.default_place(name)) {
+            return format!("{}:{}", source.name(), source.position(span.start));
+        }
+        let _ = path;
+        self.schemas.iter().map(ValuesSchema::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the violations of schemas, and the errors of variables.
+    fn found(&self, values: &DataMap) -> Vec<Found> {
+        let found = self.schemas.iter().flat_map(|schema| schema.violations(values));
+        #[cfg(feature = "hcl")]
+        let found = found.chain(
+            self.variables
+                .iter()
+                .flat_map(|variables| variables.errors(values))
+                .map(|(name, error)| Found { error, path: vec![Step::Key(name)] }),
+        );
+        found.collect()
     }
 
     /// Returns the violations of `values`. `origins` calls its argument with the origins of the values. `explained` holds
@@ -264,7 +291,7 @@ impl Schemas {
         origins: impl FnOnce(&mut dyn FnMut(&Origins<'_>)),
         explained: &mut Explained,
     ) -> Vec<Box<Diagnostic>> {
-        let all: Vec<Found> = self.schemas.iter().flat_map(|schema| schema.violations(values)).collect();
+        let all = self.found(values);
         let is_new: Vec<bool> = all.iter().map(|found| explained.is_new(&found.error)).collect();
         if !is_new.contains(&true) {
             return all.into_iter().map(|found| found.error).collect();

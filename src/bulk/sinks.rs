@@ -172,11 +172,13 @@ impl Sink for PreviewSink<'_, '_> {
         self.outputs.each(at, text, pieces, |piece, path, new| {
             let old = reader.read_with_mode(path);
             let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
-            let has_mode = |executable: bool| executable || !job.plan.is_executable(piece.output);
             found.documents.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
-                Some((old, executable)) if old == new.as_bytes() && has_mode(executable) => Change::Unchanged,
+                Some((old, executable)) if old == new.as_bytes() => {
+                    let has_mode = executable || !job.plan.is_executable(piece.output);
+                    if has_mode { Change::Unchanged } else { Change::Update }
+                }
                 Some(_) => {
                     found.foreign += usize::from(!ours.contains(path));
                     Change::Update

@@ -78,12 +78,16 @@ impl ReadValues {
         self
     }
 
-    /// Returns a warning for each name in shared values that neither a template reads nor a schema declares.
+    /// Adds the values that schemas and variables of `layers` declare.
+    pub fn and_declared(mut self, layers: &Layers) -> Self {
+        layers.declared().into_iter().for_each(|path| self.tree.add(path));
+        self
+    }
+
+    /// Returns a warning for each name in shared values that nothing reads.
     pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
         let mut names = Names::default();
         leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
-        let declared = layers.declared();
-        names.retain(|unread| !unread.paths.iter().any(|path| declared.reads(path.iter().map(Step::key))));
         let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
         if names.order.is_empty() {
             return warnings;
@@ -101,8 +105,7 @@ impl ReadValues {
         if self.tree.everything {
             return Vec::new();
         }
-        let declared = layers.declared();
-        let mut suspects = Suspects { read: self, layers, declared, near: HashMap::new(), found: BTreeMap::new() };
+        let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
         for shape in keys::shapes(clusters, SHAPES) {
             // A cluster that cannot be read fails later.
             let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
@@ -160,11 +163,6 @@ struct Unread {
 }
 
 impl Names {
-    fn retain(&mut self, keep: impl Fn(&Unread) -> bool) {
-        let found = &self.found;
-        self.order.retain(|name| found.get(name).is_some_and(&keep));
-    }
-
     fn add(&mut self, path: &[Step], depth: usize, at: Position) {
         let name = display(path.get(..=depth).unwrap_or(path));
         let order = &mut self.order;
@@ -266,8 +264,6 @@ fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<
 struct Suspects<'r> {
     read: &'r ReadValues,
     layers: &'r Layers,
-    /// The values that schemas declare.
-    declared: Tree,
     /// The nearest name that is read, by the path of a name.
     near: HashMap<String, Option<String>>,
     found: BTreeMap<String, Suspect>,
@@ -288,9 +284,6 @@ impl Suspects<'_> {
         leaves(own, &mut |path, _| self.read.note(path, &mut names));
         for name in &names.order {
             let Some(unread) = names.found.get(name) else { continue };
-            if unread.paths.iter().any(|path| self.declared.reads(path.iter().map(Step::key))) {
-                continue;
-            }
             let near = self.near(name, unread, own);
             let is_long = unread.key().is_some_and(|key| key.len() >= LONG);
             if (near.is_some() && is_long) || self.is_below_names(unread) {

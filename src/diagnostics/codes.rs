@@ -144,7 +144,7 @@ codes! {
     DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
     InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
-    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
+    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema or declaration";
     UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";

@@ -19,6 +19,7 @@
 
 mod applicators;
 mod compile;
+mod declared;
 mod defaults;
 mod encoded;
 mod error;

@@ -83,6 +83,19 @@ impl Glob {
         Some(Self { parts, syntax })
     }
 
+    /// Returns `true` if the pattern matches all of `path`.
+    ///
+    /// ```
+    /// use dropforge::stdlib::globs::{Glob, Syntax};
+    /// let glob = Glob::parse("**/*.yaml", Syntax::Simple).unwrap();
+    /// assert!(glob.matches("eu-1/app.yaml") && glob.matches("app.yaml") && !glob.matches("eu-1/app.json"));
+    /// ```
+    pub fn matches(&self, path: &str) -> bool {
+        let components = path.split('/').filter(|component| !component.is_empty());
+        let end = components.fold(self.start(), |states, name| self.step(&states, name).all());
+        self.is_match(&end)
+    }
+
     /// Returns the positions before the first component.
     pub fn start(&self) -> States {
         let mut states = States::default();
@@ -115,11 +128,6 @@ impl Glob {
     /// Returns `true` if the path matches the whole pattern.
     pub fn is_match(&self, states: &States) -> bool {
         states.0.last() == Some(&self.parts.len())
-    }
-
-    /// Returns `true` if a path with these components matches the whole pattern.
-    pub fn matches<'p>(&self, path: impl Iterator<Item = &'p str>) -> bool {
-        self.is_match(&path.fold(self.start(), |states, name| self.step(&states, name).all()))
     }
 
     /// Returns the literal names that can come next.

@@ -13,7 +13,7 @@ pub(crate) fn resolve_ref<'s>(root: &'s Json, schema: &'s Json) -> Option<&'s Js
 }
 
 /// The schemas that always apply together with `schema`: its `$ref` target and those in `allOf`.
-pub(crate) fn applied<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
+fn applied<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
     let all = schema.get("allOf").and_then(Json::as_array);
     resolve_ref(root, schema).into_iter().chain(all.into_iter().flatten()).collect()
 }

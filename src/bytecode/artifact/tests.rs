@@ -82,7 +82,7 @@ fn tables_fill_the_words() {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");
     }
-    let fewer = resealed(b"\x92\x89\xA4name\xA1a", b"\x91\x89\xA4name\xA1a");
+    let fewer = resealed(b"\x92\x8A\xA4name\xA1a", b"\x91\x8A\xA4name\xA1a");
     assert_eq!(opened(&fewer, Rules::ALL).unwrap_err(), "artifact.encoding");
 }
 

@@ -11,6 +11,7 @@
 //! | `compile`, [`Expression`] | the entrance: templates and expressions |
 //! | [`body`], [`decode`], [`typeexpr`] | configurations by a schema, by a specification, and type expressions |
 //! | [`check`] | errors that do not depend on data |
+//! | `variables` | defaults, types and validation of `variable` blocks |
 //! | [`edit`], [`format`](mod@format) | changing and formatting sources |
 
 mod argument_gate;
@@ -55,6 +56,8 @@ pub mod typeexpr;
 #[doc(hidden)]
 pub mod value_notes;
 pub mod values;
+#[cfg(feature = "compile")]
+mod variables;
 
 #[doc(hidden)]
 pub use argument_gate::invoke;
@@ -69,3 +72,6 @@ pub use data_file::{find_data, read_data};
 pub use expression::Expression;
 #[doc(hidden)]
 pub use semantics::Rules;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use variables::Variables;

@@ -30,6 +30,7 @@ use checker::{Checker, Region};
 
 pub use config::check_config;
 pub use variable_types::VariableTypes;
+pub(super) use variable_types::arguments;
 
 /// Returns the errors of a template that do not depend on the values of its variables. The variables are those in
 /// `types`, or any of any type.

@@ -80,16 +80,21 @@ impl VariableTypes {
     /// Returns unknown variables of these types.
     pub(super) fn unknowns<'s>(&'s self, cx: &Cx<'s>) -> Checked<Value<'s>> {
         let mut unknowns = Vec::with_capacity(self.types.len());
-        for (name, ty) in &self.types {
-            let ty = match Json::read(ty, usize::MAX).map_err(Fault::wrong).and_then(|json| decode_type(cx, &json)) {
-                Ok(ty) => ty,
-                Err(Fault::Limit(limit)) => return Err(limit),
-                // `read` encoded it.
-                Err(Fault::Wrong(_)) => Type::Dynamic,
-            };
-            unknowns.push((name.as_str(), cx.arena().unknown(ty)));
+        for name in self.types.keys() {
+            unknowns.push((name.as_str(), cx.arena().unknown(self.of(cx, name)?)));
         }
         Ok(cx.arena().map(&unknowns))
+    }
+
+    /// Returns the type of a variable: any type if it is not declared.
+    pub(in crate::dialect::hcl) fn of<'v>(&self, cx: &Cx<'v>, name: &str) -> Checked<Type<'v>> {
+        let Some(ty) = self.types.get(name) else { return Ok(Type::Dynamic) };
+        match Json::read(ty, usize::MAX).map_err(Fault::wrong).and_then(|json| decode_type(cx, &json)) {
+            Ok(ty) => Ok(ty),
+            Err(Fault::Limit(limit)) => Err(limit),
+            // `read` encoded it.
+            Err(Fault::Wrong(_)) => Ok(Type::Dynamic),
+        }
     }
 }
 
@@ -110,7 +115,11 @@ fn declared<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> Vec<Declare
 }
 
 /// Returns the arguments beside blocks of any type. In JSON, an object is a block.
-fn arguments<'r>(file: &'r File, body: &Body<'r>, diagnostics: &mut DiagnosticList) -> Vec<Attribute<'r>> {
+pub(in crate::dialect::hcl) fn arguments<'r>(
+    file: &'r File,
+    body: &Body<'r>,
+    diagnostics: &mut DiagnosticList,
+) -> Vec<Attribute<'r>> {
     match file.as_native().and_then(|native| Some((native.tree(), native.tree().body(native.root())?))) {
         Some((tree, root)) => {
             let names = root.attributes.iter().map(|attribute| tree.str(attribute.name));

@@ -1,0 +1,234 @@
+//! The project file `dropforge.toml`: options that the command line need not repeat.
+//!
+//! A key stands for an option. The options of the project are put into the command line, before those of the user,
+//! where the user and the environment give none. So an option needs nothing but a row in `keys` to be a key, and is
+//! read, checked and described in one place.
+
+mod keys;
+mod read;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::text::Source;
+
+use crate::exit::Failed;
+use crate::input::InputFiles;
+use keys::{COMMANDS, Kind};
+use read::Setting;
+
+/// The file that is looked for in the current directory.
+pub(crate) const FILE: &str = "dropforge.toml";
+
+/// Options of commands that read a project file. They are read before the command line is parsed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Project")]
+struct ProjectArgs {
+    /// Read options from this project file [default: dropforge.toml, if the current directory has one]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_project")]
+    project: Option<PathBuf>,
+    /// Do not read `dropforge.toml`
+    #[arg(long)]
+    no_project: bool,
+}
+
+/// Adds the options of project files to the commands that read them.
+pub(crate) fn augment(command: Command) -> Command {
+    COMMANDS.iter().fold(command, |command, name| command.mut_subcommand(name, ProjectArgs::augment_args))
+}
+
+/// A project file and the command that uses it.
+#[derive(Debug)]
+pub(crate) struct Project {
+    source: Arc<Source>,
+    command: String,
+    settings: Vec<Setting>,
+}
+
+impl Project {
+    /// Checks that there is one template for `render`.
+    fn check_one(&self, command: &Command, given: &ArgMatches) -> Result<(), Failed> {
+        let templates = self.settings.iter().find(|setting| setting.key.option.is_empty());
+        let several = templates.filter(|setting| self.command == "render" && setting.values.len() > 1);
+        let Some(setting) = several.filter(|_| !command.get_positionals().any(|arg| is_given(arg, given))) else {
+            return Ok(());
+        };
+        let message = format!("`render` takes one template or folder, and the project has {}", setting.values.len());
+        let error = Diagnostic::new(Code::Usage, message).at(&self.source, setting.span, "");
+        Err(Failed::usage(vec![error.with_help("name one: `dropforge render DIR`")]))
+    }
+
+    /// Returns the path of the file.
+    pub(crate) fn name(&self) -> &str {
+        self.source.name()
+    }
+}
+
+/// The place of the process: in the directory of `--chdir`, or not yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    No,
+    Yes,
+}
+
+/// Adds the options of the project to the arguments, if the command reads one and there is one.
+///
+/// # Errors
+/// Errors of reading the file, all with the exit of a usage error.
+pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) -> Result<Option<Project>, Failed> {
+    let mut lenient = command.clone().ignore_errors(true);
+    let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(None) };
+    let Some((name, given)) = matches.subcommand().filter(|(name, _)| COMMANDS.contains(name)) else { return Ok(None) };
+    let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
+    let Some(project) = find(name, definition, given, moved).map_err(|error| Failed::usage(vec![error]))? else {
+        return Ok(None);
+    };
+    let (source, dir) = project;
+    let settings = read::settings(&source, &dir).map_err(Failed::usage)?;
+    let project = Project { source, command: name.to_owned(), settings };
+    project.check_one(definition, given)?;
+    let options = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
+    let options: Vec<OsString> = options.flat_map(Setting::arguments).collect();
+    let at = position(command, args);
+    args.splice(at..at, options);
+    Ok(Some(project))
+}
+
+/// Reads the project file of a command. Also returns its folder.
+fn find(
+    name: &str,
+    command: &Command,
+    given: &ArgMatches,
+    moved: Moved,
+) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
+    let named = given.get_one::<PathBuf>("project");
+    let is_one_template = name == "render" && command.get_positionals().any(|arg| is_given(arg, given));
+    if given.get_one("no_project").copied().unwrap_or(false) || (named.is_none() && is_one_template) {
+        return Ok(None);
+    }
+    let path = named.map_or(Path::new(FILE), PathBuf::as_path);
+    let chdir = given.get_one::<PathBuf>("chdir").filter(|_| moved == Moved::No).cloned().unwrap_or_default();
+    if named.is_none() && !chdir.join(path).exists() {
+        return Ok(None);
+    }
+    let max = given.get_one::<u64>("max_input").copied().unwrap_or(u64::MAX);
+    let read = InputFiles::new(max).read(&chdir.join(path))?;
+    let source = Source::new(path.display().to_string(), read.text());
+    Ok(Some((source, path.parent().unwrap_or(Path::new("")).to_owned())))
+}
+
+/// Returns `true` if the command has the option and nothing else gives it or excludes it.
+fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches) -> bool {
+    let Some(arg) = argument(setting, command).filter(|_| setting.key.commands.contains(&name)) else { return false };
+    let conflicts = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).contains(&other);
+    let mut others = command.get_arguments().filter(|other| is_given(other, given));
+    if others.any(|other| conflicts(arg, other) || conflicts(other, arg)) {
+        return false;
+    }
+    // One template has none of the options of folders.
+    let is_template_given = command.get_positionals().any(|arg| is_given(arg, given));
+    if name == "render" && is_template_given && setting.key.section == "output" {
+        return false;
+    }
+    match setting.key.option {
+        // The files of the project lie below those of the command line.
+        "values" => true,
+        _ if is_given(arg, given) => false,
+        // A cluster is needed to choose from the fleet.
+        "fleet" if name == "values" => given.contains_id("cluster"),
+        "diff-format" => given.get_one("diff").copied().unwrap_or(false),
+        // One stream has no other files.
+        "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
+        _ => true,
+    }
+}
+
+/// Returns the argument that a setting stands for.
+fn argument<'c>(setting: &Setting, command: &'c Command) -> Option<&'c Arg> {
+    match setting.key.option {
+        "" => command.get_positionals().next(),
+        option => command.get_arguments().find(|arg| arg.get_long() == Some(option)),
+    }
+}
+
+/// Returns `true` if the command line or the environment gives the argument.
+fn is_given(arg: &Arg, matches: &ArgMatches) -> bool {
+    let source = matches.value_source(arg.get_id().as_str());
+    let has_variable = arg.get_long() == Some("cache-dir") && std::env::var_os("DROPFORGE_CACHE").is_some();
+    has_variable || matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+}
+
+/// Returns the position behind the name of the command, which the values of global options precede.
+fn position(command: &Command, args: &[OsString]) -> usize {
+    let names = |end: &usize| {
+        let parsed = command.clone().ignore_errors(true).try_get_matches_from(args.iter().take(*end));
+        parsed.is_ok_and(|matches| matches.subcommand_name().is_some())
+    };
+    (2..=args.len()).find(names).unwrap_or(args.len())
+}
+
+impl Setting {
+    /// Returns the setting as arguments.
+    fn arguments(&self) -> impl Iterator<Item = OsString> {
+        self.values.iter().map(|value| self.argument(value))
+    }
+
+    fn argument(&self, value: &OsStr) -> OsString {
+        let mut argument = OsString::new();
+        match (self.key.option, self.key.kind) {
+            // A template is no option, even if its name begins like one.
+            ("", _) if value.as_encoded_bytes().starts_with(b"-") => argument.push("./"),
+            ("", _) => {}
+            (option, Kind::Flag) => argument.push(format!("--{option}")),
+            (option, _) => argument.push(format!("--{option}=")),
+        }
+        argument.push(value);
+        argument
+    }
+}
+
+impl Project {
+    /// Finds the values of the project that options refuse, as errors at their places.
+    pub(crate) fn refused(&self, command: &Command) -> Vec<Box<Diagnostic>> {
+        self.settings.iter().flat_map(|setting| self.refused_in(setting, command)).collect()
+    }
+
+    fn refused_in(&self, setting: &Setting, command: &Command) -> Option<Box<Diagnostic>> {
+        setting.arguments().find_map(|argument| {
+            let args = [OsStr::new("dropforge"), OsStr::new(&self.command), &argument];
+            let error = command.clone().try_get_matches_from(args).err()?;
+            if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
+                return None;
+            }
+            let value = setting.values.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(", ");
+            let mut message = format!("invalid value `{value}` for `{}`", setting.key.name);
+            if let Some(reason) = std::error::Error::source(&error) {
+                message.push_str(&format!(": {reason}"));
+            }
+            let found = Diagnostic::new(Code::Usage, message).at(&self.source, setting.span, "");
+            Some(match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(known)) => found.with_available(known.iter().cloned()),
+                _ => found,
+            })
+        })
+    }
+}
+
+/// Says in an error about missing arguments that a project file can give them.
+pub(crate) fn hint(error: &mut clap::Error, project: Option<&Project>, args: &[OsString]) {
+    let reads = args.iter().any(|arg| COMMANDS.iter().any(|name| arg == *name));
+    if error.kind() != ErrorKind::MissingRequiredArgument || !reads {
+        return;
+    }
+    let tip = match project {
+        Some(project) => format!("or set them in `{}`", project.name()),
+        None => format!("or write a `{FILE}` that sets them: see `dropforge init --help`"),
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}

@@ -1,0 +1,146 @@
+//! The files that a run reads, and changes to them.
+//!
+//! Their times are read again and again: that needs no library, and also sees changes on network and container mounts,
+//! which report none.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Shortest time between two looks. A tenth of the time is spent looking at most.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Time for a program that writes a file to finish.
+const SETTLE: Duration = Duration::from_millis(5);
+
+/// The state of a file: seconds and nanoseconds of its time, its length and its number, which a replaced file changes.
+type State = (i64, i64, u64, u64);
+
+/// Files and folders to look at.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    roots: Vec<PathBuf>,
+    /// A folder that is left out: the outputs.
+    except: Option<PathBuf>,
+    seen: BTreeMap<PathBuf, State>,
+    pause: Duration,
+}
+
+impl Files {
+    /// Looks at `roots`, but not at what is below `except`.
+    pub(super) fn new(roots: Vec<PathBuf>, except: Option<PathBuf>) -> Self {
+        let mut files = Self::default();
+        files.watch(roots, except);
+        files
+    }
+
+    /// Looks at other roots from now on. Changes since the last look are still found.
+    pub(super) fn watch(&mut self, roots: Vec<PathBuf>, except: Option<PathBuf>) {
+        if (&roots, &except) == (&self.roots, &self.except) {
+            return;
+        }
+        (self.roots, self.except) = (roots, except);
+        let before = std::mem::take(&mut self.seen);
+        self.seen = self.look();
+        for (path, state) in &mut self.seen {
+            *state = before.get(path).copied().unwrap_or(*state);
+        }
+    }
+
+    /// Returns the number of files.
+    pub(super) fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Returns the time to wait before the next look.
+    pub(super) fn pause(&self) -> Duration {
+        self.pause
+    }
+
+    /// Returns the files that were changed, added or removed since the last look, sorted.
+    pub(super) fn changed(&mut self) -> Vec<PathBuf> {
+        let mut now = self.look();
+        if now == self.seen {
+            return Vec::new();
+        }
+        // A file that is still being written changes again. One that never rests is read as it is.
+        for _ in 0..20 {
+            std::thread::sleep(SETTLE);
+            let then = std::mem::replace(&mut now, self.look());
+            if then == now {
+                break;
+            }
+        }
+        let before = std::mem::replace(&mut self.seen, now);
+        let mut changed: Vec<PathBuf> = before
+            .iter()
+            .filter(|(path, state)| self.seen.get(*path) != Some(state))
+            .map(|(path, _)| path.clone())
+            .collect();
+        changed.extend(self.seen.keys().filter(|path| !before.contains_key(*path)).cloned());
+        changed.sort();
+        changed
+    }
+
+    fn look(&mut self) -> BTreeMap<PathBuf, State> {
+        let (started, mut found) = (Instant::now(), BTreeMap::new());
+        let mut left = self.roots.clone();
+        while let Some(path) = left.pop() {
+            let Ok(meta) = std::fs::metadata(&path) else { continue };
+            if meta.is_dir() {
+                left.extend(self.entries(&path));
+            } else {
+                found.insert(path, state(&meta));
+            }
+        }
+        self.pause = PAUSE.max(started.elapsed() * 9);
+        found
+    }
+
+    /// Returns the entries of a folder. Hidden folders and links to folders, which may lead back, are left out.
+    fn entries(&self, dir: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        let is_left_out = |path: &Path| {
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            self.except.as_deref() == Some(path) || (path.is_dir() && (is_hidden || path.is_symlink()))
+        };
+        entries.map(|entry| entry.path()).filter(|path| !is_left_out(path)).collect()
+    }
+}
+
+fn state(meta: &Metadata) -> State {
+    (meta.mtime(), meta.mtime_nsec(), meta.len(), meta.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_additions_and_removals_are_found_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = |name: &str| temp.path().join(name);
+        for dir in ["t/sub", "t/out", "t/.git"] {
+            std::fs::create_dir_all(path(dir)).unwrap();
+        }
+        std::os::unix::fs::symlink(".", path("t/loop")).unwrap();
+        std::fs::write(path("t/a"), "1").unwrap();
+        std::fs::write(path("v"), "1").unwrap();
+        let mut files = Files::new(vec![path("t"), path("v"), path("none")], Some(path("t/out")));
+        assert_eq!((files.len(), files.changed()), (2, vec![]));
+        std::fs::write(path("t/sub/b"), "").unwrap();
+        std::fs::write(path("t/out/x"), "").unwrap();
+        std::fs::write(path("t/.git/x"), "").unwrap();
+        std::fs::write(path("v"), "22").unwrap();
+        assert_eq!((files.changed(), files.changed()), (vec![path("t/sub/b"), path("v")], vec![]));
+        // A replaced file of the same length and time is another file.
+        std::fs::write(path("w"), "33").unwrap();
+        let time = std::fs::metadata(path("v")).unwrap().modified().unwrap();
+        std::fs::File::open(path("w")).unwrap().set_modified(time).unwrap();
+        std::fs::rename(path("w"), path("v")).unwrap();
+        std::fs::remove_file(path("t/a")).unwrap();
+        std::fs::write(path("none"), "").unwrap();
+        assert_eq!(files.changed(), [path("none"), path("t/a"), path("v")]);
+    }
+}

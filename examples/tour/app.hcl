@@ -1,0 +1,1 @@
+image = "registry.example.com/cart:1.4.0"

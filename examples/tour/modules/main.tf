@@ -1,0 +1,4 @@
+locals {
+  app = "cart"
+  replicas   = 3
+}

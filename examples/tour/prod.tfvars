@@ -1,0 +1,2 @@
+name    = "eu-1"
+cluster = { env = "prod" }

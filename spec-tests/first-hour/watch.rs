@@ -1,0 +1,171 @@
+//! `stamp --watch`: each change is stamped again where it reaches.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime};
+
+use crate::support::Sandbox;
+
+/// A running `stamp --watch` and its lines on standard error.
+struct Watched {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watched {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let mut command = sandbox.command(&[&["stamp", "--watch"], args].concat());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let stderr: ChildStderr = child.stderr.take().unwrap();
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            BufReader::new(stderr).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line that contains `part`. Returns it and those before it.
+    #[track_caller]
+    fn until(&self, part: &str) -> String {
+        let mut text = String::new();
+        while !text.contains(part) {
+            let line = self.lines.recv_timeout(Duration::from_secs(30));
+            text += &line.unwrap_or_else(|error| panic!("{error}: no {part:?} in {text}"));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Sends a signal and returns the exit code.
+    fn stop(mut self, signal: rustix::process::Signal) -> Option<i32> {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn sandbox() -> Sandbox {
+    Sandbox::with(&[
+        ("dropforge.toml", "templates = ['t']\nfleet = ['f.ndjson']\nvalues = ['v.yaml']\n[output]\ndir = 'out'\n"),
+        ("t/a.yaml.tera", "a: {{ name }} {{ tag }}{% include '_l.tera' %}\n"),
+        ("t/b.yaml.tera", "b: {{ name }} {{ n }}\n"),
+        ("t/_l.tera", ""),
+        ("v.yaml", "tag: v1\n"),
+        ("f.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":1}\n{\"name\":\"z\",\"n\":1}\n"),
+    ])
+}
+
+/// Makes a file look unwritten: a run that writes it again shows in its content.
+fn mark(sandbox: &Sandbox, name: &str) {
+    sandbox.write(name, "marked\n");
+}
+
+#[test]
+fn a_change_reaches_its_outputs_only() {
+    let sandbox = sandbox();
+    let watched = Watched::start(&sandbox, &[]);
+    watched.until("6 files for 3 clusters: 6 new");
+    watched.until("watching 6 files");
+    // An included template reaches the templates that include it, in every cluster.
+    for name in ["out/x/b.yaml", "out/x/a.yaml"] {
+        mark(&sandbox, name);
+    }
+    sandbox.write("t/_l.tera", " # l");
+    let line = watched.until("t/_l.tera: 3 files updated in ");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    let (hour, rest) = line.split_at(8);
+    assert!(hour.chars().all(|c| c.is_ascii_digit() || c == ':') && rest.ends_with(" ms\n"), "{line}");
+    assert_eq!(
+        (sandbox.read("out/x/a.yaml"), sandbox.read("out/x/b.yaml")),
+        ("a: x v1 # l\n".into(), "marked\n".into())
+    );
+    // A cluster's record reaches that cluster.
+    mark(&sandbox, "out/x/a.yaml");
+    sandbox.write(
+        "f.ndjson",
+        "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":2}\n{\"name\":\"z\",\"n\":1}\n{\"name\":\"w\",\"n\":1}\n",
+    );
+    watched.until("f.ndjson: 1 file updated, 2 files new in ");
+    assert_eq!((sandbox.read("out/x/a.yaml"), sandbox.read("out/y/b.yaml")), ("marked\n".into(), "b: y 2\n".into()));
+    // A shared value reaches everything.
+    sandbox.write("v.yaml", "tag: v2\n");
+    watched.until("v.yaml: 5 files updated in ");
+    assert_eq!(sandbox.read("out/x/b.yaml"), "b: x 1\n");
+    // A new template is stamped.
+    sandbox.write("t/sub/c.tera", "c\n");
+    watched.until("t/sub/c.tera: 4 files new in ");
+    assert_eq!(watched.stop(rustix::process::Signal::INT), Some(130));
+}
+
+#[test]
+fn errors_are_printed_and_watching_goes_on() {
+    let sandbox = sandbox();
+    sandbox.write("t/b.yaml.tera", "b: {{");
+    let watched = Watched::start(&sandbox, &[]);
+    watched.until("b.yaml.tera:1:");
+    watched.until("watching 6 files");
+    sandbox.write("t/b.yaml.tera", "b: {{ nme }}\n");
+    watched.until("did you mean `name`?");
+    watched.until("t/b.yaml.tera: 3 clusters failed in ");
+    sandbox.write("t/b.yaml.tera", "b: {{ name }}\n");
+    watched.until("t/b.yaml.tera: 6 files new in ");
+    std::fs::remove_file(sandbox.path("v.yaml")).unwrap();
+    watched.until("cannot read `v.yaml`");
+    sandbox.write("v.yaml", "tag: v3\n");
+    watched.until("v.yaml: 3 files updated");
+    // A broken project, then another one.
+    sandbox.write("dropforge.toml", "templates = ");
+    watched.until("invalid TOML");
+    sandbox.write(
+        "dropforge.toml",
+        "templates = ['t/a.yaml.tera']\nfleet = 'f.ndjson'\nvalues = 'v.yaml'\n[output]\ndir = 'out'\nprune = true\n",
+    );
+    watched.until("dropforge.toml: no file changed in ");
+    // A cluster that is gone takes its files along.
+    sandbox.write("f.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":1}\n");
+    watched.until("f.ndjson: 1 file deleted in ");
+    assert_eq!(sandbox.tree("out").keys().filter(|path| path.ends_with("a.yaml")).count(), 2);
+    assert_eq!(watched.stop(rustix::process::Signal::TERM), Some(143));
+}
+
+#[test]
+fn files_elsewhere_and_globs_are_watched() {
+    let sandbox = sandbox();
+    sandbox.write("lib/_m.tera", "1");
+    sandbox.write("u/d.tera", "{% include 'lib/_m.tera' %}\n");
+    sandbox.write("fleets/one.csv", "name\none\n");
+    sandbox.write("below/x", "");
+    let args =
+        ["-C", "below", "--no-project", "../u/d.tera", "-I", "..", "--fleet", "../fleets/*.csv", "-o", "../u/out"];
+    let watched = Watched::start(&sandbox, &args);
+    watched.until("watching ");
+    sandbox.write("lib/_m.tera", "2");
+    assert!(watched.until("1 file updated in ").contains("lib/_m.tera"));
+    sandbox.write("fleets/two.csv", "name\ntwo\n");
+    assert!(watched.until("1 file new in ").contains("../fleets/two.csv"));
+    let outputs = sandbox.tree("u/out");
+    assert_eq!(outputs.values().filter(|text| *text == "2\n").count(), 2, "{outputs:?}");
+}
+
+#[test]
+fn what_cannot_be_repeated_is_refused() {
+    let sandbox = sandbox();
+    sandbox.run(&["stamp", "--watch", "--check"]).expect(2).says(&["cannot be used with"]);
+    sandbox.run(&["stamp", "--watch", "--fleet", "-"]).expect(2).says(&["does not apply to standard input"]);
+    sandbox.run(&["stamp", "--watch", "-f", "-"]).expect(2).says(&["does not apply to standard input"]);
+    sandbox.run(&["stamp", "--watch", "--layout", "single", "-o", "-"]).expect(2).says(&["does not apply to standard"]);
+    sandbox.run(&["stamp", "--watch", "-l", "name=none"]).expect(2).says(&["selector"]);
+    // An unchanged file with a new time is no change of an output.
+    let watched = Watched::start(&sandbox, &[]);
+    watched.until("watching ");
+    std::fs::File::open(sandbox.path("v.yaml")).unwrap().set_modified(SystemTime::now()).unwrap();
+    watched.until("v.yaml: no file changed in ");
+}
