@@ -297,7 +297,7 @@ fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, piec
         job.plan.path_of(job.fleet, at, piece, &mut path);
         let text = text.get(start..piece.end).unwrap_or("");
         start = piece.end;
-        if job.options.unchecked.iter().any(|glob| glob.matches(path.split('/'))) {
+        if job.options.unchecked.iter().any(|glob| glob.matches(&path)) {
             continue;
         }
         let mut errors = renderer.check(piece.output, &path, text);
