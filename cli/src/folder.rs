@@ -15,6 +15,7 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
+use crate::layers::layers;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let kinds = args.kinds.read()?;
     let sources = Sources {
         paths: templates,

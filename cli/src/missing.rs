@@ -12,6 +12,7 @@ use dropforge::engine::Template;
 use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
+use crate::layers::layers;
 use crate::options::ValueArgs;
 use crate::schema::SchemaArgs;
 
@@ -68,7 +69,7 @@ impl CheckValuesArgs {
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let layers = schema.layers(&self.values, self.reading.merge(), templates, files, console)?;
+        let layers = schema.add_to(layers(&self.values, self.reading.merge(), files, console)?, templates, files)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
         let clusters = selected(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;

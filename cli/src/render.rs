@@ -19,6 +19,7 @@ use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
+use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     compile_cache::print_origin(&template, console);
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
         return Err(unfit.into());

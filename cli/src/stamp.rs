@@ -20,6 +20,7 @@ use crate::fleet::{FleetArgs, check_selection};
 use crate::glob;
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::kube_schemas::{self, KubeArgs};
+use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
@@ -139,7 +140,8 @@ pub(crate) fn once(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let layers = args.schema.layers(&args.values, args.fleet.merge(), &args.templates, files, console)?;
+    let layers =
+        args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
     let fleet = args.fleet.read(files)?;
     let kinds = args.kinds.read()?;
     let sources = Sources {
