@@ -32,9 +32,6 @@ pub(crate) struct FolderArgs {
     /// {region} are values.
     #[arg(long, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: Option<String>,
-    /// Overwrite files that dropforge did not write
-    #[arg(long)]
-    force: bool,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
 }
@@ -45,7 +42,7 @@ impl FolderArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
-        let own = [("--layout", self.layout.is_some()), ("--force", self.force)];
+        let own = [("--layout", self.layout.is_some())];
         let own = own.iter().find(|(_, given)| *given).map(|(option, _)| *option);
         let Some(option) = own.or_else(|| self.outputs.first_given()) else { return Ok(()) };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
@@ -88,7 +85,6 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let options = Options {
         plain_stream: outputs.json,
         templates: paths,
-        force: args.folder.force,
         ..args.folder.outputs.options()
     };
     let stop = Stop::listen();
