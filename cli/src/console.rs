@@ -17,11 +17,11 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     color: bool,
+    /// The number of warnings printed.
+    warnings: Cell<usize>,
     choice: ColorChoice,
     /// The options that raise limits.
     limits: &'static [LimitOption],
-    /// The number of warnings printed.
-    warnings: Cell<usize>,
 }
 
 impl Console {
@@ -32,9 +32,9 @@ impl Console {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
+            warnings: Cell::new(0),
             choice: global.color,
             limits,
-            warnings: Cell::new(0),
         }
     }
 

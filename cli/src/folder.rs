@@ -15,12 +15,11 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
-use crate::layers;
+use crate::layers::layers;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
 use crate::summary;
-use crate::unread;
 
 /// Options of folders.
 #[derive(Debug, Args)]
@@ -59,8 +58,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
-    let given = layers::read(&args.values, files, console)?;
-    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let kinds = args.kinds.read()?;
     let sources = Sources {
         paths: templates,
@@ -77,13 +75,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let layout = outputs.layout(layout)?;
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
-    if args.warnings.wanted(console) {
-        let mut read = ReadValues::by(forge.templates());
-        read.add_declared(&layers);
-        read.add_plan(&Selector::default(), plan.layout(), None);
-        unread::print(&read, &given, &layers, console);
-    }
-    if args.warnings.refuse_to_write(console) {
+    let read = || ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
+    if args.warnings.refuse(&layers, &[], read, console) {
         return Ok(Exit::Error);
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
@@ -99,7 +92,10 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     kube_schemas::warn(kinds.as_ref(), console);
     let report = completed(report, &forge, &plan);
     summary::print_folder(&report, is_stream, started.elapsed(), console);
-    Ok(exit(&report, &stop, console))
+    match exit(&report, &stop, console) {
+        Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
+        exit => Ok(exit),
+    }
 }
 
 /// Checks that the folder is no chart of Helm.

@@ -11,8 +11,8 @@
 //! | `watch` | stamping again after changes |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!

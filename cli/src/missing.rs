@@ -12,7 +12,7 @@ use dropforge::engine::Template;
 use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
-use crate::layers;
+use crate::layers::layers;
 use crate::options::ValueArgs;
 use crate::schema::SchemaArgs;
 
@@ -57,7 +57,7 @@ impl CheckValuesArgs {
     }
 
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
-    /// `checked` does not read. The last only if `reads_all`: nothing else that was checked reads values.
+    /// nothing reads. The last only if nothing else is wrong, and `reads_all`: only templates were checked.
     ///
     /// # Errors
     /// Errors of reading values, schemas and fleets; `usage` for a selector that selects nothing.
@@ -69,8 +69,7 @@ impl CheckValuesArgs {
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let given = layers::read(&self.values, files, console)?;
-        let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
+        let layers = schema.add_to(layers(&self.values, self.reading.merge(), files, console)?, templates, files)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
         let clusters = selected(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
@@ -82,13 +81,14 @@ impl CheckValuesArgs {
         if self.fleet.is_empty() || !clusters.is_empty() {
             failures.extend(layers.all_violations(&clusters));
         }
-        if reads_all {
-            let mut read = ReadValues::by(&checked.templates);
-            read.add_declared(&layers);
-            read.add_plan(&selector, &Layout::parse(DEFAULT_LAYOUT)?, self.reading.name_key());
-            let unread = read.unread(&given.maps, &given.sets, &layers).into_iter();
+        // A name that nothing gives is often the reason that nothing reads another.
+        if reads_all && failures.is_empty() {
+            let layout = Layout::parse(DEFAULT_LAYOUT)?;
+            let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
+            let read = read.and_declared(&layers);
+            let unread = read.unread(&layers).into_iter();
             failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
-            failures.extend(read.unread_by_clusters(&layers, clusters.iter().copied()));
+            failures.extend(read.unread_by_clusters(&layers, &clusters));
         }
         Ok(failures)
     }

@@ -19,12 +19,12 @@ use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
-use crate::layers;
+use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
 use crate::terraform;
-use crate::unread::{self, WarningArgs};
+use crate::unread::WarningArgs;
 
 /// Render one template, or all of a folder
 ///
@@ -89,22 +89,16 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let given = layers::read(&args.values, files, console)?;
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
-    if args.warnings.wanted(console) {
-        let mut read = ReadValues::by([&template]);
-        read.add_declared(&layers);
-        unread::print(&read, &given, &layers, console);
-    }
-    if args.warnings.refuse_to_write(console) {
-        return Ok(Exit::Error);
-    }
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
         return Err(unfit.into());
     }
     let text = text(&template, &layers, args, console)?;
+    if args.warnings.refuse(&layers, &[], || ReadValues::by([&template]), console) {
+        return Ok(Exit::Error);
+    }
     if is_dash(&args.output) {
         print(text)?;
     } else {

@@ -8,10 +8,8 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{
-    self, Change, FilePreview, Fleet, Forge, Job, Layers, Layout, Options, Plan, ReadValues, Report,
-};
-use dropforge::bulk::{Selector, Stamper, StreamFile, Watch};
+use dropforge::bulk::{self, Change, Cluster, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
+use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::changes::ChangeArgs;
@@ -22,7 +20,7 @@ use crate::fleet::{FleetArgs, check_selection};
 use crate::glob;
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::kube_schemas::{self, KubeArgs};
-use crate::layers::{self, Given};
+use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
@@ -30,7 +28,7 @@ use crate::progress;
 use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
-use crate::unread::{self, WarningArgs};
+use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
 
 /// Stamp templates for every cluster of a fleet
@@ -142,8 +140,8 @@ pub(crate) fn once(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let given = layers::read(&args.values, files, console)?;
-    let layers = args.schema.add_to(given.layers(args.fleet.merge()), &args.templates, files)?;
+    let layers =
+        args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
     let fleet = args.fleet.read(files)?;
     let kinds = args.kinds.read()?;
     let sources = Sources {
@@ -165,8 +163,9 @@ pub(crate) fn once(
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
-    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector), console);
-    if args.warnings.refuse_to_write(console) {
+    let clusters: Vec<&Cluster> = (0..plan.clusters()).filter_map(|at| plan.cluster(&fleet, at)).collect();
+    let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
+    if args.warnings.refuse(&layers, &clusters, read, console) {
         return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
     }
     // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
@@ -188,26 +187,6 @@ pub(crate) fn once(
     bar.finish_and_clear();
     kube_schemas::warn(kinds.as_ref(), console);
     Ok(completed(report?, &forge, &plan))
-}
-
-/// Prints warnings for values that no template reads.
-fn warn(
-    args: &StampArgs,
-    forge: &Forge,
-    given: &Given,
-    layers: &Layers,
-    (fleet, plan, selector): (&Fleet, &Plan, &Selector),
-    console: &Console,
-) {
-    if !args.warnings.wanted(console) {
-        return;
-    }
-    let mut read = ReadValues::by(forge.templates());
-    read.add_declared(layers);
-    read.add_plan(selector, plan.layout(), args.fleet.name_key());
-    unread::print(&read, given, layers, console);
-    let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
-    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
 }
 
 impl StampArgs {
@@ -396,7 +375,7 @@ fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) ->
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
-        () if args.warnings.refuse(run.console) => Exit::Error,
+        () if args.warnings.are_errors(run.console) => Exit::Error,
         () if (args.check || args.diff) && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }

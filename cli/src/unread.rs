@@ -1,12 +1,11 @@
-//! Warnings for values that no template reads.
+//! Warnings for values that no template reads, and warnings as errors.
 
 use clap::Args;
 
-use dropforge::bulk::{Layers, ReadValues};
+use dropforge::bulk::{Cluster, Layers, ReadValues};
 use dropforge::diagnostics::counted;
 
 use crate::console::Console;
-use crate::layers::Given;
 
 /// Options of warnings.
 #[derive(Debug, Args)]
@@ -17,27 +16,32 @@ pub(crate) struct WarningArgs {
 }
 
 impl WarningArgs {
-    /// Returns `true` if warnings about values are to be found: they are printed, or they are errors.
-    pub(crate) fn wanted(&self, console: &Console) -> bool {
-        self.strict || !console.quiet
-    }
-
-    /// Returns `true` if there were warnings and they are errors.
-    pub(crate) fn refuse(&self, console: &Console) -> bool {
-        self.strict && console.warnings() > 0
-    }
-
-    /// Returns `true` if there were warnings and they are errors, and says that nothing is written.
-    pub(crate) fn refuse_to_write(&self, console: &Console) -> bool {
-        let refuse = self.refuse(console);
+    /// Prints warnings for values that nothing reads, unless `--quiet` is given. Returns `true` if nothing may be written:
+    /// there were warnings, and they are errors.
+    pub(crate) fn refuse(
+        &self,
+        layers: &Layers,
+        clusters: &[&Cluster],
+        read: impl FnOnce() -> ReadValues,
+        console: &Console,
+    ) -> bool {
+        if self.strict || !console.quiet {
+            print(&read().and_declared(layers), layers, clusters, console);
+        }
+        let refuse = self.are_errors(console);
         if refuse {
             console.note(&format!("nothing is written: {} (--strict)", counted(console.warnings(), "warning")));
         }
         refuse
     }
+
+    /// Returns `true` if there were warnings and they are errors.
+    pub(crate) fn are_errors(&self, console: &Console) -> bool {
+        self.strict && console.warnings() > 0
+    }
 }
 
-/// Prints a warning for each name in shared values that nothing reads.
-pub(crate) fn print(read: &ReadValues, given: &Given, layers: &Layers, console: &Console) {
-    console.diagnostics(read.unread(&given.maps, &given.sets, layers));
+fn print(read: &ReadValues, layers: &Layers, clusters: &[&Cluster], console: &Console) {
+    console.diagnostics(read.unread(layers));
+    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
 }

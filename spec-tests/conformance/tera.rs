@@ -1,7 +1,9 @@
 //! `tera` rows.
 
+use dropforge::bulk::MissingNames;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
-use dropforge::engine::{Capabilities, Dialect, Engine, TeraDialect, UnknownNames};
+use dropforge::engine::{Capabilities, Dialect, Engine, Template, TeraDialect, UnknownNames};
+use dropforge::value::Data;
 use serde_json::Value;
 
 use crate::report::Outcome;
@@ -26,7 +28,19 @@ fn render(row: &Value) -> Result<String, Diagnostics> {
         engine.load(Dialect::Tera, name)?;
     }
     let entry = engine.load(Dialect::Tera, row["entry"].as_str().expect("a row has an entry"))?;
-    Ok(entry.render(&row["context"])?)
+    let text = entry.render(&row["context"])?;
+    match missing(&entry, &row["context"]) {
+        Some(error) => Err(error.into()),
+        None => Ok(text),
+    }
+}
+
+/// Returns the first name that the analysis finds missing. There is none if the template renders.
+fn missing(entry: &Template, context: &Value) -> Option<Box<Diagnostic>> {
+    let context: Data = serde_json::from_value(context.clone()).ok()?;
+    let mut missing = MissingNames::of([entry]);
+    missing.look_at(0, context.as_map()?);
+    missing.into_failures(&[]).into_iter().map(|failure| failure.diagnostic).next()
 }
 
 fn engine(row: &Value) -> Engine {

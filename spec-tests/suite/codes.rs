@@ -197,8 +197,8 @@ fn ungiven() -> Vec<Code> {
 /// Returns the codes of a value that no template reads.
 fn unread() -> Vec<Code> {
     let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
-    let layers = Layers::new([], set.clone(), Merge::Deep);
-    ReadValues::default().unread(&[], &set, &layers).iter().map(|warning| warning.code).collect()
+    let layers = Layers::new([], set, Merge::Deep);
+    ReadValues::default().unread(&layers).iter().map(|warning| warning.code).collect()
 }
 
 fn cel_yaml(text: &str) -> Vec<Code> {

@@ -201,7 +201,7 @@ impl Layers {
     }
 
     /// Calls `each` with the origins of the inputs of `cluster`.
-    fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
+    pub(super) fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
         let maps: Vec<DataMap> = self.places.iter().map(Place::map).collect();
         let own = cluster.and_then(|cluster| cluster.inputs().ok());
         let mut origins = Origins::default();

@@ -135,8 +135,7 @@ pub fn leaves(values: &DataMap, each: &mut dyn FnMut(&[Step], &Data)) {
     }
 }
 
-/// Calls `each` with the path of each leaf of `value`, which is at `path`.
-pub(super) fn leaves_of(value: &Data, path: &mut Vec<Step>, each: &mut dyn FnMut(&[Step], &Data)) {
+fn leaves_of(value: &Data, path: &mut Vec<Step>, each: &mut dyn FnMut(&[Step], &Data)) {
     let mut below = |step: Step, value: &Data| {
         path.push(step);
         leaves_of(value, path, each);

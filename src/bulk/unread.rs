@@ -8,13 +8,12 @@ mod keys;
 use std::collections::{BTreeMap, HashMap};
 
 use super::cluster::Cluster;
-use super::input::Place;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
 use super::report::Failure;
 use super::selector::Selector;
-use super::values::{Assignment, Step, value_at};
+use super::values::{Step, value_at};
 use crate::bytecode::analysis::{Position, Tree};
 use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
 use crate::engine::Template;
@@ -26,6 +25,8 @@ const REPORTED: usize = 20;
 const TRIED: usize = 4;
 /// Maximum number of names that one name is compared with.
 const COMPARED: usize = 2_000;
+/// Minimum length of a cluster's name that is a mistake if it resembles another. Short names often do.
+const LONG: usize = 4;
 /// Maximum number of names of clusters that are compared with others.
 const NAMES: usize = 2_000;
 /// Maximum number of different sets of keys of clusters to look at.
@@ -39,9 +40,9 @@ const SHAPES: usize = 1_000;
 /// use dropforge::text::Source;
 /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
 /// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");
-/// let files = [(input::map(&source, Format::Yaml)?, Place::file(&source, Format::Yaml))];
-/// let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), Vec::new(), Merge::Deep);
-/// let warnings = ReadValues::by([&template]).unread(&files, &[], &layers);
+/// let map = input::map(&source, Format::Yaml)?;
+/// let layers = Layers::new([map], Vec::new(), Merge::Deep).with_places(vec![Place::file(&source, Format::Yaml)]);
+/// let warnings = ReadValues::by([&template]).unread(&layers);
 /// assert_eq!(warnings[0].to_string(), "E0809: no template reads `imge.tag` (v.yaml:2:8)");
 /// assert_eq!(warnings[0].help.as_deref(), Some("did you mean `image.tag`?"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,50 +68,45 @@ impl ReadValues {
     }
 
     /// Adds the values that select, name and place clusters.
-    pub fn add_plan(&mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) {
+    pub fn and_plan(mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) -> Self {
         let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());
         paths.for_each(|path| self.add(path));
         for path in ["name", "cluster.name"].into_iter().chain(name_key) {
             self.add(path);
             self.identities.extend(path.rsplit_once('.').map(|(parent, _)| parent.to_owned()));
         }
+        self
     }
 
     /// Adds the values that schemas and variables of `layers` declare.
-    pub fn add_declared(&mut self, layers: &Layers) {
+    pub fn and_declared(mut self, layers: &Layers) -> Self {
         layers.declared().into_iter().for_each(|path| self.tree.add(path));
+        self
     }
 
     /// Returns a warning for each name in shared values that nothing reads.
-    pub fn unread(&self, files: &[(DataMap, Place)], sets: &[Assignment], layers: &Layers) -> Vec<Box<Diagnostic>> {
+    pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
         let mut names = Names::default();
-        for (map, _) in files {
-            leaves(map, &mut |path, _| self.note(path, &mut names));
+        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
+        if names.order.is_empty() {
+            return warnings;
         }
-        for set in sets {
-            set.leaves(&mut |path| self.note(path, &mut names));
-        }
-        let mut origins = Origins::default();
-        files.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
-        origins.add_sets(sets);
-        let more = names.order.len().saturating_sub(REPORTED);
-        let warnings = names.order.iter().take(REPORTED).filter_map(|name| {
-            let unread = names.found.get(name)?;
-            let near = unread.near(&self.tree, &[layers.shared()]);
-            Some(warning(unread, &origins, near))
+        layers.origins(None, &mut |origins| {
+            for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
+                warnings.push(warning(unread, origins, unread.near(&self.tree, &[layers.shared()])));
+            }
         });
-        let warnings: Vec<_> = warnings.collect();
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
     }
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
-    pub fn unread_by_clusters<'c>(&self, layers: &Layers, clusters: impl Iterator<Item = &'c Cluster>) -> Vec<Failure> {
+    pub fn unread_by_clusters(&self, layers: &Layers, clusters: &[&Cluster]) -> Vec<Failure> {
         if self.tree.everything {
             return Vec::new();
         }
-        let clusters: Vec<&Cluster> = clusters.collect();
         let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
-        for shape in keys::shapes(&clusters, SHAPES) {
+        for shape in keys::shapes(clusters, SHAPES) {
             // A cluster that cannot be read fails later.
             let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
             own.iter().for_each(|own| suspects.look_at(own, &shape));
@@ -118,7 +114,7 @@ impl ReadValues {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.sort_by_key(|suspect| suspect.clusters.first().copied());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(&clusters)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
     }
 
     fn note(&self, path: &[Step], names: &mut Names) {
@@ -194,9 +190,14 @@ impl Unread {
         path.get(..end - items).unwrap_or(path)
     }
 
+    /// Returns the key that nothing reads.
+    fn key(&self) -> Option<&str> {
+        self.paths.first()?.get(self.depth)?.key()
+    }
+
     /// Returns the path that was likely meant: it is read, and none of `given` has it.
     fn near(&self, tree: &Tree, given: &[&DataMap]) -> Option<String> {
-        let name = self.paths.first()?.get(self.depth)?.key()?;
+        let name = self.key()?;
         let fits = |near: &&str| {
             self.paths.iter().any(|path| {
                 let path = with_step(path, self.depth, near);
@@ -284,7 +285,8 @@ impl Suspects<'_> {
         for name in &names.order {
             let Some(unread) = names.found.get(name) else { continue };
             let near = self.near(name, unread, own);
-            if near.is_some() || self.is_below_names(unread) {
+            let is_long = unread.key().is_some_and(|key| key.len() >= LONG);
+            if (near.is_some() && is_long) || self.is_below_names(unread) {
                 let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
                 self.found.entry(name.clone()).or_insert_with(new).clusters.extend(clusters);
             }
@@ -294,8 +296,10 @@ impl Suspects<'_> {
     /// Returns the name that was likely meant, unless the cluster has it.
     fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
         if !self.near.contains_key(name) {
-            let near =
-                if self.near.len() < NAMES { unread.near(&self.read.tree, &[self.layers.shared()]) } else { None };
+            let near = match self.near.len() < NAMES {
+                true => unread.near(&self.read.tree, &[self.layers.shared()]),
+                false => None,
+            };
             self.near.insert(name.to_owned(), near);
         }
         self.near.get(name)?.as_ref()?;
@@ -336,6 +340,7 @@ impl Suspect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bulk::input::Place;
     use crate::bulk::values::{SetKind, parse_set};
     use crate::bulk::{Fleet, FleetOptions, Format, Merge, input};
     use crate::engine::{Dialect, Engine};
@@ -345,22 +350,19 @@ mod tests {
         let engine = Engine::new();
         let compile = |(dialect, text): &(Dialect, &str)| engine.compile(*dialect, "t", text).unwrap();
         let templates: Vec<Template> = templates.iter().map(compile).collect();
-        let mut read = ReadValues::by(&templates);
-        read.add_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None);
-        read
+        ReadValues::by(&templates).and_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None)
     }
 
     /// Returns the message and the help of each warning about shared values.
     fn unread(templates: &[(Dialect, &str)], values: &str, set: &str) -> Vec<String> {
         let source = Source::new("v.yaml", values);
-        let files = [(input::map(&source, Format::Yaml).unwrap(), Place::file(&source, Format::Yaml))];
+        let map = input::map(&source, Format::Yaml).unwrap();
         let sets = parse_set(SetKind::Typed, set, &mut |_| unreachable!()).unwrap();
-        let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), sets.clone(), Merge::Deep);
-        let warnings = read(templates).unread(&files, &sets, &layers);
-        let text = |warning: &Box<Diagnostic>| {
-            format!("{}{}", warning, warning.help.as_ref().map(|help| format!(" {help}")).unwrap_or_default())
-        };
-        warnings.iter().map(text).collect()
+        let places = vec![Place::file(&source, Format::Yaml)];
+        let layers = Layers::new([map], sets, Merge::Deep).with_places(places);
+        let warnings = read(templates).unread(&layers);
+        let help = |warning: &Diagnostic| warning.help.as_ref().map_or_else(String::new, |help| format!(" {help}"));
+        warnings.iter().map(|warning| format!("{warning}{}", help(warning))).collect()
     }
 
     /// Returns the names that are reported for a template and values.
@@ -442,7 +444,7 @@ mod tests {
             {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
             {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
         let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
-        let found = read.unread_by_clusters(&Layers::default(), fleet.clusters().iter());
+        let found = read.unread_by_clusters(&Layers::default(), &fleet.clusters().iter().collect::<Vec<_>>());
         let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
         assert_eq!(
             found.iter().map(text).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
 //! Groups of clusters with the same keys.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 use crate::bulk::cluster::Cluster;
 use crate::value::{Data, DataMap};
@@ -9,14 +9,15 @@ use crate::value::{Data, DataMap};
 /// Returns the indexes of the clusters of each group, in the order of their first clusters. There are at most `most`
 /// groups; clusters with other keys are left out.
 pub(super) fn shapes(clusters: &[&Cluster], most: usize) -> Vec<Vec<usize>> {
-    let (state, mut groups, mut known) = (RandomState::new(), Vec::<Vec<usize>>::new(), HashMap::new());
+    let (mut groups, mut known) = (Vec::<Vec<usize>>::new(), HashMap::new());
+    let seed = Hash(RandomState::new().hash_one(0));
     for (at, cluster) in clusters.iter().enumerate() {
-        let mut hasher = state.build_hasher();
+        let mut hash = seed;
         match cluster.json() {
-            Some(text) => hash_text(text.as_bytes(), &mut hasher),
-            None => cluster.inputs().iter().for_each(|map| hash_map(map, &mut hasher)),
+            Some(text) => hash.add_text(text),
+            None => cluster.inputs().iter().for_each(|map| hash.add_map(map)),
         }
-        let group = *known.entry(hasher.finish()).or_insert(groups.len());
+        let group = *known.entry(hash.0).or_insert(groups.len());
         if let Some(group) = groups.get_mut(group) {
             group.push(at);
         } else if group < most {
@@ -26,53 +27,95 @@ pub(super) fn shapes(clusters: &[&Cluster], most: usize) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Hashes the keys of a JSON object, without parsing its values.
-fn hash_text(text: &[u8], hasher: &mut impl Hasher) {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr3(b'"', b'{', b'}', text.get(at..).unwrap_or_default()) {
-        let start = at + found + 1;
-        if text.get(start - 1) != Some(&b'"') {
-            hasher.write_u8(text.get(start - 1).copied().unwrap_or(0));
-            at = start;
-            continue;
+/// A hash of keys. It has to be cheap, because all keys of a fleet are hashed, and a collision only hides a warning.
+#[derive(Clone, Copy)]
+struct Hash(u64);
+
+/// A place in a JSON text.
+enum Place {
+    Outside,
+    String,
+    /// Behind a backslash in a string.
+    Escape,
+    /// Behind a string, which is a key if a colon follows.
+    Behind,
+}
+
+impl Hash {
+    fn add(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    }
+
+    /// Adds the keys of a JSON object, without parsing its values.
+    fn add_text(&mut self, text: &str) {
+        let (mut place, mut string) = (Place::Outside, *self);
+        for byte in text.bytes() {
+            place = match (place, byte) {
+                (Place::String, b'"') => Place::Behind,
+                (Place::String, b'\\') => Place::Escape,
+                (Place::String | Place::Escape, _) => {
+                    string.add(byte);
+                    Place::String
+                }
+                (_, b'"') => {
+                    string = *self;
+                    Place::String
+                }
+                (Place::Behind, b':') => {
+                    *self = string;
+                    self.add(b'"');
+                    Place::Outside
+                }
+                (_, b'{' | b'}') => {
+                    self.add(byte);
+                    Place::Outside
+                }
+                (Place::Behind, b' ' | b'\t') => Place::Behind,
+                _ => Place::Outside,
+            };
         }
-        let end = end_of_string(text, start);
-        let rest = text.get(end + 1..).unwrap_or_default();
-        if rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
-            hasher.write(text.get(start..end).unwrap_or_default());
-            hasher.write_u8(b'"');
+    }
+
+    fn add_map(&mut self, map: &DataMap) {
+        self.add(b'{');
+        for (key, value) in map {
+            key.bytes().chain([b'"']).for_each(|byte| self.add(byte));
+            self.add_value(value);
         }
-        at = end + 1;
+        self.add(b'}');
+    }
+
+    fn add_value(&mut self, value: &Data) {
+        match value {
+            Data::Map(map) => self.add_map(map),
+            Data::List(items) => items.iter().for_each(|item| self.add_value(item)),
+            _ => {}
+        }
     }
 }
 
-/// Returns the position of the quote that ends the string that begins at `start`.
-fn end_of_string(text: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
-        let end = at + found;
-        if text.get(end) == Some(&b'"') {
-            return end;
-        }
-        at = end + 2;
-    }
-    text.len()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bulk::{Fleet, FleetOptions, Format};
+    use crate::text::Source;
 
-fn hash_map(map: &DataMap, hasher: &mut impl Hasher) {
-    hasher.write_u8(b'{');
-    for (key, value) in map {
-        hasher.write(key.as_bytes());
-        hasher.write_u8(b'"');
-        hash_value(value, hasher);
-    }
-    hasher.write_u8(b'}');
-}
-
-fn hash_value(value: &Data, hasher: &mut impl Hasher) {
-    match value {
-        Data::Map(map) => hash_map(map, hasher),
-        Data::List(items) => items.iter().for_each(|item| hash_value(item, hasher)),
-        _ => {}
+    #[test]
+    fn clusters_are_grouped_by_their_keys() {
+        let lines = [
+            r#"{"name":"a","m":{"x":1},"l":[{"k":1}]}"#,
+            r#"{ "name" : "\"m\\" , "m":{"x":"{:\""},"l":[{"k":[2, "z"]}] }"#,
+            r#"{"name":"c","m":{},"x":1,"l":[{"k":1}]}"#,
+            r#"{"name":"d","m":{"x":":"},"l":[{"k":null}]}"#,
+        ];
+        let of = |name: &str, text: &str| {
+            let fleet =
+                Fleet::read(&Source::new(name, text), Format::of(name, text), &FleetOptions::default()).unwrap();
+            shapes(&fleet.clusters().iter().collect::<Vec<_>>(), 2)
+        };
+        let expected = [vec![0, 1, 3], vec![2]];
+        assert_eq!(of("f.ndjson", &lines.join("\n")), expected);
+        assert_eq!(of("f.json", &format!("[{}]", lines.join(","))), expected);
+        assert_eq!(of("f.csv", "name,a\nx,1\ny,\nz,\n"), [vec![0], vec![1, 2]]);
     }
 }

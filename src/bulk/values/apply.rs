@@ -3,7 +3,6 @@
 //! A path creates the maps and lists that are missing or null on its way. A value of another kind is an error.
 
 use super::assignment::{Action, Assignment, Gaps, MAX_GAPS, Step, merge};
-use crate::bulk::origins::leaves_of;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::value::{Data, DataMap};
 
@@ -49,20 +48,6 @@ impl Assignment {
                 _ => false,
             },
             Action::Delete | Action::MakeList => false,
-        }
-    }
-
-    /// Calls `each` with the path of each leaf that the assignment gives.
-    pub(in crate::bulk) fn leaves(&self, each: &mut dyn FnMut(&[Step])) {
-        let mut path = self.path.clone();
-        match &self.action {
-            Action::Set(value) => leaves_of(value, &mut path, &mut |path, _| each(path)),
-            Action::Merge(map) => map.iter().for_each(|(key, value)| {
-                path.push(Step::Key(key.clone()));
-                leaves_of(value, &mut path, &mut |path, _| each(path));
-                path.pop();
-            }),
-            Action::Delete | Action::MakeList => {}
         }
     }
 

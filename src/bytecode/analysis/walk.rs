@@ -18,6 +18,9 @@ const CALLS: usize = 48;
 /// Maximum number of misses of a walk, of which those of a loop may be many.
 const MISSES: usize = 1 << 16;
 
+/// The operation that reports an error together with all missing inputs. It follows a handler, unless there is a result.
+const REPORT: (ImportKind, &str) = (ImportKind::Intrinsic, "missing inputs");
+
 /// The mass of a state that is certainly reached. Each branch takes half of it.
 pub(super) const CERTAIN: u64 = 1 << 63;
 
@@ -101,8 +104,9 @@ impl<'w, 't> Walk<'w, 't> {
     pub fn new(program: &'w Program, tree: &'t mut Tree, inputs: Option<&'w DataMap>, left: u64) -> Self {
         let code = program.code();
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
+        let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);
         let absorbs = |handler: &Handler| {
-            code.instruction(handler.to).is_some_and(|instruction| instruction.op != Op::JumpPresent)
+            !reports || code.instruction(handler.to).is_some_and(|instruction| instruction.op != Op::JumpPresent)
         };
         let mut absorbers: Vec<Handler> = program.handlers().filter(absorbs).collect();
         absorbers.sort_by_key(|handler| handler.from);
