@@ -104,7 +104,7 @@ impl Adapter<'_> {
             ("allOf" | "anyOf" | "oneOf", Data::List(schemas)) => {
                 Data::List(schemas.iter().map(|one| self.schema(one, false)).collect())
             }
-            ("description" | "default" | "example" | "title", _) => return None,
+            ("description" | "default" | "example" | "nullable" | "title", _) => return None,
             _ if keyword.starts_with("x-") => return None,
             _ => value.clone(),
         })
