@@ -82,11 +82,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
-    let options = Options {
-        plain_stream: outputs.json,
-        templates: paths,
-        ..args.folder.outputs.options()
-    };
+    let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
