@@ -42,9 +42,8 @@ impl FolderArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
-        let own = [("--layout", self.layout.is_some())];
-        let own = own.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-        let Some(option) = own.or_else(|| self.outputs.first_given()) else { return Ok(()) };
+        let layout = self.layout.is_some().then_some("--layout");
+        let Some(option) = layout.or_else(|| self.outputs.first_given()) else { return Ok(()) };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
     }

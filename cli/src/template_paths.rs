@@ -16,9 +16,8 @@ pub(crate) fn add_sources<'c>(
     copied: impl Iterator<Item = &'c str>,
 ) {
     given.iter().for_each(|path| paths.give(from_here(path)));
-    let mut add = |name: &str| paths.add(name, from_here(&set.root.join(name)));
-    set.files.iter().for_each(|file| add(&file.name));
-    copied.for_each(add);
+    let names = set.files.iter().map(|file| file.name.as_str()).chain(copied);
+    names.for_each(|name| paths.add(name, from_here(&set.root.join(name))));
 }
 
 /// Adds the templates of the artifact at `path`, as if it were a directory.

@@ -67,7 +67,7 @@ fn all_violations_name_the_file_and_line_of_the_value() {
 #[test]
 fn a_cluster_whose_values_violate_fails_and_the_others_are_written() {
     let sandbox = sandbox();
-    sandbox.write("fleet.csv", "name,replicas\neu-1,30\nus-1,\nap-1,30\n");
+    sandbox.write("fleet.csv", "name,replicas\neu-1,30\nus-1,\nap-1,31\n");
     let outcome = stamp(&sandbox, &[]).expect(4).says(&[
         "error[E0808]: 2 clusters: `replicas` does not fit `t/values.schema.json`",
         "--> fleet.csv:2:1",

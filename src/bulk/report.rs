@@ -145,7 +145,15 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
     let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), diagnostic.message.clone(), template, position, help)
+    (diagnostic.code.id(), without_value(diagnostic).to_owned(), template, position, help)
+}
+
+/// Returns the message without the value that does not fit a schema: clusters have different ones.
+pub(super) fn without_value(diagnostic: &Diagnostic) -> &str {
+    match diagnostic.code {
+        Code::UnfitValues | Code::UnfitOutput => diagnostic.message.split(", found ").next().unwrap_or(""),
+        _ => &diagnostic.message,
+    }
 }
 
 /// Returns `true` for errors whose primary label is in an output.

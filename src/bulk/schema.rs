@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::input::{self, Format};
 use super::origins::Origins;
+use super::report::without_value;
 use super::values::Step;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 #[cfg(feature = "hcl")]
@@ -330,9 +331,9 @@ fn pointer(error: &Diagnostic) -> Option<&str> {
 pub(super) struct Explained(HashSet<String>);
 
 impl Explained {
-    /// Returns `true` for a message that is new, unless there are too many.
+    /// Returns `true` for an error with a new message, unless there are too many.
     pub(super) fn is_new(&mut self, error: &Diagnostic) -> bool {
-        self.0.len() < EXPLAINED && self.0.insert(error.message.clone())
+        self.0.len() < EXPLAINED && self.0.insert(without_value(error).to_owned())
     }
 }
 

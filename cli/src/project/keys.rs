@@ -69,6 +69,7 @@ keys! {
     "" "cache-dir" => "cache-dir", Kind::Path, COMMANDS;
     "output" "dir" => "output", Kind::Path, STAMP;
     "output" "layout" => "layout", Kind::Text, STAMP;
+    "output" "no-check-output" => "no-check-output", Kind::Flag, COMMANDS;
     "output" "copy" => "copy", Kind::Texts, COMMANDS;
     "output" "keep-empty" => "keep-empty", Kind::Flag, COMMANDS;
     "output" "order" => "order", Kind::Text, COMMANDS;
@@ -79,6 +80,7 @@ keys! {
     "output" "fsync" => "fsync", Kind::Flag, STAMP;
     "checks" "strict" => "strict", Kind::Flag, COMMANDS;
     "checks" "schema" => "schema", Kind::Path, COMMANDS;
+    "checks" "no-schema" => "no-schema", Kind::Flag, COMMANDS;
     "checks" "schema-defaults" => "schema-defaults", Kind::Flag, COMMANDS;
     "checks" "kube-schemas" => "kube-schemas", Kind::Paths, COMMANDS;
     "checks" "var-types" => "var-types", Kind::Path, COMMANDS;

@@ -83,7 +83,7 @@ type Compiled = Result<Option<Arc<Schema>>>;
 pub struct KubeSchemas {
     sources: Sources,
     compiled: Mutex<HashMap<Kind, Compiled>>,
-    /// Kinds without a schema, and the first output of each.
+    /// Kinds without a schema, and the first output of each by name.
     unknown: Mutex<BTreeMap<Kind, String>>,
 }
 
@@ -137,8 +137,12 @@ impl KubeSchemas {
             Ok(Some(schema)) => violations(&kind, &schema, source, resource),
             Ok(None) => {
                 let mut unknown = lock(&self.unknown);
-                if unknown.len() < UNKNOWN {
-                    unknown.entry(kind).or_insert_with(|| source.name().to_owned());
+                if unknown.len() < UNKNOWN || unknown.contains_key(&kind) {
+                    // The order of threads does not matter.
+                    let first = unknown.entry(kind).or_insert_with(|| source.name().to_owned());
+                    if source.name() < first.as_str() {
+                        source.name().clone_into(first);
+                    }
                 }
                 Vec::new()
             }
