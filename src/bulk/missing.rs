@@ -17,6 +17,8 @@ const STEPS: u64 = 2_000_000;
 const ALL_STEPS: u64 = 2_000_000_000;
 /// Maximum number of available names to compare with a missing one.
 const COMPARED: usize = 1_000;
+/// Minimum length of a misspelled name in a condition. Shorter ones resemble each other.
+const SHORT: usize = 4;
 /// Minimum length of a misspelled name if the right name is used elsewhere.
 const LONG: usize = 5;
 
@@ -149,7 +151,7 @@ impl<'t> MissingNames<'t> {
     /// its name may resemble another: `host` and `hosts`, `tls1` and `tls2`. If templates use that other name, only a
     /// difference within the name counts.
     fn is_mistake(&self, miss: &Miss<'_>, path: &str, name: &str, near: &str) -> bool {
-        if miss.lack.step.is_none() {
+        if miss.lack.step.is_none() || name.len() < SHORT {
             return false;
         }
         let used = self.read.reads(sibling(path, name, near).split('.').map(Some));
