@@ -52,7 +52,7 @@ fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCas
         name: opened.name(),
         program: opened.program(),
         escape: opened.escapes(),
-        executable: true,
+        executable: false,
         reaches: opened.reaches(),
     };
     prop_assert_eq!(bytes, encode(&[again], false).expect("an artifact"), "an artifact of an artifact");

@@ -20,7 +20,7 @@ use crate::input::size;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Print only errors and warnings
+    /// Print only errors and warnings, and none about unread values
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Print more details
