@@ -37,7 +37,7 @@ const LONG: usize = 5;
 ///     found,
 ///     [
 ///         "E0204: nothing gives `tls.enabld`, so the condition is false (t.tera:1:11)",
-///         "E0201: nothing gives `x` (t.tera:1:50)",
+///         "E0201: nothing gives `x` (t.tera:1:49)",
 ///     ]
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
