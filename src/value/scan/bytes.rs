@@ -58,10 +58,25 @@ pub(super) fn is(byte: u8, class: u8) -> bool {
     CLASSES[usize::from(byte)] & class != 0
 }
 
+/// Returns `true` if one of eight bytes is neither printable ASCII nor a line end or a tab.
+#[inline(always)]
+fn has_odd(eight: u64) -> bool {
+    const LOW: u64 = ONES * 0x7F;
+    // The sums stay within their bytes: the highest bit of each is set if the byte is not zero, or not below 0x20.
+    let other = |byte: u64| {
+        let bits = eight ^ (ONES * byte);
+        (bits & LOW) + LOW
+    };
+    let high = (eight & LOW) + ONES * 0x60;
+    let is_usual = (high | !(other(0x0A) & other(0x09))) & other(0x7F) & !eight;
+    is_usual & HIGH != HIGH
+}
+
 /// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
 pub(super) fn is_usual(text: &str) -> bool {
+    let (eights, rest) = text.as_bytes().as_chunks();
     let odd = |byte: u8| (byte.wrapping_sub(b' ') >= 0x5F) & (byte != b'\n') & (byte != b'\t');
-    if !text.bytes().fold(false, |any, byte| any | odd(byte)) {
+    if !eights.iter().any(|eight| has_odd(u64::from_le_bytes(*eight))) && !rest.iter().any(|byte| odd(*byte)) {
         return true;
     }
     text.chars().all(|c| match c {
@@ -163,5 +178,23 @@ impl Scan<'_> {
         }
         self.skip_line();
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_are_classified_as_each_is() {
+        for (byte, at, around) in (0..=u8::MAX).flat_map(|byte| {
+            let places = (0..8).flat_map(move |at| [b'a', b'\n', b' ', b'\t', b'~'].map(|around| (at, around)));
+            places.map(move |(at, around)| (byte, at, around))
+        }) {
+            let mut bytes = [around; 8];
+            bytes[at] = byte;
+            let is_usual = matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+            assert_eq!(has_odd(u64::from_le_bytes(bytes)), !is_usual, "{bytes:?}");
+        }
     }
 }
