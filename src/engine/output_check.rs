@@ -32,7 +32,8 @@ impl OutputSyntax {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// Returns the name of the format.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Yaml => "YAML",
             Self::Json => "JSON",
