@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::origin::FromPeer;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
@@ -146,8 +147,8 @@ impl Connections {
     ) {
         // Otherwise small responses wait until the client acknowledges earlier ones.
         let _ = stream.set_nodelay(true);
+        let service = FromPeer::new(stream.peer_addr(), TowerToHyperService::new(self.router.clone()));
         let io = WriteTimeout::new(TokioIo::new(stream), self.timeout);
-        let service = TowerToHyperService::new(self.router.clone());
         let connection = watcher.watch(self.http.serve_connection(io, service));
         let open = Open::new(self.open.clone());
         tasks.spawn(async move {

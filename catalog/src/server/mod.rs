@@ -23,6 +23,7 @@ mod metrics;
 mod negotiation;
 mod observe;
 mod openapi;
+mod origin;
 mod page;
 mod paging;
 mod preconditions;

@@ -47,6 +47,23 @@ pub(crate) enum Client {
     },
 }
 
+impl ConnectionArgs {
+    /// Returns the path of the SQLite file, for the command `what`, which works on files.
+    pub(crate) fn file(&self, what: &str) -> ClientResult<&str> {
+        if self.server.is_some() {
+            let error =
+                Diagnostic::new(Code::Usage, format!("`{what}` works on the file of a catalog, not on a service"));
+            return Err(error.with_help("run it where the file is, with `--db FILE` and without `--server`").into());
+        }
+        let file = dropforge_catalog::store::file(&self.db);
+        let file = file.map_err(|error| Diagnostic::new(Code::Usage, error.to_string()))?;
+        file.ok_or_else(|| {
+            let error = Diagnostic::new(Code::Usage, format!("`{what}` works on SQLite files, not on PostgreSQL"));
+            error.with_help("use `pg_dump --format=custom` and `pg_restore`: see docs/operating.md").into()
+        })
+    }
+}
+
 impl Client {
     /// Opens the catalog.
     pub(crate) fn open(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<Self> {
