@@ -1,6 +1,8 @@
 //! `dropforge serve`: the catalog over HTTP.
 
+pub(crate) mod config;
 mod log;
+mod transport;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -20,6 +22,7 @@ use crate::input::InputFiles;
 use crate::output::print;
 use crate::signals::hangup_counts;
 use log::{Level, LogArgs, Logger};
+use transport::TransportArgs;
 
 /// Serve a catalog over HTTP
 ///
@@ -50,6 +53,11 @@ pub(crate) struct ServeArgs {
     render_deadline: u64,
     #[command(flatten)]
     logs: LogArgs,
+    #[command(flatten)]
+    transport: TransportArgs,
+    /// Read options from this TOML file; its keys are the names of the options
+    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 /// A rate limit, or none.
@@ -80,10 +88,14 @@ async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> 
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
     let logger = Logger::start(args.logs, console);
-    let settings = Settings { log: Some(logger.requests()), ..settings(args) };
+    let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..settings(args) })?;
     let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
     let shutdown = shutdown().map_err(unbound)?;
-    logger.event(Level::Info, &format!("listening on http://{}", server.address()), console);
+    let address = server.address();
+    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
+    if let Some(warning) = args.transport.warning(address) {
+        logger.event(Level::Warn, &warning, console);
+    }
     server.serve(shutdown).await;
     catalog.store().close().await;
     logger.flush();

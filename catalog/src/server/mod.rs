@@ -32,9 +32,11 @@ mod response;
 mod routes;
 mod service;
 mod settings;
+mod tls;
 mod write_timeout;
 
 pub use connections::Server;
 pub use in_process::InProcess;
 pub use response::{WARNING_COUNT, WARNINGS};
 pub use settings::{Exchange, Log, Settings};
+pub use tls::Tls;

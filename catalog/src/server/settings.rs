@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::tls::Tls;
 use crate::Origin;
 
 /// Settings of a [`Server`](super::Server).
@@ -39,6 +40,8 @@ pub struct Settings {
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
+    /// Certificate and key. Default: unencrypted.
+    pub tls: Option<Tls>,
     /// `true` to take the addresses of clients from the last entry of `X-Forwarded-For`, which a proxy adds.
     pub behind_proxy: bool,
     /// Called after every request.
@@ -58,6 +61,7 @@ impl Default for Settings {
             stamp_bytes: 16 << 20,
             stamps: 4,
             rate: None,
+            tls: None,
             behind_proxy: false,
             log: None,
         }

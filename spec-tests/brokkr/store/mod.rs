@@ -11,6 +11,7 @@ mod objects;
 mod refusals;
 mod stacks;
 mod templates;
+mod upgrade;
 
 macro_rules! on_each {
     ($($module:ident: $($name:ident)+;)+) => {
