@@ -55,7 +55,7 @@ fn a_violation_names_the_output_and_the_line_of_the_template() {
     let outcome = stamp(&sandbox).expect(4).says(&[
         "error[E0907]: 2 clusters: `spec.replicas` does not fit the schema of `apps/v1` `App`: expected an integer, found the string \"two\" (type)",
         "--> eu/app.yaml:7:13",
-        "::: app.yaml.tera:7:16",
+        "::: t/app.yaml.tera:7:16",
         "written here",
         "resource: eu",
         "cluster: eu, us",
