@@ -62,7 +62,7 @@ async function verifies(page, { rendered, raw }) {
 async function makesKeys(page) {
   await visit(page, "/keys");
   await page.getByText("New generator").first().click();
-  await page.getByLabel("Name").fill("fourth");
+  await page.getByLabel("Name").first().fill("fourth");
   await page.getByRole("button", { name: "New generator" }).click();
   const pak = await page.locator("#pak").innerText();
   await focused(page, "on the button that copies", (at) => at.includes("Copy"));

@@ -125,6 +125,22 @@ async function switches(page) {
   await page.getByLabel("Edit as JSON").uncheck();
 }
 
+/** The focus survives a new result. */
+async function keepsTheFocus(page) {
+  await until("a result", () => result(page), (text) => /name: web/.test(text));
+  const copy = page.getByRole("button", { name: "Copy Rendered text" });
+  await copy.focus();
+  for (const name of ["web-a", ""]) {
+    await box(page, "name").evaluate((input, value) => {
+      input.value = value;
+      input.dispatchEvent(new Event("input"));
+    }, name);
+    await until("a new result", () => result(page), (text) => (name ? text.includes(`name: ${name}`) : text === ""));
+    await focused(page, "in the result", (at) => (name ? at.includes("Copy") : at.includes("result")));
+  }
+  await box(page, "name").fill("web");
+}
+
 /** The button tells what it needs. It is never disabled, so the focus stays. */
 async function stores(page, { good }) {
   const store = page.getByRole("button", { name: "Instantiate" });
@@ -181,4 +197,4 @@ async function keepsTheResultInView(page) {
   await box(page, "name").fill("web");
 }
 
-module.exports = [waitsForTouch, fills, nests, hidesSecrets, switches, stores, keepsTheResultInView];
+module.exports = [waitsForTouch, fills, nests, hidesSecrets, switches, keepsTheFocus, stores, keepsTheResultInView];
