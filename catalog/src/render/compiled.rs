@@ -9,9 +9,11 @@ use lru::LruCache;
 use serde_json::{Value as Json, json};
 
 use super::options::Options;
+use super::renderer::Stats;
 use crate::error::{CatalogError, Result};
+use crate::fair::Load;
 use crate::parameters::Schema;
-use crate::review::{Review, review};
+use crate::review::{MAX_MESSAGE, Review, review, shortened};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
@@ -56,6 +58,7 @@ pub(super) struct Compiler {
     /// For templates that declare the dialect [`PLUS`].
     plus: Engine,
     cache: Mutex<Cache>,
+    pub(super) renders: AtomicU64,
     compiled: AtomicU64,
     reused: AtomicU64,
 }
@@ -80,14 +83,17 @@ impl Compiler {
             plain: engine(TeraDialect::Plain),
             plus: engine(TeraDialect::Plus),
             cache: Mutex::new(cache),
+            renders: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         }
     }
 
-    /// The numbers of compiled templates and of cache hits.
-    pub(super) fn stats(&self) -> (u64, u64) {
-        (self.compiled.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
+    /// The current counters, with those of the pool.
+    pub(super) fn stats(&self, refused: u64, load: Load) -> Stats {
+        let [renders, compiled, reused] =
+            [&self.renders, &self.compiled, &self.reused].map(|counter| counter.load(Ordering::Relaxed));
+        Stats { renders, refused, load, compiled, reused, cached_bytes: self.lock().texts }
     }
 
     pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
@@ -147,7 +153,7 @@ impl Cache {
 
 fn syntax_error(errors: &Diagnostics) -> CatalogError {
     let first = errors.first().map_or_else(String::new, error_line);
-    let all: Vec<Json> = errors.iter().map(Diagnostic::to_json).collect();
+    let all: Vec<Json> = errors.iter().map(error_json).collect();
     CatalogError::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
         .with_details(json!({ "diagnostics": all }))
 }
@@ -155,5 +161,21 @@ fn syntax_error(errors: &Diagnostics) -> CatalogError {
 /// Formats an error in one line with its position.
 pub(super) fn error_line(error: &Diagnostic) -> String {
     let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
-    format!("{}{place}", error.message)
+    format!("{}{place}", shortened(&error.message, MAX_MESSAGE))
+}
+
+/// Writes an error as JSON. Long texts, such as those that a template throws, are shortened.
+pub(super) fn error_json(error: &Diagnostic) -> Json {
+    let mut json = error.to_json();
+    shorten_texts(&mut json);
+    json
+}
+
+fn shorten_texts(json: &mut Json) {
+    match json {
+        Json::String(text) if text.len() > MAX_MESSAGE => *text = shortened(text, MAX_MESSAGE),
+        Json::Array(items) => items.iter_mut().for_each(shorten_texts),
+        Json::Object(map) => map.values_mut().for_each(shorten_texts),
+        _ => {}
+    }
 }

@@ -1,17 +1,15 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::Utc;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::pool::Pool;
 use super::*;
 use crate::error::{CatalogError, Result};
 use crate::model::TemplateVersion;
 use crate::store::{Metadata, new_id};
 
-fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
+pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     let now = Utc::now();
     let template = TemplateVersion {
         id: new_id(),
@@ -38,7 +36,7 @@ fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     }
 }
 
-fn small() -> Options {
+pub(super) fn small() -> Options {
     Options { threads: 1, queue: 8, fuel: 100_000, memory: 1 << 20, output_bytes: 1 << 16, ..Options::default() }
 }
 
@@ -189,49 +187,9 @@ fn what_was_compiled_is_kept() {
 }
 
 #[test]
-fn a_render_ends_at_its_deadline() {
-    let options = Options { deadline: Duration::from_millis(1), fuel: u64::MAX, memory: u64::MAX, ..small() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let endless = "{% for i in range(end=100000) %}{% for j in range(end=100000) %}{% endfor %}{% endfor %}x";
-    let outcome = runtime.block_on(Renderer::new(&options).render(request(endless, "{}", "{}"))).unwrap();
-    let diagnostic = &outcome.failures[0].details.as_ref().unwrap()["diagnostics"][0];
-    assert_eq!(diagnostic["name"], "limit.time");
-}
-
-#[test]
-fn there_is_no_place_for_more_than_run_and_wait() {
-    let options = Options { threads: 1, queue: 1, deadline: Duration::from_millis(1), ..small() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pool = Pool::new(&options);
-    let (held, release) = std::sync::mpsc::channel::<()>();
-    runtime.block_on(async {
-        let first = pool.run(move |_| release.recv().is_err());
-        let (first, second, third) = tokio::join!(first, pool.run(|_| 2), async {
-            let error = pool.run(|_| 3).await.unwrap_err();
-            drop(held);
-            error
-        });
-        assert_eq!((first, second), (Ok(true), Ok(2)));
-        assert_eq!((third.kind.status(), third.code.as_str()), (503, "renders_busy"));
-        assert_eq!(pool.run(|_| 4).await, Ok(4), "places come free");
-    });
-}
-
-#[test]
-fn a_job_that_panics_is_an_error_and_its_thread_goes_on() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pool = Pool::new(&small());
-    runtime.block_on(async {
-        let failed: Result<()> = pool.run(|_| std::panic::resume_unwind(Box::new(()))).await;
-        assert_eq!(failed.unwrap_err().kind.status(), 500);
-        assert_eq!(pool.run(|_| 1).await, Ok(1));
-    });
-}
-
-#[test]
 fn many_render_at_once() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
-    let renderer = Renderer::new(&Options { threads: 3, queue: 4, ..Options::default() });
+    let renderer = Renderer::new(&Options { threads: 3, queue: 200, own_queue: 200, ..Options::default() });
     runtime.block_on(async {
         let one = |at: usize| {
             let renderer = renderer.clone();

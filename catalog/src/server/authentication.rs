@@ -10,6 +10,7 @@ use axum::response::Response;
 
 use super::error::{ApiError, Result};
 use super::service::Service;
+use crate::fair::Identity;
 use crate::{Actor, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
@@ -28,15 +29,15 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    if request.extensions().get::<Caller>().is_some() {
-        return Ok(next.run(request).await);
+    if let Some(caller) = request.extensions().get::<Caller>() {
+        return Ok(Identity::Caller(caller.actor).scope(next.run(request)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
     let actor = service.catalog.authenticate(pak).await?;
     let key = checksum(pak)[..32].to_owned();
     service.within_rate(&key)?;
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(next.run(request).await)
+    Ok(Identity::Caller(actor).scope(next.run(request)).await)
 }
 
 /// The key of a request.

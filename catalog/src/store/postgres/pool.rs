@@ -8,7 +8,9 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, PgPool};
 
 use super::dialect::Connection;
+use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
@@ -27,6 +29,7 @@ const OLDEST: i32 = 150_000;
 #[derive(Debug)]
 pub struct PostgresStore {
     pool: PgPool,
+    connections: Connections,
 }
 
 fn failed(error: sqlx::Error) -> StoreError {
@@ -42,7 +45,7 @@ impl PostgresStore {
         let pool = pool.test_before_acquire(false).before_acquire(|connection: &mut PgConnection, meta| {
             Box::pin(async move { Ok(meta.idle_for < IDLE || connection.ping().await.is_ok()) })
         });
-        Ok(Self { pool: pool.connect_lazy_with(options) })
+        Ok(Self { pool: pool.connect_lazy_with(options), connections: Connections::new(CONNECTIONS) })
     }
 
     /// Runs work in a transaction.
@@ -50,6 +53,7 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
+        let _turn = self.connections.turn().await;
         let mut transaction = self.pool.begin().await?;
         let done = work(&mut transaction).await?;
         transaction.commit().await?;
@@ -61,7 +65,13 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
+        let _turn = self.connections.turn().await;
         work(&mut *self.pool.acquire().await?).await
+    }
+
+    /// The use of the connections.
+    pub(super) fn connection_load(&self) -> Load {
+        self.connections.load()
     }
 
     /// Closes the pool.

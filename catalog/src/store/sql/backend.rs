@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::super::Backend;
 use super::{generators, idempotency, metadata, objects, stacks, status, templates};
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -21,6 +22,10 @@ impl Store for Backend {
 
     async fn counts(&self) -> StoreResult<Counts> {
         self.read(|c| Box::pin(status::counts(c))).await
+    }
+
+    fn load(&self) -> Load {
+        self.connection_load()
     }
 
     async fn close(&self) {
