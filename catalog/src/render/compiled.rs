@@ -13,14 +13,14 @@ use super::renderer::Stats;
 use crate::error::{CatalogError, Result};
 use crate::fair::Load;
 use crate::parameters::Schema;
-use crate::review::{MAX_MESSAGE, Review, review, shortened};
+use crate::review::{Finding, MAX_MESSAGE, Review, review, shortened};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
-/// Maximum total bytes of the cached texts.
-const MAX_TEXT_BYTES: usize = 64 << 20;
+/// Memory of an entry without its contents.
+const ENTRY: usize = 3 << 10;
 
 /// Name of templates in diagnostics.
 const NAME: &str = "template";
@@ -42,6 +42,13 @@ impl Compiled {
     /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The memory that both take, in bytes. It is an estimate.
+    fn memory(&self) -> usize {
+        let inputs: usize = self.review.inputs.iter().map(|input| size_of::<String>() + input.len()).sum();
+        let findings: usize = self.review.findings.iter().map(Finding::memory).sum();
+        ENTRY + self.template.memory() + self.schema.memory() + inputs + findings
     }
 
     /// The result of checking the template against its schema.
@@ -66,8 +73,10 @@ pub(super) struct Compiler {
 #[derive(Debug)]
 struct Cache {
     by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
-    /// Total bytes of the cached texts.
-    texts: usize,
+    /// Memory of the entries.
+    bytes: usize,
+    /// Maximum memory of the entries.
+    most: usize,
 }
 
 impl Compiler {
@@ -76,7 +85,7 @@ impl Compiler {
         let Options { fuel, memory, output_bytes, deadline, .. } = *options;
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
         let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
-        let cache = Cache { by_checksum: LruCache::new(cached), texts: 0 };
+        let cache = Cache { by_checksum: LruCache::new(cached), bytes: 0, most: options.cached_bytes };
         let engine =
             |dialect| Engine::builder().limits(limits.clone()).tera(dialect).unknown_names(UnknownNames::Late).build();
         Self {
@@ -93,7 +102,7 @@ impl Compiler {
     pub(super) fn stats(&self, refused: u64, load: Load) -> Stats {
         let [renders, compiled, reused] =
             [&self.renders, &self.compiled, &self.reused].map(|counter| counter.load(Ordering::Relaxed));
-        Stats { renders, refused, load, compiled, reused, cached_bytes: self.lock().texts }
+        Stats { renders, refused, load, compiled, reused, cached_bytes: self.lock().bytes }
     }
 
     pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
@@ -104,7 +113,7 @@ impl Compiler {
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
         let compiled = Arc::new(self.compile(content, schema)?);
-        self.lock().insert(key, &compiled, content.len() + schema.len());
+        self.lock().insert(key, &compiled);
         Ok(compiled)
     }
 
@@ -138,15 +147,20 @@ fn declares_plus(content: &str) -> bool {
 }
 
 impl Cache {
-    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>, texts: usize) {
-        self.texts += texts;
-        if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), texts)) {
-            self.texts -= old;
+    /// Adds an entry. Those that were not used for the longest time make room for it.
+    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>) {
+        let bytes = compiled.memory();
+        if bytes > self.most {
+            return;
         }
-        while self.texts > MAX_TEXT_BYTES
+        self.bytes += bytes;
+        if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), bytes)) {
+            self.bytes -= old;
+        }
+        while self.bytes > self.most
             && let Some((_, (_, old))) = self.by_checksum.pop_lru()
         {
-            self.texts -= old;
+            self.bytes -= old;
         }
     }
 }

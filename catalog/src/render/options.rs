@@ -22,6 +22,8 @@ pub struct Options {
     pub deadline: Duration,
     /// Maximum number of cached templates.
     pub cached: usize,
+    /// Maximum bytes of the memory of cached templates and schemas.
+    pub cached_bytes: usize,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             output_bytes: 4 << 20,
             deadline: Duration::from_secs(5),
             cached: 1024,
+            cached_bytes: 64 << 20,
         }
     }
 }

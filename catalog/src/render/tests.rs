@@ -187,6 +187,57 @@ fn what_was_compiled_is_kept() {
 }
 
 #[test]
+fn the_cache_counts_the_memory_of_what_it_holds() {
+    let long = |part: &str, count: usize| (0..count).map(|n| part.replace('#', &n.to_string())).collect::<String>();
+    let properties = |of: &str, count| {
+        let list = long(&format!("\"p#\": {of},"), count);
+        format!("{{\"properties\": {{{}}}}}", list.trim_end_matches(','))
+    };
+    let texts = [
+        ("n: {{ n }}".to_owned(), "{}".to_owned()),
+        ("x".repeat(500_000), "{}".to_owned()),
+        (long("{% if a# %}{{ b.c# | upper }}: {{ d }}\n{% endif %}", 5_000), "{}".to_owned()),
+        (long("{{ a.b.c }}", 20_000), "{}".to_owned()),
+        (long("{{ a | nope# }}", 500), "{}".to_owned()),
+        ("n".to_owned(), properties(r#"{"type": "string", "minLength": 1}"#, 2_000)),
+        ("n".to_owned(), properties(r#"{"enum": [1, 2, "three", [4], {"five": 5}]}"#, 1_000)),
+        ("n".to_owned(), properties(r#"{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}"#, 20)),
+        ("n".to_owned(), properties(r#"{"allOf": [{"format": "email"}], "default": {"a": [1, 2, 3]}}"#, 500)),
+    ];
+    let mut wrong = Vec::new();
+    for (content, schema) in &texts {
+        // What all templates share is made once: functions, the patterns of formats.
+        drop(Renderer::new(&small()).compiled(content, schema).unwrap());
+        let renderer = Renderer::new(&small());
+        renderer.compiled("", "{}").unwrap();
+        let before = renderer.stats().cached_bytes;
+        let held = allocation_counter::measure(|| drop(renderer.compiled(content, schema).unwrap())).bytes_current;
+        let (held, counted) = (held as usize, renderer.stats().cached_bytes - before);
+        let place = format!("{:.30} {:.60}: {held} bytes held, {counted} counted", content, schema);
+        if counted < held * 3 / 4 || counted > held * 4 + 4096 {
+            wrong.push(place);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_cache_holds_no_more_than_it_may() {
+    let renderer = Renderer::new(&Options { cached_bytes: 2 << 20, ..small() });
+    for n in 0..40 {
+        renderer.compiled(&format!("{n}{}", "x".repeat(100_000)), "{}").unwrap();
+        assert!(renderer.stats().cached_bytes <= 2 << 20);
+    }
+    assert!(renderer.stats().cached_bytes > 1 << 20);
+    let last = renderer.compiled(&format!("39{}", "x".repeat(100_000)), "{}").unwrap();
+    renderer.compiled(&"{{ x }}".repeat(100_000), "{}").unwrap();
+    assert!(
+        Arc::ptr_eq(&last, &renderer.compiled(&format!("39{}", "x".repeat(100_000)), "{}").unwrap()),
+        "one too large"
+    );
+}
+
+#[test]
 fn many_render_at_once() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     let renderer = Renderer::new(&Options { threads: 3, queue: 200, own_queue: 200, ..Options::default() });

@@ -39,6 +39,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The memory that it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let optional = self.name.iter().chain(&self.help).map(String::len).sum::<usize>();
+        size_of::<Self>() + self.code.len() + self.message.len() + optional
+    }
+
     /// A finding without a position.
     pub(super) fn new(code: &str, name: &str, message: String) -> Self {
         Self { code: code.to_owned(), message, line: None, column: None, name: Some(name.to_owned()), help: None }

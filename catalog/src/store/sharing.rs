@@ -2,18 +2,22 @@
 
 use crate::fair::{Gate, Identity, Load, Pass};
 
-/// The connections of a pool. Callers get them in turns, and none gets all of them. Work of the service itself, such as
-/// looking up keys, does not queue: some connections are always free for it.
+/// Connections of a pool. Callers get them in turns, and none gets all of them. Work of the service itself, such as
+/// looking up keys, does not queue: the pool has some more connections for it.
 #[derive(Debug)]
 pub(super) struct Connections(Gate);
 
 impl Connections {
-    /// Shares `all` connections of a pool: callers get all but one in ten and at least one, each caller at most two
-    /// thirds of these.
-    pub(super) fn new(all: u32) -> Self {
-        let all = all as usize;
-        let callers = all.saturating_sub((all / 10).max(1)).max(1);
-        Self(Gate::new(callers, (callers * 2 / 3).max(1)))
+    /// Shares connections for writing, which mostly wait for the disk: a caller gets at most two thirds.
+    pub(super) fn for_writing(count: usize) -> Self {
+        Self(Gate::new(count, (count * 2 / 3).max(1)))
+    }
+
+    /// Shares connections for reading, which keep a core busy with rows: a caller gets at most one for each core, and two
+    /// thirds.
+    pub(super) fn for_reading(count: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        Self(Gate::new(count, (count * 2 / 3).clamp(1, cores)))
     }
 
     /// Waits for the caller's turn. The connection may be used while the result lives.
@@ -36,7 +40,7 @@ mod tests {
 
     #[tokio::test]
     async fn connections_are_left_for_others_and_for_the_service() {
-        let connections = Connections::new(4);
+        let connections = Connections::for_writing(3);
         let greedy = Identity::Caller(Actor::Readonly);
         let turn = || async { tokio::time::timeout(Duration::from_millis(1), connections.turn()).await.ok() };
         let held = [greedy.scope(turn()).await.flatten(), greedy.scope(turn()).await.flatten()];

@@ -13,7 +13,7 @@ use crate::store::StoreResult;
 use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 
-/// Maximum number of connections for reading.
+/// Maximum number of connections for reading. Callers share all but one.
 const READERS: u32 = 4;
 /// Maximum time that a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ impl SqliteStore {
     /// Opens or creates the file at `path`.
     pub async fn open(path: &str) -> StoreResult<Self> {
         let writer = Writer::new(file::open_writer(path).await?);
-        let connections = Connections::new(READERS);
+        let connections = Connections::for_reading(READERS as usize - 1);
         if path == file::IN_MEMORY {
             return Ok(Self { writer, readers: None, connections });
         }
