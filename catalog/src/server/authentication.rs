@@ -9,9 +9,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::error::{ApiError, Result};
+use super::origin;
 use super::service::Service;
 use crate::fair::Identity;
-use crate::{Actor, checksum};
+use crate::{Actor, Origin, Role, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
 #[derive(Debug, Clone)]
@@ -29,15 +30,17 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    if let Some(caller) = request.extensions().get::<Caller>() {
-        return Ok(Identity::Caller(caller.actor).scope(next.run(request)).await);
+    if let Some(&Caller { actor, .. }) = request.extensions().get() {
+        let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
+        return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
-    let actor = service.catalog.authenticate(pak).await?;
+    let (actor, row) = service.catalog.identify(pak).await?;
     let key = checksum(pak)[..32].to_owned();
     service.within_rate(&key)?;
+    let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(Identity::Caller(actor).scope(next.run(request)).await)
+    Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await)
 }
 
 /// The key of a request.

@@ -14,7 +14,10 @@ use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
-const MIGRATIONS: &Migrations = &[(1, include_str!("../../../migrations/postgres/0001_catalog.sql"))];
+const MIGRATIONS: &Migrations = &[
+    (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
+    (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
+];
 
 /// PostgreSQL allows 100 for all clients by default.
 const CONNECTIONS: u32 = 20;
