@@ -32,6 +32,7 @@ mod objects;
 pub mod parameters;
 mod provenance;
 pub mod render;
+mod repeats;
 pub mod review;
 pub mod server;
 mod stacks;
@@ -45,11 +46,13 @@ pub use checksum::checksum;
 pub use diagnostics::{diagnostic, finding_line};
 pub use error::{CatalogError, ErrorKind, Result};
 pub use generators::{GeneratorChange, GeneratorInput};
+pub use keys::new_key;
 pub use model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp, now,
 };
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
+pub use repeats::KeySeed;
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};

@@ -21,6 +21,7 @@ mod intent;
 mod modes;
 mod output;
 mod render;
+mod serve;
 mod stamp;
 mod support;
 mod values;

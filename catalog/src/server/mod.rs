@@ -15,6 +15,7 @@
 
 mod authentication;
 mod connections;
+mod driver;
 mod error;
 mod extract;
 mod in_process;
@@ -25,7 +26,9 @@ mod observe;
 mod openapi;
 mod page;
 mod paging;
+mod places;
 mod preconditions;
+mod progress;
 mod rate_limit;
 mod response;
 mod routes;
@@ -33,7 +36,7 @@ mod service;
 mod settings;
 mod write_timeout;
 
-pub use connections::Server;
+pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub use in_process::InProcess;
 pub use response::{WARNING_COUNT, WARNINGS};
 pub use settings::{Exchange, Log, Settings};

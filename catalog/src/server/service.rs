@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
 use tokio::sync::Semaphore;
@@ -19,6 +20,7 @@ pub(super) struct Service {
     pub(super) settings: Settings,
     pub(super) metrics: Metrics,
     limiter: Option<Limiter>,
+    leaving: AtomicBool,
     /// Permits for requests that stamp a template.
     pub(super) stamps: Arc<Semaphore>,
     /// The OpenAPI description, as JSON.
@@ -30,12 +32,23 @@ impl Service {
     pub(super) fn new(settings: Settings, catalog: Catalog, openapi: &OpenApi) -> io::Result<Self> {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
+            leaving: AtomicBool::new(false),
             limiter: settings.rate.map(Limiter::new),
             stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
             openapi: openapi.to_json().map_err(io::Error::other)?,
             catalog,
             settings,
         })
+    }
+
+    /// Begins the shutdown: the service is no longer ready.
+    pub(super) fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the service is shutting down.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
     }
 
     /// Applies the rate limit to a key.

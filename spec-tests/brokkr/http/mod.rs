@@ -2,13 +2,16 @@
 
 mod client;
 mod conditions;
+mod connections;
 mod description;
 mod endpoints;
 mod extensions;
 mod hostile;
 mod isolation;
+mod keys;
 mod lifecycle;
 mod load;
 mod pages;
+mod repeats;
 mod scenarios;
 mod server;

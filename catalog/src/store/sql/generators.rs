@@ -67,10 +67,7 @@ pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<
 }
 
 pub async fn touch(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
-    let update = statement(
-        "UPDATE generators SET last_active_at = $2, is_active = TRUE
-        WHERE id = $1 AND deleted_at IS NULL",
-    );
+    let update = statement("UPDATE generators SET last_active_at = $2 WHERE id = $1 AND deleted_at IS NULL");
     execute_one(update.bind(id).bind(at), c).await
 }
 
@@ -109,7 +106,10 @@ pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Timestamp) ->
 }
 
 pub async fn key(c: &mut Connection, short_token: String) -> StoreResult<KeyRow> {
-    let select = rows("SELECT * FROM api_keys WHERE short_token = $1 AND revoked_at IS NULL");
+    let select = rows(
+        "SELECT * FROM api_keys WHERE short_token = $1 AND revoked_at IS NULL AND (generator_id IS NULL
+        OR EXISTS (SELECT 1 FROM generators WHERE id = api_keys.generator_id AND is_active AND deleted_at IS NULL))",
+    );
     Ok(select.bind(short_token).fetch_one(c).await?)
 }
 

@@ -3,6 +3,7 @@
 
 mod backend;
 mod generators;
+pub mod guard;
 mod idempotency;
 mod live;
 mod metadata;

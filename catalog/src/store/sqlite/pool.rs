@@ -7,6 +7,7 @@ use sqlx::pool::PoolOptions;
 
 use super::dialect::Connection;
 use super::file;
+use super::sql::guard::guarded;
 use super::writer::Writer;
 use crate::store::StoreResult;
 use crate::store::work::WorkFuture;
@@ -42,7 +43,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        self.writer.write(work).await
+        self.writer.write(guarded(work)).await
     }
 
     /// Runs work that only reads.
