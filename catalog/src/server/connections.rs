@@ -9,17 +9,20 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::driver::drive;
+use super::origin::FromPeer;
 use super::places::{Place, Places};
 use super::progress::Timeouts;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
+use super::tls::Tls;
 use super::write_timeout::WriteTimeout;
 use crate::Catalog;
 
@@ -105,12 +108,15 @@ struct Connections {
     places: Arc<Places>,
     timeouts: Timeouts,
     write_timeout: Duration,
+    tls: Option<Tls>,
     draining: watch::Receiver<bool>,
 }
 
 impl Connections {
     fn new(settings: &Settings, router: Router, service: &Service, draining: watch::Receiver<bool>) -> Self {
         let open = service.metrics.connections.clone();
+        // All connections come from the proxy.
+        let per_address = if settings.behind_proxy { settings.connections } else { settings.connections_per_address };
         let mut http = http1::Builder::new();
         http.max_headers(MAX_HEADERS).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_HEAD_BYTES);
         // Heads have a timeout of their own, unlike the time between requests.
@@ -118,9 +124,10 @@ impl Connections {
         Self {
             http: Arc::new(http),
             router,
-            places: Places::new(settings.connections, settings.connections_per_address, open),
+            places: Places::new(settings.connections, per_address, open),
             timeouts: Timeouts { head: settings.head_timeout, keep_alive: settings.keep_alive },
             write_timeout: settings.write_timeout,
+            tls: settings.tls.clone(),
             draining,
         }
     }
@@ -139,10 +146,15 @@ impl Connections {
     fn spawn(&self, tasks: &mut JoinSet<()>, place: Place, stream: TcpStream) {
         // Otherwise small responses wait until the client acknowledges earlier ones.
         let _ = stream.set_nodelay(true);
-        let stream = WriteTimeout::new(TokioIo::new(stream), self.write_timeout);
-        let (http, router, timeouts) = (self.http.clone(), self.router.clone(), self.timeouts);
+        let (http, router, peer) = (self.http.clone(), self.router.clone(), stream.peer_addr());
+        let (tls, timeouts, write_timeout) = (self.tls.clone(), self.timeouts, self.write_timeout);
         let draining = self.draining.clone();
-        tasks.spawn(async move { drive(&http, stream, router, &place.progress, timeouts, draining).await });
+        tasks.spawn(async move {
+            let Some(stream) = Tls::accept(tls.as_ref(), stream, timeouts.head).await else { return };
+            let stream = WriteTimeout::new(TokioIo::new(stream), write_timeout);
+            let service = FromPeer::new(peer, TowerToHyperService::new(router));
+            drive(&http, stream, service, &place.progress, timeouts, draining).await;
+        });
     }
 }
 

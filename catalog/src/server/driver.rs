@@ -16,6 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::origin::FromPeer;
 use super::progress::{Progress, Timeouts};
 
 /// Serves the requests of a connection until it ends, is idle for too long, or is asked to close. After `drain` becomes
@@ -23,13 +24,13 @@ use super::progress::{Progress, Timeouts};
 pub(super) async fn drive<S: Read + Write + Unpin + 'static>(
     http: &http1::Builder,
     stream: S,
-    router: Router,
+    service: FromPeer<TowerToHyperService<Router>>,
     progress: &Arc<Progress>,
     timeouts: Timeouts,
     mut drain: watch::Receiver<bool>,
 ) {
     let stream = Watched { stream, progress: progress.clone() };
-    let service = Requests { router: TowerToHyperService::new(router), progress: progress.clone() };
+    let service = Requests { service, progress: progress.clone() };
     let mut connection = pin!(http.serve_connection(stream, service));
     let mut timer = pin!(sleep_until(Instant::now()));
     let mut draining = false;
@@ -116,7 +117,7 @@ impl<S: Write + Unpin> Write for Watched<S> {
 
 /// The routes of a connection. Records when a request begins and when its response ends.
 struct Requests {
-    router: TowerToHyperService<Router>,
+    service: FromPeer<TowerToHyperService<Router>>,
     progress: Arc<Progress>,
 }
 
@@ -127,7 +128,7 @@ impl Service<Request<Incoming>> for Requests {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         self.progress.request_began();
-        let (response, progress) = (self.router.call(request), self.progress.clone());
+        let (response, progress) = (self.service.call(request), self.progress.clone());
         Box::pin(async move { Ok(response.await?.map(|body| ResponseBody { body, progress })) })
     }
 }

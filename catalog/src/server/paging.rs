@@ -58,6 +58,11 @@ impl Paging {
         Page { after: self.cursor, limit: self.limit.map(|limit| limit + 1) }
     }
 
+    /// Bounds the page where a complete list would be too long.
+    pub(super) fn or_longest(self) -> Self {
+        Self { limit: Some(self.limit.unwrap_or(MAX_PAGE_SIZE)), ..self }
+    }
+
     /// A response with the page and a link to the next one.
     pub(super) fn respond<T: Serialize>(&self, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Result<ApiResponse> {
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::error::StoreResult;
 use super::types::{Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Visibility};
+use crate::audit::AuditEntry;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -73,6 +74,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Records the use of a generator's key.
     async fn touch_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
+
+    /// Records the use of a key, unless one in the minute before `at` is recorded.
+    async fn touch_key(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
+
+    /// Lists the audit trail, newest first, optionally of one object. The page continues before the last entry seen.
+    async fn audit(&self, object: Option<Uuid>, page: &Page) -> StoreResult<Vec<AuditEntry>>;
 
     // Templates.
 

@@ -19,7 +19,8 @@ pub use address::{address, without_password};
 pub use error::{StoreError, StoreResult};
 pub use guard::{Guard, Requirement};
 pub use interface::Store;
-pub use open::open;
+pub use open::{file, open};
+pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
     Visibility, new_id,

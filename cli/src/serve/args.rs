@@ -11,6 +11,8 @@ use dropforge_catalog::render;
 use dropforge_catalog::server::Settings;
 
 use super::limits::LimitArgs;
+use super::log::LogArgs;
+use super::transport::TransportArgs;
 
 /// Serve a catalog over HTTP
 ///
@@ -41,6 +43,13 @@ pub(crate) struct ServeArgs {
     render_deadline: u64,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    pub(super) logs: LogArgs,
+    #[command(flatten)]
+    pub(super) transport: TransportArgs,
+    /// Read options from this TOML file; its keys are the names of the options
+    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 /// A rate limit, or none.

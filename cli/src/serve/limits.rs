@@ -17,7 +17,7 @@ pub(crate) struct LimitArgs {
     /// Serve at most N connections; beyond that, a new one closes the oldest idle one
     #[arg(long, value_name = "N", default_value = "1024", env = "DROPFORGE_CONNECTIONS", value_parser = count())]
     connections: usize,
-    /// Serve at most N connections from one address; behind a proxy, use the number of `--connections`
+    /// Serve at most N connections from one address; does not count with `--behind-proxy`
     #[arg(
         long,
         value_name = "N",

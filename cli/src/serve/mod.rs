@@ -1,19 +1,23 @@
 //! `dropforge serve`: the catalog over HTTP.
 
 mod args;
+pub(crate) mod config;
 mod first_key;
 mod limits;
+mod log;
 mod shutdown;
+mod transport;
 
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge_catalog::server::{Exchange, Log, Server, Settings};
+use dropforge_catalog::server::{Server, Settings};
 use dropforge_catalog::{Catalog, CatalogError, store};
 
-use crate::console::{Console, line};
+use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 
 pub(crate) use args::ServeArgs;
+use log::{Level, Logger};
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
@@ -31,24 +35,20 @@ async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> 
     first_key(args, given_key, &catalog, console).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
-    let settings = Settings { log: Some(log(console.verbose)), ..args.settings() };
+    let logger = Logger::start(args.logs, console);
+    let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..args.settings() })?;
     let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
     let shutdown = shutdown::shutdown().map_err(unbound)?;
-    console.note(&format!("listening on http://{}", server.address()));
+    let address = server.address();
+    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
+    if let Some(warning) = args.transport.warning(address) {
+        logger.event(Level::Warn, &warning, console);
+    }
     let deadline = server.serve(shutdown).await;
     // Whatever the store still waits for must not hold up the end.
     let _ = tokio::time::timeout_at(deadline, catalog.store().close()).await;
+    logger.flush();
     Ok(Exit::Ok)
-}
-
-fn log(verbose: bool) -> Log {
-    Log::new(move |exchange: &Exchange<'_>| {
-        let Exchange { id, method, path, status, took, cause } = *exchange;
-        if verbose || status >= 500 {
-            let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-            line(&format!("{method} {path} {status} {}us {id}{cause}", took.as_micros()));
-        }
-    })
 }
 
 /// Creates the first key if requested.

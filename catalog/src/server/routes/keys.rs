@@ -13,18 +13,11 @@ use crate::server::error::Result;
 use crate::server::extract::{Json, Path, Query};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, KeyRow, Role};
+use crate::{CatalogError, KeyInput, KeyRow};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(list_keys, create_key)).routes(routes!(revoke_key))
-}
-
-/// A request to create a key.
-#[derive(Debug, Deserialize, ToSchema)]
-struct CreateKeyRequest {
-    /// Role of the key. `generator` is not allowed: a generator's key is created with the generator.
-    role: Role,
 }
 
 /// A key. It is shown only once.
@@ -46,18 +39,18 @@ async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiR
 }
 
 /// Creates a key.
-#[utoipa::path(post, path = "/keys", tag = "keys", request_body = CreateKeyRequest, responses(
+#[utoipa::path(post, path = "/keys", tag = "keys", request_body = KeyInput, responses(
     (status = 201, body = CreateKeyResponse, description = "The key."),
-    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_json`"),
+    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_name`, `invalid_expiry`, `invalid_json`"),
     (status = 403, body = CatalogError, description = "`admin_required`"),
     (status = 409, body = CatalogError, description = "`key_not_repeatable`"),
 ))]
 async fn create_key(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, token }: Json<CreateKeyRequest>,
+    Json { value, token }: Json<KeyInput>,
 ) -> Result<ApiResponse> {
-    let (key, pak, replayed) = service.catalog.create_key(caller.actor, value.role, token.as_ref()).await?;
+    let (key, pak, replayed) = service.catalog.create_key(caller.actor, &value, token.as_ref()).await?;
     let tag = preconditions::row_etag(key.id);
     Ok(ApiResponse::created(&CreateKeyResponse { key, pak })?.with_key_etag(&tag).with_replayed(replayed))
 }

@@ -15,6 +15,7 @@ use crate::store::{StoreError, StoreResult};
 
 const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
+    (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
     (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
 ];
 

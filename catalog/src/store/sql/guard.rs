@@ -71,7 +71,10 @@ fn stale_unless(holds: bool) -> StoreResult<()> {
 /// Returns `true` if this is a live administrator key and there is no other. Holds until the end of the transaction.
 pub async fn last_live_admin_key(c: &mut Connection, id: Uuid) -> StoreResult<bool> {
     lock(c, Role::Admin.name()).await?;
-    let live = rows::<(Uuid,)>("SELECT id FROM api_keys WHERE role = $1 AND revoked_at IS NULL LIMIT 2");
-    let live = live.bind(Role::Admin.name()).fetch_all(c).await?;
+    let live = rows::<(Uuid,)>(
+        "SELECT id FROM api_keys LEFT JOIN key_details ON key_id = id
+        WHERE role = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) LIMIT 2",
+    );
+    let live = live.bind(Role::Admin.name()).bind(now()).fetch_all(c).await?;
     Ok(live == [(id,)])
 }
