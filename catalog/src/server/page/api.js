@@ -52,9 +52,9 @@ export class Api {
 
   who = () => this.post("/auth/pak");
 
-  /** Creates the next version, unless another one was created after the version `id`. */
-  async update(id, change) {
-    const { headers } = await this.#ask("GET", `/templates/${id}`);
+  /** Creates the next version from the version `id`, if `newest` is still the newest one. */
+  async update(id, change, newest) {
+    const { headers } = await this.#ask("GET", `/templates/${newest}`);
     return (await this.#ask("PUT", `/templates/${id}`, JSON.stringify(change), { "If-Match": headers.get("etag") })).json();
   }
 
