@@ -36,6 +36,7 @@ mod objects;
 pub mod parameters;
 mod provenance;
 pub mod render;
+mod repeats;
 pub mod review;
 pub mod server;
 mod stacks;
@@ -51,11 +52,13 @@ pub use diagnostics::{diagnostic, finding_line};
 pub use error::{CatalogError, ErrorKind, Result};
 pub use fair::Load;
 pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
+pub use keys::new_key;
 pub use model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp, now,
 };
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
+pub use repeats::KeySeed;
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};

@@ -44,7 +44,7 @@ pub(super) async fn authenticate(
 }
 
 /// The key of a request.
-fn pak(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn pak(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(only), None) = (values.next(), values.next()) else { return None };
     let text = only.to_str().ok()?.trim();

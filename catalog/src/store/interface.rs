@@ -31,6 +31,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// `TokenReused` if the token belongs to a different request.
     async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid>;
 
+    /// Returns the salt of the key that the request with this token created, if it created one. `NotFound` if the
+    /// request was not carried out, `TokenReused` if the token belongs to a different request.
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>>;
+
     // Generators and keys.
 
     /// Adds a generator and its key. `UniqueViolation("unique_generator_name")`.
@@ -63,7 +67,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Revokes the keys of a generator and adds a new one.
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Timestamp) -> StoreResult<()>;
 
-    /// Returns the live key with a short token.
+    /// Returns the live key with a short token. Keys of inactive generators are not live.
     async fn key(&self, short_token: &str) -> StoreResult<KeyRow>;
 
     /// Lists all keys, including revoked ones.

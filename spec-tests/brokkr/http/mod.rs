@@ -3,6 +3,7 @@
 mod audit;
 mod client;
 mod conditions;
+mod connections;
 mod description;
 mod endpoints;
 mod extensions;
@@ -10,8 +11,10 @@ mod fair;
 mod fair_load;
 mod hostile;
 mod isolation;
+mod keys;
 mod lifecycle;
 mod load;
 mod pages;
+mod repeats;
 mod scenarios;
 mod server;

@@ -59,6 +59,7 @@ pub fn quick() -> Settings {
     Settings {
         head_timeout: Duration::from_millis(300),
         body_timeout: Duration::from_millis(300),
+        keep_alive: Duration::from_millis(300),
         ..Settings::default()
     }
 }
@@ -86,7 +87,9 @@ impl Running {
         let address = server.address();
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();
-        let serving = std::thread::spawn(move || handle.block_on(server.serve(async { drop(stopped.await) })));
+        let serving = std::thread::spawn(move || {
+            let _ = handle.block_on(server.serve(async { drop(stopped.await) }));
+        });
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
         Self { address, admin, catalog, runtime, stop, serving, database, _directory: directory }
     }

@@ -32,6 +32,10 @@ async fn healthz() -> &'static str {
     (status = 503, body = CatalogError, description = "The store does not respond: `not_ready`."),
 ))]
 async fn readyz(State(service): State<Shared>) -> Response {
+    if service.is_leaving() {
+        let message = "the service is shutting down";
+        return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", message).retry_after(1).into_response();
+    }
     match service.catalog.store().ready().await {
         Ok(()) => "Ready".into_response(),
         Err(_) => {

@@ -8,6 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, PgPool};
 
 use super::dialect::Connection;
+use super::sql::guard::guarded;
 use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::sharing::Connections;
@@ -17,6 +18,7 @@ use crate::store::{StoreError, StoreResult};
 const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
     (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
+    (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
 ];
 
 /// PostgreSQL allows 100 for all clients by default.
@@ -59,9 +61,11 @@ impl PostgresStore {
     /// Runs work in a transaction.
     pub(super) async fn write<T, F>(&self, work: F) -> StoreResult<T>
     where
-        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
         let _turn = self.writing.turn().await;
+        let work = guarded(work);
         let mut transaction = self.pool.begin().await?;
         let done = work(&mut transaction).await?;
         transaction.commit().await?;

@@ -39,6 +39,11 @@ impl Store for Backend {
         self.read(move |c| Box::pin(idempotency::replayed(c, token))).await
     }
 
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>> {
+        let token = token.clone();
+        self.read(move |c| Box::pin(idempotency::salt(c, token))).await
+    }
+
     async fn create_generator(
         &self,
         new: &Generator,
