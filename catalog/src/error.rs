@@ -149,6 +149,11 @@ impl From<StoreError> for CatalogError {
                 "precondition_failed",
                 "the resource has changed: read it again, then retry",
             ),
+            StoreError::LastAdminKey => Self::new(
+                ErrorKind::Conflict,
+                "last_admin_key",
+                "this is the last live administrator key: create another one first, or use `?force=true`",
+            ),
             StoreError::TokenReused => Self::new(
                 ErrorKind::Unprocessable,
                 "idempotency_key_reused",

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::repeats::add_once;
 use super::review::{Finding, Review};
-use super::store::{IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, new_id};
+use super::store::{
+    Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, new_id,
+};
 use super::{
-    Actor, Catalog, CatalogError, ErrorKind, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now,
-    validation,
+    Actor, Catalog, CatalogError, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now, validation,
 };
 
 /// A request to create a template.
@@ -141,7 +143,8 @@ impl Catalog {
         token: Option<&IdempotencyToken>,
     ) -> Result<Created> {
         validation::template_description(version.description.as_deref())?;
-        let review = self.review_blocking(&version.template_content, &version.parameters_schema, strict).await?;
+        let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
+        let review = self.review(content, schema, strict).await?;
         let (template, replayed) = match self.store().create_version(&version, token).await {
             Ok(template) => (template, false),
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
@@ -154,22 +157,16 @@ impl Catalog {
     ///
     /// # Errors
     /// The template or the schema is invalid, or there are findings and `strict` is set.
-    pub fn review(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
-        validation::content(content)?;
-        let review = self.renderer().review(content, schema)?;
+    pub async fn review(&self, content: String, schema: String, strict: bool) -> Result<Review> {
+        validation::content(&content)?;
+        let renderer = self.renderer().clone();
+        let review = self.renderer().run(move |_| renderer.review(&content, &schema)).await??;
         if strict && !review.findings.is_empty() {
             let details = serde_json::json!({ "findings": review.findings });
             let message = "the template does not match its schema";
             return Err(CatalogError::invalid("template_review_failed", message).with_details(details));
         }
         Ok(review)
-    }
-
-    /// Runs [`Catalog::review`] on a blocking thread, because compiling a large template takes time.
-    async fn review_blocking(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
-        let (catalog, content, schema) = (self.clone(), content.to_owned(), schema.to_owned());
-        let review = tokio::task::spawn_blocking(move || catalog.review(&content, &schema, strict)).await;
-        review.unwrap_or_else(|_| Err(CatalogError::new(ErrorKind::Internal, "internal_error", "the review failed")))
     }
 
     /// Returns a live version.
@@ -219,20 +216,33 @@ impl Catalog {
         self.store().template_labels(id).await.map_err(template_not_found())
     }
 
-    /// Adds a label.
-    pub async fn add_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<TemplateLabel> {
+    /// Adds a label. The flag is `true` if an earlier request with the same idempotency token added it.
+    pub async fn add_template_label(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        label: &str,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(TemplateLabel, bool)> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         validation::label(label)?;
         let row = TemplateLabel { id: new_id(), template_id: id, label: label.to_owned(), created_at: now() };
-        self.store().add_template_label(&row).await.map_err(template_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_template_label(&row), self.store().template_labels(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
     }
 
-    /// Removes a label.
-    pub async fn remove_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<()> {
+    /// Removes a label. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_template_label(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        label: &str,
+        expected: Option<Uuid>,
+    ) -> Result<()> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         let missing = CatalogError::or_not_found("template_label_not_found", "label not found");
-        self.store().remove_template_label(id, label).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::TemplateLabel));
+        guard.scope(self.store().remove_template_label(id, label)).await.map_err(missing)
     }
 
     /// Lists the annotations that a stack must have.
@@ -241,27 +251,35 @@ impl Catalog {
         self.store().template_annotations(id).await.map_err(template_not_found())
     }
 
-    /// Adds an annotation.
+    /// Adds an annotation. The flag is `true` if an earlier request with the same idempotency token added it.
     pub async fn add_template_annotation(
         &self,
         actor: Actor,
         id: Uuid,
         key: &str,
         value: &str,
-    ) -> Result<TemplateAnnotation> {
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(TemplateAnnotation, bool)> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         validation::annotation(key, value)?;
         let (key, value) = (key.to_owned(), value.to_owned());
         let row = TemplateAnnotation { id: new_id(), template_id: id, key, value, created_at: now() };
-        self.store().add_template_annotation(&row).await.map_err(template_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_template_annotation(&row), self.store().template_annotations(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
     }
 
-    /// Removes an annotation.
-    pub async fn remove_template_annotation(&self, actor: Actor, id: Uuid, key: &str) -> Result<()> {
+    /// Removes an annotation. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_template_annotation(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        key: &str,
+        expected: Option<Uuid>,
+    ) -> Result<()> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         let missing = CatalogError::or_not_found("template_annotation_not_found", "annotation not found");
-        self.store().remove_template_annotation(id, key).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::TemplateAnnotation));
+        guard.scope(self.store().remove_template_annotation(id, key)).await.map_err(missing)
     }
 
     pub(super) async fn live_template(&self, id: Uuid) -> Result<TemplateVersion> {

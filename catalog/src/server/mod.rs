@@ -14,11 +14,14 @@
 //! ```
 
 mod authentication;
+mod body;
 mod connections;
+mod driver;
 mod error;
 mod extract;
 mod in_process;
 mod line_body;
+mod loads;
 mod metrics;
 mod negotiation;
 mod observe;
@@ -26,7 +29,9 @@ mod openapi;
 mod origin;
 mod page;
 mod paging;
+mod places;
 mod preconditions;
+mod progress;
 mod rate_limit;
 mod response;
 mod routes;
@@ -35,7 +40,7 @@ mod settings;
 mod tls;
 mod write_timeout;
 
-pub use connections::Server;
+pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub use in_process::InProcess;
 pub use response::{WARNING_COUNT, WARNINGS};
 pub use settings::{Exchange, Log, Settings};

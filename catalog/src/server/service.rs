@@ -1,10 +1,9 @@
 //! The state shared by all requests.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
 use utoipa::openapi::OpenApi;
 
 use super::error::{ApiError, Result};
@@ -12,6 +11,7 @@ use super::metrics::Metrics;
 use super::rate_limit::Limiter;
 use super::settings::Settings;
 use crate::Catalog;
+use crate::fair::Budget;
 
 /// State shared by requests.
 pub(super) struct Service {
@@ -19,8 +19,11 @@ pub(super) struct Service {
     pub(super) settings: Settings,
     pub(super) metrics: Metrics,
     limiter: Option<Limiter>,
-    /// Permits for requests that stamp a template.
-    pub(super) stamps: Arc<Semaphore>,
+    /// Places of requests that stamp a template.
+    pub(super) stamps: Budget,
+    /// Bytes of request bodies in memory.
+    pub(super) bodies: Budget,
+    leaving: AtomicBool,
     /// The OpenAPI description, as JSON.
     pub(super) openapi: String,
 }
@@ -30,12 +33,24 @@ impl Service {
     pub(super) fn new(settings: Settings, catalog: Catalog, openapi: &OpenApi) -> io::Result<Self> {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
+            leaving: AtomicBool::new(false),
             limiter: settings.rate.map(Limiter::new),
-            stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
+            stamps: Budget::new(settings.stamps.saturating_mul(2), settings.stamps),
+            bodies: Budget::new(settings.body_memory, settings.body_memory / 2),
             openapi: openapi.to_json().map_err(io::Error::other)?,
             catalog,
             settings,
         })
+    }
+
+    /// Begins the shutdown: the service is no longer ready.
+    pub(super) fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the service is shutting down.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
     }
 
     /// Applies the rate limit to a key.

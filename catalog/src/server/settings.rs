@@ -22,21 +22,30 @@ use crate::Origin;
 pub struct Settings {
     /// Address to listen on. With port 0 the system chooses a port ([`Server::address`](super::Server::address)).
     pub listen: SocketAddr,
-    /// Maximum number of connections. Further clients wait.
+    /// Maximum number of connections. A further one takes the place of the oldest one without a request, or waits.
     pub connections: usize,
-    /// Timeout for the request head and for idle connections.
+    /// Maximum number of connections from one address. A further one takes the place of the address's oldest one without
+    /// a request, or is closed.
+    pub connections_per_address: usize,
+    /// Timeout for the request head.
     pub head_timeout: Duration,
+    /// Timeout for the next request on a connection. With zero, each connection has one request.
+    pub keep_alive: Duration,
     /// Timeout for a whole request body.
     pub body_timeout: Duration,
     /// Timeout for a client that does not read its response.
     pub write_timeout: Duration,
-    /// Maximum time to finish current requests at shutdown.
-    pub grace: Duration,
+    /// Maximum time of a shutdown, in which current requests are finished.
+    pub drain: Duration,
+    /// Time at the beginning of a shutdown in which the server accepts requests but is not ready.
+    pub not_ready: Duration,
     /// Maximum bytes of a request body.
     pub body_bytes: usize,
     /// Maximum bytes of the body of a stamp request.
     pub stamp_bytes: usize,
-    /// Maximum number of concurrent stamp requests. Further ones get status 503.
+    /// Maximum bytes of all request bodies in memory. One caller gets at most half of it, and status 503 beyond.
+    pub body_memory: usize,
+    /// Maximum number of concurrent stamp requests of one caller, and half the maximum of all. Further ones get status 503.
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
@@ -53,12 +62,16 @@ impl Default for Settings {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             connections: 1024,
+            connections_per_address: 512,
             head_timeout: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
-            grace: Duration::from_secs(30),
+            drain: Duration::from_secs(20),
+            not_ready: Duration::ZERO,
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
+            body_memory: 96 << 20,
             stamps: 4,
             rate: None,
             tls: None,

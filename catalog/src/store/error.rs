@@ -14,6 +14,8 @@ pub enum StoreError {
     ForeignKeyViolation(&'static str),
     /// Another request was faster: the expected version is no longer the newest ([`NewVersion::expected`](super::NewVersion::expected), `If-Match`).
     Stale,
+    /// The change would leave no live administrator key.
+    LastAdminKey,
     /// A request with the same [`IdempotencyToken`](super::IdempotencyToken) was carried out before. Contains the ID of the row that it created.
     Replayed(Uuid),
     /// The token belongs to a different request.
@@ -61,6 +63,7 @@ impl std::fmt::Display for StoreError {
             StoreError::NotFound => f.write_str("no such row"),
             StoreError::UniqueViolation(constraint) => write!(f, "violates unique constraint `{constraint}`"),
             StoreError::ForeignKeyViolation(constraint) => write!(f, "violates foreign-key constraint `{constraint}`"),
+            StoreError::LastAdminKey => f.write_str("the row is the last live administrator key"),
             StoreError::Stale => f.write_str("the row has changed"),
             StoreError::Replayed(created) => write!(f, "the request was carried out before and created {created}"),
             StoreError::TokenReused => f.write_str("the token was used for a different request"),

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::error::StoreResult;
 use super::types::{Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Visibility};
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -20,12 +21,19 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Counts the live rows.
     async fn counts(&self) -> StoreResult<Counts>;
 
+    /// The use of the store's connections, which callers share in turns.
+    fn load(&self) -> Load;
+
     /// Finishes current work and closes the store.
     async fn close(&self);
 
     /// Returns the ID that the request with this token created. `NotFound` if the request was not carried out,
     /// `TokenReused` if the token belongs to a different request.
     async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid>;
+
+    /// Returns the salt of the key that the request with this token created, if it created one. `NotFound` if the
+    /// request was not carried out, `TokenReused` if the token belongs to a different request.
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>>;
 
     // Generators and keys.
 
@@ -59,7 +67,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Revokes the keys of a generator and adds a new one.
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Timestamp) -> StoreResult<()>;
 
-    /// Returns the live key with a short token.
+    /// Returns the live key with a short token. Keys of inactive generators are not live.
     async fn key(&self, short_token: &str) -> StoreResult<KeyRow>;
 
     /// Lists all keys, including revoked ones.

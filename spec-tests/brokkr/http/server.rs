@@ -59,6 +59,7 @@ pub fn quick() -> Settings {
     Settings {
         head_timeout: Duration::from_millis(300),
         body_timeout: Duration::from_millis(300),
+        keep_alive: Duration::from_millis(300),
         ..Settings::default()
     }
 }
@@ -69,20 +70,26 @@ impl Running {
     }
 
     pub fn with(settings: Settings) -> Self {
+        Self::rendering(settings, &render::Options { threads: 2, ..render::Options::default() })
+    }
+
+    /// Starts a server whose renders have these limits.
+    pub fn rendering(settings: Settings, options: &render::Options) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let database = postgres(&runtime);
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let options = render::Options { threads: 2, ..render::Options::default() };
-        let catalog = runtime.block_on(Catalog::open(&url, &options)).unwrap();
+        let catalog = runtime.block_on(Catalog::open(&url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();
-        let serving = std::thread::spawn(move || handle.block_on(server.serve(async { drop(stopped.await) })));
+        let serving = std::thread::spawn(move || {
+            let _ = handle.block_on(server.serve(async { drop(stopped.await) }));
+        });
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
         Self { address, admin, catalog, runtime, stop, serving, database, _directory: directory }
     }

@@ -72,7 +72,7 @@ class TemplateView {
       ["compare", "Compare", (query) => new Comparison(this).element(query)],
       ["changes", "Preview changes", () => changes(this)],
     ];
-    const edit = ["edit", "New version", () => new EditForm(this.session, this.version).element()];
+    const edit = ["edit", "New version", () => new EditForm(this.session, this.version, this.versions[0].id).element()];
     return this.session.owns(this.version.generator_id) ? [...all, edit] : all;
   }
 

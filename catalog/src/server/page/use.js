@@ -1,7 +1,7 @@
 // A form for the parameters of a version beside the result, which follows the form and stays in view.
 
 import { code } from "./code.js";
-import { button, checkbox, count, debounced, freshId, h, labelled, link, once } from "./dom.js";
+import { button, checkbox, count, debounced, freshId, h, labelled, link, once, refill } from "./dom.js";
 import { causes, listed, warned, withOthers } from "./errors.js";
 import { Form } from "./form.js";
 import { parse } from "./json.js";
@@ -20,7 +20,7 @@ function schemaOf(version) {
 }
 
 export class Workbench {
-  #asked = 0;
+  #running = new AbortController();
 
   /** `marked` receives the errors of each render. */
   constructor(session, version, { stack, marked }) {
@@ -74,19 +74,21 @@ export class Workbench {
     this.live();
   }
 
-  /** Renders the parameters of the form. Only the latest response is shown. */
+  /** Renders the parameters of the form. A render that is no longer wanted is cancelled. */
   async live() {
-    this.#asked += 1;
-    const asked = this.#asked;
+    this.#running.abort();
+    this.#running = new AbortController();
+    const { signal } = this.#running;
     const parameters = this.form.text();
     if (parameters === null) return this.tell("The parameters are not valid JSON.", []);
     let answer;
     try {
-      answer = await this.api.stamp(this.version.id, parameters, this.options());
+      answer = await this.api.stamp(this.version.id, parameters, this.options(), signal);
     } catch (error) {
-      answer = { status: error.status ?? 0, errors: [error] };
+      answer = { errors: [error] };
+      if (error.retry) setTimeout(() => signal.aborted || this.live(), error.retry * 1000);
     }
-    if (asked === this.#asked) this.answered(answer);
+    if (!signal.aborted) this.answered(answer);
     return undefined;
   }
 
@@ -103,7 +105,7 @@ export class Workbench {
   tell(state, content) {
     const scrolled = this.result.querySelector(".text")?.scrollTop ?? 0;
     this.state.textContent = state;
-    this.result.replaceChildren(...content.filter(Boolean));
+    refill(this.result, content);
     const text = this.result.querySelector(".text");
     if (text) text.scrollTop = scrolled;
     this.tabs.note(1, text ? "" : " (none yet)");
@@ -129,7 +131,7 @@ export class Workbench {
     const hidden = this.masked(text);
     const file = `${this.version.name}.yaml`;
     const place = h("div", {});
-    const show = (open) => place.replaceChildren(code(text, { name: "Rendered text", language: "yaml", file, shown: open ? text : hidden }));
+    const show = (open) => refill(place, code(text, { name: "Rendered text", language: "yaml", file, shown: open ? text : hidden }));
     show(this.open ?? false);
     if (hidden === text) return place;
     const [, choice] = checkbox("Show secrets", { checked: this.open ?? false, onchange: (event) => show(this.open = event.target.checked) });

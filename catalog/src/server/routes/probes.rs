@@ -32,6 +32,10 @@ async fn healthz() -> &'static str {
     (status = 503, body = CatalogError, description = "The store does not respond: `not_ready`."),
 ))]
 async fn readyz(State(service): State<Shared>) -> Response {
+    if service.is_leaving() {
+        let message = "the service is shutting down";
+        return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", message).retry_after(1).into_response();
+    }
     match service.catalog.store().ready().await {
         Ok(()) => "Ready".into_response(),
         Err(_) => {
@@ -51,6 +55,7 @@ async fn metrics(State(service): State<Shared>) -> Result<ApiResponse> {
     if let Ok(counts) = service.catalog.store().counts().await {
         service.metrics.set_rows(&counts);
     }
+    service.metrics.loads.measure(&service.catalog);
     service.metrics.set_renders(&service.catalog.renderer().stats());
     let text = service.metrics.text().map_err(|_| ApiError::internal("cannot write the metrics"))?;
     Ok(ApiResponse::text("text/plain; version=0.0.4; charset=utf-8", text))

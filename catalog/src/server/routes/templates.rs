@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Shared;
 use crate::review::Review;
 use crate::server::authentication::Caller;
-use crate::server::error::{ApiError, Result};
+use crate::server::error::Result;
 use crate::server::extract::{Json, Path, Query};
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
@@ -68,8 +68,7 @@ async fn list_templates(
 
 /// Creates a template, or the next version if the caller already has one with this name.
 #[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
-    params(ReviewQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(ReviewQuery),
     responses(
         (status = 201, body = TemplateVersion, description = "The version, with findings in `X-Dropforge-Warnings`."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
@@ -83,7 +82,7 @@ async fn create_template(
     State(service): State<Shared>,
     caller: Caller,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
-    Json { value, token }: Json<TemplateInput>,
+    Json { value, token, .. }: Json<TemplateInput>,
 ) -> Result<ApiResponse> {
     let created = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
     with_headers(ApiResponse::created(&created.template)?, &created)
@@ -91,7 +90,7 @@ async fn create_template(
 
 /// Adds the headers of a created version.
 fn with_headers(response: ApiResponse, created: &Created) -> Result<ApiResponse> {
-    let tag = preconditions::template_etag(&created.template);
+    let tag = preconditions::row_etag(created.template.id);
     Ok(response.with_etag(&tag).with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
@@ -107,12 +106,8 @@ async fn check_template(
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
     Json { value, .. }: Json<CheckRequest>,
 ) -> Result<ApiResponse> {
-    // Compiling a large template takes time and must not block other requests.
-    let catalog = service.catalog.clone();
-    let review =
-        tokio::task::spawn_blocking(move || catalog.review(&value.template_content, &value.parameters_schema, strict));
-    let review = review.await.map_err(|_| ApiError::internal("the review failed"))??;
-    ApiResponse::ok(&review)
+    let CheckRequest { template_content, parameters_schema } = value;
+    ApiResponse::ok(&service.catalog.review(template_content, parameters_schema, strict).await?)
 }
 
 /// Returns one version.
@@ -129,16 +124,14 @@ async fn get_template(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let template = service.catalog.template(caller.actor, id).await?;
-    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::template_etag(&template), &preconditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
 }
 
 /// Creates the next version of a template, with the labels and annotations of the given version.
 ///
 /// With `If-Match` it fails unless the newest version has that `ETag`.
 #[utoipa::path(put, path = "/templates/{id}", tag = "templates", request_body = TemplateChange,
-    params(("id" = Uuid, Path), ReviewQuery,
-        ("If-Match" = Option<String>, Header, description = "Requires this `ETag` of the newest version."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(("id" = Uuid, Path), ReviewQuery),
     responses(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
@@ -154,7 +147,7 @@ async fn update_template(
     Path(id): Path<Uuid>,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
     preconditions: Preconditions,
-    Json { value, token }: Json<TemplateChange>,
+    Json { value, token, .. }: Json<TemplateChange>,
 ) -> Result<ApiResponse> {
     let expected = expected(&service, &caller, id, &preconditions).await?;
     let (actor, token) = (caller.actor, token.as_ref());
@@ -170,7 +163,7 @@ async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &P
     let template = service.catalog.template(caller.actor, id).await?;
     let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
     let newest = service.catalog.newest(caller.actor, owner, &template.name).await?;
-    preconditions.check_if_match(&preconditions::template_etag(&newest))?;
+    preconditions.check_if_match(&preconditions::row_etag(newest.id))?;
     Ok(Some(newest.id))
 }
 
@@ -180,7 +173,13 @@ async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &P
     (status = 403, body = CatalogError, description = "`template_not_owned`"),
     (status = 404, body = CatalogError, description = "`template_not_found`"),
 ))]
-async fn delete_template(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
+async fn delete_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    preconditions.check_if_match(&preconditions::row_etag(id))?;
     service.catalog.delete_template(caller.actor, id).await?;
     Ok(ApiResponse::no_content())
 }

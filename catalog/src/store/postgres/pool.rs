@@ -8,17 +8,24 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, PgPool};
 
 use super::dialect::Connection;
+use super::sql::guard::guarded;
+use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
 const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
     (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
+    (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
 ];
 
 /// PostgreSQL allows 100 for all clients by default.
 const CONNECTIONS: u32 = 20;
+/// The connections that callers share. The others are for the service itself.
+const READING: usize = 6;
+const WRITING: usize = 12;
 /// Maximum time that a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Idle time after which a connection is pinged before use.
@@ -30,6 +37,8 @@ const OLDEST: i32 = 150_000;
 #[derive(Debug)]
 pub struct PostgresStore {
     pool: PgPool,
+    reading: Connections,
+    writing: Connections,
 }
 
 fn failed(error: sqlx::Error) -> StoreError {
@@ -45,14 +54,18 @@ impl PostgresStore {
         let pool = pool.test_before_acquire(false).before_acquire(|connection: &mut PgConnection, meta| {
             Box::pin(async move { Ok(meta.idle_for < IDLE || connection.ping().await.is_ok()) })
         });
-        Ok(Self { pool: pool.connect_lazy_with(options) })
+        let (reading, writing) = (Connections::for_reading(READING), Connections::for_writing(WRITING));
+        Ok(Self { pool: pool.connect_lazy_with(options), reading, writing })
     }
 
     /// Runs work in a transaction.
     pub(super) async fn write<T, F>(&self, work: F) -> StoreResult<T>
     where
-        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
+        let _turn = self.writing.turn().await;
+        let work = guarded(work);
         let mut transaction = self.pool.begin().await?;
         let done = work(&mut transaction).await?;
         transaction.commit().await?;
@@ -64,7 +77,13 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
+        let _turn = self.reading.turn().await;
         work(&mut *self.pool.acquire().await?).await
+    }
+
+    /// The use of the connections.
+    pub(super) fn connection_load(&self) -> Load {
+        self.reading.load() + self.writing.load()
     }
 
     /// Closes the pool.

@@ -7,6 +7,7 @@ use super::super::Backend;
 use super::audit::{Event, Kind, audited, audited_if};
 use super::{audit, generators, idempotency, keys, metadata, objects, stacks, status, templates};
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -25,6 +26,10 @@ impl Store for Backend {
         self.read(|c| Box::pin(status::counts(c))).await
     }
 
+    fn load(&self) -> Load {
+        self.connection_load()
+    }
+
     async fn close(&self) {
         self.close_pool().await;
     }
@@ -32,6 +37,11 @@ impl Store for Backend {
     async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid> {
         let token = token.clone();
         self.read(move |c| Box::pin(idempotency::replayed(c, token))).await
+    }
+
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>> {
+        let token = token.clone();
+        self.read(move |c| Box::pin(idempotency::salt(c, token))).await
     }
 
     async fn create_generator(

@@ -17,6 +17,7 @@ use crate::store::{StoreError, StoreResult};
 pub const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/sqlite/0001_catalog.sql")),
     (3, include_str!("../../../migrations/sqlite/0003_operations.sql")),
+    (4, include_str!("../../../migrations/sqlite/0004_repeats.sql")),
 ];
 
 /// The application ID in the header of a catalog file: "dfcg".
