@@ -112,7 +112,6 @@ function signIn(moved) {
     const opened = await Session.open(key, failed);
     if (opened.role === "agent") throw new Failure(403, { message: "This key belongs to an agent. Agents fetch objects and cannot use this page." });
     sessionStorage.setItem(KEY, key);
-    opened.entered = true;
     inside(opened);
     await show({ moved: true });
   };

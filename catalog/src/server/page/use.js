@@ -34,7 +34,6 @@ export class Workbench {
     this.state = h("p", { id: "state", role: "status" });
     this.result = h("div", { id: "result" });
     this.stored = h("div", { id: "stored", role: "status" });
-    this.last = null;
   }
 
   /** Creates the elements. */
@@ -93,7 +92,6 @@ export class Workbench {
   }
 
   answered({ yaml_content: text, errors = [], warnings = [] }) {
-    this.last = text ?? null;
     this.marked(causes(errors));
     const open = this.form.fail(errors.flatMap((error) => error.details?.violations ?? []));
     const others = causes(errors).filter((error) => !error.details?.violations);
