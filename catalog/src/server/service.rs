@@ -11,6 +11,7 @@ use utoipa::openapi::OpenApi;
 use super::error::{ApiError, Result};
 use super::metrics::Metrics;
 use super::rate_limit::Limiter;
+use super::readiness::Readiness;
 use super::settings::Settings;
 use crate::Catalog;
 
@@ -21,6 +22,7 @@ pub(super) struct Service {
     pub(super) metrics: Metrics,
     limiter: Option<Limiter>,
     leaving: AtomicBool,
+    pub(super) readiness: Readiness,
     /// Permits for requests that stamp a template.
     pub(super) stamps: Arc<Semaphore>,
     /// The OpenAPI description, as JSON.
@@ -33,6 +35,7 @@ impl Service {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
             leaving: AtomicBool::new(false),
+            readiness: Readiness::default(),
             limiter: settings.rate.map(Limiter::new),
             stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
             openapi: openapi.to_json().map_err(io::Error::other)?,

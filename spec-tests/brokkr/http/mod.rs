@@ -12,6 +12,7 @@ mod isolation;
 mod keys;
 mod lifecycle;
 mod load;
+mod outages;
 mod pages;
 mod repeats;
 mod scenarios;

@@ -4,7 +4,7 @@
 //! One sync serves all of them, a failure rolls back only its own request, and no request completes before the commit
 //! is on disk.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::{Connection, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
@@ -19,9 +19,10 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 128;
 
 /// Completes a request, given the result of the commit.
-type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
-/// Carries out a request. The flag is `true` if its changes must stay.
-type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
+type Completion = Box<dyn FnOnce(StoreResult<()>) + Send>;
+/// Carries out a request. Its changes must be undone if it returns an error.
+type Work =
+    Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
 
 struct Request {
     work: Work,
@@ -33,6 +34,22 @@ struct Request {
 pub struct Writer {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
     task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+    failure: Failure,
+}
+
+/// The error of the last transaction that failed. Requests that it left out get it.
+#[derive(Debug, Clone, Default)]
+struct Failure(Arc<Mutex<Option<StoreError>>>);
+
+impl Failure {
+    fn set(&self, error: StoreError) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    fn get(&self) -> StoreError {
+        let error = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        error.unwrap_or_else(|| StoreError::Failed("the transaction failed".to_owned()))
+    }
 }
 
 fn closed() -> StoreError {
@@ -43,8 +60,9 @@ impl Writer {
     /// Starts the task that serves the connection.
     pub fn new(connection: SqliteConnection) -> Self {
         let (queue, requests) = mpsc::channel(QUEUE);
-        let task = tokio::spawn(serve(connection, requests));
-        Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)) }
+        let failure = Failure::default();
+        let task = tokio::spawn(serve(connection, requests, failure.clone()));
+        Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)), failure }
     }
 
     /// Runs work that changes rows. It completes even if the caller stops waiting.
@@ -74,18 +92,17 @@ impl Writer {
         let work: Work = Box::new(move |connection| {
             Box::pin(async move {
                 let done = work(connection).await;
-                let keep = done.is_ok();
+                let failed = done.as_ref().err().cloned();
                 let completion: Completion = Box::new(move |committed| {
-                    let failed = |why: &str| StoreError::Failed(why.to_owned());
                     // The caller may have stopped waiting.
-                    let _ = sender.send(committed.map_err(failed).and(done));
+                    let _ = sender.send(committed.and(done));
                 });
-                (keep, completion)
+                (failed, completion)
             })
         });
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         queue.ok_or_else(closed)?.send(Request { work, writes }).await.map_err(|_| closed())?;
-        receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
+        receiver.await.unwrap_or_else(|_| Err(self.failure.get()))
     }
 
     /// Stops taking requests, finishes those in the queue, and closes the connection.
@@ -98,12 +115,13 @@ impl Writer {
     }
 }
 
-async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Request>) {
+async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Request>, failure: Failure) {
     let mut batch = Vec::new();
     while requests.recv_many(&mut batch, BATCH).await > 0 {
         let (writes, reads): (Vec<_>, Vec<_>) = batch.drain(..).partition(|request| request.writes);
-        if !writes.is_empty() {
-            commit(&mut connection, writes).await;
+        if !writes.is_empty() && commit(&mut connection, writes, &failure).await.is_err() {
+            // No transaction could begin, for example because the file is locked. The others would fail one by one.
+            while requests.try_recv().is_ok() {}
         }
         for request in reads {
             let (_, complete) = (request.work)(&mut connection).await;
@@ -114,18 +132,19 @@ async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Re
     let _ = connection.close().await;
 }
 
-/// Carries out requests in one transaction.
-async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
+/// Carries out requests in one transaction. Fails if it could not begin.
+async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>, failure: &Failure) -> Result<(), ()> {
     let mut completions = Vec::with_capacity(requests.len());
-    let committed = carry_out(connection, requests, &mut completions).await;
+    let committed = carry_out(connection, requests, &mut completions, failure).await;
     if committed.is_err() {
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
     }
-    let why = committed.map_err(|error| error.to_string());
+    let begun = !completions.is_empty();
     for complete in completions {
-        complete(why.as_ref().copied().map_err(String::as_str));
+        complete(committed.clone());
     }
+    if begun { Ok(()) } else { Err(()) }
 }
 
 /// On an error the transaction must be rolled back, and the remaining requests get no result.
@@ -133,21 +152,46 @@ async fn carry_out(
     connection: &mut SqliteConnection,
     requests: Vec<Request>,
     completions: &mut Vec<Completion>,
-) -> Result<(), sqlx::Error> {
+    failure: &Failure,
+) -> StoreResult<()> {
+    let mut requests = requests.into_iter();
+    let carried_out = each(connection, &mut requests, completions).await;
+    if let Err(error) = &carried_out {
+        // Before the remaining requests are dropped, whose callers get it.
+        failure.set(error.clone());
+    }
+    carried_out
+}
+
+async fn each(
+    connection: &mut SqliteConnection,
+    requests: &mut std::vec::IntoIter<Request>,
+    completions: &mut Vec<Completion>,
+) -> StoreResult<()> {
     // Each statement is a round trip to the connection's thread, so statements are combined.
     let mut next = "BEGIN IMMEDIATE; SAVEPOINT request";
-    for request in requests {
+    while requests.len() > 0 {
         execute(connection, next).await?;
         next = "RELEASE request; SAVEPOINT request";
-        let (keep, completion) = (request.work)(connection).await;
+        let Some(request) = requests.next() else { break };
+        let (failed, completion) = (request.work)(connection).await;
         completions.push(completion);
-        if !keep {
-            execute(connection, "ROLLBACK TO request").await?;
+        if let Some(error) = failed {
+            undo(connection, error).await?;
         }
     }
     execute(connection, "COMMIT").await
 }
 
-async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
-    sqlx::query(what).execute(connection).await.map(drop)
+/// Undoes the changes of a request that failed with `error`.
+async fn undo(connection: &mut SqliteConnection, error: StoreError) -> StoreResult<()> {
+    execute(connection, "ROLLBACK TO request").await.map_err(|undone| match error {
+        // A full disk ends the transaction of all requests.
+        StoreError::Unavailable(..) => error,
+        _ => undone,
+    })
+}
+
+async fn execute(connection: &mut SqliteConnection, what: &'static str) -> StoreResult<()> {
+    sqlx::query(what).execute(connection).await.map(drop).map_err(|error| StoreError::of(&error))
 }
