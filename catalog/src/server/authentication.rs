@@ -12,6 +12,7 @@ use super::error::{ApiError, Result};
 use super::origin;
 use super::service::Service;
 use crate::error::STORE_UNAVAILABLE;
+use crate::fair::Identity;
 use crate::{Actor, CatalogError, ErrorKind, KeyRow, Origin, Role, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
@@ -30,9 +31,9 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    if request.extensions().get::<Caller>().is_some() {
+    if let Some(&Caller { actor, .. }) = request.extensions().get() {
         let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
-        return Ok(origin::scope(origin, request, next).await);
+        return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
     let (actor, row) = identify(&service, pak).await?;
@@ -40,7 +41,7 @@ pub(super) async fn authenticate(
     service.within_rate(&key)?;
     let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(origin::scope(origin, request, next).await)
+    Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await)
 }
 
 /// Identifies the holder of a key. Only keys that were valid before are told why the store cannot say it.

@@ -14,6 +14,7 @@
 //! ```
 
 mod authentication;
+mod body;
 mod connections;
 mod driver;
 mod error;

@@ -1,11 +1,9 @@
 //! The state shared by all requests.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
 use utoipa::openapi::OpenApi;
 
 use super::error::{ApiError, Result};
@@ -14,6 +12,7 @@ use super::rate_limit::Limiter;
 use super::readiness::Readiness;
 use super::settings::Settings;
 use crate::Catalog;
+use crate::fair::Budget;
 
 /// State shared by requests.
 pub(super) struct Service {
@@ -21,10 +20,12 @@ pub(super) struct Service {
     pub(super) settings: Settings,
     pub(super) metrics: Metrics,
     limiter: Option<Limiter>,
+    /// Places of requests that stamp a template.
+    pub(super) stamps: Budget,
+    /// Bytes of request bodies in memory.
+    pub(super) bodies: Budget,
     leaving: AtomicBool,
     pub(super) readiness: Readiness,
-    /// Permits for requests that stamp a template.
-    pub(super) stamps: Arc<Semaphore>,
     /// The OpenAPI description, as JSON.
     pub(super) openapi: String,
 }
@@ -37,7 +38,8 @@ impl Service {
             leaving: AtomicBool::new(false),
             readiness: Readiness::default(),
             limiter: settings.rate.map(Limiter::new),
-            stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
+            stamps: Budget::new(settings.stamps.saturating_mul(2), settings.stamps),
+            bodies: Budget::new(settings.body_memory, settings.body_memory / 2),
             openapi: openapi.to_json().map_err(io::Error::other)?,
             catalog,
             settings,

@@ -43,7 +43,9 @@ pub struct Settings {
     pub body_bytes: usize,
     /// Maximum bytes of the body of a stamp request.
     pub stamp_bytes: usize,
-    /// Maximum number of concurrent stamp requests. Further ones get status 503.
+    /// Maximum bytes of all request bodies in memory. One caller gets at most half of it, and status 503 beyond.
+    pub body_memory: usize,
+    /// Maximum number of concurrent stamp requests of one caller, and half the maximum of all. Further ones get status 503.
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
@@ -69,6 +71,7 @@ impl Default for Settings {
             not_ready: Duration::ZERO,
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
+            body_memory: 96 << 20,
             stamps: 4,
             rate: None,
             tls: None,

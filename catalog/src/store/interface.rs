@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::error::StoreResult;
 use super::types::{Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Visibility};
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -19,6 +20,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Counts the live rows.
     async fn counts(&self) -> StoreResult<Counts>;
+
+    /// The use of the store's connections, which callers share in turns.
+    fn load(&self) -> Load;
 
     /// Finishes current work and closes the store.
     async fn close(&self);

@@ -12,6 +12,7 @@ mod migrations;
 mod open;
 mod outage;
 mod postgres;
+mod sharing;
 mod sqlite;
 mod types;
 mod work;

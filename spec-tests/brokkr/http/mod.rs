@@ -7,6 +7,8 @@ mod connections;
 mod description;
 mod endpoints;
 mod extensions;
+mod fair;
+mod fair_load;
 mod hostile;
 mod isolation;
 mod keys;

@@ -70,25 +70,30 @@ impl Running {
     }
 
     pub fn with(settings: Settings) -> Self {
+        Self::rendering(settings, &render::Options { threads: 2, ..render::Options::default() })
+    }
+
+    /// Starts a server whose renders have these limits.
+    pub fn rendering(settings: Settings, options: &render::Options) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let database = postgres(&runtime);
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let mut running = Self::at(settings, &url, runtime);
+        let mut running = Self::at(settings, &url, options, runtime);
         (running.database, running._directory) = (database, Some(directory));
         running
     }
 
     /// A server on a database.
     pub fn on(settings: Settings, url: &str) -> Self {
-        Self::at(settings, url, Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap())
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Self::at(settings, url, &render::Options { threads: 2, ..render::Options::default() }, runtime)
     }
 
-    fn at(settings: Settings, url: &str, runtime: Runtime) -> Self {
-        let options = render::Options { threads: 2, ..render::Options::default() };
-        let catalog = runtime.block_on(Catalog::open(url, &options)).unwrap();
+    fn at(settings: Settings, url: &str, options: &render::Options, runtime: Runtime) -> Self {
+        let catalog = runtime.block_on(Catalog::open(url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
         let address = server.address();

@@ -48,7 +48,7 @@ async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiR
 async fn create_key(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, token }: Json<KeyInput>,
+    Json { value, token, .. }: Json<KeyInput>,
 ) -> Result<ApiResponse> {
     let (key, pak, replayed) = service.catalog.create_key(caller.actor, &value, token.as_ref()).await?;
     let tag = preconditions::row_etag(key.id);

@@ -95,7 +95,7 @@ async fn templates_add_label(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value, token }: Json<String>,
+    Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
     let added = service.catalog.add_template_label(caller.actor, id, &value, token.as_ref());
     respond(added.await?, |row| row.id)
@@ -147,7 +147,7 @@ async fn templates_add_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value: new, token }: Json<AddAnnotationRequest>,
+    Json { value: new, token, .. }: Json<AddAnnotationRequest>,
 ) -> Result<ApiResponse> {
     let added = service.catalog.add_template_annotation(caller.actor, id, &new.key, &new.value, token.as_ref());
     respond(added.await?, |row| row.id)
@@ -199,7 +199,7 @@ async fn stacks_add_label(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value, token }: Json<String>,
+    Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
     let added = service.catalog.add_stack_label(caller.actor, id, &value, token.as_ref());
     respond(added.await?, |row| row.id)
@@ -251,7 +251,7 @@ async fn stacks_add_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value: new, token }: Json<NewStackAnnotation>,
+    Json { value: new, token, .. }: Json<NewStackAnnotation>,
 ) -> Result<ApiResponse> {
     if new.stack_id != id {
         return Err(ApiError::invalid("stack_id_mismatch", "stack ID mismatch"));

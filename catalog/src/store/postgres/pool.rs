@@ -10,7 +10,9 @@ use sqlx::{ConnectOptions, Connection as _, Executor as _, PgPool};
 use super::dialect::Connection;
 use super::sql::guard::guarded;
 use super::watch::Watch;
+use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
@@ -22,6 +24,9 @@ const MIGRATIONS: &Migrations = &[
 
 /// PostgreSQL allows 100 for all clients by default.
 const CONNECTIONS: u32 = 20;
+/// The connections that callers share. The others are for the service itself.
+const READING: usize = 6;
+const WRITING: usize = 12;
 /// Maximum time that a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Idle time after which a connection is pinged before use.
@@ -36,6 +41,8 @@ const OLDEST: i32 = 150_000;
 pub struct PostgresStore {
     pool: PgPool,
     watch: Watch,
+    reading: Connections,
+    writing: Connections,
 }
 
 fn failed(error: sqlx::Error) -> StoreError {
@@ -58,7 +65,8 @@ impl PostgresStore {
         let pool = pool.after_connect(|connection: &mut PgConnection, _| {
             Box::pin(async move { connection.execute(LOCK_TIMEOUT).await.map(drop) })
         });
-        Ok(Self { pool: pool.connect_lazy_with(options), watch })
+        let (reading, writing) = (Connections::for_reading(READING), Connections::for_writing(WRITING));
+        Ok(Self { pool: pool.connect_lazy_with(options), watch, reading, writing })
     }
 
     /// Runs work in a transaction.
@@ -69,6 +77,7 @@ impl PostgresStore {
     {
         let work = guarded(work);
         let transaction = async {
+            let _turn = self.writing.turn().await;
             let mut transaction = self.pool.begin().await?;
             let done = work(&mut transaction).await?;
             transaction.commit().await?;
@@ -82,7 +91,16 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
-        self.watch.run(async { work(&mut *self.pool.acquire().await?).await }).await
+        let read = async {
+            let _turn = self.reading.turn().await;
+            work(&mut *self.pool.acquire().await?).await
+        };
+        self.watch.run(read).await
+    }
+
+    /// The use of the connections.
+    pub(super) fn connection_load(&self) -> Load {
+        self.reading.load() + self.writing.load()
     }
 
     /// Closes the pool.

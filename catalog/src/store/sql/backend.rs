@@ -7,6 +7,7 @@ use super::super::Backend;
 use super::audit::{Event, Kind, audited, audited_if};
 use super::{audit, generators, idempotency, keys, metadata, objects, stacks, status, templates};
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -23,6 +24,10 @@ impl Store for Backend {
 
     async fn counts(&self) -> StoreResult<Counts> {
         self.read(|c| Box::pin(status::counts(c))).await
+    }
+
+    fn load(&self) -> Load {
+        self.connection_load()
     }
 
     async fn close(&self) {
