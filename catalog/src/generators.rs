@@ -102,7 +102,11 @@ impl Catalog {
     /// Records that a generator's key was used, at most once in [`ACTIVITY_INTERVAL`].
     async fn record_activity(&self, id: Uuid) -> Result<()> {
         if self.activity_due(id, ACTIVITY_INTERVAL) {
-            self.store().touch_generator(id, now()).await?;
+            match self.store().touch_generator(id, now()).await {
+                // The generator can still read.
+                Ok(()) | Err(StoreError::Unavailable(..)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
     }

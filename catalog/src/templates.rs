@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::objects::not_a_cursor;
 use super::repeats::add_once;
 use super::review::{Finding, Review};
 use super::store::{
@@ -201,6 +202,11 @@ impl Catalog {
     pub async fn history(&self, actor: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
         let template = self.template(actor, id).await?;
         let owner = template.generator_id;
+        if let Some(last) = page.after {
+            let last = self.store().template_including_deleted(last).await.map_err(not_a_cursor)?;
+            let same = last.generator_id == owner && last.name == template.name;
+            same.then_some(()).ok_or_else(CatalogError::bad_cursor)?;
+        }
         Ok(self.store().versions(owner, &template.name, page).await?)
     }
 

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 use crate::support::{Outcome, Sandbox, outcome};
 
@@ -174,6 +174,33 @@ fn limits_come_from_options_and_else_from_the_environment() {
         let args = ["serve", "--db", "c.db", &format!("{option}={value}")];
         outcome(sandbox.command(&args)).expect(2).says(&[option]);
     }
+}
+
+#[test]
+fn a_full_disk_is_told_and_writes_resume_alone() {
+    let sandbox = Sandbox::new();
+    let limits = "ulimit -S -f 2048; exec dropforge serve --listen 127.0.0.1:0 --db c.db --init admin.key";
+    let service = Service::start(sandbox.shell("-c", limits));
+    let key = sandbox.read("admin.key");
+    let asked = |method: &str, path: &str, body: &str| {
+        let head = format!("Authorization: {}\r\nContent-Type: application/json\r\nConnection: close\r\n", key.trim());
+        let length = body.len();
+        service.asked(&format!("{method} {path} HTTP/1.1\r\nHost: t\r\n{head}Content-Length: {length}\r\n\r\n{body}"))
+    };
+    let content = "x".repeat(200_000);
+    let body = format!(r#"{{"name":"t","template_content":"{content}","parameters_schema":"{{}}"}}"#);
+    let create = || asked("POST", "/api/v1/templates", &body);
+    let told = (0..100).map(|_| create()).find(|reply| !reply.contains(" 201 ")).expect("a full disk");
+    assert!(told.starts_with("HTTP/1.1 503 ") && told.to_ascii_lowercase().contains("retry-after: "), "{told}");
+    assert!(told.contains("store_unavailable") && told.contains("disk") | told.contains("full"), "{told}");
+    // The service still reads.
+    assert!(asked("GET", "/api/v1/templates?limit=1", "").contains(" 200 "));
+    let told = asked("GET", "/readyz", "");
+    assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("not_ready"), "{told}");
+    let any = Rlimit { current: None, maximum: None };
+    prlimit(Some(Pid::from_child(&service.child)), Resource::Fsize, any).unwrap();
+    assert!(create().contains(" 201 "));
+    while !asked("GET", "/readyz", "").contains(" 200 ") {}
 }
 
 /// Starts the service with a database that cannot be used.

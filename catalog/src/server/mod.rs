@@ -33,6 +33,7 @@ mod places;
 mod preconditions;
 mod progress;
 mod rate_limit;
+mod readiness;
 mod response;
 mod routes;
 mod service;

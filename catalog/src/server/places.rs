@@ -4,16 +4,23 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use prometheus::IntGauge;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::progress::Progress;
+
+/// Time for which a new connection keeps its place before its first request, unless its address has too many.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The places of a server.
 pub(super) struct Places {
     limit: usize,
     per_address: usize,
+    /// Time for which a connection keeps its place before its first request.
+    grace: Duration,
     taken: Mutex<Taken>,
     /// Notified when a connection ends or becomes idle.
     changed: Arc<Notify>,
@@ -52,7 +59,7 @@ impl Places {
     /// Creates `limit` places, of which one address may have `per_address`.
     pub(super) fn new(limit: usize, per_address: usize, gauge: IntGauge) -> Arc<Self> {
         let (limit, per_address) = (limit.max(1), per_address.max(1));
-        Arc::new(Self { limit, per_address, taken: Mutex::default(), changed: Arc::default(), gauge })
+        Arc::new(Self { limit, per_address, grace: GRACE, taken: Mutex::default(), changed: Arc::default(), gauge })
     }
 
     /// Waits for a place. Returns `None` if the address has too many requests.
@@ -64,7 +71,8 @@ impl Places {
             match self.try_take(address) {
                 Ok(place) => return Some(place),
                 Err(Unplaced::Refused) => return None,
-                Err(Unplaced::Wait) => changed.await,
+                // No change tells that a connection is older.
+                Err(Unplaced::Wait) => drop(timeout(GRACE / 10, changed).await),
             }
         }
     }
@@ -73,10 +81,11 @@ impl Places {
         let mut taken = self.taken();
         if taken.addresses.get(&address).is_some_and(|&count| count >= self.per_address) {
             let own = |connection: &Connection| connection.address == address;
-            return Err(if taken.close_oldest_idle(own) { Unplaced::Wait } else { Unplaced::Refused });
+            let closes = taken.close_oldest_idle(own, Duration::ZERO);
+            return Err(if closes { Unplaced::Wait } else { Unplaced::Refused });
         }
         if taken.connections.len() >= self.limit {
-            taken.close_oldest_idle(|_| true);
+            taken.close_oldest_idle(|_| true, self.grace);
             return Err(Unplaced::Wait);
         }
         let progress = Arc::new(Progress::new(self.changed.clone()));
@@ -110,12 +119,12 @@ impl Taken {
 
     /// Asks the connection to close that has been without a request for the longest time. Returns `false` if all have
     /// requests and none is being closed.
-    fn close_oldest_idle(&self, among: impl Fn(&Connection) -> bool) -> bool {
+    fn close_oldest_idle(&self, among: impl Fn(&Connection) -> bool, grace: Duration) -> bool {
         let connections = || self.connections.values().filter(|connection| among(connection));
         if connections().any(|connection| connection.progress.is_closing()) {
             return true;
         }
-        let idle = connections().filter_map(|connection| Some((connection.progress.idle_since()?, connection)));
+        let idle = connections().filter_map(|connection| Some((connection.progress.idle_since(grace)?, connection)));
         let oldest = idle.min_by_key(|(since, _)| *since);
         oldest.map(|(_, connection)| connection.progress.close()).is_some()
     }
@@ -144,7 +153,8 @@ mod tests {
     use super::*;
 
     fn places(limit: usize, per_address: usize) -> Arc<Places> {
-        Places::new(limit, per_address, IntGauge::new("open", "open").unwrap())
+        let places = Places::new(limit, per_address, IntGauge::new("open", "open").unwrap());
+        Arc::new(Places { grace: Duration::ZERO, ..Arc::into_inner(places).unwrap() })
     }
 
     fn from(last: u8) -> IpAddr {
@@ -184,6 +194,20 @@ mod tests {
         assert!(own.iter().all(|place| place.progress.has_request()));
         assert_eq!(places.try_take(from(2)).err(), Some(Unplaced::Refused));
         assert!(places.try_take(from(3)).is_ok());
+    }
+
+    #[test]
+    fn a_new_connection_has_time_for_its_first_request() {
+        let places = Places::new(1, 1, IntGauge::new("open", "open").unwrap());
+        let open = places.try_take(from(1)).unwrap();
+        assert_eq!(places.try_take(from(2)).err(), Some(Unplaced::Wait));
+        assert!(!open.progress.is_closing());
+        // After its response it has none.
+        open.progress.request_began();
+        open.progress.response_ended();
+        open.progress.flushed();
+        assert_eq!(places.try_take(from(2)).err(), Some(Unplaced::Wait));
+        assert!(open.progress.is_closing());
     }
 
     #[test]

@@ -89,11 +89,16 @@ impl Progress {
         }
     }
 
-    /// The time since when the connection has no request, unless it has one or is being closed.
-    pub(super) fn idle_since(&self) -> Option<Instant> {
+    /// The time since when the connection has no request. `None` if it has one, is being closed, or has been waiting for
+    /// its first one for less than `grace`.
+    pub(super) fn idle_since(&self, grace: Duration) -> Option<Instant> {
         let state = self.state();
-        let idle = matches!(state.phase, Phase::Head | Phase::Idle) && !state.closing;
-        idle.then_some(state.since)
+        let idle = match state.phase {
+            Phase::Head => state.since.elapsed() >= grace,
+            Phase::Idle => true,
+            Phase::Busy | Phase::Ended => false,
+        };
+        (idle && !state.closing).then_some(state.since)
     }
 
     /// The time at which the connection is closed if nothing happens.

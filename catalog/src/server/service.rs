@@ -9,6 +9,7 @@ use utoipa::openapi::OpenApi;
 use super::error::{ApiError, Result};
 use super::metrics::Metrics;
 use super::rate_limit::Limiter;
+use super::readiness::Readiness;
 use super::settings::Settings;
 use crate::Catalog;
 use crate::fair::Budget;
@@ -24,6 +25,7 @@ pub(super) struct Service {
     /// Bytes of request bodies in memory.
     pub(super) bodies: Budget,
     leaving: AtomicBool,
+    pub(super) readiness: Readiness,
     /// The OpenAPI description, as JSON.
     pub(super) openapi: String,
 }
@@ -34,6 +36,7 @@ impl Service {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
             leaving: AtomicBool::new(false),
+            readiness: Readiness::default(),
             limiter: settings.rate.map(Limiter::new),
             stamps: Budget::new(settings.stamps.saturating_mul(2), settings.stamps),
             bodies: Budget::new(settings.body_memory, settings.body_memory / 2),

@@ -15,7 +15,7 @@ use crate::model::{
 /// A store of a catalog.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Checks that the store responds.
+    /// Checks that the store responds and can be written.
     async fn ready(&self) -> StoreResult<()>;
 
     /// Counts the live rows.

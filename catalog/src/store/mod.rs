@@ -10,6 +10,7 @@ mod guard;
 mod interface;
 mod migrations;
 mod open;
+mod outage;
 mod postgres;
 mod sharing;
 mod sqlite;
@@ -21,6 +22,7 @@ pub use error::{StoreError, StoreResult};
 pub use guard::{Guard, Requirement};
 pub use interface::Store;
 pub use open::{file, open};
+pub use outage::Outage;
 pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,

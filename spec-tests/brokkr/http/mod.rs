@@ -14,6 +14,7 @@ mod isolation;
 mod keys;
 mod lifecycle;
 mod load;
+mod outages;
 mod pages;
 mod repeats;
 mod scenarios;

@@ -33,7 +33,7 @@ pub struct Running {
     serving: Option<JoinHandle<()>>,
     /// URL of the PostgreSQL server and name of the database.
     database: Option<(&'static str, String)>,
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 /// Creates a PostgreSQL database if requested.
@@ -81,7 +81,19 @@ impl Running {
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let catalog = runtime.block_on(Catalog::open(&url, options)).unwrap();
+        let mut running = Self::at(settings, &url, options, runtime);
+        (running.database, running._directory) = (database, Some(directory));
+        running
+    }
+
+    /// A server on a database.
+    pub fn on(settings: Settings, url: &str) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Self::at(settings, url, &render::Options { threads: 2, ..render::Options::default() }, runtime)
+    }
+
+    fn at(settings: Settings, url: &str, options: &render::Options, runtime: Runtime) -> Self {
+        let catalog = runtime.block_on(Catalog::open(url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
         let address = server.address();
@@ -91,7 +103,7 @@ impl Running {
             let _ = handle.block_on(server.serve(async { drop(stopped.await) }));
         });
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
-        Self { address, admin, catalog, runtime, stop, serving, database, _directory: directory }
+        Self { address, admin, catalog, runtime, stop, serving, database: None, _directory: None }
     }
 
     /// Runs a future on the server's threads.

@@ -19,7 +19,7 @@ use crate::store::{
 #[async_trait]
 impl Store for Backend {
     async fn ready(&self) -> StoreResult<()> {
-        self.read(|c| Box::pin(status::ready(c))).await
+        self.write(|c| Box::pin(status::ready(c))).await
     }
 
     async fn counts(&self) -> StoreResult<Counts> {

@@ -2,7 +2,8 @@
 
 use super::super::dialect::Connection;
 use super::rows::{rows, statement};
-use crate::store::{Counts, StoreResult};
+use crate::model::now;
+use crate::store::{Counts, StoreResult, new_id};
 
 pub async fn counts(c: &mut Connection) -> StoreResult<Counts> {
     let select = rows(
@@ -14,7 +15,14 @@ pub async fn counts(c: &mut Connection) -> StoreResult<Counts> {
     Ok(select.fetch_one(c).await?)
 }
 
+/// Bytes that are written to see if there is room.
+const ROOM: usize = 32 << 10;
+
+/// Writes a row and removes it, which fails if other writes would.
 pub async fn ready(c: &mut Connection) -> StoreResult<()> {
-    statement("SELECT 1").fetch_one(c).await?;
+    let (id, at) = (new_id(), now());
+    let insert = statement("INSERT INTO requests (key, request, made, created_at) VALUES ($1, $2, $3, $4)");
+    insert.bind(id.to_string()).bind("0".repeat(ROOM)).bind(id).bind(at).execute(&mut *c).await?;
+    statement("DELETE FROM requests WHERE key = $1").bind(id.to_string()).execute(c).await?;
     Ok(())
 }

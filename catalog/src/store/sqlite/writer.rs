@@ -21,9 +21,10 @@ const BATCH: usize = 128;
 const LONG: Duration = Duration::from_millis(10);
 
 /// Completes a request, given the result of the commit.
-type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
-/// Carries out a request. The flag is `true` if its changes must stay.
-type Request = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
+type Completion = Box<dyn FnOnce(StoreResult<()>) + Send>;
+/// Carries out a request. Its changes must be undone if it returns an error.
+type Request =
+    Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
 
 /// The connection and the queues of its callers.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ struct Queues {
 struct State {
     turns: Turns<Request>,
     closed: bool,
+    /// The error of the last transaction that failed. Requests that it left out get it.
+    failure: Option<StoreError>,
 }
 
 fn closed() -> StoreError {
@@ -54,7 +57,7 @@ impl Writer {
     pub fn new(connection: SqliteConnection) -> Self {
         const ANY: usize = usize::MAX;
         let turns = Turns::new(Bounds { places: ANY, share: ANY, waiting: ANY, own_waiting: ANY });
-        let state = Mutex::new(State { turns, closed: false });
+        let state = Mutex::new(State { turns, closed: false, failure: None });
         let queues = Arc::new(Queues { state, changed: Notify::new() });
         let task = tokio::spawn(serve(connection, Served(queues.clone())));
         Self { queues, task: tokio::sync::Mutex::new(Some(task)) }
@@ -70,17 +73,16 @@ impl Writer {
         let request: Request = Box::new(move |connection| {
             Box::pin(async move {
                 let done = work(connection).await;
-                let keep = done.is_ok();
+                let failed = done.as_ref().err().cloned();
                 let completion: Completion = Box::new(move |committed| {
-                    let failed = |why: &str| StoreError::Failed(why.to_owned());
                     // The caller may have stopped waiting.
-                    let _ = sender.send(committed.map_err(failed).and(done));
+                    let _ = sender.send(committed.and(done));
                 });
-                (keep, completion)
+                (failed, completion)
             })
         });
         self.queues.add(request)?;
-        receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
+        receiver.await.unwrap_or_else(|_| Err(self.queues.failure()))
     }
 
     /// The current use.
@@ -129,12 +131,22 @@ impl Queues {
         }
     }
 
+    fn waits(&self) -> bool {
+        self.lock().turns.load().waiting > 0
+    }
+
     /// Takes the next request.
     fn next(&self) -> Option<Request> {
         let mut state = self.lock();
         let (who, request) = state.turns.next()?;
         state.turns.end(who);
         Some(request)
+    }
+
+    /// The error of requests that were dropped.
+    fn failure(&self) -> StoreError {
+        let failure = self.lock().failure.clone();
+        failure.unwrap_or_else(|| StoreError::Failed("the transaction failed".to_owned()))
     }
 
     /// Drops the waiting requests, whose callers get errors.
@@ -172,7 +184,8 @@ async fn serve(mut connection: SqliteConnection, served: Served) {
 async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
     let mut completions = Vec::new();
     let committed = carry_out(connection, queues, &mut completions).await;
-    if committed.is_err() {
+    if let Err(error) = &committed {
+        queues.lock().failure = Some(error.clone());
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
         if completions.is_empty() {
@@ -180,37 +193,44 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
             queues.refuse_waiting();
         }
     }
-    let why = committed.map_err(|error| error.to_string());
     for complete in completions {
-        complete(why.as_ref().copied().map_err(String::as_str));
+        complete(committed.clone());
     }
 }
 
-/// On an error the transaction must be rolled back, and the request gets no result.
+/// On an error the transaction must be rolled back.
 async fn carry_out(
     connection: &mut SqliteConnection,
     queues: &Queues,
     completions: &mut Vec<Completion>,
-) -> Result<(), sqlx::Error> {
+) -> StoreResult<()> {
     // Each statement is a round trip to the connection's thread, so statements are combined.
     let (begun, mut next) = (Instant::now(), "BEGIN IMMEDIATE; SAVEPOINT request");
-    while completions.len() < BATCH
-        && (completions.is_empty() || begun.elapsed() < LONG)
-        && let Some(request) = queues.next()
-    {
+    while completions.len() < BATCH && (completions.is_empty() || begun.elapsed() < LONG) && queues.waits() {
+        // The request stays in its queue until it can begin.
         execute(connection, next).await?;
         next = "RELEASE request; SAVEPOINT request";
-        let (keep, completion) = request(connection).await;
+        let Some(request) = queues.next() else { break };
+        let (failed, completion) = request(connection).await;
         completions.push(completion);
-        if !keep {
-            execute(connection, "ROLLBACK TO request").await?;
+        if let Some(error) = failed {
+            undo(connection, error).await?;
         }
     }
     execute(connection, "COMMIT").await
 }
 
-async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
-    sqlx::query(what).execute(connection).await.map(drop)
+/// Undoes the changes of a request that failed with `error`.
+async fn undo(connection: &mut SqliteConnection, error: StoreError) -> StoreResult<()> {
+    execute(connection, "ROLLBACK TO request").await.map_err(|undone| match error {
+        // A full disk ends the transaction of all requests.
+        StoreError::Unavailable(..) => error,
+        _ => undone,
+    })
+}
+
+async fn execute(connection: &mut SqliteConnection, what: &'static str) -> StoreResult<()> {
+    sqlx::query(what).execute(connection).await.map(drop).map_err(|error| StoreError::of(&error))
 }
 
 #[cfg(test)]
