@@ -150,7 +150,6 @@ impl Connections {
         let (tls, timeouts, write_timeout) = (self.tls.clone(), self.timeouts, self.write_timeout);
         let mut draining = self.draining.clone();
         tasks.spawn(async move {
-            // A handshake is no request: nothing waits for it.
             let stream = tokio::select! {
                 stream = Tls::accept(tls.as_ref(), stream, timeouts.head) => stream,
                 () = place.progress.asked_to_close() => None,
