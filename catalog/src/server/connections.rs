@@ -148,9 +148,14 @@ impl Connections {
         let _ = stream.set_nodelay(true);
         let (http, router, peer) = (self.http.clone(), self.router.clone(), stream.peer_addr());
         let (tls, timeouts, write_timeout) = (self.tls.clone(), self.timeouts, self.write_timeout);
-        let draining = self.draining.clone();
+        let mut draining = self.draining.clone();
         tasks.spawn(async move {
-            let Some(stream) = Tls::accept(tls.as_ref(), stream, timeouts.head).await else { return };
+            let stream = tokio::select! {
+                stream = Tls::accept(tls.as_ref(), stream, timeouts.head) => stream,
+                () = place.progress.asked_to_close() => None,
+                _ = draining.wait_for(|draining| *draining) => None,
+            };
+            let Some(stream) = stream else { return };
             let stream = WriteTimeout::new(TokioIo::new(stream), write_timeout);
             let service = FromPeer::new(peer, TowerToHyperService::new(router));
             drive(&http, stream, service, &place.progress, timeouts, draining).await;
