@@ -21,6 +21,7 @@ mod error;
 mod extract;
 mod in_process;
 mod line_body;
+mod loads;
 mod metrics;
 mod negotiation;
 mod observe;

@@ -74,7 +74,11 @@ fn common_responses(operation: &Operation) -> Vec<(&'static str, &'static str)> 
     let mut common_responses = vec![
         ("429", "Too many requests for the key: `too_many_requests`."),
         ("500", "The service failed: `internal_error`."),
-        ("503", "The service is overloaded or cannot use its store: `busy`, `store_unavailable`."),
+        (
+            "503",
+            "The service is overloaded, too much of the caller's own work is waiting, or the store cannot be used: `busy`, \
+             `renders_busy`, `store_unavailable`.",
+        ),
     ];
     if has_parameters(operation) {
         common_responses.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));

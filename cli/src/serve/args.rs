@@ -35,10 +35,10 @@ pub(crate) struct ServeArgs {
     /// Limit the requests per second of each key, or `off`
     #[arg(long, value_name = "N|off", default_value = "1000", env = "DROPFORGE_RATE_LIMIT", value_parser = rate)]
     rate_limit: Rate,
-    /// Set the number of render threads [default: one per core]
+    /// Set the number of render threads that one caller can keep busy; there is one more [default: one per core]
     #[arg(long, value_name = "N", env = "DROPFORGE_RENDER_THREADS", value_parser = clap::value_parser!(u16).range(1..))]
     render_threads: Option<u16>,
-    /// Limit the milliseconds that a render may wait, and that it may then take
+    /// Limit the milliseconds of a render, including the time that it waits
     #[arg(long, value_name = "MS", default_value = "5000", env = "DROPFORGE_RENDER_DEADLINE")]
     render_deadline: u64,
     /// Read options from this TOML file; its keys are the names of the options

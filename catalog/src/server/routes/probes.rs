@@ -63,6 +63,7 @@ async fn metrics(State(service): State<Shared>) -> Result<ApiResponse> {
     if let Ok(counts) = service.catalog.store().counts().await {
         service.metrics.set_rows(&counts);
     }
+    service.metrics.loads.measure(&service.catalog);
     service.metrics.set_renders(&service.catalog.renderer().stats());
     let text = service.metrics.text().map_err(|_| ApiError::internal("cannot write the metrics"))?;
     Ok(ApiResponse::text("text/plain; version=0.0.4; charset=utf-8", text))
