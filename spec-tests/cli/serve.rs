@@ -31,7 +31,8 @@ impl Service {
         // The rest of standard error is read by nobody and small.
         for line in BufReader::new(child.stderr.take().unwrap()).lines() {
             let line = line.unwrap();
-            if let Some(address) = line.strip_prefix("listening on http://") {
+            let address = line.strip_prefix("listening on http://").or(line.strip_prefix("listening on https://"));
+            if let Some(address) = address {
                 return Self { child, address: address.to_owned(), notes };
             }
             notes.push(line);
@@ -143,6 +144,26 @@ fn a_request_that_never_ends_does_not_hold_up_the_end() {
         format!("Authorization: {}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n", sandbox.read("admin.key").trim());
     write!(stream, "POST /api/v1/generators HTTP/1.1\r\nHost: t\r\n{head}\r\n").unwrap();
     stream.read_exact(&mut [0; 12]).unwrap();
+    service.signal(Signal::TERM);
+    assert_eq!(service.ended(), Some(0));
+}
+
+#[test]
+fn a_handshake_that_never_ends_does_not_hold_up_the_end_nor_others() {
+    let sandbox = Sandbox::new();
+    for name in ["first.pem", "first.key"] {
+        let path = format!("{}/../spec-tests/cli/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+        sandbox.write(name, &std::fs::read_to_string(path).unwrap());
+    }
+    let mut command = sandbox.command(&["serve", "--db", "c.db", "--listen", "127.0.0.1:0", "--not-ready", "0"]);
+    command.args(["--tls-cert", "first.pem", "--tls-key", "first.key", "--connections", "4"]);
+    command.args(["--head-timeout", "1h", "--drain", "1h"]);
+    let service = Service::start(command);
+    // Each newcomer takes the place of the oldest one.
+    let mut open: Vec<_> = (0..6).map(|_| TcpStream::connect(&service.address).unwrap()).collect();
+    for stream in &mut open[..2] {
+        assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0);
+    }
     service.signal(Signal::TERM);
     assert_eq!(service.ended(), Some(0));
 }
