@@ -129,7 +129,7 @@ async fn in_order(
             && let Some((index, set)) = sets.next()
         {
             let stamper = stamper.clone();
-            let line = async move { stamper.stamp(index, set, |stamped| serde_json::to_vec(stamped)).await };
+            let line = async move { stamper.stamp(index, set, serde_json::to_vec).await };
             in_progress.0.push_back(tokio::spawn(Identity::current().scope(line)));
         }
         let Some(first) = in_progress.0.front_mut() else { return Ok(()) };
