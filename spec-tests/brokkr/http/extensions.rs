@@ -253,7 +253,7 @@ fn a_store_that_is_closed_is_not_ready() {
 #[test]
 fn the_page_is_served_and_loads_nothing_from_elsewhere() {
     let server = Running::new();
-    for (path, kind) in [("/", "text/html"), ("/app.js", "text/javascript"), ("/style.css", "text/css")] {
+    for (path, kind) in [("/", "text/html"), ("/page/app.js", "text/javascript"), ("/page/base.css", "text/css")] {
         let file = server.request("GET", path).send();
         assert!(file.has(200).header("content-type").unwrap().starts_with(kind), "{path}");
         let policy = file.header("content-security-policy").unwrap();
