@@ -253,7 +253,10 @@ fn a_store_that_is_closed_is_not_ready() {
 #[test]
 fn the_page_is_served_and_loads_nothing_from_elsewhere() {
     let server = Running::new();
-    for (path, kind) in [("/", "text/html"), ("/page/app.js", "text/javascript"), ("/page/base.css", "text/css")] {
+    let files =
+        [("/page/app.js", "text/javascript"), ("/page/base.css", "text/css"), ("/page/icon.svg", "image/svg+xml")];
+    let views = [("/", "text/html"), ("/stacks", "text/html"), ("/templates/any/name", "text/html")];
+    for (path, kind) in views.into_iter().chain(files) {
         let file = server.request("GET", path).send();
         assert!(file.has(200).header("content-type").unwrap().starts_with(kind), "{path}");
         let policy = file.header("content-security-policy").unwrap();

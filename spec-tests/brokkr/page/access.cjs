@@ -85,6 +85,17 @@ async function makesKeys(page) {
   await until("another key", () => page.locator("#pak").innerText(), (text) => text !== pak);
 }
 
+/** The last administrator's key stays. */
+async function keepsTheLastKey(page) {
+  const last = page.locator("tbody tr", { hasText: "administrator" });
+  assert.equal(await last.count(), 1);
+  await last.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.locator("#message").getByText("last").waitFor();
+  await focused(page, "on the button", (at) => at.includes("Revoke"));
+  assert.match(await last.innerText(), /live/);
+}
+
 /** Keys have names and an end. Every change is told: who, what, when, from where. */
 async function auditsChanges(page, { first }) {
   await page.getByText("New key").first().click();
@@ -155,4 +166,4 @@ async function showsOnesOwn(page, { first, secret, team, agent }) {
   await until("no keys", () => main(page), (text) => /cannot be shown/.test(text));
 }
 
-module.exports = [changesStacks, verifies, makesKeys, auditsChanges, signsOut, showsOnesOwn];
+module.exports = [changesStacks, verifies, makesKeys, keepsTheLastKey, auditsChanges, signsOut, showsOnesOwn];

@@ -15,7 +15,7 @@ function expected(text, url) {
     || (/status of 404/.test(text) && /^\/api\/v1\/(objects|deployment-objects|templates)\//.test(path))
     || (/status of 403/.test(text) && /^\/api\/v1\/(templates|deployment-objects|stacks)\//.test(path))
     || (/status of 503/.test(text) && path.endsWith("/stamp"))
-    || (/status of 4(00|09|12|22)/.test(text) && /^\/api\/v1\/(templates|stacks|deployment-objects)/.test(path));
+    || (/status of 4(00|09|12|22)/.test(text) && /^\/api\/v1\/(templates|stacks|deployment-objects|keys)/.test(path));
 }
 
 end(browse(async (page, context) => {
