@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::review::{Finding, Review};
-use super::store::{IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, new_id};
+use super::store::{IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, TemplateSearch, new_id};
 use super::{
     Actor, Catalog, CatalogError, ErrorKind, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now,
     validation,
@@ -72,6 +72,16 @@ impl Catalog {
     /// Lists the live versions that the actor can read, optionally those of one name.
     pub async fn templates(&self, actor: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
         Ok(self.store().templates(actor.visibility()?, name, page).await?)
+    }
+
+    /// Searches the live versions that the actor can read by name.
+    pub async fn search_templates(
+        &self,
+        actor: Actor,
+        search: &TemplateSearch,
+        page: &Page,
+    ) -> Result<Vec<TemplateVersion>> {
+        Ok(self.store().search_templates(actor.visibility()?, search, page).await?)
     }
 
     /// Creates a template, or the next version if the actor already has one with this name.

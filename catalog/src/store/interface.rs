@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::error::StoreResult;
-use super::types::{Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Visibility};
+use super::types::{
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, TemplateSearch, Visibility,
+};
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -93,6 +95,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         &self,
         visibility: Visibility,
         name: Option<&str>,
+        page: &Page,
+    ) -> StoreResult<Vec<TemplateVersion>>;
+
+    /// Searches live versions by name. The result is ordered by name, without regard to the case of ASCII letters, and
+    /// by ID. The page continues after the last version seen.
+    async fn search_templates(
+        &self,
+        visibility: Visibility,
+        search: &TemplateSearch,
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>>;
 

@@ -18,5 +18,5 @@ pub use interface::Store;
 pub use open::open;
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
-    Visibility, new_id,
+    TemplateSearch, Visibility, new_id,
 };

@@ -32,6 +32,15 @@ pub enum Visibility {
     Generator(Uuid),
 }
 
+/// A search for templates by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TemplateSearch {
+    /// Text that the name contains, without regard to the case of ASCII letters.
+    pub text: String,
+    /// `true` to leave out all but the newest version of each template.
+    pub newest: bool,
+}
+
 /// A version to create.
 #[derive(Debug, Clone)]
 pub struct NewVersion {

@@ -76,3 +76,31 @@ fn a_page_continues_after_a_deleted_entry() {
     let rest = whole(&server, &server.admin, &format!("/api/v1/templates?limit=2&cursor={cursor}"));
     assert_eq!(rest, ids[2..]);
 }
+
+#[test]
+fn a_search_shows_the_newest_version_of_each_name() {
+    let server = Running::new();
+    let (team, other) = (server.team("ci"), server.team("other"));
+    for name in ["web", "Web-admin", "db"] {
+        server.template(&server.admin, name);
+    }
+    let newest = server.template(&server.admin, "web");
+    let own = server.template(&team.pak, "my web");
+    let foreign = server.template(&other.pak, "foreign web");
+    let names = |pak: &str, path: &str| {
+        let list = server.call(pak, "GET", path).has(200).json();
+        list.as_array().unwrap().iter().map(|row| text(&row["name"])).collect::<Vec<_>>()
+    };
+    let path = "/api/v1/templates?search=WEB&latest=true";
+    assert_eq!(names(&team.pak, path), ["my web", "web", "Web-admin"]);
+    assert_eq!(names(&server.admin, path), ["foreign web", "my web", "web", "Web-admin"]);
+    assert_eq!(names(&team.pak, "/api/v1/templates?latest=true"), ["db", "my web", "web", "Web-admin"]);
+    assert_eq!(names(&team.pak, "/api/v1/templates?search=web").len(), 4);
+    let (ids, pages) = walked(&server, &team.pak, &format!("{path}&limit=1"));
+    assert_eq!((ids.len(), pages), (3, 3));
+    assert_eq!(ids[..2], [own, newest]);
+    assert!(!ids.contains(&foreign));
+    let both = server.call(&team.pak, "GET", "/api/v1/templates?name=web&latest=true");
+    both.is(400, "invalid_query");
+    server.call(&team.pak, "GET", "/api/v1/templates?latest=maybe").is(400, "invalid_query");
+}

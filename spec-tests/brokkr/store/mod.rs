@@ -53,6 +53,7 @@ on_each! {
         an_expectation_that_fails_changes_nothing
         labels_and_annotations_are_carried_over_or_given
         lists_show_visible_rows_page_by_page
+        searches_find_names_page_by_page
         sixteen_writers_leave_no_gap_and_no_duplicate
         one_of_several_conditional_writers_succeeds
         labels_of_versions

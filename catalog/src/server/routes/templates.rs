@@ -15,6 +15,7 @@ use crate::server::extract::{Json, Path, Query};
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
+use crate::store::TemplateSearch;
 use crate::{CatalogError, Created, Owner, TemplateChange, TemplateInput, TemplateVersion};
 
 /// The routes.
@@ -31,6 +32,25 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 struct ListQuery {
     /// Only templates with this name.
     name: Option<String>,
+    /// Only templates whose name contains this text, without regard to the case of ASCII letters.
+    search: Option<String>,
+    /// `true` to list only the newest version of each template.
+    latest: Option<bool>,
+}
+
+impl ListQuery {
+    /// The search, if the request is one.
+    fn search(&self) -> Result<Option<TemplateSearch>> {
+        if self.search.is_none() && self.latest.is_none() {
+            return Ok(None);
+        }
+        if self.name.is_some() {
+            let message = "use either `name`, or `search` and `latest`";
+            return Err(ApiError::invalid("invalid_query", message));
+        }
+        let text = self.search.clone().unwrap_or_default();
+        Ok(Some(TemplateSearch { text, newest: self.latest.unwrap_or_default() }))
+    }
 }
 
 /// Query parameters of a review.
@@ -52,6 +72,9 @@ struct CheckRequest {
 }
 
 /// Lists templates, with an entry for each live version that the caller can read.
+///
+/// The entries are in the order of their creation. With `search` or `latest` they are in the order of their names,
+/// without regard to the case of ASCII letters.
 #[utoipa::path(get, path = "/templates", tag = "templates", params(ListQuery, PageQuery), responses(
     (status = 200, body = [TemplateVersion], description = "The versions."),
     (status = 403, body = CatalogError, description = "`templates_not_accessible`"),
@@ -59,10 +82,14 @@ struct CheckRequest {
 async fn list_templates(
     State(service): State<Shared>,
     caller: Caller,
-    Query(ListQuery { name }): Query<ListQuery>,
+    Query(query): Query<ListQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.templates(caller.actor, name.as_deref(), &paging.page()).await?;
+    let (catalog, page) = (&service.catalog, paging.page());
+    let rows = match query.search()? {
+        Some(search) => catalog.search_templates(caller.actor, &search, &page).await?,
+        None => catalog.templates(caller.actor, query.name.as_deref(), &page).await?,
+    };
     paging.respond(rows, |row| row.id)
 }
 

@@ -12,7 +12,10 @@ use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
-const MIGRATIONS: &Migrations = &[(1, include_str!("../../../migrations/postgres/0001_catalog.sql"))];
+const MIGRATIONS: &Migrations = &[
+    (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
+    (2, include_str!("../../../migrations/postgres/0002_size.sql")),
+];
 
 /// PostgreSQL allows 100 for all clients by default.
 const CONNECTIONS: u32 = 20;

@@ -10,7 +10,8 @@ use crate::model::{
     TemplateLabel, TemplateVersion, Timestamp,
 };
 use crate::store::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Store, StoreResult, Visibility,
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Store, StoreResult,
+    TemplateSearch, Visibility,
 };
 
 #[async_trait]
@@ -123,6 +124,16 @@ impl Store for Backend {
     ) -> StoreResult<Vec<TemplateVersion>> {
         let (name, page) = (name.map(str::to_owned), page.clone());
         self.read(move |c| Box::pin(templates::all(c, visibility, name, page))).await
+    }
+
+    async fn search_templates(
+        &self,
+        visibility: Visibility,
+        search: &TemplateSearch,
+        page: &Page,
+    ) -> StoreResult<Vec<TemplateVersion>> {
+        let (search, page) = (search.clone(), page.clone());
+        self.read(move |c| Box::pin(templates::search(c, visibility, search, page))).await
     }
 
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {

@@ -11,4 +11,5 @@ mod paging;
 mod rows;
 mod stacks;
 mod status;
+mod template_lists;
 mod templates;

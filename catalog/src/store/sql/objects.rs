@@ -83,13 +83,14 @@ pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<DeploymentObject> 
     Ok(rows("SELECT * FROM deployment_objects WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
+/// The live objects of a stack that are older than an object.
+pub const OF_STACK: &str = "SELECT * FROM deployment_objects WHERE stack_id = $1 AND deleted_at IS NULL
+    AND sequence_id < CASE WHEN $2 IS NULL THEN 9223372036854775807
+        ELSE (SELECT sequence_id FROM deployment_objects WHERE id = $2) END
+    ORDER BY sequence_id DESC LIMIT $3";
+
 pub async fn all(c: &mut Connection, stack: Uuid, page: Page) -> StoreResult<Vec<DeploymentObject>> {
-    let select = rows(
-        "SELECT * FROM deployment_objects WHERE stack_id = $1 AND deleted_at IS NULL
-        AND ($2 IS NULL OR sequence_id < (SELECT sequence_id FROM deployment_objects WHERE id = $2))
-        ORDER BY sequence_id DESC LIMIT $3",
-    );
-    Ok(select.bind(stack).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
+    Ok(rows(OF_STACK).bind(stack).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
 }
 
 pub async fn provenance(c: &mut Connection, object: Uuid) -> StoreResult<Provenance> {

@@ -14,7 +14,10 @@ use sqlx::{ConnectOptions, Connection};
 use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::{StoreError, StoreResult};
 
-const MIGRATIONS: &Migrations = &[(1, include_str!("../../../migrations/sqlite/0001_catalog.sql"))];
+const MIGRATIONS: &Migrations = &[
+    (1, include_str!("../../../migrations/sqlite/0001_catalog.sql")),
+    (2, include_str!("../../../migrations/sqlite/0002_size.sql")),
+];
 
 /// The application ID in the header of a catalog file: "dfcg".
 const APPLICATION: i32 = 0x6466_6367;

@@ -1,0 +1,24 @@
+-- Lists, lookups and counts read indexes at any size.
+
+-- The system owns templates as the nil ID, so that one comparison finds the templates of any owner.
+ALTER TABLE stack_templates ADD COLUMN owner BLOB
+    GENERATED ALWAYS AS (COALESCE(generator_id, x'00000000000000000000000000000000')) VIRTUAL;
+-- The name in lower case (ASCII), for searches and their order.
+ALTER TABLE stack_templates ADD COLUMN folded_name TEXT GENERATED ALWAYS AS (lower(name)) VIRTUAL;
+CREATE INDEX live_templates ON stack_templates (id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner ON stack_templates (owner, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_named ON stack_templates (name, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner_named ON stack_templates (owner, name, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_template_versions ON stack_templates (owner, name, version) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_by_name ON stack_templates (folded_name, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner_by_name ON stack_templates (owner, folded_name, id) WHERE deleted_at IS NULL;
+CREATE INDEX deleted_templates ON stack_templates (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE INDEX live_generators ON generators (id) WHERE deleted_at IS NULL;
+CREATE INDEX deleted_generators ON generators (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE INDEX live_stacks ON stacks (id) WHERE deleted_at IS NULL;
+CREATE INDEX live_stacks_of_generator ON stacks (generator_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX deleted_stacks ON stacks (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE INDEX deleted_objects ON deployment_objects (deleted_at) WHERE deleted_at IS NOT NULL;
