@@ -154,6 +154,7 @@ impl Catalog {
     pub async fn preview_changes(&self, actor: Actor, version: Uuid, page: &Page) -> Result<Changes> {
         let template = self.template(actor, version).await?;
         let stacks_of = actor.generator();
+        let required = self.store().instantiation_rows(Uuid::nil(), version).await?.template_metadata;
         let (owner, name) = (template.generator_id, &template.name);
         let instances = self.store().instances(owner, name, stacks_of, page).await?;
         let full = page.limit.is_some_and(|limit| instances.len() >= limit as usize);
@@ -161,7 +162,7 @@ impl Catalog {
         let (checked, mut unchanged) = (instances.len(), 0);
         let mut groups: IndexMap<String, Change> = IndexMap::new();
         for instance in instances {
-            let Some((key, change)) = self.change(&template, &instance).await? else {
+            let Some((key, change)) = self.change(&template, &required, &instance).await? else {
                 unchanged += 1;
                 continue;
             };
@@ -176,27 +177,26 @@ impl Catalog {
     }
 
     /// The change to one instance and its group key, or `None` if it stays the same.
-    async fn change(&self, template: &TemplateVersion, instance: &Instance) -> Result<Option<(String, Change)>> {
-        let read = self.store().instantiation_rows(instance.object.stack_id, template.id).await;
-        let read = read?;
+    async fn change(
+        &self,
+        template: &TemplateVersion,
+        required: &Metadata,
+        instance: &Instance,
+    ) -> Result<Option<(String, Change)>> {
         let old = &instance.object.yaml_content;
-        Ok(
-            match self
-                .rerender(template, Some((read.template_metadata, read.stack_metadata)), &instance.provenance)
-                .await?
-            {
-                Ok(new) if new == *old => None,
-                Ok(new) => {
-                    let before = format!("version {}", instance.provenance.template_version);
-                    let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
-                    Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
-                }
-                Err(errors) => {
-                    let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                    Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
-                }
-            },
-        )
+        let metadata = (required.clone(), instance.stack_metadata.clone());
+        Ok(match self.rerender(template, Some(metadata), &instance.provenance).await? {
+            Ok(new) if new == *old => None,
+            Ok(new) => {
+                let before = format!("version {}", instance.provenance.template_version);
+                let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
+                Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
+            }
+            Err(errors) => {
+                let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
+            }
+        })
     }
 }
 

@@ -23,3 +23,27 @@ CREATE INDEX live_stacks_of_generator ON stacks (generator_id, id) WHERE deleted
 CREATE INDEX deleted_stacks ON stacks (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX deleted_objects ON deployment_objects (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- The objects that were rendered from a template, by stack. Triggers keep it, also beside an older version of dropforge.
+CREATE TABLE instances (
+    owner       uuid NOT NULL,
+    name        text NOT NULL,
+    stack_id    uuid NOT NULL,
+    sequence_id bigint NOT NULL,
+    PRIMARY KEY (owner, name, stack_id, sequence_id)
+);
+INSERT INTO instances SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM rendered_deployment_objects r
+    JOIN stack_templates t ON t.id = r.template_id JOIN deployment_objects o ON o.id = r.deployment_object_id;
+CREATE FUNCTION record_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO instances SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM stack_templates t, deployment_objects o
+        WHERE t.id = NEW.template_id AND o.id = NEW.deployment_object_id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER record_added AFTER INSERT ON rendered_deployment_objects FOR EACH ROW EXECUTE FUNCTION record_added();
+CREATE FUNCTION record_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM instances WHERE (owner, name, stack_id, sequence_id) IN
+        (SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM stack_templates t, deployment_objects o
+        WHERE t.id = OLD.template_id AND o.id = OLD.deployment_object_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER record_deleted AFTER DELETE ON rendered_deployment_objects FOR EACH ROW EXECUTE FUNCTION record_deleted();

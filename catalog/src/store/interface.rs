@@ -183,7 +183,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn provenance(&self, object: Uuid) -> StoreResult<Provenance>;
 
     /// Lists the live objects that were rendered from any version of an owner's template: the newest of each stack, in
-    /// the order of their IDs. With `stacks_of`, only those in stacks of this generator.
+    /// the order of the stacks' IDs. The page continues after the stack of the last object seen. With `stacks_of`, only those in stacks of this generator.
     async fn instances(
         &self,
         owner: Option<Uuid>,

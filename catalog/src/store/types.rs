@@ -132,6 +132,8 @@ pub struct Instance {
     pub object: DeploymentObject,
     /// The provenance.
     pub provenance: Provenance,
+    /// Labels and annotations of its stack, in no order.
+    pub stack_metadata: Metadata,
 }
 
 /// Numbers of live rows.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::super::Backend;
-use super::{generators, idempotency, metadata, objects, stacks, status, templates};
+use super::{generators, idempotency, instances, metadata, objects, stacks, status, templates};
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -250,6 +250,6 @@ impl Store for Backend {
         page: &Page,
     ) -> StoreResult<Vec<Instance>> {
         let (name, page) = (name.to_owned(), page.clone());
-        self.read(move |c| Box::pin(objects::instances(c, owner, name, stacks_of, page))).await
+        self.read(move |c| Box::pin(instances::all(c, owner, name, stacks_of, page))).await
     }
 }

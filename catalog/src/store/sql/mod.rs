@@ -4,6 +4,7 @@
 mod backend;
 mod generators;
 mod idempotency;
+mod instances;
 mod live;
 mod metadata;
 mod objects;

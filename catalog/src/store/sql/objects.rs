@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::super::dialect::{Connection, LIVE_STACK};
 use super::idempotency;
-use super::paging::{after, limit};
+use super::paging::limit;
 use super::rows::{rows, statement};
 use crate::model::{DeploymentObject, Provenance};
-use crate::store::{IdempotencyToken, Instance, InstantiationRows, NewObject, Page, StoreResult};
+use crate::store::{IdempotencyToken, InstantiationRows, NewObject, Page, StoreResult};
 
 /// A template, a stack, and the labels and annotations of both, as rows of one statement. Every instantiation reads
 /// them, and they must come from one snapshot. Labels, keys and values use the columns of names and descriptions.
@@ -96,26 +96,4 @@ pub async fn all(c: &mut Connection, stack: Uuid, page: Page) -> StoreResult<Vec
 pub async fn provenance(c: &mut Connection, object: Uuid) -> StoreResult<Provenance> {
     let select = rows("SELECT * FROM rendered_deployment_objects WHERE deployment_object_id = $1");
     Ok(select.bind(object).fetch_one(c).await?)
-}
-
-pub async fn instances(
-    c: &mut Connection,
-    owner: Option<Uuid>,
-    name: String,
-    stacks_of: Option<Uuid>,
-    page: Page,
-) -> StoreResult<Vec<Instance>> {
-    let select = rows(
-        "SELECT * FROM (
-            SELECT o.*, r.*, ROW_NUMBER() OVER (PARTITION BY o.stack_id ORDER BY o.sequence_id DESC) AS place
-            FROM stack_templates t
-            JOIN rendered_deployment_objects r ON r.template_id = t.id
-            JOIN deployment_objects o ON o.id = r.deployment_object_id
-            JOIN stacks s ON s.id = o.stack_id
-            WHERE t.name = $1 AND t.generator_id IS NOT DISTINCT FROM $2 AND o.deleted_at IS NULL
-            AND ($3 IS NULL OR s.generator_id = $3)
-        ) AS newest WHERE place = 1 AND id > $4 ORDER BY id LIMIT $5",
-    );
-    let select = select.bind(name).bind(owner).bind(stacks_of).bind(after(&page)).bind(limit(&page));
-    Ok(select.fetch_all(c).await?)
 }

@@ -4,14 +4,33 @@ use super::super::dialect::Connection;
 use super::rows::{rows, statement};
 use crate::store::{Counts, StoreResult};
 
+/// Counts all rows of a table and subtracts the deleted ones, because both have an index.
+macro_rules! live {
+    ($table:literal) => {
+        concat!(
+            "(SELECT COUNT(*) FROM ",
+            $table,
+            ") - (SELECT COUNT(*) FROM ",
+            $table,
+            " WHERE deleted_at IS NOT NULL)"
+        )
+    };
+}
+
+pub const COUNTS: &str = concat!(
+    "SELECT ",
+    live!("generators"),
+    " AS generators, ",
+    live!("stack_templates"),
+    " AS templates, ",
+    live!("stacks"),
+    " AS stacks, ",
+    live!("deployment_objects"),
+    " AS objects"
+);
+
 pub async fn counts(c: &mut Connection) -> StoreResult<Counts> {
-    let select = rows(
-        "SELECT (SELECT COUNT(*) FROM generators WHERE deleted_at IS NULL) AS generators,
-        (SELECT COUNT(*) FROM stack_templates WHERE deleted_at IS NULL) AS templates,
-        (SELECT COUNT(*) FROM stacks WHERE deleted_at IS NULL) AS stacks,
-        (SELECT COUNT(*) FROM deployment_objects WHERE deleted_at IS NULL) AS objects",
-    );
-    Ok(select.fetch_one(c).await?)
+    Ok(rows(COUNTS).fetch_one(c).await?)
 }
 
 pub async fn ready(c: &mut Connection) -> StoreResult<()> {
