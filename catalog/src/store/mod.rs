@@ -20,3 +20,10 @@ pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
     TemplateSearch, Visibility, new_id,
 };
+
+/// The statements of lists, lookups and counts, each with its name and the types of its parameters in PostgreSQL. Both
+/// stores run the same text.
+#[doc(hidden)]
+pub fn statements() -> &'static [(&'static str, &'static str, &'static str)] {
+    sqlite::STATEMENTS
+}

@@ -12,3 +12,4 @@ mod load;
 mod pages;
 mod scenarios;
 mod server;
+mod size;

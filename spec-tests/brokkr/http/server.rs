@@ -28,6 +28,8 @@ pub struct Running {
     pub address: SocketAddr,
     pub admin: String,
     pub catalog: Catalog,
+    /// The value of `--db`.
+    pub url: String,
     runtime: Option<Runtime>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
@@ -84,7 +86,7 @@ impl Running {
         let handle = runtime.handle().clone();
         let serving = std::thread::spawn(move || handle.block_on(server.serve(async { drop(stopped.await) })));
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
-        Self { address, admin, catalog, runtime, stop, serving, database, _directory: directory }
+        Self { address, admin, catalog, url, runtime, stop, serving, database, _directory: directory }
     }
 
     /// Runs a future on the server's threads.

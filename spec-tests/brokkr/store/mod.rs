@@ -7,6 +7,7 @@ mod fixtures;
 mod generators;
 mod idempotency;
 mod objects;
+mod plans;
 mod refusals;
 mod stacks;
 mod templates;

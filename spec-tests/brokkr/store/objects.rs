@@ -137,5 +137,20 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     assert_eq!(ids(Some(two.id), "t", None, &all).await.len(), 0);
     assert_eq!(ids(None, "t", None, &Page { after: Some(a), limit: Some(1) }).await, [b]);
     let found = store.instances(None, "t", None, &all).await.unwrap();
+    assert_eq!(found[0].stack_metadata, Metadata::default());
+    for label in ["z", "a"] {
+        store.add_stack_label(&stack_label(stacks[0], label)).await.unwrap();
+    }
+    for (key, value) in [("k", "v"), ("l", "")] {
+        store.add_stack_annotation(&stack_annotation(stacks[0], key, value)).await.unwrap();
+    }
+    let marked = store.instances(None, "t", Some(one.id), &all).await.unwrap();
+    let mut read = marked[0].stack_metadata.clone();
+    read.labels.sort_unstable();
+    read.annotations.sort_unstable();
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(read.labels, ["a", "z"]);
+    assert_eq!(read.annotations, [pair("k", "v"), pair("l", "")]);
+    assert_eq!(marked[1].stack_metadata, Metadata::default());
     assert_eq!((found[0].provenance.template_id, found[0].provenance.template_version), (second.id, 2));
 }

@@ -11,6 +11,7 @@ mod objects;
 mod paging;
 mod rows;
 mod stacks;
+pub mod statements;
 mod status;
 mod template_lists;
 mod templates;

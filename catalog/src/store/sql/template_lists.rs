@@ -1,6 +1,6 @@
-//! Lists of template versions. Each statement reads one index in its order, or merges two.
+//! Lists of template versions. Each statement reads one index in its order.
 //!
-//! `$1` is the last ID of the previous page, `$2` the limit, `$3` a generator, `$4` the owner of system templates.
+//! `$1` is the last ID of the previous page, `$2` the limit, `$3` an owner, `$4` a name.
 
 use uuid::Uuid;
 
@@ -17,51 +17,39 @@ pub const VERSIONS: &str = "SELECT * FROM stack_templates WHERE owner = $1 AND n
 
 pub const ALL: &str = "SELECT * FROM stack_templates WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
 
-/// `$5` is the name.
-pub const ALL_NAMED: &str = "SELECT * FROM stack_templates WHERE name = $5 AND deleted_at IS NULL AND id > $1
+pub const ALL_NAMED: &str = "SELECT * FROM stack_templates WHERE name = $4 AND deleted_at IS NULL AND id > $1
     ORDER BY id LIMIT $2";
 
-/// Templates of a generator and of the system.
-pub const VISIBLE: &str = "SELECT * FROM stack_templates WHERE owner = $3 AND deleted_at IS NULL AND id > $1
-    UNION ALL SELECT * FROM stack_templates WHERE owner = $4 AND deleted_at IS NULL AND id > $1
+pub const OF_OWNER: &str = "SELECT * FROM stack_templates WHERE owner = $3 AND deleted_at IS NULL AND id > $1
     ORDER BY id LIMIT $2";
 
-/// `$5` is the name.
-pub const VISIBLE_NAMED: &str = "SELECT * FROM stack_templates
-    WHERE owner = $3 AND name = $5 AND deleted_at IS NULL AND id > $1
-    UNION ALL SELECT * FROM stack_templates WHERE owner = $4 AND name = $5 AND deleted_at IS NULL AND id > $1
-    ORDER BY id LIMIT $2";
+pub const OF_OWNER_NAMED: &str = "SELECT * FROM stack_templates
+    WHERE owner = $3 AND name = $4 AND deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
 
-/// The condition of a search: `$5` is the folded name of the last row of the previous page, `$6` the pattern. Unless
-/// `$7` is set, older versions are left out.
+/// The condition and order of a search: `$4` is the folded name of the last row of the previous page, `$5` the pattern.
+/// Unless `$6` is set, older versions are left out.
 macro_rules! found {
     () => {
-        "t.deleted_at IS NULL AND (t.folded_name, t.id) > ($5, $1) AND t.folded_name LIKE $6 ESCAPE '!'
-            AND ($7 OR NOT EXISTS (SELECT 1 FROM stack_templates newer WHERE newer.owner = t.owner
-                AND newer.name = t.name AND newer.version > t.version AND newer.deleted_at IS NULL))"
+        "t.deleted_at IS NULL AND (t.folded_name, t.id) > ($4, $1) AND t.folded_name LIKE $5 ESCAPE '!'
+            AND ($6 OR NOT EXISTS (SELECT 1 FROM stack_templates newer WHERE newer.owner = t.owner
+                AND newer.name = t.name AND newer.version > t.version AND newer.deleted_at IS NULL))
+            ORDER BY t.folded_name, t.id LIMIT $2"
     };
 }
 
-pub const FOUND: &str =
-    concat!("SELECT * FROM stack_templates t WHERE ", found!(), " ORDER BY folded_name, id LIMIT $2");
+pub const FOUND: &str = concat!("SELECT t.* FROM stack_templates t WHERE ", found!());
 
-pub const FOUND_VISIBLE: &str = concat!(
-    "SELECT * FROM stack_templates t WHERE t.owner = $3 AND ",
-    found!(),
-    " UNION ALL SELECT * FROM stack_templates t WHERE t.owner = $4 AND ",
-    found!(),
-    " ORDER BY folded_name, id LIMIT $2"
-);
+pub const FOUND_OF_OWNER: &str = concat!("SELECT t.* FROM stack_templates t WHERE t.owner = $3 AND ", found!());
 
 /// The value of the column `owner`, which is the nil ID for the system.
 pub fn owner_id(owner: Option<Uuid>) -> Uuid {
     owner.unwrap_or(Uuid::nil())
 }
 
-/// The owners of visible templates: a generator, unless all are visible, and the system.
-pub fn owners(visibility: Visibility) -> (Option<Uuid>, Uuid) {
+/// The owners whose lists together are the visible templates. `None` stands for all owners.
+pub fn owners(visibility: Visibility) -> Vec<Option<Uuid>> {
     match visibility {
-        Visibility::All => (None, owner_id(None)),
-        Visibility::Generator(id) => (Some(id), owner_id(None)),
+        Visibility::All => vec![None],
+        Visibility::Generator(id) => vec![Some(id), Some(owner_id(None))],
     }
 }

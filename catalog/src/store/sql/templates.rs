@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use super::super::dialect::{Connection, lock};
-use super::paging::{after, limit};
+use super::paging::{after, limit, merged};
 use super::rows::{execute_one, rows};
 use super::template_lists::{
-    ALL, ALL_NAMED, FOUND, FOUND_VISIBLE, NEWEST, VERSIONS, VISIBLE, VISIBLE_NAMED, owner_id, owners,
+    ALL, ALL_NAMED, FOUND, FOUND_OF_OWNER, NEWEST, OF_OWNER, OF_OWNER_NAMED, VERSIONS, owner_id, owners,
 };
 use super::{idempotency, live, metadata};
 use crate::model::{TemplateVersion, Timestamp};
@@ -88,15 +88,18 @@ pub async fn all(
     name: Option<String>,
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
-    let (own, system) = owners(visibility);
-    let select = match (own, &name) {
-        (None, None) => rows(ALL),
-        (None, Some(_)) => rows(ALL_NAMED),
-        (Some(_), None) => rows(VISIBLE),
-        (Some(_), Some(_)) => rows(VISIBLE_NAMED),
-    };
-    let select = select.bind(after(&page)).bind(limit(&page)).bind(own).bind(system);
-    Ok(select.bind(name).fetch_all(c).await?)
+    let mut found = Vec::new();
+    for owner in owners(visibility) {
+        let select = rows(match (owner, &name) {
+            (None, None) => ALL,
+            (None, Some(_)) => ALL_NAMED,
+            (Some(_), None) => OF_OWNER,
+            (Some(_), Some(_)) => OF_OWNER_NAMED,
+        });
+        let select = select.bind(after(&page)).bind(limit(&page)).bind(owner).bind(name.clone());
+        found.extend(select.fetch_all(&mut *c).await?);
+    }
+    Ok(merged(found, &page, |version: &TemplateVersion| version.id))
 }
 
 pub async fn search(
@@ -106,10 +109,14 @@ pub async fn search(
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
     let Some(name) = name_before(c, &page).await? else { return Ok(Vec::new()) };
-    let (own, system) = owners(visibility);
-    let select = rows(if own.is_some() { FOUND_VISIBLE } else { FOUND });
-    let select = select.bind(after(&page)).bind(limit(&page)).bind(own).bind(system);
-    Ok(select.bind(name).bind(pattern(&search.text)).bind(!search.newest).fetch_all(c).await?)
+    let mut found = Vec::new();
+    for owner in owners(visibility) {
+        let select = rows(if owner.is_some() { FOUND_OF_OWNER } else { FOUND });
+        let select = select.bind(after(&page)).bind(limit(&page)).bind(owner);
+        let select = select.bind(name.clone()).bind(pattern(&search.text)).bind(!search.newest);
+        found.extend(select.fetch_all(&mut *c).await?);
+    }
+    Ok(merged(found, &page, |version: &TemplateVersion| (version.name.to_ascii_lowercase(), version.id)))
 }
 
 /// The folded name of the last row of the previous page, or `None` if there is no such row.

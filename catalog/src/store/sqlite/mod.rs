@@ -14,3 +14,4 @@ mod writer;
 
 pub(super) use pool::SqliteStore;
 use pool::SqliteStore as Backend;
+pub(super) use sql::statements::STATEMENTS;
