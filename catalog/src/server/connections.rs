@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::background::Probes;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
@@ -37,6 +38,7 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     service: Arc<Service>,
+    probes: Probes,
 }
 
 impl Server {
@@ -47,8 +49,9 @@ impl Server {
     pub async fn bind(settings: Settings, catalog: Catalog) -> io::Result<Self> {
         let listener = TcpListener::bind(settings.listen).await?;
         let address = listener.local_addr()?;
+        let probes = Probes::bind(settings.probe_listen).await?;
         let service = Arc::new(Service::new(settings, catalog, &routes::description())?);
-        Ok(Self { listener, address, router: routes::router(&service), service })
+        Ok(Self { listener, address, router: routes::router(&service), service, probes })
     }
 
     /// The address of the server.
@@ -56,10 +59,16 @@ impl Server {
         self.address
     }
 
+    /// The address of the probe listener, if there is one.
+    pub fn probe_address(&self) -> Option<SocketAddr> {
+        self.probes.address()
+    }
+
     /// Serves until `end` completes. Then it accepts no more connections and finishes current requests, for at most
     /// [`Settings::grace`].
     pub async fn serve(self, end: impl Future<Output = ()>) {
-        let Self { listener, router, service, .. } = self;
+        let Self { listener, router, service, probes, .. } = self;
+        let _background = probes.start(&service);
         let open = service.metrics.connections.clone();
         serve(listener, router, open, &service.settings, end).await;
     }

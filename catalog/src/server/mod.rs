@@ -14,6 +14,7 @@
 //! ```
 
 mod authentication;
+mod background;
 mod connections;
 mod error;
 mod extract;

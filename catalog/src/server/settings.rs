@@ -17,6 +17,10 @@ use std::time::Duration;
 pub struct Settings {
     /// Address to listen on. With port 0 the system chooses a port ([`Server::address`](super::Server::address)).
     pub listen: SocketAddr,
+    /// Address to listen on for probes: `/healthz`, `/readyz` and `/metrics` without a key. Default: none.
+    pub probe_listen: Option<SocketAddr>,
+    /// Interval between counts of the catalog's rows, for the metrics.
+    pub count_interval: Duration,
     /// Maximum number of connections. Further clients wait.
     pub connections: usize,
     /// Timeout for the request head and for idle connections.
@@ -43,6 +47,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            probe_listen: None,
+            count_interval: Duration::from_secs(15),
             connections: 1024,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),

@@ -21,9 +21,9 @@ pub use types::{
     TemplateSearch, Visibility, new_id,
 };
 
-/// The statements of lists, lookups and counts, each with its name and the types of its parameters in PostgreSQL. Both
-/// stores run the same text.
+/// The statements of lists, lookups and counts of SQLite and of PostgreSQL, each with its name and the types of its
+/// parameters in PostgreSQL.
 #[doc(hidden)]
-pub fn statements() -> &'static [(&'static str, &'static str, &'static str)] {
-    sqlite::STATEMENTS
+pub fn statements() -> [&'static [(&'static str, &'static str, &'static str)]; 2] {
+    [sqlite::STATEMENTS, postgres::STATEMENTS]
 }

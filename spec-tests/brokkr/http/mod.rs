@@ -10,6 +10,7 @@ mod isolation;
 mod lifecycle;
 mod load;
 mod pages;
+mod probes;
 mod scenarios;
 mod server;
 mod size;

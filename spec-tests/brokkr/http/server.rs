@@ -26,6 +26,8 @@ pub const SCHEMA: &str = r#"{"type":"object","required":["name","value"],"proper
 /// `DROPFORGE_TEST_HTTP=postgres`.
 pub struct Running {
     pub address: SocketAddr,
+    /// The address of the probe listener.
+    pub probes: Option<SocketAddr>,
     pub admin: String,
     pub catalog: Catalog,
     /// The value of `--db`.
@@ -81,12 +83,12 @@ impl Running {
         let catalog = runtime.block_on(Catalog::open(&url, &options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
-        let address = server.address();
+        let (address, probes) = (server.address(), server.probe_address());
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();
         let serving = std::thread::spawn(move || handle.block_on(server.serve(async { drop(stopped.await) })));
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
-        Self { address, admin, catalog, url, runtime, stop, serving, database, _directory: directory }
+        Self { address, probes, admin, catalog, url, runtime, stop, serving, database, _directory: directory }
     }
 
     /// Runs a future on the server's threads.
@@ -158,7 +160,7 @@ impl Running {
 
     /// The lines of the metrics.
     pub fn metrics(&self) -> String {
-        self.request("GET", "/metrics").send().has(200).text().to_owned()
+        self.request("GET", "/metrics").key(&self.admin).send().has(200).text().to_owned()
     }
 
     pub fn description(&self) -> &'static Json {

@@ -138,7 +138,12 @@ fn pages_of_a_large_catalog() {
         (&generator, "GET", format!("stacks?limit={LIMIT}"), 1),
         (&admin, "GET", format!("generators?limit={LIMIT}"), GENERATORS),
         (&admin, "GET", format!("stacks/{}/deployment-objects?limit={LIMIT}", id(3, 5)), 100),
-        (&admin, "GET", format!("stacks/{}/deployment-objects?limit={LIMIT}&cursor={}", id(3, 5), id(4, 504)), 50),
+        (
+            &admin,
+            "GET",
+            format!("stacks/{}/deployment-objects?limit={LIMIT}&cursor={}", id(3, 5), id(4, 4 + 50 * scaled(STACKS))),
+            50,
+        ),
         (&admin, "POST", format!("templates/{shared}/changes?limit={LIMIT}"), 5),
         (&generator, "POST", format!("templates/{shared}/changes?limit={LIMIT}"), 1),
     ] {

@@ -9,3 +9,4 @@ mod sql;
 
 pub(super) use pool::PostgresStore;
 use pool::PostgresStore as Backend;
+pub(super) use sql::statements::STATEMENTS;
