@@ -20,6 +20,7 @@ mod error;
 mod extract;
 mod in_process;
 mod line_body;
+mod list;
 mod metrics;
 mod negotiation;
 mod observe;

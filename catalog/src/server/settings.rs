@@ -35,6 +35,8 @@ pub struct Settings {
     pub body_bytes: usize,
     /// Maximum bytes of the body of a stamp request.
     pub stamp_bytes: usize,
+    /// Maximum bytes of a page of a list, unless it has one entry. A list without pages is sent in parts.
+    pub page_bytes: usize,
     /// Maximum number of concurrent stamp requests. Further ones get status 503.
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
@@ -56,6 +58,7 @@ impl Default for Settings {
             grace: Duration::from_secs(30),
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
+            page_bytes: 4 << 20,
             stamps: 4,
             rate: None,
             log: None,

@@ -14,6 +14,7 @@ use super::versions::parse_owner;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::list::list;
 use crate::server::negotiation::prefers_yaml;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::Preconditions;
@@ -91,8 +92,12 @@ async fn list_deployment_objects(
     Path(id): Path<Uuid>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.objects(caller.actor, id, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.objects(caller.actor, id, &page).await }
+    };
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates an object from a JSON or YAML body.

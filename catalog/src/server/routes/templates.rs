@@ -1,5 +1,7 @@
 //! Template versions. Each version is a resource of its own.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -12,6 +14,7 @@ use crate::review::Review;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, Query};
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
@@ -85,12 +88,18 @@ async fn list_templates(
     Query(query): Query<ListQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let (catalog, page) = (&service.catalog, paging.page());
-    let rows = match query.search()? {
-        Some(search) => catalog.search_templates(caller.actor, &search, &page).await?,
-        None => catalog.templates(caller.actor, query.name.as_deref(), &page).await?,
+    let search = query.search()?;
+    let (catalog, asked) = (service.catalog.clone(), Arc::new((search, query.name)));
+    let read = move |page| {
+        let (catalog, asked) = (catalog.clone(), asked.clone());
+        async move {
+            match &*asked {
+                (Some(search), _) => catalog.search_templates(caller.actor, search, &page).await,
+                (None, name) => catalog.templates(caller.actor, name.as_deref(), &page).await,
+            }
+        }
     };
-    paging.respond(rows, |row| row.id)
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates a template, or the next version if the caller already has one with this name.
