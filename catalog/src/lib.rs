@@ -11,7 +11,8 @@
 //! | [`validation`], [`matching`], [`parameters`], [`review`] | rules: lengths, labels and annotations, schemas, templates checked against their schemas |
 //! | [`render`] | compiled templates and the threads that render them |
 //! | [`store`] | SQLite and PostgreSQL |
-//! | `generators`, `templates`, `stacks`, `objects`, `provenance` | operations |
+//! | `generators`, `templates`, `stacks`, `objects`, `provenance`, `purge` | operations |
+//! | `quota` | what each generator may have |
 //! | [`server`] | the HTTP service and its page |
 
 #![cfg_attr(
@@ -31,6 +32,8 @@ mod model;
 mod objects;
 pub mod parameters;
 mod provenance;
+mod purge;
+mod quota;
 pub mod render;
 pub mod review;
 pub mod server;
@@ -51,5 +54,6 @@ pub use model::{
 };
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
+pub use quota::Quotas;
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};

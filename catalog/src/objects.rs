@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::render::{RenderOutcome, RenderRequest, count_documents};
 use super::review::Finding;
 use super::stacks::stack_not_found;
-use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, new_id};
+use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
 use super::templates::{Owner, template_not_found};
 use super::{
     Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum,
@@ -124,13 +124,13 @@ impl Catalog {
             let object = self.object(actor, object).await?;
             return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
         }
-        let (template, request) = self.render_request(actor, stack, instantiation).await?;
+        let (owner, template, request) = self.render_request(actor, stack, instantiation).await?;
         let outcome = self.renderer().render(request).await?;
         let warnings = outcome.warnings.clone();
         let text = rendered_text(outcome, order)?;
         let mut object = NewObject::new(stack, text, false);
         object.provenance = Some(new_provenance(&template, instantiation, &object));
-        let (object, replayed) = self.add_object(actor, &object, token).await?;
+        let (object, replayed) = self.add_object(actor, owner, &object, token).await?;
         Ok(Instantiated { object, warnings, replayed })
     }
 
@@ -140,7 +140,7 @@ impl Catalog {
         actor: Actor,
         stack: Uuid,
         instantiation: &Instantiation,
-    ) -> Result<(TemplateVersion, RenderRequest)> {
+    ) -> Result<(Uuid, TemplateVersion, RenderRequest)> {
         let id = match &instantiation.template {
             TemplateSelector::Id(id) => *id,
             TemplateSelector::Newest(owner, name) => {
@@ -150,7 +150,8 @@ impl Catalog {
         };
         let InstantiationRows { stack, template, template_metadata, stack_metadata } =
             self.store().instantiation_rows(stack, id).await?;
-        actor.require_stack_change(&stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?)?;
+        let stack = stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?;
+        actor.require_stack_change(&stack)?;
         let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
         let parameters = instantiation.parameters.clone();
@@ -163,7 +164,7 @@ impl Catalog {
             shared: None,
             check_output: false,
         };
-        Ok((template, request))
+        Ok((stack.generator_id, template, request))
     }
 
     async fn replayed_object(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
@@ -185,21 +186,27 @@ impl Catalog {
         deletion: bool,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
-        actor.require_stack_change(&self.live_stack(stack).await?)?;
+        let owner = self.live_stack(stack).await?;
+        actor.require_stack_change(&owner)?;
         if !deletion || !yaml.is_empty() {
             require_yaml(yaml)?;
         }
-        self.add_object(actor, &NewObject::new(stack, yaml.to_owned(), deletion), token).await
+        self.add_object(actor, owner.generator_id, &NewObject::new(stack, yaml.to_owned(), deletion), token).await
     }
 
     async fn add_object(
         &self,
         actor: Actor,
+        owner: Uuid,
         new: &NewObject,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
+        let reserved = self.reserve(Some(owner), Usage::of_object(new)).await?;
         match self.store().create_object(new, token).await {
-            Ok(object) => Ok((object, false)),
+            Ok(object) => {
+                reserved.keep();
+                Ok((object, false))
+            }
             Err(StoreError::Replayed(id)) => Ok((self.object(actor, id).await?, true)),
             Err(error) => Err(stack_not_found()(error)),
         }

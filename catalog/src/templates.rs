@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::review::{Finding, Review};
-use super::store::{IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, TemplateSearch, new_id};
+use super::store::{
+    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, TemplateSearch, Usage, new_id,
+};
 use super::{
     Actor, Catalog, CatalogError, ErrorKind, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now,
     validation,
@@ -152,8 +154,12 @@ impl Catalog {
     ) -> Result<Created> {
         validation::template_description(version.description.as_deref())?;
         let review = self.review_blocking(&version.template_content, &version.parameters_schema, strict).await?;
+        let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
         let (template, replayed) = match self.store().create_version(&version, token).await {
-            Ok(template) => (template, false),
+            Ok(template) => {
+                reserved.keep();
+                (template, false)
+            }
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
             Err(error) => return Err(error.into()),
         };
@@ -219,8 +225,11 @@ impl Catalog {
 
     /// Deletes one version.
     pub async fn delete_template(&self, actor: Actor, id: Uuid) -> Result<()> {
-        actor.require_change(&self.live_template(id).await?, "delete")?;
-        self.store().delete_template(id, now()).await.map_err(template_not_found())
+        let template = self.live_template(id).await?;
+        actor.require_change(&template, "delete")?;
+        self.store().delete_template(id, now()).await.map_err(template_not_found())?;
+        self.recount(template.generator_id);
+        Ok(())
     }
 
     /// Lists the labels that a stack must have.

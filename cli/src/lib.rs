@@ -36,6 +36,8 @@ mod completions;
 mod console;
 mod copies;
 mod disasm;
+#[cfg(feature = "catalog")]
+mod duration;
 mod eval;
 mod exit;
 mod fleet;

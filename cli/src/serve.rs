@@ -1,5 +1,7 @@
 //! `dropforge serve`: the catalog over HTTP.
 
+mod size;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -17,6 +19,8 @@ use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
 use crate::signals::hangup_counts;
+
+use size::SizeArgs;
 
 /// Serve a catalog over HTTP
 ///
@@ -45,6 +49,8 @@ pub(crate) struct ServeArgs {
     /// Limit the milliseconds that a render may wait, and that it may then take
     #[arg(long, value_name = "MS", default_value = "5000")]
     render_deadline: u64,
+    #[command(flatten)]
+    size: SizeArgs,
 }
 
 /// A rate limit, or none.
@@ -71,6 +77,7 @@ pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -
 
 async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
     let catalog = Catalog::open(&args.db, &options(args)).await.map_err(|error| unusable(&args.db, &error))?;
+    let catalog = catalog.with_quotas(args.size.quotas());
     first_key(args, given_key, &catalog).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
@@ -98,7 +105,7 @@ fn settings(args: &ServeArgs, console: &Console) -> Settings {
         }
     };
     let log = Some(Log::new(write));
-    Settings { listen: args.listen, rate: args.rate_limit.0, log, ..Settings::default() }
+    args.size.apply(Settings { listen: args.listen, rate: args.rate_limit.0, log, ..Settings::default() })
 }
 
 /// Creates the first key if requested.

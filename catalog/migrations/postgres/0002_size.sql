@@ -13,7 +13,7 @@ CREATE INDEX live_templates_of_owner_named ON stack_templates (owner, name, id) 
 CREATE INDEX live_template_versions ON stack_templates (owner, name, version) WHERE deleted_at IS NULL;
 CREATE INDEX live_templates_by_name ON stack_templates (folded_name, id) WHERE deleted_at IS NULL;
 CREATE INDEX live_templates_of_owner_by_name ON stack_templates (owner, folded_name, id) WHERE deleted_at IS NULL;
-CREATE INDEX deleted_templates ON stack_templates (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX deleted_templates ON stack_templates (deleted_at, id) WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX live_generators ON generators (id) WHERE deleted_at IS NULL;
 CREATE INDEX deleted_generators ON generators (deleted_at) WHERE deleted_at IS NOT NULL;
@@ -22,6 +22,10 @@ CREATE INDEX live_stacks ON stacks (id) WHERE deleted_at IS NULL;
 CREATE INDEX live_stacks_of_generator ON stacks (generator_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX deleted_stacks ON stacks (deleted_at) WHERE deleted_at IS NOT NULL;
 
+-- The index of a stack's objects also sums up their bytes.
+ALTER TABLE deployment_objects ADD COLUMN yaml_bytes integer GENERATED ALWAYS AS (octet_length(yaml_content)) STORED;
+DROP INDEX deployment_objects_of_stack;
+CREATE INDEX deployment_objects_of_stack ON deployment_objects (stack_id, sequence_id, yaml_bytes);
 CREATE INDEX deleted_objects ON deployment_objects (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- The objects that were rendered from a template, by stack. Triggers keep it, also beside an older version of dropforge.

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::error::StoreResult;
 use super::types::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, TemplateSearch, Visibility,
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, TemplateSearch, Usage,
+    Visibility,
 };
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
@@ -20,6 +21,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Counts the live rows.
     async fn counts(&self) -> StoreResult<Counts>;
+
+    /// Counts the live rows of a generator and the bytes of their texts.
+    async fn usage(&self, generator: Uuid) -> StoreResult<Usage>;
+
+    /// Removes rows for good that were deleted before a time, about `most` of them: stacks with their objects, and
+    /// template versions that no remaining record names.
+    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged>;
 
     /// Finishes current work and closes the store.
     async fn close(&self);

@@ -18,7 +18,7 @@ pub use interface::Store;
 pub use open::open;
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
-    TemplateSearch, Visibility, new_id,
+    Purged, TemplateSearch, Usage, Visibility, new_id,
 };
 
 /// The statements of lists, lookups and counts of SQLite and of PostgreSQL, each with its name and the types of its

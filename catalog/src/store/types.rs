@@ -1,5 +1,6 @@
 //! Arguments and results of store methods.
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::checksum::checksum;
@@ -147,6 +148,57 @@ pub struct Counts {
     pub stacks: i64,
     /// Deployment objects.
     pub objects: i64,
+}
+
+/// Live rows of a generator, and the bytes of their texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Template versions.
+    pub templates: u64,
+    /// Deployment objects.
+    pub objects: u64,
+    /// Bytes of templates, schemas and YAML.
+    pub bytes: u64,
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            templates: self.templates.saturating_add(other.templates),
+            objects: self.objects.saturating_add(other.objects),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+impl std::ops::Sub for Usage {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            templates: self.templates.saturating_sub(other.templates),
+            objects: self.objects.saturating_sub(other.objects),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+/// Numbers of rows that were removed for good.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Purged {
+    /// Deployment objects with their records.
+    pub objects: i64,
+    /// Stacks.
+    pub stacks: i64,
+    /// Template versions.
+    pub templates: i64,
+    /// Deleted template versions that stay, because the provenance of an object names them. Known once `more` is not
+    /// set.
+    pub kept_templates: i64,
+    /// `true` if there are more rows to remove.
+    pub more: bool,
 }
 
 /// Generates an ID that is greater than all earlier ones.

@@ -11,6 +11,7 @@ mod lifecycle;
 mod load;
 mod pages;
 mod probes;
+mod quotas;
 mod scenarios;
 mod server;
 mod size;

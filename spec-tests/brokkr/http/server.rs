@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dropforge_catalog::server::{Server, Settings};
 use dropforge_catalog::store::new_id;
-use dropforge_catalog::{Catalog, render};
+use dropforge_catalog::{Catalog, Quotas, render};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -73,6 +73,14 @@ impl Running {
     }
 
     pub fn with(settings: Settings) -> Self {
+        Self::start(settings, Quotas::default())
+    }
+
+    pub fn limited(quotas: Quotas) -> Self {
+        Self::start(Settings::default(), quotas)
+    }
+
+    fn start(settings: Settings, quotas: Quotas) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let database = postgres(&runtime);
@@ -82,7 +90,7 @@ impl Running {
         let options = render::Options { threads: 2, ..render::Options::default() };
         let catalog = runtime.block_on(Catalog::open(&url, &options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
-        let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
+        let server = runtime.block_on(Server::bind(settings, catalog.with_quotas(quotas))).unwrap();
         let (address, probes) = (server.address(), server.probe_address());
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();

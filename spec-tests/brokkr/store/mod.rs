@@ -8,6 +8,7 @@ mod generators;
 mod idempotency;
 mod objects;
 mod plans;
+mod purge;
 mod refusals;
 mod stacks;
 mod templates;
@@ -72,6 +73,9 @@ on_each! {
         objects_need_a_live_stack
         provenance_outlives_its_object
         instances_are_the_newest_of_each_stack;
+    purge: deleted_rows_are_removed_unless_an_object_needs_them
+        rows_are_removed_in_batches
+        usage_counts_live_rows_and_bytes_of_a_generator;
     idempotency: a_repeated_request_is_carried_out_once
         a_token_of_another_request_is_refused
         a_failed_request_leaves_its_token_free

@@ -8,6 +8,7 @@ mod metrics;
 mod objects;
 mod probes;
 mod provenance;
+mod purge;
 mod stacks;
 mod stamp;
 mod templates;
@@ -39,6 +40,7 @@ fn authenticated() -> OpenApiRouter<Shared> {
         .merge(auth::routes())
         .merge(generators::routes())
         .merge(provenance::routes())
+        .merge(purge::routes())
         .merge(keys::routes())
         .merge(metadata::routes())
         .merge(objects::routes())

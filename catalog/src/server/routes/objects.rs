@@ -108,7 +108,7 @@ async fn list_deployment_objects(
     responses(
         (status = 201, body = DeploymentObject, description = "The object."),
         (status = 400, body = CatalogError, description = "`invalid_deployment_object`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`stack_not_found`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
@@ -144,7 +144,7 @@ fn parse_submission(body: &RequestBody, marker: Option<bool>) -> Result<CreateDe
         (status = 201, body = DeploymentObject, description = "The object, with warnings in `X-Dropforge-Warnings`."),
         (status = 400, body = CatalogError, description = "`invalid_parameters`, `template_render_failed`, \
             `invalid_deployment_object`, `invalid_owner`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`stack_not_owned`, `template_not_accessible`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`, `template_not_accessible`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`stack_not_found`, `template_not_found`"),
         (status = 422, body = CatalogError, description = "`template_stack_mismatch`, `idempotency_key_reused`, `invalid_body`"),
     ))]

@@ -111,7 +111,7 @@ async fn list_templates(
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_name`, `invalid_description`, `invalid_template_content`, `invalid_label`, `invalid_annotation`, \
             `template_review_failed`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`template_create_denied`"),
+        (status = 403, body = CatalogError, description = "`template_create_denied`, `quota_exceeded`"),
         (status = 409, body = CatalogError, description = "`unique_violation`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
@@ -179,7 +179,7 @@ async fn get_template(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_description`, `invalid_template_content`, `template_review_failed`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`template_not_owned`"),
+        (status = 403, body = CatalogError, description = "`template_not_owned`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`template_not_found`"),
         (status = 412, body = CatalogError, description = "`precondition_failed`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),

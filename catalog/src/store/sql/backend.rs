@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::super::Backend;
-use super::{generators, idempotency, instances, metadata, objects, stacks, status, templates};
+use super::{generators, idempotency, instances, metadata, objects, purge, stacks, status, templates};
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
 };
 use crate::store::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Store, StoreResult,
-    TemplateSearch, Visibility,
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store, StoreResult,
+    TemplateSearch, Usage, Visibility,
 };
 
 #[async_trait]
@@ -22,6 +22,14 @@ impl Store for Backend {
 
     async fn counts(&self) -> StoreResult<Counts> {
         self.read(|c| Box::pin(status::counts(c))).await
+    }
+
+    async fn usage(&self, generator: Uuid) -> StoreResult<Usage> {
+        self.read(move |c| Box::pin(status::usage(c, generator))).await
+    }
+
+    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged> {
+        self.write(move |c| Box::pin(purge::purge(c, before, most))).await
     }
 
     async fn close(&self) {

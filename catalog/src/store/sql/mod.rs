@@ -9,6 +9,7 @@ mod live;
 mod metadata;
 mod objects;
 mod paging;
+mod purge;
 mod rows;
 mod stacks;
 pub mod statements;

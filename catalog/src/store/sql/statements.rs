@@ -24,4 +24,5 @@ pub const STATEMENTS: &[Listed] = &[
     ("instances", OF_NAME, instances::ALL),
     ("instances in stacks of a generator", OF_NAME, instances::OF_GENERATOR),
     ("counts", "", status::COUNTS),
+    ("usage", "uuid", status::USAGE),
 ];

@@ -1,8 +1,11 @@
 //! Statements on the whole store.
 
+use sqlx::Row as _;
+use uuid::Uuid;
+
 use super::super::dialect::Connection;
 use super::rows::{rows, statement};
-use crate::store::{Counts, StoreResult};
+use crate::store::{Counts, StoreResult, Usage};
 
 /// Counts all rows of a table and subtracts the deleted ones, because both have an index.
 macro_rules! live {
@@ -31,6 +34,24 @@ pub const COUNTS: &str = concat!(
 
 pub async fn counts(c: &mut Connection) -> StoreResult<Counts> {
     Ok(rows(COUNTS).fetch_one(c).await?)
+}
+
+/// A generator's objects are live if their stack is. The sums come from indexes, except for the bytes of templates.
+pub const USAGE: &str = "SELECT
+    (SELECT COUNT(*) FROM stack_templates WHERE owner = $1 AND deleted_at IS NULL) AS templates,
+    (SELECT CAST(COALESCE(SUM(octet_length(template_content) + octet_length(parameters_schema)), 0) AS bigint)
+        FROM stack_templates WHERE owner = $1 AND deleted_at IS NULL) AS template_bytes,
+    COUNT(o.sequence_id) AS objects, CAST(COALESCE(SUM(o.yaml_bytes), 0) AS bigint) AS object_bytes
+    FROM stacks s JOIN deployment_objects o ON o.stack_id = s.id WHERE s.generator_id = $1 AND s.deleted_at IS NULL";
+
+pub async fn usage(c: &mut Connection, generator: Uuid) -> StoreResult<Usage> {
+    let row = statement(USAGE).bind(generator).fetch_one(c).await?;
+    let number = |column: &str| row.try_get::<i64, _>(column).map(|number| u64::try_from(number).unwrap_or_default());
+    Ok(Usage {
+        templates: number("templates")?,
+        objects: number("objects")?,
+        bytes: number("template_bytes")? + number("object_bytes")?,
+    })
 }
 
 pub async fn ready(c: &mut Connection) -> StoreResult<()> {
