@@ -3,6 +3,7 @@
 //! A [`Span`] is a pair of byte offsets. Lines and columns are computed from its [`Source`] only for output. Both count
 //! from 1; columns count grapheme clusters.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -93,6 +94,8 @@ impl<S: Into<String>> From<S> for Text {
 #[derive(Debug)]
 pub struct Source {
     name: Text,
+    /// The path of the folder in which it was found.
+    folder: Option<Arc<str>>,
     text: Text,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
@@ -103,15 +106,34 @@ pub struct Source {
 const BLOCK: usize = 1024;
 
 impl Source {
-    /// Creates a source called `name`, usually a path. Diagnostics print this name.
+    /// Creates a source called `name`, usually a path.
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
-        let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Arc::new(Self { name: name.into(), text: text.into(), line_starts, blocks })
+        Self::below(None, name, text)
     }
 
-    /// Returns the name in diagnostics.
+    /// Creates a source that was found in `folder`, which diagnostics print before its name.
+    ///
+    /// ```
+    /// use dropforge::text::Source;
+    /// let source = Source::below(Some("site".into()), "svc.yaml", "a: 1\n");
+    /// assert_eq!((source.name(), &*source.path()), ("svc.yaml", "site/svc.yaml"));
+    /// ```
+    pub fn below(folder: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
+        let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Self { name: name.into(), folder, text: text.into(), line_starts, blocks })
+    }
+
+    /// Returns the name. It is the same wherever a template lies.
     pub fn name(&self) -> &str {
         self.name.as_str()
+    }
+
+    /// Returns the path in diagnostics: the name, below the folder in which the source was found.
+    pub fn path(&self) -> Cow<'_, str> {
+        match &self.folder {
+            Some(folder) => format!("{folder}/{}", self.name()).into(),
+            None => self.name().into(),
+        }
     }
 
     /// Returns the text.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -20,6 +21,20 @@ pub struct GeneratorInput {
     /// Description.
     #[serde(default)]
     pub description: Option<String>,
+}
+
+/// A request to create a key.
+#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = CreateKeyRequest)]
+pub struct KeyInput {
+    /// Role of the key. `generator` is not allowed: a generator's key is created with the generator.
+    pub role: Role,
+    /// Name, for lists and the audit trail.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Time from which the key is refused. Default: never.
+    #[serde(default)]
+    pub expires_at: Option<DateTime<Utc>>,
 }
 
 /// A change to a generator. Absent fields keep their values.
@@ -42,6 +57,14 @@ impl Catalog {
     /// # Errors
     /// [`ErrorKind::Unauthorized`] if nobody does, for any reason.
     pub async fn authenticate(&self, pak: &str) -> Result<Actor> {
+        Ok(self.identify(pak).await?.0)
+    }
+
+    /// Returns the actor that holds a key, and the row of the key.
+    ///
+    /// # Errors
+    /// As for [`Catalog::authenticate`].
+    pub async fn identify(&self, pak: &str) -> Result<(Actor, KeyRow)> {
         let nobody = || CatalogError::new(ErrorKind::Unauthorized, "unauthorized", "a valid key is required");
         let pak = Pak::parse(pak).ok_or_else(nobody)?;
         let row = match self.store().key(pak.short_token()).await {
@@ -52,15 +75,26 @@ impl Catalog {
         if !pak.opens(&row) {
             return Err(nobody());
         }
-        match (row.role, row.generator_id) {
-            (Role::Admin, _) => Ok(Actor::Admin),
-            (Role::Readonly, _) => Ok(Actor::Readonly),
-            (Role::Agent, _) => Ok(Actor::Agent),
+        let actor = match (row.role, row.generator_id) {
+            (Role::Admin, _) => Actor::Admin,
+            (Role::Readonly, _) => Actor::Readonly,
+            (Role::Agent, _) => Actor::Agent,
             (Role::Generator, Some(id)) => {
                 self.record_activity(id).await?;
-                Ok(Actor::Generator(id))
+                Actor::Generator(id)
             }
-            (Role::Generator, None) => Err(nobody()),
+            (Role::Generator, None) => return Err(nobody()),
+        };
+        self.record_use(row.id);
+        Ok((actor, row))
+    }
+
+    /// Records the use of a key, at most once in [`ACTIVITY_INTERVAL`]. The request does not wait for it, and does not
+    /// fail with it.
+    fn record_use(&self, key: Uuid) {
+        if self.activity_due(key, ACTIVITY_INTERVAL) {
+            let catalog = self.clone();
+            tokio::spawn(async move { drop(catalog.store().touch_key(key, now()).await) });
         }
     }
 
@@ -93,14 +127,19 @@ impl Catalog {
     }
 
     /// Creates a key for a role other than generator. The secret is returned only here.
-    pub async fn create_key(&self, actor: Actor, role: Role) -> Result<(KeyRow, String)> {
+    pub async fn create_key(&self, actor: Actor, new: &KeyInput) -> Result<(KeyRow, String)> {
         actor.require_admin()?;
-        if role == Role::Generator {
+        if new.role == Role::Generator {
             let message = "a generator's key is created with the generator: rotate it for a new one";
             return Err(CatalogError::invalid("invalid_role", message));
         }
+        new.name.as_deref().map_or(Ok(()), validation::template_name)?;
+        if new.expires_at.is_some_and(|end| end <= now()) {
+            return Err(CatalogError::invalid("invalid_expiry", "`expires_at` is in the past"));
+        }
         let pak = Pak::random()?;
-        let row = pak.row(role, None, now());
+        let row = pak.row(new.role, None, now());
+        let row = KeyRow { name: new.name.clone(), expires_at: new.expires_at.map(|end| end.trunc_subsecs(6)), ..row };
         self.store().add_key(&row).await?;
         Ok((row, pak.reveal()))
     }

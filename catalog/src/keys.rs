@@ -7,7 +7,7 @@
 use subtle::ConstantTimeEq;
 
 use super::error::{CatalogError, ErrorKind, Result};
-use super::model::{KeyRow, Role, Timestamp};
+use super::model::{KeyRow, Role, Timestamp, now};
 use super::store::new_id;
 use crate::checksum;
 
@@ -57,16 +57,27 @@ impl Pak {
         checksum(secret)
     }
 
-    /// Returns `true` if this is the key of an unrevoked row. Compares in constant time.
+    /// Returns `true` if this is the key of a live row. Compares in constant time.
     pub(super) fn opens(&self, row: &KeyRow) -> bool {
         let same = self.hash().as_bytes().ct_eq(row.hash.as_bytes());
-        bool::from(same) && row.short_token == self.short_token() && row.revoked_at.is_none()
+        bool::from(same) && row.short_token == self.short_token() && row.is_live(now())
     }
 
     /// The row to store for the key.
     pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Timestamp) -> KeyRow {
         let short_token = self.short_token().to_owned();
-        KeyRow { id: new_id(), short_token, hash: self.hash(), role, generator_id, created_at: at, revoked_at: None }
+        KeyRow {
+            id: new_id(),
+            short_token,
+            hash: self.hash(),
+            role,
+            generator_id,
+            created_at: at,
+            revoked_at: None,
+            name: None,
+            expires_at: None,
+            last_used_at: None,
+        }
     }
 
     /// The whole key, to show once.
@@ -118,6 +129,9 @@ mod tests {
         assert!(!other.opens(&row));
         assert!(!other.opens(&KeyRow { short_token: other.short_token().to_owned(), ..row.clone() }));
         assert!(!pak.opens(&KeyRow { revoked_at: Some(chrono::Utc::now()), ..row.clone() }));
+        assert!(!pak.opens(&KeyRow { expires_at: Some(chrono::Utc::now()), ..row.clone() }));
+        let later = chrono::Utc::now() + chrono::TimeDelta::minutes(1);
+        assert!(pak.opens(&KeyRow { expires_at: Some(later), ..row.clone() }));
         assert!(!pak.opens(&KeyRow { hash: String::new(), ..row.clone() }));
         assert!(!pak.opens(&KeyRow { hash: row.hash.to_uppercase(), ..row }));
     }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `model` | rows, which are also the objects of the REST API |
 //! | `access`, `keys` | actors, permissions and keys |
+//! | `audit` | the audit trail |
 //! | [`validation`], [`matching`], [`parameters`], [`review`] | rules: lengths, labels and annotations, schemas, templates checked against their schemas |
 //! | [`render`] | compiled templates and the threads that render them |
 //! | [`store`] | SQLite and PostgreSQL |
@@ -21,6 +22,7 @@
 )]
 
 mod access;
+mod audit;
 mod catalog;
 mod checksum;
 mod diagnostics;
@@ -43,11 +45,12 @@ mod templates;
 pub mod validation;
 
 pub use access::Actor;
+pub use audit::{AuditEntry, Origin};
 pub use catalog::Catalog;
 pub use checksum::checksum;
 pub use diagnostics::{diagnostic, finding_line};
 pub use error::{CatalogError, ErrorKind, Result};
-pub use generators::{GeneratorChange, GeneratorInput};
+pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
 pub use model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp, now,

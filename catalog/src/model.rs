@@ -238,4 +238,17 @@ pub struct KeyRow {
     pub created_at: DateTime<Utc>,
     /// Revocation time.
     pub revoked_at: Option<DateTime<Utc>>,
+    /// Name, for people.
+    pub name: Option<String>,
+    /// Time from which the key is refused.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// Time of its last use, at most a minute too early.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+impl KeyRow {
+    /// Returns `true` if the key is neither revoked nor expired at `at`.
+    pub fn is_live(&self, at: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
+    }
 }

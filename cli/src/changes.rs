@@ -4,18 +4,29 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 
-use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_diff};
-use dropforge::diagnostics::counted;
+use dropforge::bulk::{self, Change, ChangeGroup, ChangeGroups, FilePreview, Job, Report, Stamp, unified_diff};
+use dropforge::diagnostics::{Result, counted};
 
 use crate::console::Console;
+use crate::output::stdout_error;
 
 /// Maximum number of lines of an example.
 const MAX_LINES: usize = 20;
 
-/// Options of diffs.
+/// Options of previews and diffs.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArgs {
+    /// Print the files that would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the files that would change, exit with 3 if there are any, and write nothing
+    #[arg(long)]
+    check: bool,
+    /// Print changes as a diff, exit with 3 if there are any, and write nothing
+    #[arg(long)]
+    diff: bool,
     /// Print a diff as summary (clusters with the same change together), unified (a patch) or json (a line for each group)
     /// [default: summary]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff")]
@@ -35,11 +46,40 @@ enum DiffFormat {
 }
 
 impl ChangeArgs {
+    /// Returns the option that asks for a preview, so that nothing is written.
+    pub(crate) fn preview(&self) -> Option<&'static str> {
+        let given = [("--diff", self.diff), ("--check", self.check), ("--dry-run", self.dry_run)];
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
+    /// Returns `true` if changes end the command with exit code 3.
+    pub(crate) fn compare(&self) -> bool {
+        self.check || self.diff
+    }
+
+    /// Previews a run and prints the changes to files below `out`.
+    ///
+    /// # Errors
+    /// Errors of [`bulk::preview`].
+    pub(crate) fn print<S: Stamp>(
+        &self,
+        stamper: &S,
+        job: &Job<'_>,
+        out: &Path,
+        bar: &ProgressBar,
+        console: &Console,
+    ) -> Result<Report> {
+        let mut changes = self.printer(out, console);
+        let report = bulk::preview(stamper, job, out, &mut |file| bar.suspend(|| changes.print(file)))?;
+        bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
+        Ok(report)
+    }
+
     /// Creates a printer of changes to files below `out`: as a diff, or as lines.
-    pub(crate) fn printer<'a>(&self, out: &'a Path, diff: bool, console: &Console) -> ChangePrinter<'a> {
+    pub(crate) fn printer<'a>(&self, out: &'a Path, console: &Console) -> ChangePrinter<'a> {
         ChangePrinter {
             out,
-            format: diff.then(|| self.diff_format.unwrap_or_default()),
+            format: self.diff.then(|| self.diff_format.unwrap_or_default()),
             groups: ChangeGroups::default(),
             paint: Paint(console.colors_stdout()),
             names: console.verbose,

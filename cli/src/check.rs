@@ -85,7 +85,7 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
     let failures = match args.values.any() {
         true => {
             let schema = (&args.schema, args.templates.as_slice());
-            args.values.check(&check.valid, check.configurations == 0, schema, files, console)?
+            args.values.check(&check.valid, check.reads_all(), schema, files, console)?
         }
         false => {
             args.schema.read(&args.templates, files)?;
@@ -176,6 +176,11 @@ impl Check<'_> {
         let registry = self.engine.registry(Dialect::Hcl);
         let checked = check_template(source, registry, self.types.as_ref(), self.engine.limits());
         checked.unwrap_or_else(|errors| errors.into_vec())
+    }
+
+    /// Returns `true` if only templates were given, and all of them compile: then they read what their programs read.
+    fn reads_all(&self) -> bool {
+        self.configurations == 0 && self.found.iter().all(|found| found.severity != Severity::Error)
     }
 
     /// Prints the findings and a summary.

@@ -105,6 +105,8 @@ impl From<Refused> for Failed {
 /// Parses the arguments, with those of the project file.
 fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
     let definition = definition();
+    #[cfg(feature = "catalog")]
+    serve::config::expand(&definition, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let project = project::expand(&definition, &mut args, moved);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = definition.clone().try_get_matches_from(&args);

@@ -5,11 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
+use indicatif::ProgressBar;
 
 use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, ReadValues, Report, Selector, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
+use crate::changes::ChangeArgs;
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
@@ -19,6 +21,7 @@ use crate::layers::layers;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
+use crate::stamp::print_problems;
 use crate::summary;
 
 /// Options of folders.
@@ -34,6 +37,8 @@ pub(crate) struct FolderArgs {
     layout: Option<String>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
+    #[command(flatten)]
+    changes: ChangeArgs,
 }
 
 impl FolderArgs {
@@ -43,7 +48,9 @@ impl FolderArgs {
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
         let layout = self.layout.is_some().then_some("--layout");
-        let Some(option) = layout.or_else(|| self.outputs.first_given()) else { return Ok(()) };
+        let Some(option) = layout.or_else(|| self.outputs.first_given()).or_else(|| self.changes.preview()) else {
+            return Ok(());
+        };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
     }
@@ -55,11 +62,16 @@ impl FolderArgs {
 /// Errors of the plan, of compiling, and of writing.
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
     let started = Instant::now();
+    let (changes, is_stream) = (&args.folder.changes, is_dash(&args.output));
+    if let Some(option) = changes.preview().filter(|_| is_stream) {
+        let message = format!("`{option}` needs an output directory (`-o DIR`)");
+        return Err(Diagnostic::new(Code::Usage, message).into());
+    }
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
-    let kinds = args.kinds.read()?;
+    let kinds = args.kinds.read(args.warnings.strict)?;
     let sources = Sources {
         paths: templates,
         language: &args.language,
@@ -70,7 +82,6 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         format: args.format.output_format,
     };
     let Loaded { forge, names, paths } = sources.load(files, console)?;
-    let is_stream = is_dash(&args.output);
     let outputs = Outputs::new(&sources, is_stream, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
@@ -81,19 +92,23 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
-    let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
+    let options = args.folder.outputs.options();
+    let options = Options { plain_stream: outputs.json, templates: paths, deletions: changes.compare(), ..options };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
-    let report = match is_stream {
-        true => bulk::stream(&stamper, &job, &mut io::stdout())?,
-        false => bulk::stamp(&stamper, &job, &args.output)?,
+    let report = match changes.preview() {
+        Some(_) => changes.print(&stamper, &job, &args.output, &ProgressBar::hidden(), console)?,
+        None if is_stream => bulk::stream(&stamper, &job, &mut io::stdout())?,
+        None => bulk::stamp(&stamper, &job, &args.output)?,
     };
     kube_schemas::warn(kinds.as_ref(), console);
     let report = completed(report, &forge, &plan);
-    summary::print_folder(&report, is_stream, started.elapsed(), console);
-    match exit(&report, &stop, console) {
+    print_problems(&report, console);
+    summary::print_folder(&report, (changes.preview().is_some(), is_stream), started.elapsed(), console);
+    match exit(&report, &stop) {
         Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
+        Exit::Ok if changes.compare() && report.differs() => Ok(Exit::Differs),
         exit => Ok(exit),
     }
 }
@@ -109,12 +124,8 @@ fn refuse_chart(folder: &Path) -> Result<()> {
         .with_help(format!("render it with `helm template {folder}`, or move its templates to a folder of their own")))
 }
 
-/// Prints errors and warnings. Returns the exit.
-fn exit(report: &Report, stop: &Stop, console: &Console) -> Exit {
-    // There is no cluster to name.
-    report.failures.iter().for_each(|failure| console.diagnostic(&failure.diagnostic));
-    report.errors.iter().for_each(|error| console.diagnostic(error));
-    report.warnings.iter().for_each(|warning| console.warning(warning));
+/// Returns the exit.
+fn exit(report: &Report, stop: &Stop) -> Exit {
     let is_invalid = |code: Code| matches!(code, Code::InvalidOutput | Code::UnfitOutput);
     match () {
         () if report.interrupted => Exit::Signal(stop.number()),

@@ -28,11 +28,11 @@ impl KubeArgs {
         self.kube_schemas.iter()
     }
 
-    /// Reads the schemas, if there are any.
+    /// Reads the schemas, if there are any. With `strict`, a kind without a schema is an error.
     ///
     /// # Errors
     /// Errors of [`KubeSchemas::read`] and of listing directories.
-    pub(crate) fn read(&self) -> Result<Option<KubeSchemas>> {
+    pub(crate) fn read(&self, strict: bool) -> Result<Option<KubeSchemas>> {
         if self.kube_schemas.is_empty() {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl KubeArgs {
                 false => files.push(path.clone()),
             }
         }
-        KubeSchemas::read(&files).map(Some)
+        KubeSchemas::read(&files).map(|schemas| Some(schemas.with_strict(strict)))
     }
 }
 

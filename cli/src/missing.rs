@@ -57,7 +57,7 @@ impl CheckValuesArgs {
     }
 
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
-    /// nothing reads. The last only if nothing else is wrong, and `reads_all`: only templates were checked.
+    /// nothing reads. The last only if nothing else is wrong and `reads_all`, as `checked` then has all that reads values.
     ///
     /// # Errors
     /// Errors of reading values, schemas and fleets; `usage` for a selector that selects nothing.

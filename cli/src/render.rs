@@ -35,6 +35,8 @@ use crate::unread::WarningArgs;
 /// A folder is stamped like one cluster of a fleet: outputs are checked, and
 /// nothing is written if one fails (exit code 1, or 4 for an output that is not
 /// valid). On standard output its documents are in the order of installation.
+/// With `-o`, `--check` and `--diff` compare with existing files (exit code 3 if
+/// there are changes).
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
@@ -142,7 +144,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
         true => output_name(template.name(), &language_extensions()),
         false => args.output.display().to_string(),
     };
-    let kinds = args.kinds.read()?;
+    let kinds = args.kinds.read(args.warnings.strict)?;
     if (args.check_output || kinds.is_some()) && !template.gives_documents() {
         let errors = OutputCheck::default().errors_of_file(&name, text);
         if !errors.is_empty() {

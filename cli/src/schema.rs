@@ -6,7 +6,7 @@ use clap::Args;
 
 use dropforge::bulk::Layers;
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, joined};
 use dropforge::dialect::hcl::Variables;
 
 use crate::input::{InputFiles, is_dash};
@@ -68,7 +68,7 @@ impl SchemaArgs {
     /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
     pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
         let variables = match &self.var_types {
-            Some(path) => Some(Variables::read(&files.read(path)?, &limits()).map_err(first)?),
+            Some(path) => Some(Variables::read(&files.read(path)?, &limits()).map_err(only)?),
             None => None,
         };
         layers.with_schemas(Schemas {
@@ -79,12 +79,9 @@ impl SchemaArgs {
     }
 }
 
-/// Returns the first error with the others.
-fn first(errors: Diagnostics) -> Box<Diagnostic> {
-    let mut errors = errors.into_vec().into_iter();
-    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid declarations"));
-    first.also = errors.collect();
-    first
+/// Combines the errors into one.
+fn only(errors: Diagnostics) -> Box<Diagnostic> {
+    joined(errors.into_vec()).unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid declarations"))
 }
 
 /// Returns the schemas in the directories among `templates`, and in those of the files, each once.

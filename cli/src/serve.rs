@@ -1,6 +1,9 @@
 //! `dropforge serve`: the catalog over HTTP.
 
+pub(crate) mod config;
+mod log;
 mod size;
+mod transport;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -11,14 +14,16 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge_catalog::server::{Exchange, Log, Server, Settings};
+use dropforge_catalog::server::{Server, Settings};
 use dropforge_catalog::{Catalog, CatalogError, render};
 
-use crate::console::{Console, line};
+use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
 use crate::signals::hangup_counts;
+use log::{Level, LogArgs, Logger};
+use transport::TransportArgs;
 
 use size::SizeArgs;
 
@@ -51,6 +56,13 @@ pub(crate) struct ServeArgs {
     render_deadline: u64,
     #[command(flatten)]
     size: SizeArgs,
+    #[command(flatten)]
+    logs: LogArgs,
+    #[command(flatten)]
+    transport: TransportArgs,
+    /// Read options from this TOML file; its keys are the names of the options
+    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 /// A rate limit, or none.
@@ -81,11 +93,18 @@ async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> 
     first_key(args, given_key, &catalog).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
-    let server = Server::bind(settings(args, console), catalog.clone()).await.map_err(unbound)?;
+    let logger = Logger::start(args.logs, console);
+    let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..settings(args) })?;
+    let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
     let shutdown = shutdown().map_err(unbound)?;
-    console.note(&format!("listening on http://{}", server.address()));
+    let address = server.address();
+    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
+    if let Some(warning) = args.transport.warning(address) {
+        logger.event(Level::Warn, &warning, console);
+    }
     server.serve(shutdown).await;
     catalog.store().close().await;
+    logger.flush();
     Ok(Exit::Ok)
 }
 
@@ -95,17 +114,8 @@ fn options(args: &ServeArgs) -> render::Options {
     render::Options { threads, deadline: Duration::from_millis(args.render_deadline), ..usual }
 }
 
-fn settings(args: &ServeArgs, console: &Console) -> Settings {
-    let verbose = console.verbose;
-    let write = move |exchange: &Exchange<'_>| {
-        let Exchange { id, method, path, status, took, cause } = *exchange;
-        if verbose || status >= 500 {
-            let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-            line(&format!("{method} {path} {status} {}us {id}{cause}", took.as_micros()));
-        }
-    };
-    let log = Some(Log::new(write));
-    args.size.apply(Settings { listen: args.listen, rate: args.rate_limit.0, log, ..Settings::default() })
+fn settings(args: &ServeArgs) -> Settings {
+    args.size.apply(Settings { listen: args.listen, rate: args.rate_limit.0, ..Settings::default() })
 }
 
 /// Creates the first key if requested.

@@ -78,15 +78,6 @@ pub(crate) struct StampArgs {
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
-    /// Print the files that would change, and write nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Print the files that would change, exit with 3 if there are any, and write nothing
-    #[arg(long)]
-    check: bool,
-    /// Print changes as a diff, exit with 3 if there are any, and write nothing
-    #[arg(long)]
-    diff: bool,
     #[command(flatten)]
     changes: ChangeArgs,
     #[command(flatten)]
@@ -143,7 +134,7 @@ pub(crate) fn once(
     let layers =
         args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
     let fleet = args.fleet.read(files)?;
-    let kinds = args.kinds.read()?;
+    let kinds = args.kinds.read(args.warnings.strict)?;
     let sources = Sources {
         paths: &args.templates,
         language: &args.language,
@@ -237,11 +228,6 @@ impl StampArgs {
             self.language.discover(&sources, &NamedFiles::default()).map(|set| Some(set.root))
         }
     }
-
-    /// Returns `true` if nothing is written.
-    fn is_preview(&self) -> bool {
-        self.dry_run || self.check || self.diff
-    }
 }
 
 fn options(args: &StampArgs, global: &Global) -> Options {
@@ -251,8 +237,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         fsync: args.fsync,
         prune: args.prune,
         prune_force: args.prune_force,
-        deletions: args.check || args.diff,
-
+        deletions: args.changes.compare(),
         ..args.outputs.options()
     }
 }
@@ -292,27 +277,15 @@ fn stamp(
     bar: &ProgressBar,
     console: &Console,
 ) -> Result<Report> {
+    let preview = args.changes.preview();
     match target {
-        Target::Directory(out) if args.is_preview() => {
-            let mut changes = args.changes.printer(out, args.diff, console);
-            let mut print = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
-            let report = bulk::preview(stamper, job, out, &mut print)?;
-            bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
-            Ok(report)
-        }
+        Target::Directory(out) if preview.is_some() => args.changes.print(stamper, job, out, bar, console),
         Target::Directory(out) => bulk::stamp(stamper, job, out),
-        Target::Stdout if args.is_preview() => {
-            let option = if args.diff {
-                "--diff"
-            } else if args.check {
-                "--check"
-            } else {
-                "--dry-run"
-            };
-            Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
-        }
-        Target::Stdout => bulk::stream(stamper, job, &mut io::stdout()),
-        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job, console),
+        Target::Stdout => match preview {
+            Some(option) => Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)"))),
+            None => bulk::stream(stamper, job, &mut io::stdout()),
+        },
+        Target::File(path) if preview.is_some() => compare_file(args, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
 }
@@ -353,14 +326,20 @@ fn compare_file(
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let path = path.display().to_string();
     let file = FilePreview { path: &path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
-    let mut changes = args.changes.printer(Path::new(""), args.diff, console);
+    let mut changes = args.changes.printer(Path::new(""), console);
     changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
 }
 
 /// Prints errors and warnings.
 pub(crate) fn print_problems(report: &Report, console: &Console) {
-    report.failures.iter().for_each(|failure| console.failure(failure));
+    for failure in &report.failures {
+        match failure.diagnostic.cluster {
+            Some(_) => console.failure(failure),
+            // A folder is one cluster without a name.
+            None => console.diagnostic(&failure.diagnostic),
+        }
+    }
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
     report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
@@ -369,14 +348,14 @@ pub(crate) fn print_problems(report: &Report, console: &Console) {
 /// Prints errors, warnings and the summary. Returns the exit.
 fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) -> Exit {
     print_problems(report, run.console);
-    summary::print(report, args.is_preview(), started.elapsed(), run.console);
+    summary::print(report, args.changes.preview().is_some(), started.elapsed(), run.console);
     match () {
         () if report.interrupted => Exit::Signal(run.stop.get().map_or(0, Stop::number)),
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
         () if args.warnings.are_errors(run.console) => Exit::Error,
-        () if (args.check || args.diff) && report.differs() => Exit::Differs,
+        () if args.changes.compare() && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }
 }

@@ -1,5 +1,6 @@
 //! The summary of a run: counts, bytes and time.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use humansize::{DECIMAL, format_size};
@@ -9,7 +10,7 @@ use crate::options::ErrorFormat;
 use dropforge::bulk::Report;
 use dropforge::diagnostics::{counted, listed, thousands};
 
-/// Maximum number of copied files to name.
+/// Maximum number of copied files, or of templates that failed, to name.
 const NAMED: usize = 5;
 
 /// Prints the summary of a run, or of a preview, which writes nothing.
@@ -27,12 +28,13 @@ pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Co
     console.note(&text(report, preview, took));
 }
 
-/// Prints the summary of a folder that was rendered to files or to a stream.
-pub(crate) fn print_folder(report: &Report, is_stream: bool, took: Duration, console: &Console) {
+/// Prints the summary of a folder that was rendered to files or to a stream, or of a preview of files.
+pub(crate) fn print_folder(report: &Report, (preview, is_stream): (bool, bool), took: Duration, console: &Console) {
     match console.format {
-        ErrorFormat::Json if !is_stream => print(report, false, took, console),
+        ErrorFormat::Json if !is_stream => print(report, preview, took, console),
         ErrorFormat::Human if report.failed == 0 && !is_stream => {
-            console.note(&format!("rendered {}", counts(report, took, "")));
+            let what = if preview { "would render" } else { "rendered" };
+            console.note(&format!("{what} {}", counts(report, took, "")));
         }
         ErrorFormat::Human if report.failed == 0 && !report.copied.is_empty() => {
             console.note(copied(report).trim_start_matches("; "));
@@ -55,12 +57,36 @@ fn copied(report: &Report) -> String {
 fn text(report: &Report, preview: bool, took: Duration) -> String {
     let clusters = counted(report.clusters - report.failed, "cluster");
     let what = if preview { "would stamp" } else { "stamped" };
+    if report.failed > 0 && files(report) == 0 && !report.interrupted {
+        return format!("{what} nothing: {}; {:.2} s", failed(report), took.as_secs_f64());
+    }
     format!("{what} {}", counts(report, took, &format!(" for {clusters}")))
+}
+
+/// Returns the templates that failed, and the number of clusters. A cluster with one such template makes no file.
+fn failed(report: &Report) -> String {
+    let of = match report.clusters {
+        all if all > report.failed => format!("{} of {}", thousands(report.failed), counted(all, "cluster")),
+        1 => "1 cluster".to_owned(),
+        all => format!("all {}", counted(all, "cluster")),
+    };
+    let names = report.failures.iter().map(|failure| failure.diagnostic.template.as_deref());
+    match names.collect::<Option<BTreeSet<&str>>>() {
+        Some(names) if !names.is_empty() => {
+            let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} failed for {of}", listed(&quoted, NAMED))
+        }
+        _ => format!("{of} failed"),
+    }
+}
+
+fn files(report: &Report) -> usize {
+    report.created + report.updated + report.unchanged
 }
 
 /// Returns the number of files, then their states, size and time. `of` stands behind the number.
 fn counts(report: &Report, took: Duration, of: &str) -> String {
-    let files = counted(report.created + report.updated + report.unchanged, "file");
+    let files = counted(files(report), "file");
     let mut text = format!("{files}{of}: ");
     for (count, state) in [(report.created, "new"), (report.updated, "changed"), (report.deleted, "deleted")] {
         if count > 0 {
@@ -81,7 +107,30 @@ fn counts(report: &Report, took: Duration, of: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dropforge::bulk::Failure;
+    use dropforge::diagnostics::{Code, Diagnostic};
+
     use super::*;
+
+    #[test]
+    fn it_says_what_failed_if_nothing_is_stamped() {
+        let text = |clusters, failed, templates: &[Option<&str>]| {
+            let failure = |template: &Option<&str>| {
+                let mut diagnostic = Diagnostic::new(Code::UndefinedVariable, "x");
+                diagnostic.template = template.map(str::to_owned);
+                Failure { diagnostic, clusters: Vec::new() }
+            };
+            let failures = templates.iter().map(failure).collect();
+            let report = Report { clusters, failed, failures, ..Report::default() };
+            super::text(&report, false, Duration::ZERO)
+        };
+        assert_eq!(text(1_000, 1_000, &[Some("a")]), "stamped nothing: `a` failed for all 1,000 clusters; 0.00 s");
+        assert_eq!(
+            text(9, 2, &[Some("b"), Some("a"), Some("b")]),
+            "stamped nothing: `a`, `b` failed for 2 of 9 clusters; 0.00 s"
+        );
+        assert_eq!(text(1, 1, &[Some("a"), None]), "stamped nothing: 1 cluster failed; 0.00 s");
+    }
 
     #[test]
     fn it_reads_well() {

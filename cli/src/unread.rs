@@ -11,8 +11,12 @@ use crate::console::Console;
 #[derive(Debug, Args)]
 pub(crate) struct WarningArgs {
     /// Treat warnings as errors
-    #[arg(long)]
-    strict: bool,
+    ///
+    /// Nothing is written if there are warnings before rendering. An output of a
+    /// kind without a schema (`--kube-schemas`) fails its cluster. Warnings after
+    /// writing, such as those about pruning, give exit code 1.
+    #[arg(long, verbatim_doc_comment)]
+    pub(crate) strict: bool,
 }
 
 impl WarningArgs {

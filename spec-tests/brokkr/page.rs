@@ -1,13 +1,14 @@
-//! Tests of the page in headless Chromium, driven by `page/drive.cjs`.
+//! Tests of the page in headless Chromium, driven by `page/drive.cjs` and `page/screens.cjs`.
 //!
-//! `spec-tests/brokkr/page/install` installs the driver. The browser is the system's. If either is missing, the test is
-//! skipped with a message, or fails in CI.
+//! `spec-tests/brokkr/page/install` installs the driver. The browser is the system's. If either is missing, the tests are
+//! skipped with a message, or fail in CI. The screenshots are in `target/brokkr-page/screens`.
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 
 use crate::clients::{drive, installed, skipped, source};
-use crate::databases::on_sqlite;
+use crate::databases::{Database, on_postgres, on_sqlite};
 
 /// The path of the system's Chromium.
 fn chromium() -> Option<PathBuf> {
@@ -17,8 +18,8 @@ fn chromium() -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.exists())
 }
 
-#[test]
-fn a_browser_clicks_through_the_page() {
+/// Runs a script with the address of the service, a key, the browser, and a folder for screenshots.
+async fn run(database: Arc<Database>, script: &'static str) {
     let driver = installed("brokkr-page");
     if !driver.join("installed").exists() {
         return skipped("what drives the browser is missing: run `spec-tests/brokkr/page/install`");
@@ -26,13 +27,26 @@ fn a_browser_clicks_through_the_page() {
     let Some(chromium) = chromium() else {
         return skipped("there is no Chromium here");
     };
-    on_sqlite(async move |database| {
-        drive(&database, move |base, key| {
-            let mut command = Command::new("node");
-            command.env("NODE_PATH", driver.join("node_modules"));
-            command.arg(source("page/drive.cjs")).args([base, key]).arg(chromium);
-            command
-        })
-        .await;
-    });
+    drive(&database, move |base, key| {
+        let mut command = Command::new("node");
+        command.env("NODE_PATH", driver.join("node_modules"));
+        command.arg(source(script)).args([base, key]).args([chromium, driver.join("screens")]);
+        command
+    })
+    .await;
+}
+
+#[test]
+fn a_browser_clicks_through_the_page_over_sqlite() {
+    on_sqlite(|database| run(database, "page/drive.cjs"));
+}
+
+#[test]
+fn a_browser_clicks_through_the_page_over_postgres() {
+    on_postgres(|database| run(database, "page/drive.cjs"));
+}
+
+#[test]
+fn every_state_is_accessible_at_two_widths_in_light_and_dark() {
+    on_sqlite(|database| run(database, "page/screens.cjs"));
 }

@@ -125,3 +125,29 @@ fn options_of_folders_are_refused_for_one_template() {
     sandbox.write("empty/readme.md", "");
     sandbox.run(&["render", "empty"]).expect(2).says(&["there is no template in `empty`"]);
 }
+
+#[test]
+fn files_of_a_folder_are_compared_with_existing_ones() {
+    let sandbox = sandbox();
+    let out = |more: &[&str]| render(&sandbox, &[&["-o", "out"], more].concat());
+    let outcome = out(&["--check"]).expect(3).says(&["would render 3 files: 3 new, 0 unchanged"]);
+    assert_eq!(outcome.stdout, "create out/app.yaml\ncreate out/motd\ncreate out/sub/base.yml\n");
+    assert!(!sandbox.path("out").exists());
+    out(&[]).expect(0);
+    assert_eq!(out(&["--check"]).expect(0).stdout, "");
+    assert_eq!(out(&["--dry-run", "--set", "name=api"]).expect(0).stdout.lines().count(), 3);
+    let diff = out(&["--diff", "--diff-format", "unified", "--set", "tier=big"]).expect(3).stdout;
+    assert!(
+        diff.contains("--- out/app.yaml\n+++ out/app.yaml\n") && diff.contains("-tier: small\n+tier: big\n"),
+        "{diff}"
+    );
+    // A file that nothing makes any more is a difference.
+    std::fs::remove_file(sandbox.path("t/motd.tera")).unwrap();
+    assert_eq!(out(&["--check"]).expect(3).says(&["2 unchanged"]).stdout, "delete out/motd\n");
+    assert_eq!(sandbox.read("out/app.yaml"), APP);
+    render(&sandbox, &["--diff"]).expect(2).says(&["`--diff` needs an output directory (`-o DIR`)"]);
+    sandbox
+        .run(&["render", "t/app.yaml.tera", "--check"])
+        .expect(2)
+        .says(&["`--check` does not apply", "name a folder"]);
+}

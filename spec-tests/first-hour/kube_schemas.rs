@@ -55,7 +55,7 @@ fn a_violation_names_the_output_and_the_line_of_the_template() {
     let outcome = stamp(&sandbox).expect(4).says(&[
         "error[E0907]: 2 clusters: `spec.replicas` does not fit the schema of `apps/v1` `App`: expected an integer, found the string \"two\" (type)",
         "--> eu/app.yaml:7:13",
-        "::: app.yaml.tera:7:16",
+        "::: t/app.yaml.tera:7:16",
         "written here",
         "resource: eu",
         "cluster: eu, us",
@@ -175,4 +175,27 @@ fn mistakes_and_hostile_schemas_are_errors() {
     broken(r##""$ref":"#/definitions/b""##).expect(4).says(&["there is nothing at"]);
     broken(r#""properties":{"kind":{"pattern":"("}}"#).expect(4).says(&["2 clusters", "E0806", "regular expression"]);
     broken(&format!("\"not\":{}1{}", "{\"not\":".repeat(200), "}".repeat(200))).expect(1).says(&["E06"]);
+}
+
+#[test]
+fn strict_refuses_kinds_without_a_schema() {
+    let sandbox = sandbox();
+    sandbox.write("t/other.yaml.tera", "{% if name == 'us' %}apiVersion: example.com/v1\nkind: Other\n{% endif %}");
+    let strict = ["--kube-schemas", "k8s", "--strict"];
+    sandbox.stamp(&strict).expect(4).says(&[
+        "error[E0907]: `example.com/v1` `Other` has no schema, and warnings are errors",
+        "--> us/other.yaml:2:7",
+        "::: other.yaml.tera:2:1",
+        "cluster: us",
+        "omit `--strict`",
+        "stamped 1 file for 1 cluster",
+    ]);
+    let files: Vec<_> = sandbox.tree("out").into_keys().collect();
+    assert_eq!(files, [".dropforge-manifest.json", "eu/app.yaml"]);
+    let one = ["render", "t/other.yaml.tera", "--set", "name=us"];
+    sandbox.run(&[&one[..], &strict, &["-o", "other.yaml"]].concat()).expect(1).says(&["E0907"]);
+    assert!(!sandbox.path("other.yaml").exists());
+    let outcome =
+        sandbox.run(&["render", "t", "--set", "name=us", "--set", "replicas=1", "--kube-schemas", "k8s", "--strict"]);
+    assert_eq!(outcome.expect(4).stdout, "");
 }

@@ -24,7 +24,7 @@ fn a_broken_output_fails_its_cluster_and_names_both_places() {
         "error[E0906]: 2 clusters: the output is not valid YAML",
         "--> eu/app.yaml:3:11",
         "3 | image: web: 1",
-        "::: app.yaml.tera:3:11",
+        "::: t/app.yaml.tera:3:11",
         "3 | image: {{ image }}",
         "written here",
         "cluster: eu, us",
@@ -67,7 +67,7 @@ fn errors_are_json_with_both_places() {
     let error = &json[0];
     assert_eq!((&error["code"], &error["name"]), (&"E0906".into(), &"file.invalid_output".into()));
     assert_eq!((&error["file"], &error["line"]), (&"eu/app.yaml".into(), &3.into()));
-    assert_eq!((&error["spans"][1]["file"], &error["spans"][1]["line"]), (&"app.yaml.tera".into(), &3.into()));
+    assert_eq!((&error["spans"][1]["file"], &error["spans"][1]["line"]), (&"t/app.yaml.tera".into(), &3.into()));
     assert_eq!((&error["clusters"], &error["template"]), (&serde_json::json!(["eu", "us"]), &"app.yaml.tera".into()));
 }
 

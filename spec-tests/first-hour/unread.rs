@@ -156,3 +156,11 @@ fn every_language_is_checked() {
         said.says(&missing.map(|path| Box::leak(format!("nothing gives {path}").into_boxed_str()) as &str));
     }
 }
+
+#[test]
+fn values_are_not_called_unread_while_a_template_does_not_compile() {
+    let sandbox = sandbox();
+    sandbox.write("t/bad.yaml.tera", "{% if %}");
+    let check = sandbox.run(&["check", "t", "-f", "v.yaml", "-f", "typo.yaml"]).expect(1);
+    assert!(!check.stderr.contains("E0809"), "{}", check.stderr);
+}

@@ -1,7 +1,11 @@
 //! The documents of a text that is YAML or JSON: where they begin and end, what they are, and their order.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::iter::Chain;
+use std::option;
 use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::engine::OutputSyntax;
 use crate::limits::Limits;
@@ -48,7 +52,7 @@ const INSTALL_ORDER: [&str; 36] = [
     "APIService",
 ];
 
-static RANKS: LazyLock<HashMap<&str, usize>> =
+static RANKS: LazyLock<BTreeMap<&str, usize>> =
     LazyLock::new(|| INSTALL_ORDER.iter().enumerate().map(|(rank, kind)| (*kind, rank)).collect());
 
 /// The place of a document in the order of installation. Unknown kinds follow all others, sorted by name, and text that
@@ -79,7 +83,7 @@ impl Rank {
 
 /// Returns the documents of the text of a file called `name`, or `None` if the name promises neither YAML nor JSON.
 pub(super) fn documents_of<'t>(name: &str, text: &'t str) -> Option<Documents<'t>> {
-    OutputSyntax::of_file(name).map(|syntax| Documents { rest: text, is_one: syntax == OutputSyntax::Json })
+    OutputSyntax::of_file(name).map(|syntax| Documents::new(text, syntax))
 }
 
 /// Reads a document. Returns null for text that is not valid.
@@ -91,19 +95,20 @@ pub(super) fn read(document: &str) -> Data {
 
 /// The documents of a text that have content, each with its bytes as they are. Lines with nothing but a marker are not
 /// part of a document.
-#[derive(Debug)]
 pub(super) struct Documents<'t> {
-    rest: &'t str,
-    /// `true` for JSON, which has no markers.
-    is_one: bool,
+    text: &'t str,
+    /// The start of the next document.
+    at: usize,
+    /// The starts of lines that may be markers. JSON has none.
+    lines: Chain<option::IntoIter<usize>, Dashes<'t>>,
 }
 
 impl<'t> Iterator for Documents<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
-        while !self.rest.is_empty() {
-            let document = if self.is_one { std::mem::take(&mut self.rest) } else { self.take_document() };
+        while self.at < self.text.len() {
+            let document = self.take_document();
             if first_content(document).is_some() {
                 return Some(document);
             }
@@ -113,34 +118,75 @@ impl<'t> Iterator for Documents<'t> {
 }
 
 impl<'t> Documents<'t> {
+    fn new(text: &'t str, syntax: OutputSyntax) -> Self {
+        let is_yaml = syntax == OutputSyntax::Yaml;
+        let lines = is_yaml.then_some(0).into_iter().chain(Dashes::of(if is_yaml { text } else { "" }));
+        Self { text, at: 0, lines }
+    }
+
     /// Takes the text up to the next marker. The grammar of YAML allows no marker at the start of a line within a
     /// document, not even in a block scalar.
     fn take_document(&mut self) -> &'t str {
-        let (text, mut start, mut is_marked) = (self.rest, 0, false);
-        while let Some(line) = text.get(start..).filter(|rest| !rest.is_empty()) {
+        let mut is_marked = false;
+        for start in &mut self.lines {
+            let line = self.text.get(start..).unwrap_or("");
             let length = memchr::memchr(b'\n', line.as_bytes()).map_or(line.len(), |end| end + 1);
-            let (line, _) = line.split_at(length);
-            let (document, _) = text.split_at(start);
-            let end = match marker(line) {
-                Some(Marker::End) => Some(start + length),
+            let document = self.text.get(self.at..start).unwrap_or("");
+            let end = match marker(line.get(..length).unwrap_or("")) {
+                Some(Marker::End) => start + length,
                 // Directives and the marker behind them stay with their document.
                 Some(_) if !is_marked && has_directives(document) => {
                     is_marked = true;
-                    None
+                    continue;
                 }
-                Some(Marker::Start) => Some(start + length),
+                Some(Marker::Start) => start + length,
                 // So does a marker with content.
-                Some(Marker::Content) if start > 0 => Some(start),
-                _ => None,
+                Some(Marker::Content) if start > self.at => start,
+                _ => continue,
             };
-            if let Some(end) = end {
-                self.rest = text.get(end..).unwrap_or("");
-                return document;
-            }
-            start += length;
+            self.at = end;
+            return document;
         }
-        std::mem::take(&mut self.rest)
+        let rest = self.text.get(self.at..).unwrap_or("");
+        self.at = self.text.len();
+        rest
     }
+}
+
+/// The beginnings of lines that may be markers. Searching for them is much cheaper than looking at each line.
+static BEGINNINGS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["\n---", "\n...", "\n\u{feff}"].map(|beginning| Finder::new(beginning)));
+
+/// The starts of lines behind the first that may be markers, in order.
+struct Dashes<'t> {
+    text: &'t [u8],
+    /// The next line with each of the beginnings.
+    next: [Option<usize>; 3],
+}
+
+impl<'t> Dashes<'t> {
+    fn of(text: &'t str) -> Self {
+        let text = text.as_bytes();
+        Self { text, next: BEGINNINGS.each_ref().map(|beginning| line_with(beginning, text, 0)) }
+    }
+}
+
+impl Iterator for Dashes<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let first = self.next.iter().flatten().min().copied()?;
+        for (next, beginning) in self.next.iter_mut().zip(&*BEGINNINGS) {
+            if *next == Some(first) {
+                *next = line_with(beginning, self.text, first);
+            }
+        }
+        Some(first)
+    }
+}
+
+fn line_with(beginning: &Finder<'_>, text: &[u8], from: usize) -> Option<usize> {
+    beginning.find(text.get(from..)?).map(|at| from + at + 1)
 }
 
 /// A line that begins or ends a document.
@@ -173,16 +219,22 @@ fn marker(line: &str) -> Option<Marker> {
     })
 }
 
-/// Returns the first line that is neither blank nor a comment, from its first character on.
-fn first_content(text: &str) -> Option<&str> {
-    text.lines()
-        .map(|line| line.trim_start_matches('\u{feff}').trim())
-        .find(|line| !line.is_empty() && !line.starts_with('#'))
+/// Returns the text from the first line on that is neither blank nor a comment, without indentation.
+pub(super) fn first_content(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let content = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        if !content.starts_with('#') {
+            return Some(content).filter(|content| !content.is_empty());
+        }
+        rest = memchr::memchr(b'\n', content.as_bytes()).and_then(|end| content.get(end..)).unwrap_or("");
+    }
+    None
 }
 
 /// Returns `true` if the text begins with directives such as `%YAML 1.2`, which belong to the document that follows.
 fn has_directives(text: &str) -> bool {
-    text.contains('%') && first_content(text).is_some_and(|line| line.starts_with('%'))
+    first_content(text).is_some_and(|content| content.starts_with('%'))
 }
 
 #[cfg(test)]
@@ -200,7 +252,8 @@ mod tests {
         assert_eq!(split("# only\n---\n\n--- # c\r\n  \n---\na: 1\r\n"), ["a: 1\r\n"]);
         assert_eq!(split("a: |\n  ---\n  x\nb: '--- '\n---x: 1\n"), ["a: |\n  ---\n  x\nb: '--- '\n---x: 1\n"]);
         assert_eq!(split("a\n...\n---\nb\n...\n"), ["a\n", "b\n"]);
-        assert_eq!(split("\u{feff}---\na: 1\n"), ["a: 1\n"]);
+        assert_eq!(split("\u{feff}---\na: 1\n\u{feff}---\nb: 2\n"), ["a: 1\n", "b: 2\n"]);
+        assert_eq!(split("---\n---\n...\n---\na: 1\n...\n...\n\u{feff}b: 2\n---"), ["a: 1\n", "\u{feff}b: 2\n"]);
         assert_eq!(split(""), Vec::<&str>::new());
     }
 

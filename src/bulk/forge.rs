@@ -173,7 +173,7 @@ impl Forge {
 /// # Errors
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
-    let loader = DirLoader::jailed(root)?.source_bytes(builder.max_source_bytes());
+    let loader = DirLoader::jailed(root)?.paths_from_here().source_bytes(builder.max_source_bytes());
     Ok(builder.loader(loader).build())
 }
 

@@ -7,25 +7,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter, remove};
 use super::output_path::check_path;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
+use crate::stdlib::strings::push_hex;
 
 /// The manifest's name in the output directory.
 pub const MANIFEST: &str = ".dropforge-manifest.json";
 /// Maximum size of a manifest.
 const MAX_BYTES: usize = 1 << 30;
+/// The usual size of the entry of a file, for the first allocation.
+const ROW_BYTES: usize = 128;
 /// The version of the format. Version 1 had no clusters and templates.
 const VERSION: u32 = 2;
 
 /// Paths, the BLAKE3 hashes of their content, and their makers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
-    files: BTreeMap<String, Entry>,
+    /// Sorted by path. There are many, and lists are cheaper to make and to merge than trees.
+    files: Vec<(String, Entry)>,
 }
 
 /// A file that a run has written.
@@ -63,29 +66,31 @@ impl Manifest {
         if bytes.len() > MAX_BYTES {
             return None;
         }
-        let json: ManifestJson = serde_json::from_slice(bytes).ok()?;
+        let json: ManifestJson<'_> = serde_json::from_slice(bytes).ok()?;
         if !(1..=VERSION).contains(&json.version) {
             return None;
         }
         let entry = |hash: &str, maker| Some(Entry { hash: blake3::Hash::from_hex(hash).ok()?, maker });
-        let mut files = BTreeMap::new();
+        let mut files = Vec::new();
         for (path, hash) in json.files {
-            files.insert(path, entry(&hash, None)?);
+            files.push((path, entry(hash, None)?));
         }
         let templates: Vec<Arc<str>> = json.templates.into_iter().map(Arc::from).collect();
         for (cluster, rows) in json.clusters {
             let cluster: Arc<str> = cluster.into();
             for (path, template, hash) in rows {
                 let template = templates.get(template)?.clone();
-                files.insert(path, entry(&hash, Some(Maker { cluster: cluster.clone(), template }))?);
+                files.push((path, entry(hash, Some(Maker { cluster: cluster.clone(), template }))?));
             }
         }
-        Some(Self { files })
+        let mut manifest = Self::default();
+        manifest.extend(files.into_iter());
+        Some(manifest)
     }
 
     /// Returns the paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.files.keys().map(String::as_str)
+        self.entries().map(|(path, _)| path)
     }
 
     /// Returns the entries, sorted by path.
@@ -95,12 +100,18 @@ impl Manifest {
 
     /// Returns the entry of a path.
     pub(super) fn get(&self, path: &str) -> Option<&Entry> {
-        self.files.get(path)
+        let at = self.files.binary_search_by(|(known, _)| known.as_str().cmp(path)).ok()?;
+        self.files.get(at).map(|(_, entry)| entry)
     }
 
-    /// Adds files, in one batch because that is cheaper than one by one.
+    /// Adds files. They replace the entries of their paths.
     pub(super) fn extend(&mut self, files: impl Iterator<Item = (String, Entry)>) {
-        self.files.append(&mut files.collect());
+        let mut all: Vec<_> = files.collect();
+        all.append(&mut self.files);
+        // The new ones stay the first of their paths.
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.dedup_by(|(other, _), (first, _)| other == first);
+        self.files = all;
     }
 
     /// Guards against pruning most of the `total` files of the run's templates by accident, for example with an empty
@@ -118,15 +129,15 @@ impl Manifest {
             .with_help("use `--prune-force` to prune anyway"))
     }
 
-    /// Removes the stale files that have not changed since they were written, and forgets all stale files. Returns the
-    /// number of removed and of changed files.
+    /// Removes the stale files that have not changed since they were written, and forgets all stale files, which are
+    /// sorted. Returns the number of removed and of changed files.
     ///
     /// # Errors
     /// `file.write_failed`.
     pub(super) fn prune(&mut self, dir: &OutputDir, stale: &[String]) -> Result<(usize, usize)> {
         let (mut removed, mut changed) = (0, 0);
         for path in stale {
-            let Some(hash) = self.files.get(path).map(|entry| entry.hash) else { continue };
+            let Some(hash) = self.get(path).map(|entry| entry.hash) else { continue };
             // Someone may have edited the manifest, so paths are checked as for writing.
             let removal = match check_path(path) {
                 Ok(()) => remove(dir, path, |content| blake3::hash(content) == hash)?,
@@ -134,8 +145,8 @@ impl Manifest {
             };
             removed += usize::from(removal == Some(true));
             changed += usize::from(removal == Some(false));
-            self.files.remove(path);
         }
+        self.files.retain(|(path, _)| stale.binary_search(path).is_err());
         Ok((removed, changed))
     }
 
@@ -144,50 +155,95 @@ impl Manifest {
     /// # Errors
     /// `file.write_failed`.
     pub(super) fn write(&self, writer: &mut OutputWriter<'_>) -> Result<Change> {
-        let change = writer.stage(MANIFEST, self.to_json().as_bytes())?;
+        let change = writer.stage(MANIFEST, &self.to_json())?;
         writer.commit()?;
         Ok(change)
     }
 
     /// Returns the content of the file.
-    fn to_json(&self) -> String {
-        let makers = || self.files.values().filter_map(|entry| entry.maker.as_ref());
-        let templates: BTreeSet<&str> = makers().map(|maker| &*maker.template).collect();
+    fn to_json(&self) -> Vec<u8> {
+        let known = self.entries().filter_map(|(path, entry)| Some((entry.maker.as_ref()?, path, entry.hash)));
+        let mut known: Vec<Row<'_>> = known.collect();
+        // The files of a cluster stay sorted by path.
+        known.sort_by(|(one, ..), (other, ..)| one.cluster.cmp(&other.cluster));
+        let mut templates = BTreeSet::new();
+        templates.extend(known.iter().map(|(maker, ..)| &*maker.template));
         let index: BTreeMap<&str, usize> = templates.iter().enumerate().map(|(at, name)| (*name, at)).collect();
-        let (mut clusters, mut unknown) = (BTreeMap::<&str, Vec<String>>::new(), Vec::new());
-        for (path, entry) in &self.files {
-            let (path, hash) = (json!(path), entry.hash.to_hex());
-            match &entry.maker {
-                None => unknown.push(format!("{path}:\"{hash}\"")),
-                Some(maker) => {
-                    let template = index.get(&*maker.template).copied().unwrap_or_default();
-                    clusters.entry(&maker.cluster).or_default().push(format!("[{path},{template},\"{hash}\"]"));
-                }
-            }
-        }
-        let lines: Vec<String> =
-            clusters.iter().map(|(cluster, rows)| format!("{}:[{}]", json!(cluster), rows.join(","))).collect();
-        let templates = json!(templates);
-        format!(
-            "{{\"version\":{VERSION},\"hash\":\"blake3\",\"templates\":{templates},\"clusters\":{{\n{}\n}},\"files\":{{{}}}}}\n",
-            lines.join(",\n"),
-            unknown.join(",\n")
-        )
+        let unknown = self.files.iter().filter(|(_, entry)| entry.maker.is_none());
+
+        let mut out = Vec::with_capacity(self.files.len() * ROW_BYTES);
+        out.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",\"templates\":").as_bytes());
+        push_json(&mut out, &templates);
+        out.extend_from_slice(b",\"clusters\":{\n");
+        let clusters = known.chunk_by(|(one, ..), (other, ..)| one.cluster == other.cluster);
+        push_all(&mut out, clusters, b",\n", |out, rows| push_cluster(out, rows, &index));
+        out.extend_from_slice(b"\n},\"files\":{");
+        push_all(&mut out, unknown, b",\n", |out, (path, entry)| {
+            push_json(out, path);
+            out.push(b':');
+            push_hash(out, entry.hash);
+        });
+        out.extend_from_slice(b"}}\n");
+        out
     }
+}
+
+/// The maker, the path and the hash of a file.
+type Row<'m> = (&'m Maker, &'m str, blake3::Hash);
+
+/// Appends the line of a cluster: its name and its files. `index` has the indexes of templates.
+fn push_cluster(out: &mut Vec<u8>, rows: &[Row<'_>], index: &BTreeMap<&str, usize>) {
+    let Some((maker, ..)) = rows.first() else { return };
+    push_json(out, &*maker.cluster);
+    out.extend_from_slice(b":[");
+    push_all(out, rows.iter(), b",", |out, (maker, path, hash)| {
+        out.push(b'[');
+        push_json(out, path);
+        out.push(b',');
+        push_json(out, &index.get(&*maker.template));
+        out.push(b',');
+        push_hash(out, *hash);
+        out.push(b']');
+    });
+    out.push(b']');
+}
+
+/// Appends items with a separator between them.
+fn push_all<T>(
+    out: &mut Vec<u8>,
+    items: impl Iterator<Item = T>,
+    separator: &[u8],
+    mut push: impl FnMut(&mut Vec<u8>, T),
+) {
+    for (at, item) in items.enumerate() {
+        out.extend_from_slice(if at == 0 { b"" } else { separator });
+        push(out, item);
+    }
+}
+
+fn push_hash(out: &mut Vec<u8>, hash: blake3::Hash) {
+    out.push(b'"');
+    push_hex(hash.as_bytes(), out);
+    out.push(b'"');
+}
+
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Strings, numbers and lists are written without errors.
+    let _ = serde_json::to_writer(out, value);
 }
 
 /// The content of the manifest file.
 #[derive(Deserialize)]
-struct ManifestJson {
+struct ManifestJson<'j> {
     version: u32,
     /// The templates of all files, sorted.
     #[serde(default)]
     templates: Vec<String>,
     /// The files of each cluster: path, index of the template, hash.
-    #[serde(default)]
-    clusters: BTreeMap<String, Vec<(String, usize, String)>>,
+    #[serde(default, borrow)]
+    clusters: BTreeMap<String, Vec<(String, usize, &'j str)>>,
     /// Files without a known cluster, with their hashes. Required in version 1.
-    files: BTreeMap<String, String>,
+    files: BTreeMap<String, &'j str>,
 }
 
 #[cfg(test)]

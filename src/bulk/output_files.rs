@@ -1,7 +1,8 @@
 //! Reading and atomic writing of files below an output directory.
 //!
 //! The files of a cluster are first staged as temporary files in their directories, then renamed together. A path
-//! therefore has its old or its new content, never a part of it. Unchanged files are not written.
+//! therefore has its old or its new content, never a part of it. Unchanged files are not written. A new file replaces
+//! no file that appeared while it was staged, unless by force.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
@@ -41,12 +42,15 @@ pub enum Change {
 pub struct OutputWriter<'d> {
     walker: Walker<'d>,
     fsync: bool,
+    force: bool,
     staged: Vec<Staged>,
     old: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Staged {
+    /// `true` if there was no file.
+    is_new: bool,
     parent: Rc<Handle>,
     temporary: String,
     /// The path below the output directory.
@@ -56,7 +60,13 @@ struct Staged {
 impl<'d> OutputWriter<'d> {
     /// Creates a writer. With `fsync` it syncs files and directories to disk.
     pub fn new(dir: &'d OutputDir, fsync: bool) -> Self {
-        Self { walker: Walker::new(dir, true), fsync, staged: Vec::new(), old: Vec::new() }
+        Self { walker: Walker::new(dir, true), fsync, force: false, staged: Vec::new(), old: Vec::new() }
+    }
+
+    /// Replaces files even if they appeared while their content was staged.
+    pub(super) fn forced(mut self, force: bool) -> Self {
+        self.force = force;
+        self
     }
 
     /// Writes the new content of `path` to a temporary file, unless the file already has this content.
@@ -99,7 +109,7 @@ impl<'d> OutputWriter<'d> {
         let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode) | owner;
         let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
         let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
-        self.staged.push(Staged { parent, temporary, path: path.to_owned() });
+        self.staged.push(Staged { is_new: existing.is_none(), parent, temporary, path: path.to_owned() });
         file.write_all(bytes).map_err(fail)?;
         if existing.is_some() {
             // The umask masked the mode of the existing file.
@@ -114,18 +124,25 @@ impl<'d> OutputWriter<'d> {
     /// Renames all staged files to their paths.
     ///
     /// # Errors
-    /// `file.write_failed`. Files not yet renamed keep their old content.
+    /// `file.write_failed`; `plan.foreign_file` if a file appeared where there was none. Files not yet renamed keep their
+    /// old content.
     pub fn commit(&mut self) -> Result<()> {
+        self.commit_counted().1
+    }
+
+    /// Works like [`OutputWriter::commit`]. Also returns the number of files that were renamed, in the order of staging.
+    pub(super) fn commit_counted(&mut self) -> (usize, Result<()>) {
         self.staged.reverse();
         self.walker.dir.used();
+        let all = self.staged.len();
         let mut synced: Vec<Rc<Handle>> = Vec::new();
         while let Some(staged) = self.staged.last() {
-            let name = staged.path.rsplit('/').next().unwrap_or("");
-            let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, name);
-            if let Err(error) = renamed {
-                let error = cannot("write", &self.walker.dir.full_path(&staged.path), error.into());
+            if let Err(error) = self.rename(staged) {
+                let full = self.walker.dir.full_path(&staged.path);
+                let renamed = all - self.staged.len();
                 self.discard();
-                return Err(error);
+                let is_foreign = error == Errno::EXIST && !self.force;
+                return (renamed, Err(if is_foreign { appeared(&full) } else { cannot("write", &full, error.into()) }));
             }
             staged.parent.fresh.set(false);
             if let Some(staged) = self.staged.pop()
@@ -135,10 +152,24 @@ impl<'d> OutputWriter<'d> {
                 synced.push(staged.parent);
             }
         }
-        for handle in synced {
-            rustix::fs::fsync(&*handle).map_err(|error| cannot("write", Path::new("a directory"), error.into()))?;
+        let fail = |error: Errno| cannot("write", Path::new("a directory"), error.into());
+        (all, synced.iter().try_for_each(|handle| rustix::fs::fsync(&**handle).map_err(fail)))
+    }
+
+    fn rename(&self, staged: &Staged) -> std::result::Result<(), Errno> {
+        let (parent, name) = (&*staged.parent, staged.path.rsplit('/').next().unwrap_or(""));
+        let replace = || rustix::fs::renameat(parent, &staged.temporary, parent, name);
+        if !staged.is_new || self.force {
+            return replace();
         }
-        Ok(())
+        match rustix::fs::renameat_with(parent, &staged.temporary, parent, name, RenameFlags::NOREPLACE) {
+            // Some file systems cannot do this at once.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match kind_of(parent, name) {
+                Some(_) => Err(Errno::EXIST),
+                None => replace(),
+            },
+            done => done,
+        }
     }
 
     /// Removes all staged files.
@@ -154,6 +185,13 @@ impl Drop for OutputWriter<'_> {
     fn drop(&mut self) {
         self.discard();
     }
+}
+
+/// Returns the error of a file that is not ours and that appeared during the run.
+pub(super) fn appeared(full: &Path) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ForeignFile, "the file appeared during the run, and dropforge did not write it")
+        .with_note(format!("path: {}", full.display()))
+        .with_help("move it, or overwrite it with `--force`")
 }
 
 /// Reads files below an [`OutputDir`]. Each thread has its own reader.
@@ -309,6 +347,31 @@ mod tests {
         writer.commit().unwrap();
         assert_eq!(fs::read(temp.path().join("a/x")).unwrap(), b"1");
         assert_eq!(fs::read_dir(temp.path().join("a")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_appears_is_not_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        for (force, content) in [(false, "mine"), (true, "2")] {
+            let mut writer = OutputWriter::new(&dir, false).forced(force);
+            for (path, text) in [("a", "1"), ("b", "2"), ("c", "3")] {
+                writer.stage(path, text.as_bytes()).unwrap();
+            }
+            fs::write(temp.path().join("b"), "mine").unwrap();
+            let (renamed, result) = writer.commit_counted();
+            assert_eq!(
+                (renamed, result.map_err(|error| error.code)),
+                match force {
+                    false => (1, Err(Code::ForeignFile)),
+                    true => (2, Ok(())),
+                }
+            );
+            assert_eq!(fs::read_to_string(temp.path().join("b")).unwrap(), content);
+            // Nothing staged is left, and `a` was the same the second time.
+            assert_eq!(fs::read_dir(temp.path()).unwrap().count(), if force { 3 } else { 2 });
+            fs::remove_file(temp.path().join("b")).unwrap();
+        }
     }
 
     #[test]

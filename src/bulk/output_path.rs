@@ -56,15 +56,19 @@ fn printable(name: &str) -> String {
 
 /// Returns the reason why `part` cannot be one part of a path.
 fn problem_of(part: &str) -> Option<String> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    Some(match (part, part.chars().find(|c| !is_allowed(*c))) {
-        ("", _) => "is empty".to_owned(),
-        ("." | "..", _) => "is not a file name".to_owned(),
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    Some(match part {
+        "" => "is empty".to_owned(),
+        "." | ".." => "is not a file name".to_owned(),
         _ if part.len() > MAX_PART => format!("is longer than {MAX_PART} bytes"),
-        (_, Some(c)) => format!("contains the character {c:?}"),
+        _ if !part.bytes().all(is_allowed) => {
+            let other = part.chars().find(|c| !u8::try_from(*c).is_ok_and(is_allowed));
+            format!("contains the character {:?}", other.unwrap_or_default())
+        }
         _ if part.starts_with('-') => "begins with `-`".to_owned(),
         _ if part.ends_with('.') => "ends with a dot".to_owned(),
         _ if is_device(part) => "is a device name on Windows".to_owned(),
+        _ if !part.starts_with('.') => return None,
         _ if part.eq_ignore_ascii_case(".git") => "is reserved by Git".to_owned(),
         _ if part.to_ascii_lowercase().starts_with(".dropforge-") || is_temporary(part) => {
             "is reserved by dropforge".to_owned()
@@ -75,11 +79,15 @@ fn problem_of(part: &str) -> Option<String> {
 
 /// Returns `true` for the device names of Windows, with any extension.
 fn is_device(part: &str) -> bool {
-    let stem = part.split('.').next().unwrap_or("").to_ascii_uppercase();
-    matches!(
-        stem.as_bytes(),
-        b"CON" | b"PRN" | b"AUX" | b"NUL" | [b'C', b'O', b'M', b'1'..=b'9'] | [b'L', b'P', b'T', b'1'..=b'9']
-    )
+    let stem = part.split('.').next().unwrap_or("");
+    let digit = stem.get(3..).and_then(|rest| rest.bytes().next());
+    match (stem.len(), stem.get(..3)) {
+        (3, Some(name)) => ["CON", "PRN", "AUX", "NUL"].iter().any(|device| name.eq_ignore_ascii_case(device)),
+        (4, Some(name)) if digit.is_some_and(|digit| matches!(digit, b'1'..=b'9')) => {
+            ["COM", "LPT"].iter().any(|device| name.eq_ignore_ascii_case(device))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -70,9 +70,10 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
         // Nothing is written if pruning would remove too much.
         stale = to_prune(job, &manifest, &job.planned())?;
     }
-    let record = foreign::check(stamp, job, &dir, &Ours::read(Some(&dir), &manifest)?)?;
+    let ours = Ours::read(Some(&dir), &manifest)?;
+    let record = foreign::check(stamp, job, &dir, &ours)?;
     dir.begin(&record, job.options.fsync)?;
-    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
+    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir, &ours))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
     let made = || written.iter().map(|(path, _)| path.clone()).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
-use crate::bulk::{Cluster, Format, Layout, Output, Selector};
+use crate::bulk::{Cluster, Failure, Format, Layout, Output, Selector};
 use crate::bulk::{Fleet, FleetOptions, Layers, Options, Overlay, Plan, Renderer, Watch};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::text::Source;
@@ -35,6 +35,21 @@ impl Renderer for Fake {
             }
         }
         Ok(())
+    }
+}
+
+/// Renders like [`Fake`]. Someone else writes a file below `out` meanwhile.
+struct Beside<'o> {
+    out: &'o Path,
+    file: &'o str,
+}
+
+impl Stamp for Beside<'_> {
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        let path = self.out.join(self.file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "mine").unwrap();
+        body(&mut Fake);
     }
 }
 
@@ -102,6 +117,31 @@ fn a_second_run_changes_nothing() {
     let second = setup.stamp(temp.path()).unwrap();
     assert_eq!((second.created, second.updated, second.unchanged, second.bytes), (0, 0, 80, first.bytes));
     assert_eq!(tree(temp.path()), files);
+}
+
+#[test]
+fn a_file_that_appears_during_the_run_stays() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(&numbered(4, |_| ""));
+    let beside = Beside { out: temp.path(), file: "c2/b" };
+    let report = stamp(&beside, &setup.job(), temp.path()).unwrap();
+    assert_eq!((report.failed, report.created, report.updated), (1, 6, 0));
+    let Failure { diagnostic, clusters } = &report.failures[0];
+    assert_eq!((diagnostic.code, clusters.as_slice()), (Code::ForeignFile, ["c2".to_owned()].as_slice()));
+    assert_eq!(diagnostic.template.as_deref(), Some("b.t"));
+    // Nothing else of the cluster is written or listed, and the next run finds the file before it writes.
+    let files = tree(temp.path());
+    assert_eq!(
+        files.iter().filter(|(path, _)| path.starts_with("c2/")).collect::<Vec<_>>(),
+        [&("c2/b".to_owned(), "mine".to_owned())]
+    );
+    assert_eq!(setup.stamp(temp.path()).unwrap_err().code, Code::ForeignFile);
+    setup.options.force = true;
+    let report = stamp(&beside, &setup.job(), temp.path()).unwrap();
+    assert_eq!((report.failed, report.created, report.updated), (0, 1, 1));
+    // A file of ours is ours, whoever wrote it last.
+    setup.options.force = false;
+    assert_eq!(stamp(&beside, &setup.job(), temp.path()).unwrap().updated, 1);
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::documents::{Rank, documents_of};
+use super::documents::{Rank, documents_of, first_content};
 use super::foreign::Ours;
 use super::job::{FilePreview, Job, Options, Order};
 use super::manifest::{Entry, Maker};
 use super::output_dir::OutputDir;
-use super::output_files::{Change, OutputReader, OutputWriter};
+use super::output_files::{Change, OutputReader, OutputWriter, appeared};
 use super::pieces::Piece;
 use super::report::Report;
 use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
@@ -45,25 +45,13 @@ impl<'j> Outputs<'j> {
     }
 }
 
-/// A file that was written.
+/// A file that was written, or that already had its content.
 pub(super) struct Written {
+    change: Change,
     at: usize,
     output: usize,
-    /// The path of a document, which is not in the plan.
-    path: Option<Box<str>>,
+    path: String,
     hash: blake3::Hash,
-}
-
-impl Written {
-    /// Returns the path of the file.
-    pub(super) fn path(&self, job: &Job<'_>) -> String {
-        let mut path = String::new();
-        match &self.path {
-            Some(of_document) => path.push_str(of_document),
-            None => job.plan.path(job.fleet, self.at, self.output, &mut path),
-        }
-        path
-    }
 }
 
 /// Returns the entries of the manifest for these files.
@@ -78,7 +66,7 @@ pub(super) fn entries(job: &Job<'_>, written: impl Iterator<Item = Written>) -> 
             last = (file.at, job.plan.cluster_name(job.fleet, file.at).into());
         }
         let maker = Maker { cluster: last.1.clone(), template: templates.get(file.output)?.clone() };
-        Some((file.path(job), Entry { hash: file.hash, maker: Some(maker) }))
+        Some((file.path, Entry { hash: file.hash, maker: Some(maker) }))
     });
     entries.collect()
 }
@@ -86,15 +74,24 @@ pub(super) fn entries(job: &Job<'_>, written: impl Iterator<Item = Written>) -> 
 /// Writes files.
 pub(super) struct DiskSink<'j> {
     outputs: Outputs<'j>,
+    dir: &'j OutputDir,
+    ours: &'j Ours<'j>,
     writer: OutputWriter<'j>,
     report: Report,
     written: Vec<Written>,
 }
 
 impl<'j> DiskSink<'j> {
-    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir) -> Self {
-        let writer = OutputWriter::new(dir, job.options.fsync);
-        Self { outputs: Outputs::new(job), writer, report: Report::default(), written: Vec::new() }
+    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>) -> Self {
+        let writer = OutputWriter::new(dir, job.options.fsync).forced(job.options.force);
+        Self { outputs: Outputs::new(job), dir, ours, writer, report: Report::default(), written: Vec::new() }
+    }
+
+    /// Forgets the files behind the first `before` that a cluster did not write: all but the first `renamed` staged ones.
+    fn keep_renamed(&mut self, before: usize, renamed: usize) {
+        let of_cluster = self.written.split_off(before);
+        let staged = of_cluster.into_iter().filter(|file| file.change != Change::Unchanged);
+        self.written.extend(staged.take(renamed));
     }
 }
 
@@ -103,19 +100,27 @@ impl Sink for DiskSink<'_> {
 
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
-        let (written, job) = (&mut self.written, self.outputs.job);
+        let (written, job, dir, ours) = (&mut self.written, self.outputs.job, self.dir, self.ours);
         let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
             let output = piece.output;
-            let change = writer
-                .stage_as(path, text.as_bytes(), job.plan.is_executable(output))
-                .map_err(|error| for_template(&job, output, error))?;
+            let change = writer.stage_as(path, text.as_bytes(), job.plan.is_executable(output));
+            let change = change.map_err(|error| for_template(&job, output, error))?;
+            // There was no such file when the plan was checked.
+            if change == Change::Update && !job.options.force && !ours.contains(path) {
+                return Err(for_template(&job, output, appeared(&dir.full_path(path))));
+            }
             report.count(change, text.len());
-            let path = (piece.document > 0).then(|| path.into());
-            written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
+            let hash = blake3::hash(text.as_bytes());
+            written.push(Written { change, at, output, path: path.to_owned(), hash });
             Ok(())
         });
-        if let Err(error) = staged.and_then(|()| self.writer.commit()) {
-            self.written.truncate(before);
+        let (renamed, result) = match staged {
+            Ok(()) => self.writer.commit_counted(),
+            Err(error) => (0, Err(error)),
+        };
+        if let Err(error) = result {
+            self.writer.discard();
+            self.keep_renamed(before, renamed);
             return Err(SinkError::Cluster(error));
         }
         self.report.add(&report);
@@ -289,27 +294,29 @@ impl Sink for StreamSink<'_, '_> {
 /// The documents of a cluster, to sort by kind.
 #[derive(Default)]
 struct Ranked<'t> {
-    paths: Vec<String>,
-    /// The documents with the indexes of their paths.
-    documents: Vec<(Rank, usize, &'t str)>,
+    /// The paths of all outputs, one behind the other.
+    paths: String,
+    /// The documents with their places in `paths`.
+    documents: Vec<(Rank, Range<usize>, &'t str)>,
 }
 
 impl<'t> Ranked<'t> {
     /// Adds the documents of an output.
     fn add(&mut self, path: &str, text: &'t str) {
-        let at = self.paths.len();
+        let start = self.paths.len();
+        self.paths.push_str(path);
+        let at = start..self.paths.len();
         match documents_of(path, text) {
-            Some(documents) => self.documents.extend(documents.map(|document| (Rank::of(document), at, document))),
+            Some(documents) => self.documents.extend(documents.map(|text| (Rank::of(text), at.clone(), text))),
             None => self.documents.push((Rank::Text, at, text)),
         }
-        self.paths.push(path.to_owned());
     }
 
     /// Appends the documents in the order of installation.
     fn write(mut self, to: &mut String) {
         self.documents.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         for (_, at, document) in self.documents {
-            push_document(to, self.paths.get(at).map_or("", String::as_str), document);
+            push_document(to, self.paths.get(at).unwrap_or(""), document);
         }
     }
 }
@@ -317,9 +324,8 @@ impl<'t> Ranked<'t> {
 /// Appends an output as a YAML document: a separator, a comment with its path, and the text. An output of nothing but
 /// comments is left out. One that begins with `---` gets no other separator.
 fn push_document(documents: &mut String, path: &str, text: &str) {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    let Some(first) = first else { return };
-    if !first.starts_with("---") {
+    let Some(content) = first_content(text) else { return };
+    if !content.starts_with("---") {
         documents.push_str("---\n");
     }
     documents.extend(["# Source: ", path, "\n", text]);

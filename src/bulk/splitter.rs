@@ -2,7 +2,7 @@
 
 use super::documents::documents_of;
 use super::pieces::{Piece, fields_of, fields_of_text, in_document};
-use crate::diagnostics::Result;
+use crate::diagnostics::{Result, joined};
 use crate::engine::{OutputCheck, Template};
 use crate::value::{Inputs, OutputFormat, Value, write_documents};
 use crate::vm::Session;
@@ -95,10 +95,8 @@ impl Splitter<'_> {
         if let (Content::Template(template), false) = (content, errors.is_empty()) {
             template.show_writer(session, inputs, &self.text, &mut errors);
         }
-        let mut errors = errors.into_iter();
-        if let Some(mut first) = errors.next() {
-            first.also.extend(errors);
-            return Err(first);
+        if let Some(error) = joined(errors) {
+            return Err(error);
         }
         for (document, text) in (1..).zip(documents_of(name, &self.text).into_iter().flatten()) {
             let fields = fields_of_text(text, self.fields.iter().map(String::as_str)).map_err(|error| {

@@ -94,7 +94,9 @@ impl ReadValues {
         }
         layers.origins(None, &mut |origins| {
             for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
-                warnings.push(warning(unread, origins, unread.near(&self.tree, &[layers.shared()])));
+                // The misspelled name of a value that is given elsewhere does not override it.
+                let near = unread.near(&self.tree, &[layers.shared()]).or_else(|| unread.near(&self.tree, &[]));
+                warnings.push(warning(unread, origins, near));
             }
         });
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
@@ -379,7 +381,7 @@ mod tests {
             [
                 "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
                 "E0809: no template reads `other` (v.yaml:4:9)",
-                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas`",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas` did you mean `replicas`?",
                 "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
             ]
         );

@@ -33,6 +33,8 @@ struct Inner {
     layout: Layout,
     pool: Pool,
     sources: OnceLock<Vec<Arc<Source>>>,
+    /// The folder of the sources, unless the program was compiled here: then the sources know it.
+    folder: OnceLock<Arc<str>>,
     constants: Constants,
 }
 
@@ -107,8 +109,17 @@ impl Program {
         sources: OnceLock<Vec<Arc<Source>>>,
     ) -> Self {
         let start = Start::of(&Tables::of(dialect, properties, pool.text(), &block, &layout));
-        let (id, constants) = (fresh_id(), Constants::default());
-        Self { inner: Arc::new(Inner { id, dialect, properties, start, block, layout, pool, sources, constants }) }
+        let (id, folder, constants) = (fresh_id(), OnceLock::new(), Constants::default());
+        Self {
+            inner: Arc::new(Inner { id, dialect, properties, start, block, layout, pool, sources, folder, constants }),
+        }
+    }
+
+    /// Sets the folder of the sources, for diagnostics. Takes effect before the first call of [`sources`](Self::sources).
+    #[cfg(feature = "compile")]
+    pub(crate) fn set_folder(&self, folder: Arc<str>) {
+        // The first call wins: a program has one folder.
+        let _ = self.inner.folder.set(folder);
     }
 
     /// Returns the key of session state for the program, unique in this process.
@@ -196,7 +207,8 @@ impl Program {
             let Tables { sources, strings, .. } = self.tables();
             let source = |&[name, start, end]: &[u32; 3]| {
                 let name = strings.get(name as usize).copied().unwrap_or_default();
-                Source::new(self.inner.pool.part(name), self.inner.pool.part([start, end]))
+                let (name, text) = (self.inner.pool.part(name), self.inner.pool.part([start, end]));
+                Source::below(self.inner.folder.get().cloned(), name, text)
             };
             sources.iter().map(source).collect()
         })

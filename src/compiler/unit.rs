@@ -25,6 +25,11 @@ pub trait Loader: Send + Sync {
         let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
         self.names().into_iter().filter(ends).collect()
     }
+
+    /// Returns the path of the folder that names lead from, which diagnostics print before them.
+    fn folder(&self) -> Option<Arc<str>> {
+        None
+    }
 }
 
 /// Finds nothing.

@@ -207,7 +207,7 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code.id(), self.message)?;
         if let Some(label) = self.primary() {
-            write!(f, " ({}:{})", label.source.name(), label.position())?;
+            write!(f, " ({}:{})", label.source.path(), label.position())?;
         }
         match &self.cluster {
             Some(cluster) => write!(f, " [cluster {cluster}]"),

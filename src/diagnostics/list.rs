@@ -79,6 +79,20 @@ pub fn at_most(mut errors: Vec<Box<Diagnostic>>, most: usize, more: usize) -> Ve
     errors
 }
 
+/// Combines errors into one: the first carries the others. Returns `None` if there are none.
+///
+/// ```
+/// use dropforge::diagnostics::{Code, Diagnostic, joined};
+/// let error = joined(["a", "b"].map(|name| Diagnostic::new(Code::DuplicateKey, name))).unwrap();
+/// assert_eq!((error.message.as_str(), error.also.len()), ("a", 1));
+/// ```
+pub fn joined(errors: impl IntoIterator<Item = Box<Diagnostic>>) -> Option<Box<Diagnostic>> {
+    let mut errors = errors.into_iter();
+    let mut first = errors.next()?;
+    first.also.extend(errors);
+    Some(first)
+}
+
 /// Removes duplicates: an error in a file that is included several times is reported once.
 pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
     let mut seen = HashSet::new();

@@ -17,7 +17,7 @@ pub use diagnostic::CULPRIT;
 pub use diagnostic::{Diagnostic, Label, Result, Severity};
 pub use list::Diagnostics;
 #[doc(hidden)]
-pub use list::{at_most, without_duplicates};
+pub use list::{at_most, joined, without_duplicates};
 #[doc(hidden)]
 pub use report::listed;
 #[doc(hidden)]

@@ -114,7 +114,7 @@ impl Diagnostic {
             ("name", json!(self.code.name())),
             ("severity", json!(severity)),
             ("message", json!(self.message)),
-            ("file", json!(self.primary().map(|label| label.source.name()))),
+            ("file", json!(self.primary().map(|label| label.source.path()))),
             ("line", json!(position.map(|at| at.line))),
             ("column", json!(position.map(|at| at.column))),
             ("spans", self.labels.iter().map(span_json).collect()),
@@ -149,7 +149,7 @@ pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
 fn span_json(label: &Label) -> Value {
     let at = label.position();
     json!({
-        "file": label.source.name(),
+        "file": label.source.path(),
         "start": label.span.start,
         "end": label.span.end,
         "line": at.line,
@@ -161,7 +161,8 @@ fn span_json(label: &Label) -> Value {
 /// Returns the `--> file:line:column` line and the excerpt of a label.
 fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
     let at = label.position();
-    let name = normalize_untrusted_str(label.source.name());
+    let path = label.source.path();
+    let name = normalize_untrusted_str(&path);
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
     let text = said.map(normalize_untrusted_str);

@@ -191,6 +191,9 @@ impl Engine {
         // The key does not cover the escaping of called templates.
         let same =
             |name: &str, called: &Template| called.escapes() == self.shared.front.escapes(called.dialect(), name);
+        if let Some(folder) = loader.folder() {
+            template.set_folder(&folder);
+        }
         template.calls_only(&same).then_some(template)
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use hashbrown::HashMap;
 
 use super::discover::{listing, matching};
+use super::path_from_here::path_from_here;
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{FileError, Files};
@@ -98,6 +99,10 @@ impl Loader for Once<'_> {
     fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
         self.below.files(prefix, suffix)
     }
+
+    fn folder(&self) -> Option<Arc<str>> {
+        self.below.folder()
+    }
 }
 
 /// Files below a directory, by relative path with `/` between components. Absolute names, names with `..` and links
@@ -105,6 +110,7 @@ impl Loader for Once<'_> {
 #[derive(Debug, Clone)]
 pub struct DirLoader {
     files: Files,
+    folder: Option<Arc<str>>,
     source_bytes: usize,
     /// Names to suggest, listed once because a file may name a thousand missing templates.
     listing: Arc<OnceLock<Vec<String>>>,
@@ -115,7 +121,13 @@ impl DirLoader {
     pub fn jailed(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
         let files = Files::below(root).map_err(|error| error.with_note("it is the root of includes"))?;
-        Ok(Self { files, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
+        Ok(Self { files, folder: None, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
+    }
+
+    /// Diagnostics name the files by their path from the current directory.
+    pub fn paths_from_here(mut self) -> Self {
+        self.folder = Some(path_from_here(self.files.root()).into()).filter(|folder: &Arc<str>| &**folder != ".");
+        self
     }
 
     /// Rejects files of more than `bytes`.
@@ -150,7 +162,7 @@ impl Loader for DirLoader {
             let at = error.utf8_error().valid_up_to();
             Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
         })?;
-        Ok(Some(Source::new(plain(name), text)))
+        Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }
 
     fn names(&self) -> Vec<String> {
@@ -159,6 +171,10 @@ impl Loader for DirLoader {
 
     fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
         matching(self.files.root(), prefix, suffix)
+    }
+
+    fn folder(&self) -> Option<Arc<str>> {
+        self.folder.clone()
     }
 }
 

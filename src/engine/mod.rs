@@ -30,6 +30,8 @@ mod nested;
 #[cfg(feature = "yaml")]
 mod output_check;
 #[cfg(feature = "compile")]
+mod path_from_here;
+#[cfg(feature = "compile")]
 mod precompile;
 mod template;
 #[cfg(feature = "yaml")]
@@ -56,6 +58,8 @@ pub(crate) use instance::not_built_in;
 pub use loader::{DirLoader, MemoryLoader};
 #[cfg(feature = "yaml")]
 pub use output_check::{OutputCheck, OutputSyntax};
+#[cfg(feature = "compile")]
+pub use path_from_here::path_from_here;
 #[cfg(feature = "compile")]
 pub use precompile::{Precompile, precompile};
 pub use template::{Origin, RenderError, Template};

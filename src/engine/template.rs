@@ -330,6 +330,13 @@ impl Template {
         self.shared.callees.iter().all(|(name, called)| holds(name, called) && called.calls_only(holds))
     }
 
+    /// Sets the folder of the sources of this program and of those it calls.
+    #[cfg(feature = "compile")]
+    pub(super) fn set_folder(&self, folder: &Arc<str>) {
+        self.program().set_folder(folder.clone());
+        self.shared.callees.values().for_each(|called| called.set_folder(folder));
+    }
+
     /// Returns the top-level inputs that it may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         self.program().inputs()

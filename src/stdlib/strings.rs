@@ -266,12 +266,28 @@ impl Indent<'_> {
 
 /// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = Vec::with_capacity(bytes.len() * 2);
+    push_hex(bytes, &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Appends lower-case hexadecimal digits.
+pub(crate) fn push_hex(bytes: &[u8], to: &mut Vec<u8>) {
+    let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
+    for byte in bytes {
+        to.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hexadecimal_digits() {
+        assert!((0..=u8::MAX).all(|byte| hex(&[byte]) == format!("{byte:02x}")));
+        assert_eq!((hex(&[]), hex(&[0, 0xaf, 9])), (String::new(), "00af09".to_owned()));
+    }
 
     #[test]
     fn beginnings_and_ends() {

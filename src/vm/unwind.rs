@@ -6,7 +6,7 @@ use super::access::Access;
 use super::machine::{Capture, Machine};
 use super::semantics::Semantics;
 use crate::bytecode::{Region, Spanned};
-use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, joined};
 use crate::function::{Noted, Subject, excerpt};
 use crate::value::Value;
 
@@ -103,14 +103,11 @@ impl<A: Access> Machine<'_, '_, A> {
             return Ok(());
         }
         let unanswered = self.cx.notes().first_unanswered();
-        let mut errors = self.noted().into_iter();
-        let Some(mut first) = errors.next() else {
-            let Some(at) = unanswered else { return Ok(()) };
+        let open = || {
             let error = Diagnostic::new(Code::TypeMismatch, "a value that is written is not known");
-            return Err(self.placed_at(error, word(at), Subject::Whole));
+            unanswered.map(|at| self.placed_at(error, word(at), Subject::Whole))
         };
-        first.also = errors.collect();
-        Err(first)
+        joined(self.noted()).or_else(open).map_or(Ok(()), Err)
     }
 
     /// Takes the recorded errors with their positions. Drops the other notes.

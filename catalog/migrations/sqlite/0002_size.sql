@@ -1,17 +1,20 @@
 -- Lists, lookups and counts read indexes at any size.
 
--- The system owns templates as the nil ID, so that one comparison finds the templates of any owner.
-ALTER TABLE stack_templates ADD COLUMN owner BLOB
-    GENERATED ALWAYS AS (COALESCE(generator_id, x'00000000000000000000000000000000')) VIRTUAL;
--- The name in lower case (ASCII), for searches and their order.
-ALTER TABLE stack_templates ADD COLUMN folded_name TEXT GENERATED ALWAYS AS (lower(name)) VIRTUAL;
+-- No table gets a column: a server of the previous version may still run.
+
+-- The system owns templates as the nil ID, so that one comparison finds the templates of any owner. Names are searched
+-- and ordered in lower case (ASCII).
 CREATE INDEX live_templates ON stack_templates (id) WHERE deleted_at IS NULL;
-CREATE INDEX live_templates_of_owner ON stack_templates (owner, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner ON stack_templates (COALESCE(generator_id, x'00000000000000000000000000000000'), id)
+    WHERE deleted_at IS NULL;
 CREATE INDEX live_templates_named ON stack_templates (name, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_templates_of_owner_named ON stack_templates (owner, name, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_template_versions ON stack_templates (owner, name, version) WHERE deleted_at IS NULL;
-CREATE INDEX live_templates_by_name ON stack_templates (folded_name, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_templates_of_owner_by_name ON stack_templates (owner, folded_name, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner_named ON stack_templates (COALESCE(generator_id, x'00000000000000000000000000000000'), name, id)
+    WHERE deleted_at IS NULL;
+CREATE INDEX live_template_versions ON stack_templates (COALESCE(generator_id, x'00000000000000000000000000000000'), name, version)
+    WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_by_name ON stack_templates (lower(name), id) WHERE deleted_at IS NULL;
+CREATE INDEX live_templates_of_owner_by_name ON stack_templates
+    (COALESCE(generator_id, x'00000000000000000000000000000000'), lower(name), id) WHERE deleted_at IS NULL;
 CREATE INDEX deleted_templates ON stack_templates (deleted_at, id) WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX live_generators ON generators (id) WHERE deleted_at IS NULL;
@@ -22,9 +25,8 @@ CREATE INDEX live_stacks_of_generator ON stacks (generator_id, id) WHERE deleted
 CREATE INDEX deleted_stacks ON stacks (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- The index of a stack's objects also sums up their bytes.
-ALTER TABLE deployment_objects ADD COLUMN yaml_bytes INTEGER GENERATED ALWAYS AS (octet_length(yaml_content)) VIRTUAL;
 DROP INDEX deployment_objects_of_stack;
-CREATE INDEX deployment_objects_of_stack ON deployment_objects (stack_id, sequence_id, yaml_bytes);
+CREATE INDEX deployment_objects_of_stack ON deployment_objects (stack_id, sequence_id, octet_length(yaml_content));
 CREATE INDEX deleted_objects ON deployment_objects (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- The objects that were rendered from a template, by stack. Triggers keep it, also beside an older version of dropforge.
@@ -35,14 +37,17 @@ CREATE TABLE instances (
     sequence_id INTEGER NOT NULL,
     PRIMARY KEY (owner, name, stack_id, sequence_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO instances SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM rendered_deployment_objects r
+INSERT INTO instances SELECT COALESCE(t.generator_id, x'00000000000000000000000000000000'), t.name, o.stack_id,
+    o.sequence_id FROM rendered_deployment_objects r
     JOIN stack_templates t ON t.id = r.template_id JOIN deployment_objects o ON o.id = r.deployment_object_id;
 CREATE TRIGGER record_added AFTER INSERT ON rendered_deployment_objects BEGIN
-    INSERT INTO instances SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM stack_templates t, deployment_objects o
+    INSERT INTO instances SELECT COALESCE(t.generator_id, x'00000000000000000000000000000000'), t.name, o.stack_id,
+        o.sequence_id FROM stack_templates t, deployment_objects o
         WHERE t.id = NEW.template_id AND o.id = NEW.deployment_object_id;
 END;
 CREATE TRIGGER record_deleted AFTER DELETE ON rendered_deployment_objects BEGIN
     DELETE FROM instances WHERE (owner, name, stack_id, sequence_id) IN
-        (SELECT t.owner, t.name, o.stack_id, o.sequence_id FROM stack_templates t, deployment_objects o
+        (SELECT COALESCE(t.generator_id, x'00000000000000000000000000000000'), t.name, o.stack_id,
+        o.sequence_id FROM stack_templates t, deployment_objects o
         WHERE t.id = OLD.template_id AND o.id = OLD.deployment_object_id);
 END;

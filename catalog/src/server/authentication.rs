@@ -9,8 +9,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::error::{ApiError, Result};
+use super::origin;
 use super::service::Service;
-use crate::{Actor, checksum};
+use crate::{Actor, Origin, Role, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
 #[derive(Debug, Clone)]
@@ -29,14 +30,16 @@ pub(super) async fn authenticate(
     next: Next,
 ) -> Result<Response> {
     if request.extensions().get::<Caller>().is_some() {
-        return Ok(next.run(request).await);
+        let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
+        return Ok(origin::scope(origin, request, next).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
-    let actor = service.catalog.authenticate(pak).await?;
+    let (actor, row) = service.catalog.identify(pak).await?;
     let key = checksum(pak)[..32].to_owned();
     service.within_rate(&key)?;
+    let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(next.run(request).await)
+    Ok(origin::scope(origin, request, next).await)
 }
 
 /// The key of a request.

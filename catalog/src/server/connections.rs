@@ -19,9 +19,11 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::background::Probes;
+use super::origin::FromPeer;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
+use super::tls::Tls;
 use super::write_timeout::WriteTimeout;
 use crate::Catalog;
 
@@ -86,6 +88,8 @@ struct Connections {
     router: Router,
     open: IntGauge,
     timeout: Duration,
+    tls: Option<Tls>,
+    handshake: Duration,
 }
 
 /// Serves until `end` completes, then finishes the accepted requests.
@@ -98,7 +102,14 @@ async fn serve(
 ) {
     let graceful = GracefulShutdown::new();
     let permits = Arc::new(Semaphore::new(settings.connections.clamp(1, Semaphore::MAX_PERMITS)));
-    let connections = Connections { http: http(settings), router, open, timeout: settings.write_timeout };
+    let connections = Connections {
+        http: http(settings),
+        router,
+        open,
+        timeout: settings.write_timeout,
+        tls: settings.tls.clone(),
+        handshake: settings.head_timeout,
+    };
     let mut tasks = JoinSet::new();
     let mut end = pin!(end);
     loop {
@@ -155,11 +166,13 @@ impl Connections {
     ) {
         // Otherwise small responses wait until the client acknowledges earlier ones.
         let _ = stream.set_nodelay(true);
-        let io = WriteTimeout::new(TokioIo::new(stream), self.timeout);
-        let service = TowerToHyperService::new(self.router.clone());
-        let connection = watcher.watch(self.http.serve_connection(io, service));
+        let service = FromPeer::new(stream.peer_addr(), TowerToHyperService::new(self.router.clone()));
+        let (http, tls, handshake, timeout) = (self.http.clone(), self.tls.clone(), self.handshake, self.timeout);
         let open = Open::new(self.open.clone());
         tasks.spawn(async move {
+            let Some(stream) = Tls::accept(tls.as_ref(), stream, handshake).await else { return };
+            let io = WriteTimeout::new(TokioIo::new(stream), timeout);
+            let connection = watcher.watch(http.serve_connection(io, service));
             // A client may disconnect at any time.
             let _ = connection.await;
             drop((open, permit));

@@ -13,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::error::{ApiError, Cause};
+use super::origin::{self, RequestId, Told};
 use super::service::Service;
 use super::settings::Exchange;
 use crate::store::new_id;
@@ -23,10 +24,12 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const NO_ROUTE: &str = "none";
 
 /// Handles a request.
-pub(super) async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+pub(super) async fn observe(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let address = origin::address(&request, service.settings.behind_proxy);
+    request.extensions_mut().insert(RequestId(id.clone()));
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = match catch_panic(next.run(request)).await {
         Ok(response) => response,
@@ -41,7 +44,9 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, request: Reques
     if let Some(log) = &service.settings.log {
         let (id, method, path) = (id.to_str().unwrap_or_default(), method.as_str(), uri.path());
         let cause = response.extensions().get().map(|Cause(cause)| &**cause);
-        log.tell(&Exchange { id, method, path, status: status.as_u16(), took, cause });
+        let origin = response.extensions().get().map(|Told(origin)| &**origin);
+        let object = origin.and_then(|origin| origin.changed.get().copied()).or_else(|| origin::object(path));
+        log.tell(&Exchange { id, method, path, status: status.as_u16(), took, cause, origin, address, object });
     }
     response
 }

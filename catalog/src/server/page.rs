@@ -5,18 +5,63 @@ use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-/// Paths, content types and texts of the files.
-const FILES: &[(&str, &str, &str)] = &[
-    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
-    ("/api.js", "text/javascript; charset=utf-8", include_str!("page/api.js")),
-    ("/app.js", "text/javascript; charset=utf-8", include_str!("page/app.js")),
-    ("/diff.js", "text/javascript; charset=utf-8", include_str!("page/diff.js")),
-    ("/dom.js", "text/javascript; charset=utf-8", include_str!("page/dom.js")),
-    ("/form.js", "text/javascript; charset=utf-8", include_str!("page/form.js")),
-    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
-    ("/json.js", "text/javascript; charset=utf-8", include_str!("page/json.js")),
-    ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
-    ("/template.js", "text/javascript; charset=utf-8", include_str!("page/template.js")),
+/// The document, which shows the view of its address.
+const DOCUMENT: &str = include_str!("page/index.html");
+
+/// Addresses of views. The document is served at each.
+const ADDRESSES: &[&str] = &[
+    "/",
+    "/templates",
+    "/templates/new",
+    "/templates/{id}",
+    "/templates/{owner}/{name}",
+    "/stacks",
+    "/stacks/{id}",
+    "/objects/{id}",
+    "/keys",
+    "/audit",
+];
+
+/// A row of [`FILES`].
+macro_rules! file {
+    ($name:literal) => {
+        (concat!("/page/", $name), include_str!(concat!("page/", $name)))
+    };
+}
+
+/// Paths and texts of the files that the document loads.
+const FILES: &[(&str, &str)] = &[
+    file!("api.js"),
+    file!("app.js"),
+    file!("audit.js"),
+    file!("base.css"),
+    file!("changes.js"),
+    file!("code.js"),
+    file!("colour.js"),
+    file!("compare.js"),
+    file!("diff.js"),
+    file!("dom.js"),
+    file!("edit.js"),
+    file!("errors.js"),
+    file!("fields.js"),
+    file!("form.js"),
+    file!("icon.svg"),
+    file!("json.js"),
+    file!("keys.js"),
+    file!("list.js"),
+    file!("object.js"),
+    file!("parts.css"),
+    file!("router.js"),
+    file!("schema.js"),
+    file!("session.js"),
+    file!("signin.js"),
+    file!("stack.js"),
+    file!("stacks.js"),
+    file!("tabs.js"),
+    file!("template.js"),
+    file!("templates.js"),
+    file!("use.js"),
+    file!("words.js"),
 ];
 
 /// Only resources from this host, and no framing.
@@ -25,9 +70,20 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The routes of the page.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    FILES.iter().fold(Router::new(), |router, &(path, content_type, text)| {
-        router.route(path, get(move || async move { file(content_type, text) }))
+    let documents = ADDRESSES.iter().map(|&path| (path, DOCUMENT));
+    documents.chain(FILES.iter().copied()).fold(Router::new(), |router, (path, text)| {
+        router.route(path, get(move || async move { file(content_type(path), text) }))
     })
+}
+
+/// The content type of a path. Addresses have no extension.
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.') {
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    }
 }
 
 fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse {
@@ -38,4 +94,34 @@ fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
     (headers, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_served() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page");
+        let names = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+        let paths = names.map(|name| format!("/page/{}", name.display())).filter(|path| path != "/page/index.html");
+        let served = FILES.iter().map(|&(path, _)| path.to_owned());
+        assert_eq!(paths.collect::<BTreeSet<_>>(), served.collect::<BTreeSet<_>>());
+    }
+
+    #[test]
+    fn every_address_of_the_page_is_served() {
+        let (_, app) = FILES.iter().find(|(path, _)| *path == "/page/app.js").expect("the script");
+        let (_, routes) = app.split_once("const ROUTES = [").expect("the routes");
+        let patterns = routes.lines().map_while(|line| match line.trim() {
+            "" => Some(""),
+            line => line.strip_prefix("[\"").and_then(|line| line.split('"').next()),
+        });
+        let braced = |part: &str| part.strip_prefix(':').map_or(part.to_owned(), |name| format!("{{{name}}}"));
+        let path = |pattern: &str| pattern.split('/').map(braced).collect::<Vec<_>>().join("/");
+        let patterns: Vec<_> = patterns.filter(|pattern| !pattern.is_empty()).map(path).collect();
+        assert_eq!(patterns, ADDRESSES);
+    }
 }

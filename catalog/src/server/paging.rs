@@ -63,6 +63,11 @@ impl Paging {
         self.cursor
     }
 
+    /// Bounds the page where a complete list would be too long.
+    pub(super) fn or_longest(self) -> Self {
+        Self { limit: Some(self.limit.unwrap_or(MAX_PAGE_SIZE)), ..self }
+    }
+
     /// The page to read where a complete list would be too expensive.
     pub(super) fn bounded(&self) -> Page {
         Page { after: self.cursor, limit: Some(self.limit.unwrap_or(MAX_PAGE_SIZE)) }

@@ -1,10 +1,15 @@
 //! Settings of a server.
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::tls::Tls;
+use crate::Origin;
 
 /// Settings of a [`Server`](super::Server).
 ///
@@ -41,6 +46,10 @@ pub struct Settings {
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
+    /// Certificate and key. Default: unencrypted.
+    pub tls: Option<Tls>,
+    /// `true` to take the addresses of clients from the last entry of `X-Forwarded-For`, which a proxy adds.
+    pub behind_proxy: bool,
     /// Called after every request.
     pub log: Option<Log>,
 }
@@ -61,6 +70,8 @@ impl Default for Settings {
             page_bytes: 4 << 20,
             stamps: 4,
             rate: None,
+            tls: None,
+            behind_proxy: false,
             log: None,
         }
     }
@@ -102,4 +113,10 @@ pub struct Exchange<'a> {
     pub took: Duration,
     /// The cause, for internal errors.
     pub cause: Option<&'a str>,
+    /// The caller, if a key was accepted.
+    pub origin: Option<&'a Origin>,
+    /// Address of the client.
+    pub address: Option<IpAddr>,
+    /// ID of the object that the request changed, or else the first one in its path.
+    pub object: Option<Uuid>,
 }

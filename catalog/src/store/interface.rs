@@ -8,6 +8,7 @@ use super::types::{
     Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, TemplateSearch, Usage,
     Visibility,
 };
+use crate::audit::AuditEntry;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -79,6 +80,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Records the use of a generator's key.
     async fn touch_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
+
+    /// Records the use of a key, unless one in the minute before `at` is recorded.
+    async fn touch_key(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
+
+    /// Lists the audit trail, newest first, optionally of one object. The page continues before the last entry seen.
+    async fn audit(&self, object: Option<Uuid>, page: &Page) -> StoreResult<Vec<AuditEntry>>;
 
     // Templates.
 

@@ -15,7 +15,8 @@ mod work;
 
 pub use error::{StoreError, StoreResult};
 pub use interface::Store;
-pub use open::open;
+pub use open::{file, open};
+pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
     Purged, TemplateSearch, Usage, Visibility, new_id,

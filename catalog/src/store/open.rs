@@ -25,14 +25,25 @@ use super::sqlite::SqliteStore;
 /// # });
 /// ```
 pub async fn open(db: &str) -> StoreResult<Arc<dyn Store>> {
+    match file(db)? {
+        None => Ok(Arc::new(PostgresStore::open(db).await?)),
+        Some(path) => Ok(Arc::new(SqliteStore::open(path).await?)),
+    }
+}
+
+/// Returns the path of the SQLite file that a database address stands for, or `None` for a PostgreSQL database.
+///
+/// # Errors
+/// [`StoreError::Failed`] for another kind of database.
+pub fn file(db: &str) -> StoreResult<Option<&str>> {
     if db.starts_with("postgres://") || db.starts_with("postgresql://") {
-        return Ok(Arc::new(PostgresStore::open(db).await?));
+        return Ok(None);
     }
     let path = db.strip_prefix("sqlite:").map_or(db, |path| path.strip_prefix("//").unwrap_or(path));
     match path.split_once("://") {
         Some((kind, _)) => {
             Err(StoreError::Failed(format!("unknown kind of database `{kind}://`: use `postgres://` or a file")))
         }
-        None => Ok(Arc::new(SqliteStore::open(path).await?)),
+        None => Ok(Some(path)),
     }
 }

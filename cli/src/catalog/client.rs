@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::Value as Json;
 use ureq::http::{HeaderName, Request, Response};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::Source;
@@ -30,6 +31,9 @@ pub(crate) struct ConnectionArgs {
     /// Read the key for the service from this file [default: $DROPFORGE_KEY is the key]
     #[arg(long, global = true, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// Trust the certificates in this PEM file, instead of the public authorities
+    #[arg(long, global = true, value_name = "FILE", env = "DROPFORGE_CA_FILE")]
+    ca_file: Option<PathBuf>,
 }
 
 /// A client of the REST interface.
@@ -47,6 +51,23 @@ pub(crate) enum Client {
     },
 }
 
+impl ConnectionArgs {
+    /// Returns the path of the SQLite file, for the command `what`, which works on files.
+    pub(crate) fn file(&self, what: &str) -> ClientResult<&str> {
+        if self.server.is_some() {
+            let error =
+                Diagnostic::new(Code::Usage, format!("`{what}` works on the file of a catalog, not on a service"));
+            return Err(error.with_help("run it where the file is, with `--db FILE` and without `--server`").into());
+        }
+        let file = dropforge_catalog::store::file(&self.db);
+        let file = file.map_err(|error| Diagnostic::new(Code::Usage, error.to_string()))?;
+        file.ok_or_else(|| {
+            let error = Diagnostic::new(Code::Usage, format!("`{what}` works on SQLite files, not on PostgreSQL"));
+            error.with_help("use `pg_dump --format=custom` and `pg_restore`: see docs/operating.md").into()
+        })
+    }
+}
+
 impl Client {
     /// Opens the catalog.
     pub(crate) fn open(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<Self> {
@@ -54,7 +75,7 @@ impl Client {
             let local = InProcess::open(&args.db, Settings::default());
             return Ok(Client::Local(Box::new(local.map_err(|error| error.diagnostics(None))?)));
         };
-        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        let config = ureq::Agent::config_builder().http_status_as_error(false).tls_config(tls(args, files)?).build();
         let base = format!("{}/api/v1", server.trim_end_matches('/'));
         Ok(Client::Remote { agent: config.into(), base, key: key(args, files)? })
     }
@@ -130,6 +151,22 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
             Err(Diagnostic::new(Code::CatalogUnreachable, format!("the service returned status {status}")).into())
         }
     }
+}
+
+/// The certificates that the client trusts.
+fn tls(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<TlsConfig> {
+    let Some(path) = &args.ca_file else { return Ok(TlsConfig::default()) };
+    let text = files.read(path)?;
+    let certificate = |item: Result<PemItem<'static>, _>| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    };
+    let trusted: Vec<_> = parse_pem(text.text().as_bytes()).filter_map(certificate).collect();
+    if trusted.is_empty() {
+        let message = format!("`{}` has no certificate in PEM form", path.display());
+        return Err(Diagnostic::new(Code::Usage, message).into());
+    }
+    Ok(TlsConfig::builder().root_certs(RootCerts::new_with_certs(&trusted)).build())
 }
 
 fn key(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<String> {

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::audit::{self, AuditArgs};
+use super::backup::{self, BackupArgs, RestoreArgs};
 use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
 use super::import::{self, ImportArgs};
@@ -75,10 +77,18 @@ enum CatalogCommand {
     /// Create, list and revoke keys
     #[command(subcommand)]
     Key(KeyCommand),
+    Audit(AuditArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    match &args.command {
+        CatalogCommand::Backup(backup) => return backup::back_up(&args.connection, backup, console),
+        CatalogCommand::Restore(restore) => return backup::restore(&args.connection, restore, console),
+        _ => {}
+    }
     let client = &Client::open(&args.connection, files)?;
     let output = &Output { json: args.json, console };
     match &args.command {
@@ -98,5 +108,8 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Stack(command) => stacks::run(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),
+        CatalogCommand::Audit(args) => audit::run(client, args, output),
+        // These need no client.
+        CatalogCommand::Backup(_) | CatalogCommand::Restore(_) => Ok(Exit::Ok),
     }
 }

@@ -1,14 +1,19 @@
 //! Commands on keys.
 
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::Subcommand;
 use serde_json::json;
 use uuid::Uuid;
 
+use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge_catalog::Role;
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
 use super::rows::{id, text};
+use crate::duration::duration;
 use crate::exit::Exit;
 
 /// Commands on keys.
@@ -19,6 +24,12 @@ pub(crate) enum KeyCommand {
         /// Set the role: admin, readonly or agent
         #[arg(long, value_parser = role)]
         role: Role,
+        /// Set a name for lists and the audit trail
+        #[arg(long)]
+        name: Option<String>,
+        /// Refuse the key after this time, such as 12h or 90d [default: never]
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        expires: Option<Duration>,
     },
     /// List keys, without their secrets
     List,
@@ -33,16 +44,33 @@ fn role(text: &str) -> Result<Role, String> {
     Role::named(text).ok_or_else(|| "expected admin, readonly or agent".to_owned())
 }
 
+/// The time after a duration.
+fn end(after: Duration) -> ClientResult<DateTime<Utc>> {
+    let end = TimeDelta::from_std(after).ok().and_then(|after| Utc::now().checked_add_signed(after));
+    end.ok_or_else(|| Diagnostic::new(Code::Usage, "`--expires` is too far in the future").into())
+}
+
 /// Runs a command.
 pub(crate) fn run(client: &Client, command: &KeyCommand, output: &Output) -> ClientResult<Exit> {
     match command {
-        KeyCommand::Create { role } => {
-            let created = client.post("/keys", &json!({"role": role}))?;
+        KeyCommand::Create { role, name, expires } => {
+            let expires_at = expires.map(end).transpose()?;
+            let created = client.post("/keys", &json!({"role": role, "name": name, "expires_at": expires_at}))?;
             output.console.note(&format!("created key {}; its secret is shown only once", id(&created["key"])));
             output.result(&created, || format!("{}\n", text(&created, "pak")))?;
         }
         KeyCommand::List => {
-            let columns = ["id", "role", "short_token", "generator_id", "created_at", "revoked_at"];
+            let columns = [
+                "id",
+                "role",
+                "name",
+                "short_token",
+                "generator_id",
+                "created_at",
+                "expires_at",
+                "last_used_at",
+                "revoked_at",
+            ];
             output.rows(&client.get("/keys")?, &columns)?;
         }
         KeyCommand::Revoke { id } => {

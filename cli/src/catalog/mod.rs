@@ -2,6 +2,8 @@
 //!
 //! Every command sends requests of the REST interface. For a local store the same routes run in this process.
 
+mod audit;
+mod backup;
 mod client;
 mod command;
 mod generators;

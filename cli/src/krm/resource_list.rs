@@ -198,7 +198,7 @@ fn result(found: &Diagnostic) -> Data {
         result.insert("field".to_owned(), {
             Data::Map(DataMap::from([("path".to_owned(), text(format!("line {}, column {}", at.line, at.column)))]))
         });
-        let file = DataMap::from([("path".to_owned(), text(label.source.name().to_owned()))]);
+        let file = DataMap::from([("path".to_owned(), text(label.source.path().into_owned()))]);
         result.insert("file".to_owned(), Data::Map(file));
     }
     Data::Map(result)

@@ -158,14 +158,14 @@ fn argument<'c>(setting: &Setting, command: &'c Command) -> Option<&'c Arg> {
 }
 
 /// Returns `true` if the command line or the environment gives the argument.
-fn is_given(arg: &Arg, matches: &ArgMatches) -> bool {
+pub(crate) fn is_given(arg: &Arg, matches: &ArgMatches) -> bool {
     let source = matches.value_source(arg.get_id().as_str());
     let has_variable = arg.get_long() == Some("cache-dir") && std::env::var_os("DROPFORGE_CACHE").is_some();
     has_variable || matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
 }
 
 /// Returns the position behind the name of the command, which the values of global options precede.
-fn position(command: &Command, args: &[OsString]) -> usize {
+pub(crate) fn position(command: &Command, args: &[OsString]) -> usize {
     let names = |end: &usize| {
         let parsed = command.clone().ignore_errors(true).try_get_matches_from(args.iter().take(*end));
         parsed.is_ok_and(|matches| matches.subcommand_name().is_some())

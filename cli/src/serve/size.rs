@@ -11,6 +11,7 @@ use crate::input::size;
 
 /// Probes and quotas.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Probes and quotas")]
 pub(crate) struct SizeArgs {
     /// Serve /healthz, /readyz and /metrics on this address, too, without a key
     #[arg(long, value_name = "ADDRESS", env = "DROPFORGE_PROBE_LISTEN")]

@@ -1,5 +1,6 @@
 //! The service over real connections. Each test has its own server on a free port.
 
+mod audit;
 mod client;
 mod conditions;
 mod description;

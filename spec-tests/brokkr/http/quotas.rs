@@ -102,6 +102,9 @@ fn an_administrator_removes_deleted_rows_and_live_objects_stay_verifiable() {
     let purged = purge(&server.admin, 0).has(200).json();
     let expected = json!({ "objects": 2, "stacks": 1, "templates": 0, "kept_templates": 1, "more": false });
     assert_eq!(purged, expected);
+    let trail = server.call(&server.admin, "GET", "/api/v1/audit").has(200).json();
+    let actions: Vec<_> = trail.as_array().unwrap().iter().map(|entry| text(&entry["action"])).collect();
+    assert_eq!(actions.iter().filter(|action| *action == "catalog.purge").count(), 1, "{actions:?}");
     let verify = |id: &str| server.call(&team.pak, "POST", &format!("/api/v1/deployment-objects/{id}/verify"));
     assert_eq!(verify(&object).has(200).json()["verified"], true);
     verify(&gone).is(404, "deployment_object_not_found");

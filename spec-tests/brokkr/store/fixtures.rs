@@ -41,7 +41,9 @@ pub fn a_generator(name: &str) -> Generator {
 pub fn a_key(short_token: &str, generator_id: Option<Uuid>) -> KeyRow {
     let role = if generator_id.is_some() { Role::Generator } else { Role::Admin };
     let (id, short_token, hash) = (new_id(), short_token.to_owned(), "00".repeat(32));
-    KeyRow { id, short_token, hash, role, generator_id, created_at: now(), revoked_at: None }
+    let (name, expires_at, last_used_at) = (None, None, None);
+    let created_at = now();
+    KeyRow { id, short_token, hash, role, generator_id, created_at, revoked_at: None, name, expires_at, last_used_at }
 }
 
 pub fn a_version(owner: Option<Uuid>, name: &str) -> NewVersion {

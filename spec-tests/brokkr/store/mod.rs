@@ -1,5 +1,6 @@
 //! Tests of the stores, run on every kind of database.
 
+mod audit;
 mod consistency;
 mod durability;
 mod failures;
@@ -12,6 +13,7 @@ mod purge;
 mod refusals;
 mod stacks;
 mod templates;
+mod upgrade;
 
 macro_rules! on_each {
     ($($module:ident: $($name:ident)+;)+) => {
@@ -43,6 +45,12 @@ macro_rules! on_each {
 }
 
 on_each! {
+    audit: changes_are_recorded_with_their_origin
+        changes_that_fail_or_are_repeated_are_not_recorded
+        the_trail_is_listed_page_by_page_and_by_object
+        many_writers_leave_an_entry_for_every_change
+        names_expiry_and_use_of_keys_are_kept
+        an_expired_key_is_not_the_first_one;
     generators: generators_are_made_listed_and_changed
         names_of_live_generators_are_unique
         keys_are_found_until_they_are_revoked

@@ -19,7 +19,7 @@ pub use places::Place;
 pub use rows::CsvTypes;
 pub(super) use rows::rows;
 
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, joined, thousands};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
@@ -95,10 +95,7 @@ fn hcl(_: &Arc<Source>) -> Result<DataMap> {
 /// Combines the errors of a file into one: the first error carries the others.
 pub(super) fn all_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
     let errors = at_most(errors, limits().diagnostics, 0);
-    let mut errors = errors.into_iter();
-    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid input"));
-    first.also = errors.collect();
-    first
+    joined(errors).unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid input"))
 }
 
 #[cfg(test)]

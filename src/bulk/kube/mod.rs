@@ -85,6 +85,8 @@ pub struct KubeSchemas {
     compiled: Mutex<HashMap<Kind, Compiled>>,
     /// Kinds without a schema, and the first output of each by name.
     unknown: Mutex<BTreeMap<Kind, String>>,
+    /// Kinds without a schema are errors.
+    strict: bool,
 }
 
 impl KubeSchemas {
@@ -100,7 +102,12 @@ impl KubeSchemas {
                 "give an OpenAPI document, CustomResourceDefinitions, or JSON Schemas named `deployment-apps-v1.json`",
             ));
         }
-        Ok(Self { sources, compiled: Mutex::default(), unknown: Mutex::default() })
+        Ok(Self { sources, compiled: Mutex::default(), unknown: Mutex::default(), strict: false })
+    }
+
+    /// Makes a kind without a schema an error instead of a [warning](KubeSchemas::warnings).
+    pub fn with_strict(self, strict: bool) -> Self {
+        Self { strict, ..self }
     }
 
     /// Returns the violations by the resources in the text of the file `path`. A file that is named neither as YAML nor as
@@ -135,18 +142,28 @@ impl KubeSchemas {
         let Some(kind) = Kind::of(resource) else { return Vec::new() };
         match self.schema(&kind) {
             Ok(Some(schema)) => violations(&kind, &schema, source, resource),
+            Ok(None) if self.strict => {
+                let span = resource.get("kind").map_or(resource.span, |kind| kind.span);
+                let error =
+                    Diagnostic::new(Code::UnfitOutput, format!("{kind} has no schema, and warnings are errors"));
+                vec![error.at(source, span, "").with_help("add its schema to `--kube-schemas`, or omit `--strict`")]
+            }
             Ok(None) => {
-                let mut unknown = lock(&self.unknown);
-                if unknown.len() < UNKNOWN || unknown.contains_key(&kind) {
-                    // The order of threads does not matter.
-                    let first = unknown.entry(kind).or_insert_with(|| source.name().to_owned());
-                    if source.name() < first.as_str() {
-                        source.name().clone_into(first);
-                    }
-                }
+                self.note_unknown(kind, source.name());
                 Vec::new()
             }
             Err(error) => vec![error],
+        }
+    }
+
+    /// Remembers a kind without a schema, with the first output by name: the order of threads does not matter.
+    fn note_unknown(&self, kind: Kind, output: &str) {
+        let mut unknown = lock(&self.unknown);
+        if unknown.len() < UNKNOWN || unknown.contains_key(&kind) {
+            let first = unknown.entry(kind).or_insert_with(|| output.to_owned());
+            if output < first.as_str() {
+                output.clone_into(first);
+            }
         }
     }
 

@@ -134,6 +134,6 @@ impl Executable {
 fn in_one_line(error: &Diagnostic) -> String {
     let detail = error.detail.as_ref().or(error.help.as_ref());
     let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-    let place = error.primary().map(|label| format!(" ({}:{})", label.source.name(), label.position()));
+    let place = error.primary().map(|label| format!(" ({}:{})", label.source.path(), label.position()));
     format!("{}{detail}{}", error.message, place.unwrap_or_default())
 }

@@ -42,11 +42,11 @@ fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<Entry<'t
     while !rest.is_empty() {
         let (line, behind) = first_line(rest);
         rest = behind;
-        let content = line.trim_start_matches(' ');
+        let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+        let content = line.get(indent..).unwrap_or("");
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
-        let indent = line.len() - content.len();
         if column.is_none() && (parent.is_some_and(|parent| indent <= parent) || !begins_with_key(content)) {
             return None;
         }
@@ -73,9 +73,9 @@ fn first_line(text: &str) -> (&str, &str) {
 
 /// Returns `true` if the line begins with a plain key.
 fn begins_with_key(line: &str) -> bool {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'));
-    let is_entry = rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    is_entry && line.starts_with(|c: char| c.is_ascii_alphanumeric())
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+    let (key, rest) = line.as_bytes().split_at(line.bytes().take_while(is_key).count());
+    key.first().is_some_and(u8::is_ascii_alphanumeric) && matches!(rest, [b':'] | [b':', b' ', ..])
 }
 
 /// Returns the value of an entry if it is one word.
@@ -108,11 +108,14 @@ fn goes_on(entry: &Entry<'_>) -> bool {
 
 /// Returns the rest of a line without spaces around it and a comment.
 fn without_comment(value: &str) -> &str {
-    let value = value.trim_matches([' ', '\t']);
-    if value.starts_with('#') {
-        return "";
-    }
-    value.find(" #").and_then(|at| value.get(..at)).unwrap_or(value).trim_end_matches([' ', '\t'])
+    let bytes = value.as_bytes();
+    let is_comment =
+        |at: &usize| at.checked_sub(1).is_none_or(|before| matches!(bytes.get(before), Some(b' ' | b'\t')));
+    let end = memchr::memchr_iter(b'#', bytes).find(is_comment).unwrap_or(bytes.len());
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let (start, value) = (value.bytes().take_while(is_space).count(), value.get(..end).unwrap_or(""));
+    let behind = value.bytes().rev().take_while(is_space).count();
+    value.get(start..value.len() - behind).unwrap_or("")
 }
 
 #[cfg(test)]

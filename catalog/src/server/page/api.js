@@ -18,7 +18,7 @@ async function failure(answer) {
   }
 }
 
-const MAX_PAGE_SIZE = 1000;
+const PAGE_SIZE = 25;
 
 export class Api {
   #key;
@@ -27,51 +27,35 @@ export class Api {
     this.#key = key;
   }
 
-  async #ask(method, path, body) {
-    const headers = { Authorization: `Bearer ${this.#key}` };
+  async #ask(method, path, body, headers = {}) {
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    const answer = await fetch(`/api/v1${path}`, { method, headers, body, cache: "no-store", credentials: "omit" });
+    headers.Authorization = `Bearer ${this.#key}`;
+    const answer = await fetch(`/api/v1${path}`, { method, headers, body, cache: "no-store", credentials: "omit" })
+      .catch(() => { throw new Failure(0, { code: "unreachable", message: "The service cannot be reached." }); });
     if (!answer.ok) throw await failure(answer);
     return answer;
   }
 
-  async #json(method, path, body) {
-    return (await this.#ask(method, path, body)).json();
+  get = async (path) => (await this.#ask("GET", path)).json();
+  remove = async (path) => { await this.#ask("DELETE", path); };
+
+  async post(path, value) {
+    return (await this.#ask("POST", path, value === undefined ? undefined : JSON.stringify(value))).json();
   }
 
-  /** Fetches all pages of a list. */
-  async #pages(method, path) {
-    const pages = [];
-    let cursor = null;
-    do {
-      const answer = await this.#ask(method, `${path}?limit=${MAX_PAGE_SIZE}${cursor ? `&cursor=${cursor}` : ""}`);
-      pages.push(await answer.json());
-      cursor = answer.headers.get("x-next-cursor");
-    } while (cursor);
-    return pages;
+  /** Fetches one page of a list. `next` is the cursor of the next page, or null. */
+  async page(path, query = {}, method = "GET") {
+    const given = Object.entries({ limit: PAGE_SIZE, ...query }).filter(([, value]) => value);
+    const answer = await this.#ask(method, `${path}?${new URLSearchParams(given)}`);
+    return { rows: await answer.json(), next: answer.headers.get("x-next-cursor") };
   }
 
-  async #all(path) {
-    return (await this.#pages("GET", path)).flat();
-  }
+  who = () => this.post("/auth/pak");
 
-  who = () => this.#json("POST", "/auth/pak");
-  templates = () => this.#all("/templates");
-  stacks = () => this.#all("/stacks");
-  generators = () => this.#all("/generators");
-  labels = (id) => this.#json("GET", `/templates/${id}/labels`);
-  annotations = (id) => this.#json("GET", `/templates/${id}/annotations`);
-
-  /** Previews the changes of a version to all instances of its template, grouped by change. */
-  async changes(id) {
-    const pages = await this.#pages("POST", `/templates/${id}/changes`);
-    const groups = new Map();
-    for (const { instances, ...change } of pages.flatMap((page) => page.changes)) {
-      const key = JSON.stringify(change);
-      groups.set(key, { ...change, instances: [...(groups.get(key)?.instances ?? []), ...instances] });
-    }
-    const sum = (name) => pages.reduce((all, page) => all + page[name], 0);
-    return { instances: sum("instances"), unchanged: sum("unchanged"), changes: [...groups.values()] };
+  /** Creates the next version, unless another one was created after the version `id`. */
+  async update(id, change) {
+    const { headers } = await this.#ask("GET", `/templates/${id}`);
+    return (await this.#ask("PUT", `/templates/${id}`, JSON.stringify(change), { "If-Match": headers.get("etag") })).json();
   }
 
   /** Renders one set of parameters, given as JSON text, without storing anything. */
@@ -82,8 +66,9 @@ export class Api {
     return JSON.parse((await answer.text()).split("\n")[0]);
   }
 
-  instantiate(id, parameters, { stack, defaults }) {
+  async instantiate(id, parameters, { stack, defaults }) {
     const body = `{"template_id":${JSON.stringify(id)},"parameters":${parameters}}`;
-    return this.#json("POST", `/stacks/${stack}/deployment-objects/from-template?order=seed&defaults=${defaults}`, body);
+    const path = `/stacks/${stack}/deployment-objects/from-template?order=seed&defaults=${defaults}`;
+    return (await this.#ask("POST", path, body)).json();
   }
 }

@@ -1,111 +1,154 @@
-// The session and the list of templates. The key is stored in the tab and is lost when the tab closes.
+// The page: signing in and out, and the view of the current address. The key stays in this tab until it closes.
 
-import { Api, Failure } from "./api.js";
-import { byId, debounced, h } from "./dom.js";
-import { TemplateView } from "./template.js";
+import { Failure } from "./api.js";
+import { auditView } from "./audit.js";
+import { byId, h, link } from "./dom.js";
+import { newTemplateView } from "./edit.js";
+import { keysView } from "./keys.js";
+import { objectView } from "./object.js";
+import { current, listen } from "./router.js";
+import { Session } from "./session.js";
+import { signInView } from "./signin.js";
+import { stackView } from "./stack.js";
+import { stacksView } from "./stacks.js";
+import { namedView, templateView } from "./template.js";
+import { templatesView } from "./templates.js";
 
 const KEY = "dropforge.key";
+const ROUTES = [
+  ["/", templatesView],
+  ["/templates", templatesView],
+  ["/templates/new", newTemplateView],
+  ["/templates/:id", templateView],
+  ["/templates/:owner/:name", namedView],
+  ["/stacks", stacksView],
+  ["/stacks/:id", stackView],
+  ["/objects/:id", objectView],
+  ["/keys", keysView],
+  ["/audit", auditView],
+];
 
-/** The open catalog, created at every sign-in. */
-let catalog = null;
+/** The place in the menu of addresses that do not begin with it. */
+const PARENTS = { "": "/templates", objects: "/stacks" };
 
-const tell = (text) => { byId("message").textContent = text; };
+let session = null;
+let turn = 0;
 
-/** Shows an error. An unknown key ends the session. */
+function tell(text, kind = "bad") {
+  byId("message").className = kind;
+  byId("message").textContent = text;
+}
+
+/** Shows an error. An unknown key ends the session, but not the address. */
 function failed(error) {
-  if (error instanceof Failure && error.status === 401) leave();
+  if (session && error instanceof Failure && error.status === 401) return leave("This key is no longer valid. Sign in again.");
   tell(error.message || String(error));
+  return undefined;
 }
 
-/** Wraps `act` so that its errors are shown. */
-const trying = (act) => (...given) => Promise.resolve(act(...given)).catch(failed);
+/** A view for an address that cannot be shown. */
+function problemView(error) {
+  const missing = error instanceof Failure && error.status === 404;
+  const [title, text] = missing ? ["Not found", "It was deleted, or the address is wrong."] : ["This cannot be shown", ""];
+  return {
+    title,
+    content: [h("h1", {}, title), h("p", {}, error.message, ". "), text && h("p", {}, text), h("p", {}, link("/", "All templates"))],
+  };
+}
 
-class Catalog {
-  constructor(api, who) {
-    Object.assign(this, { api, who, rows: [], owners: new Map(), chosen: null });
-  }
-
-  async load() {
-    const generators = this.who.admin || this.who.readonly ? await this.api.generators() : [];
-    this.owners = new Map(generators.map((generator) => [generator.id, generator.name]));
-    this.rows = await this.api.templates();
-  }
-
-  owner(id) {
-    if (id === null) return "system";
-    return id === this.who.generator ? "own" : this.owners.get(id) ?? id;
-  }
-
-  /** Templates with their versions, newest first. */
-  templates() {
-    const groups = Map.groupBy(this.rows, (row) => `${row.generator_id ?? ""} ${row.name}`);
-    const versions = [...groups.values()].map((rows) => rows.toSorted((a, b) => b.version - a.version));
-    return versions.toSorted(([a], [b]) => a.name.localeCompare(b.name) || this.owner(a.generator_id).localeCompare(this.owner(b.generator_id)));
-  }
-
-  list() {
-    const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = ([row]) => `${row.name} ${row.description ?? ""} ${this.owner(row.generator_id)}`.toLowerCase();
-    const templates = this.templates();
-    const found = templates.filter((versions) => words.every((word) => text(versions).includes(word)));
-    byId("found").textContent = `${found.length} of ${templates.length} ${templates.length === 1 ? "template" : "templates"}`;
-    byId("templates").replaceChildren(...found.map((versions) => this.entry(versions)));
-  }
-
-  entry(versions) {
-    const [{ name, generator_id: owner, version }] = versions;
-    const chosen = versions.some((row) => row.id === this.chosen);
-    const about = `${this.owner(owner)} · version ${version}${versions.length > 1 ? `; ${versions.length} versions` : ""}`;
-    const open = trying(() => this.open(versions, versions[0]));
-    return h("li", {}, h("button", { type: "button", "aria-current": String(chosen), onclick: open }, name, h("br"), h("small", {}, about)));
-  }
-
-  async open(versions, version) {
-    this.chosen = version.id;
-    this.list();
-    tell("");
-    const view = new TemplateView(this, versions, version, trying);
-    await view.load();
-    if (catalog === this && this.chosen === version.id) view.show(byId("work"));
+async function viewed() {
+  const found = current(ROUTES);
+  try {
+    if (!found) throw new Failure(404, { message: `no page ${location.pathname}` });
+    return await found.view(session, found.params, found.query);
+  } catch (error) {
+    if (error instanceof Failure && error.status === 401) throw error;
+    return problemView(error);
   }
 }
 
-async function enter(key) {
-  tell("");
-  const api = new Api(key);
-  const who = await api.who();
-  const entered = new Catalog(api, who);
-  await entered.load();
-  sessionStorage.setItem(KEY, key);
-  catalog = entered;
-  const role = who.admin ? "administrator" : who.generator ? "generator" : who.readonly ? "read-only" : "agent";
-  byId("who").firstElementChild.textContent = `Signed in: ${role}`;
-  shown(true);
-  entered.list();
+/** Shows the view of the address. `moved` is true if the reader went there, which moves the focus. */
+async function show({ moved = false, top = 0, say = "" } = {}) {
+  turn += 1;
+  const mine = turn;
+  if (!session) return signIn(moved);
+  byId("main").setAttribute("aria-busy", "true");
+  let view;
+  try {
+    view = await viewed();
+  } catch (error) {
+    return mine === turn ? failed(error) : undefined;
+  }
+  if (mine !== turn) return undefined;
+  tell(say, "good");
+  place(view);
+  scrollTo(0, top);
+  if (moved) focusOn(view.focus ?? "h1");
+  return undefined;
 }
 
-function leave() {
+function place({ title, content, wide = false }) {
+  document.title = `${title} · dropforge`;
+  const main = byId("main");
+  main.replaceChildren(...content.flat(Infinity).filter(Boolean));
+  main.className = wide ? "wide" : "";
+  main.removeAttribute("aria-busy");
+  for (const anchor of byId("places").children) {
+    const inside = location.pathname.startsWith(anchor.pathname) || anchor.pathname === PARENTS[location.pathname.split("/")[1]];
+    anchor.toggleAttribute("aria-current", inside);
+    if (inside) anchor.setAttribute("aria-current", "page");
+  }
+}
+
+function focusOn(selector) {
+  const target = byId("main").querySelector(selector) ?? byId("main").querySelector("h1") ?? byId("main");
+  if (!target.matches("a, button, input, select, textarea")) target.setAttribute("tabindex", "-1");
+  target.focus({ preventScroll: true });
+}
+
+function signIn(moved) {
+  const enter = async (key) => {
+    const opened = await Session.open(key, failed);
+    if (opened.role === "agent") throw new Failure(403, { message: "This key belongs to an agent. Agents fetch objects and cannot use this page." });
+    sessionStorage.setItem(KEY, key);
+    opened.entered = true;
+    inside(opened);
+    await show({ moved: true });
+  };
+  place(signInView(enter));
+  if (moved) focusOn("input");
+}
+
+function inside(opened) {
+  session = opened;
+  byId("who").hidden = !session;
+  byId("places").hidden = !session;
+  if (!session) return;
+  byId("role").textContent = session.role;
+  const places = [["/templates", "Templates"], ["/stacks", "Stacks"], ...(session.who.admin ? [["/keys", "Keys"], ["/audit", "Audit"]] : [])];
+  byId("places").replaceChildren(...places.map(([to, name]) => link(to, name)));
+}
+
+function leave(text = "") {
   sessionStorage.removeItem(KEY);
-  catalog = null;
-  byId("key").value = "";
-  byId("templates").replaceChildren();
-  byId("work").replaceChildren(h("p", {}, "Select a template."));
-  tell("");
-  shown(false);
-  byId("key").focus();
+  inside(null);
+  show({ moved: true });
+  tell(text);
 }
 
-function shown(inside) {
-  byId("enter").hidden = inside;
-  byId("who").hidden = !inside;
-  byId("catalog").hidden = !inside;
+async function start() {
+  listen(show);
+  byId("leave").addEventListener("click", () => leave());
+  const kept = sessionStorage.getItem(KEY);
+  if (!kept) return show();
+  try {
+    inside(await Session.open(kept, failed));
+  } catch (error) {
+    if (error.status === 401) sessionStorage.removeItem(KEY);
+    await show();
+    return tell(error.message);
+  }
+  return show();
 }
 
-byId("enter").addEventListener("submit", (event) => {
-  event.preventDefault();
-  trying(enter)(byId("key").value.trim());
-});
-byId("leave").addEventListener("click", leave);
-byId("search").addEventListener("input", debounced(100, () => catalog?.list()));
-const kept = sessionStorage.getItem(KEY);
-if (kept) trying(enter)(kept);
+start();

@@ -1,4 +1,4 @@
-// Line diffs.
+// Line diffs with line numbers.
 
 import { h } from "./dom.js";
 
@@ -41,29 +41,43 @@ function between(a, b) {
   return [...lines, ...a.slice(i).map(gone), ...b.slice(j).map(come)];
 }
 
+/** Adds line numbers: `[sign, line, before, after]`, counted from the given ones. */
+function numberedLines(lines, [before, after] = [1, 1]) {
+  let [a, b] = [before, after];
+  return lines.map(([sign, line]) => [sign, line, " -".includes(sign) ? a++ : "", " +".includes(sign) ? b++ : ""]);
+}
+
 /** A diff as a list. Lines far from any change are left out. */
 export function shownDiff(before, after, name) {
   if (before === after) return h("p", { class: "same" }, "No differences.");
-  const lines = diffLines(before, after);
-  const near = (_, index) => lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== " ");
-  return rows(lines.map((line, index) => (near(line, index) ? line : null)), name);
+  const ends = before.endsWith("\n") && after.endsWith("\n");
+  const lines = numberedLines(ends ? diffLines(before.slice(0, -1), after.slice(0, -1)) : diffLines(before, after));
+  const near = (index) => lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== " ");
+  return rows(lines.map((line, index) => (near(index) ? line : null)), name);
 }
 
-/** A unified diff as a list. */
+/** A unified diff as a list. Its hunks begin with their line numbers. */
 export function shownUnified(text, name) {
-  const lines = text.replace(/\n$/, "").split("\n");
-  return rows(lines.map((line) => (/^(\+\+\+|---|@@)/.test(line) ? ["@", line] : [line[0] || " ", line.slice(1)])), name);
+  const hunks = [];
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const start = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(line);
+    if (start) hunks.push({ start: [Number(start[1]), Number(start[2])], lines: [] });
+    else if (hunks.length > 0) hunks.at(-1).lines.push([line[0] || " ", line.slice(1)]);
+    else if (!/^(\+\+\+|---)/.test(line)) hunks.push({ start: [1, 1], lines: [[line[0] || " ", line.slice(1)]] });
+  }
+  return rows(hunks.flatMap(({ start, lines }, index) => [...(index > 0 ? [null] : []), ...numberedLines(lines, start)]), name);
 }
 
-const KINDS = { " ": ["span", "", "kept"], "-": ["del", "removed: ", "gone"], "+": ["ins", "added: ", "come"], "@": ["span", "", "place"] };
+const KINDS = { " ": ["span", "", "kept"], "-": ["del", "removed: ", "gone"], "+": ["ins", "added: ", "come"], "\\": ["span", "", "place"] };
 
 function rows(lines, name) {
   const shown = lines.filter((line, index) => line !== null || lines[index - 1] !== null);
   const row = (line) => {
     if (line === null) return h("li", { class: "place" }, "⋯");
-    const [tag, spoken, kind] = KINDS[line[0]] ?? KINDS[" "];
-    const sign = h("span", { "aria-hidden": "true" }, line[0] === "@" ? "" : line[0]);
-    return h("li", { class: kind }, sign, spoken && h("span", { class: "spoken" }, spoken), h(tag, {}, line[1]));
+    const [sign, text, before, after] = line;
+    const [tag, spoken, kind] = KINDS[sign] ?? KINDS[" "];
+    const numbers = [before, after].map((number) => h("span", { class: "number", "aria-hidden": "true" }, String(number)));
+    return h("li", { class: kind }, numbers, h("span", { class: "sign", "aria-hidden": "true" }, sign), spoken && h("span", { class: "spoken" }, spoken), h(tag, {}, text));
   };
-  return h("ul", { class: "diff text", tabindex: "0", "aria-label": name }, shown.map(row));
+  return h("ul", { class: "diff text", tabindex: "0", role: "list", "aria-label": name }, shown.map(row));
 }

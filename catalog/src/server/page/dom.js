@@ -22,22 +22,48 @@ export function freshId() {
   return `e${made}`;
 }
 
-/** A control with its label above it. */
-export function labelled(text, control) {
+/** A control with its label above it and an optional hint below. */
+export function labelled(text, control, hint = null) {
   control.id ||= freshId();
-  return h("div", { class: "field" }, h("label", { for: control.id }, text), control);
+  const below = hint && h("p", { class: "hint", id: freshId() }, hint);
+  if (below) control.setAttribute("aria-describedby", below.id);
+  return h("div", { class: "field" }, h("label", { for: control.id }, text), control, below);
 }
 
-/** A text with line numbers. `marks` maps line numbers to messages. */
-export function numbered(text, marks = new Map(), name = "Text") {
-  const lines = text.split("\n");
-  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
-  const row = (line, index) => {
-    const messages = marks.get(index + 1) ?? [];
-    const notes = messages.map((message) => h("span", { class: "error note" }, message));
-    return h("li", { class: messages.length > 0 ? "marked" : null }, h("code", {}, line || " "), notes);
+/** A checkbox with its label beside it. */
+export function checkbox(text, attributes) {
+  const box = h("input", { type: "checkbox", id: freshId(), ...attributes });
+  return [box, h("div", { class: "choice" }, box, h("label", { for: box.id }, text))];
+}
+
+export const link = (to, ...children) => h("a", { href: to }, ...children);
+export const button = (text, onclick, attributes = {}) => h("button", { type: "button", onclick, ...attributes }, text);
+export const chips = (texts, attributes = {}) => h("ul", { class: "chips", ...attributes }, texts.map((text) => h("li", {}, text)));
+
+/** A time in the reader's zone, with the exact one on hover. */
+export const time = (text) => (text ? h("time", { datetime: text, title: text }, new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })) : "never");
+
+/** Names and their facts. Leaves out absent facts. */
+export function facts(entries) {
+  const given = Object.entries(entries).filter(([, fact]) => fact !== null && fact !== undefined);
+  return h("dl", {}, given.map(([name, fact]) => h("div", {}, h("dt", {}, name), h("dd", {}, fact))));
+}
+
+export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** Marks a button as busy while `act` runs. It stays focusable, and further clicks do nothing. */
+export function once(act) {
+  return async (event) => {
+    event.preventDefault();
+    const busy = event.submitter ?? event.currentTarget;
+    if (busy.getAttribute("aria-disabled") === "true") return;
+    busy.setAttribute("aria-disabled", "true");
+    try {
+      await act(event);
+    } finally {
+      busy.removeAttribute("aria-disabled");
+    }
   };
-  return h("ol", { class: "text", tabindex: "0", "aria-label": name }, lines.map(row));
 }
 
 /** Calls `act` once there are no further calls for `delay` milliseconds. */

@@ -27,11 +27,23 @@ export function write(value, indent = "") {
   return items.length === 0 ? open + close : `${open}\n${items.map((item) => deeper + item).join(",\n")}\n${indent}${close}`;
 }
 
+/** Formats JSON text. Other text is returned unchanged. */
+export function formatted(text) {
+  try {
+    return write(parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** Returns true if a value is a JSON object. */
 export const isMap = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Spelled);
 
 /** Formats a key as a JSON pointer token. */
 export const step = (key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** A JSON pointer as a path such as `image.tag`. */
+export const path = (pointer) => pointer.split("/").slice(1).map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
 
 /** Sets a property of any name, including `__proto__`. */
 export const put = (map, key, value) => Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });

@@ -1,235 +1,126 @@
-// A template version: its details, a form for parameters, the result, and comparisons.
+// A template version: its facts, and views of it, each with an address.
 
-import { shownDiff, shownUnified } from "./diff.js";
-import { debounced, freshId, h, labelled, numbered } from "./dom.js";
-import { Form } from "./form.js";
-import { parse, write } from "./json.js";
+import { changes } from "./changes.js";
+import { code } from "./code.js";
+import { Comparison } from "./compare.js";
+import { chips, facts, h, labelled, link, time } from "./dom.js";
+import { EditForm } from "./edit.js";
+import { marks } from "./errors.js";
+import { formatted } from "./json.js";
+import { address, go } from "./router.js";
+import { Workbench } from "./use.js";
 
-const TYPING = 250;
+const MAX_VERSIONS = 100;
 
-/** A list of errors. `about` creates the notes of each. */
-function listed(errors, about = () => []) {
-  return h("ul", { class: "errors" }, errors.map((error) => h("li", { class: "error" }, error.message, about(error))));
+/** Goes to the newest version of a name. */
+export async function namedView(session, { owner, name }, query) {
+  const version = await session.api.get(`/templates/newest?${new URLSearchParams({ name, owner })}`);
+  return shown(session, version, query);
 }
 
-/** Notes about an error: missing labels and annotations, help, available names. */
-function more({ details }) {
-  const missing = [
-    ...(details?.missing_labels ?? []).map((label) => `missing label ${label}`),
-    ...(details?.missing_annotations ?? []).map(([key, value]) => `missing annotation ${key} = ${value}`),
-  ];
-  const diagnostics = details?.diagnostics ?? [];
-  const help = diagnostics.flatMap((one) => [one.help, one.available?.length > 0 && `available: ${one.available.join(", ")}`]);
-  const texts = [...missing, ...help.filter(Boolean).flat()];
-  return notes(texts);
+export async function templateView(session, { id }, query) {
+  return shown(session, await session.api.get(`/templates/${id}`), query);
 }
 
-const notes = (texts) => texts.map((text) => h("span", { class: "note" }, text));
-
-/** Diagnostic messages by line of the template. */
-function marks(errors) {
-  const lines = new Map();
-  for (const one of errors.flatMap((error) => error.details?.diagnostics ?? [])) {
-    if (one.line) lines.set(one.line, [...(lines.get(one.line) ?? []), one.message]);
+/** The view of a version. Its form stays as it was left, and another version takes over its parameters. */
+async function shown(session, version, query) {
+  const { kept } = session;
+  if (kept?.version.id !== version.id || query.stack) {
+    const view = new TemplateView(session, version);
+    await view.load(query);
+    const same = kept?.version.name === version.name && kept.version.generator_id === version.generator_id;
+    if (same) view.bench.form.adopt(kept.bench.form.value());
+    session.kept = view;
+    await view.build();
   }
-  return lines;
+  return session.kept.show(query);
 }
 
-/** An error and those reported with it. */
-const withOthers = (error) => [error, ...(error.details?.also ?? [])];
-
-function section(title, open, ...children) {
-  return h("details", { open }, h("summary", {}, title), ...children);
-}
-
-export class TemplateView {
-  constructor(catalog, versions, version, trying) {
-    Object.assign(this, { catalog, api: catalog.api, versions, version, trying, asked: 0 });
-  }
-
-  async load() {
-    const { id } = this.version;
-    const all = [this.api.labels(id), this.api.annotations(id), this.api.stacks()];
-    [this.labels, this.annotations, this.stacks] = await Promise.all(all);
-  }
-
-  show(place) {
-    this.defaults = h("input", { type: "checkbox", id: freshId(), checked: true, onchange: () => this.changed() });
-    this.stack = h("select", { id: "stack", onchange: () => this.changed() },
-      h("option", { value: "" }, "no stack"), this.stacks.map((stack) => h("option", { value: stack.id }, stack.name)));
-    this.state = h("p", { id: "state", role: "status" });
-    this.result = h("div", { id: "result" });
+class TemplateView {
+  constructor(session, version) {
+    Object.assign(this, { session, api: session.api, version });
     this.content = h("div", { id: "content" });
-    const later = debounced(TYPING, () => this.live());
-    this.typed = () => {
-      this.stored.replaceChildren();
-      later();
-    };
-    this.form = new Form(this.schema(), this.typed);
-    place.replaceChildren(this.head(), this.source(), this.work(), this.comparison(), this.future());
+    this.panels = new Map();
+  }
+
+  async load({ stack }) {
+    const { id, generator_id: owner } = this.version;
+    const [labels, annotations, versions] = await Promise.all([
+      this.api.get(`/templates/${id}/labels`), this.api.get(`/templates/${id}/annotations`),
+      this.api.page(`/templates/${id}/versions`, { limit: MAX_VERSIONS }), this.session.learn([owner]),
+    ]);
+    Object.assign(this, { labels, annotations, versions: versions.rows });
+    if (!this.versions.some((row) => row.id === id)) this.versions.push(this.version);
+    this.bench = new Workbench(this.session, this.version, { stack, marked: (errors) => this.mark(errors) });
+  }
+
+  async build() {
     this.mark([]);
-    this.live();
-  }
-
-  schema() {
-    try {
-      return parse(this.version.parameters_schema);
-    } catch {
-      return {};
-    }
-  }
-
-  head() {
-    const { version, catalog } = this;
-    const option = (row) => h("option", { value: row.id, selected: row.id === version.id }, `version ${row.version}`);
-    const choose = this.trying((event) => catalog.open(this.versions, this.versions.find((row) => row.id === event.target.value)));
-    const facts = { Owner: catalog.owner(version.generator_id), Created: new Date(version.created_at).toLocaleString(), ID: version.id, Checksum: version.checksum };
-    return h("section", { class: "panel" }, h("h2", {}, version.name), version.description && h("p", {}, version.description),
-      labelled("Version", h("select", { id: "version", onchange: choose }, this.versions.map(option))),
-      h("dl", {}, Object.entries(facts).map(([name, fact]) => [h("dt", {}, name), h("dd", {}, fact)])), this.rules());
-  }
-
-  rules() {
-    const rules = [...this.labels.map((row) => row.label), ...this.annotations.map((row) => `${row.key} = ${row.value}`)];
-    if (rules.length === 0) return h("p", {}, "Matches every stack.");
-    return h("div", {}, h("h3", {}, "Required of stacks"), h("ul", { class: "marks", id: "rules" }, rules.map((rule) => h("li", {}, rule))));
-  }
-
-  source() {
-    let schema = this.version.parameters_schema;
-    try {
-      schema = write(parse(schema));
-    } catch { /* Shown unformatted. */ }
-    return h("section", { class: "two" }, section("Template", true, this.content),
-      section("Schema", false, numbered(schema, new Map(), "The schema")));
-  }
-
-  work() {
-    const choice = h("div", { class: "choice" }, this.defaults, h("label", { for: this.defaults.id }, "Fill in schema defaults"));
-    this.store = h("button", { type: "button", id: "instantiate", onclick: this.trying(() => this.instantiate()) }, "Instantiate");
-    this.stored = h("div", { id: "stored", role: "status" });
-    const left = h("section", { class: "panel" }, h("h3", {}, "Parameters"), choice, this.form.element);
-    const right = h("section", { class: "panel" }, h("h3", {}, "Result"), labelled("Stack", this.stack), this.state, this.result, this.store, this.stored);
-    return h("div", { class: "two" }, left, right);
+    this.use = await this.bench.element();
   }
 
   mark(errors) {
-    this.content.replaceChildren(numbered(this.version.template_content, marks(errors), "The template"));
+    const { name, template_content: text } = this.version;
+    this.content.replaceChildren(code(text, { name: "Template", language: "tera", file: `${name}.tera`, marks: marks(errors) }));
   }
 
-  options() {
-    return { stack: this.stack.value, defaults: this.defaults.checked };
+  /** The views: name of the address, title, content. */
+  views() {
+    const all = [
+      ["", "Use", () => this.use],
+      ["source", "Source", () => this.source()],
+      ["compare", "Compare", (query) => new Comparison(this).element(query)],
+      ["changes", "Preview changes", () => changes(this)],
+    ];
+    const edit = ["edit", "New version", () => new EditForm(this.session, this.version).element()];
+    return this.session.owns(this.version.generator_id) ? [...all, edit] : all;
   }
 
-  /** Renders again after a choice and clears the message about a stored object. */
-  changed() {
-    this.stored.replaceChildren();
-    this.live();
+  /** The address of a view of a version. */
+  at(id, view, query = {}) {
+    return address(["templates", id], { view, ...query });
   }
 
-  /** Renders the parameters of the form. Only the latest response is shown. */
-  async live() {
-    this.asked += 1;
-    const { asked } = this;
-    this.store.disabled = true;
-    const parameters = this.form.text();
-    if (parameters === null) {
-      this.state.textContent = "The parameters are not valid JSON.";
-      this.result.replaceChildren();
-      return;
-    }
-    let answer;
-    try {
-      answer = await this.api.stamp(this.version.id, parameters, this.options());
-    } catch (error) {
-      answer = { status: error.status ?? 0, errors: [error] };
-    }
-    if (asked === this.asked) this.answered(answer);
-  }
-
-  answered({ status, yaml_content: text, errors = [], warnings = [] }) {
-    this.store.disabled = status !== 200 || this.stack.value === "" || this.catalog.who.readonly;
-    this.state.textContent = text === undefined ? "Cannot render:" : "Preview. Nothing is stored.";
-    this.result.replaceChildren(...this.showErrors(errors));
-    if (warnings.length > 0) this.result.append(h("p", {}, "Warnings"), listed(warnings));
-    if (text !== undefined) this.result.append(numbered(text, new Map(), "Rendered text"));
-  }
-
-  /** Shows errors at their places and returns the list of the others. */
-  showErrors(errors) {
-    this.mark(errors);
-    const nowhere = this.form.fail(errors.flatMap((error) => error.details?.violations ?? []));
-    const rest = (error) => {
-      const unplaced = nowhere.filter((one) => error.details?.violations?.includes(one));
-      const told = error.details?.violations ? [] : error.details?.validation_errors ?? [];
-      const texts = [...unplaced.map((one) => (one.pointer ? `${one.pointer}: ${one.message}` : one.message)), ...told];
-      return [...notes(texts), ...more(error)];
+  async show(query) {
+    const views = this.views();
+    const chosen = views.find(([name]) => name === (query.view ?? "")) ?? views[0];
+    const { version } = this;
+    const [name] = chosen;
+    if (!this.panels.has(name) || name === "compare") this.panels.set(name, await chosen[2](query));
+    const links = views.map(([view, title]) => h("a", { href: this.at(version.id, view), "aria-current": view === name ? "page" : null }, title));
+    return {
+      title: `${version.name}, version ${version.version}`,
+      wide: true,
+      focus: this.refocus(),
+      content: [h("p", { class: "trail" }, link("/templates", "Templates"), " / ", version.name),
+        this.head(name), h("nav", { class: "views", "aria-label": "Views of this version" }, links), this.panels.get(name)],
     };
-    return errors.length > 0 ? [listed(errors, rest)] : [];
   }
 
-  async instantiate() {
-    const parameters = this.form.text();
-    if (parameters === null || this.store.disabled) return;
-    this.store.disabled = true;
-    try {
-      const object = await this.api.instantiate(this.version.id, parameters, this.options());
-      const name = this.stack.selectedOptions[0].textContent;
-      this.stored.replaceChildren(h("p", { class: "done" }, `Created object ${object.id} in ${name}, checksum ${object.yaml_checksum}.`));
-    } catch (error) {
-      this.stored.replaceChildren(...this.showErrors(withOthers(error)));
-    } finally {
-      this.store.disabled = false;
-    }
+  /** The focus stays on the choice of the version, or on the view that was chosen. */
+  refocus() {
+    if (document.activeElement?.id === "version") return "#version";
+    return document.activeElement?.closest(".views") ? ".views [aria-current]" : "h1";
   }
 
-  comparison() {
-    const others = this.versions.filter((row) => row.id !== this.version.id);
-    if (others.length === 0) return section("Compare", false, h("p", {}, "There are no other versions."));
-    const other = h("select", { id: "other" }, others.map((row) => h("option", { value: row.id }, `version ${row.version}`)));
-    const [state, place] = [h("p", { role: "status" }), h("div", { id: "difference" })];
-    const compare = this.trying(async () => {
-      const before = others.find((row) => row.id === other.value);
-      place.replaceChildren(...await this.differences(before));
-      state.textContent = `Version ${before.version} → version ${this.version.version}`;
-    });
-    const button = h("button", { type: "button", id: "compare", onclick: compare }, "Compare");
-    return section("Compare", false, labelled("With", other), button, state, place);
+  head(view) {
+    const { version, session } = this;
+    const newest = this.versions[0].id;
+    const option = (row) => h("option", { value: row.id, selected: row.id === version.id }, `version ${row.version}${row.id === newest ? " (newest)" : ""}`);
+    const choose = (event) => go(this.at(event.target.value, view));
+    const rules = [...this.labels.map((row) => row.label), ...this.annotations.map((row) => `${row.key} = ${row.value}`)];
+    return h("section", { class: "head" },
+      h("div", { class: "title" }, h("h1", {}, version.name), labelled("Version", h("select", { id: "version", onchange: choose }, this.versions.map(option)))),
+      version.description && h("p", {}, version.description),
+      facts({ Owner: session.owner(version.generator_id), Created: time(version.created_at) }),
+      rules.length === 0 ? h("p", { class: "soft" }, "Fits every stack.")
+        : h("div", { class: "rules" }, h("span", { class: "soft" }, "Fits stacks with"), chips(rules, { id: "rules" })));
   }
 
-  async differences(before) {
-    const after = this.version;
-    const part = (title, key) => [h("h3", {}, title), shownDiff(before[key], after[key], `${title}: diff`)];
-    const parts = [...part("Template", "template_content"), ...part("Schema", "parameters_schema"), h("h3", {}, "Result with these parameters")];
-    const parameters = this.form.text();
-    if (parameters === null) return [...parts, h("p", { class: "error" }, "The parameters are not valid JSON.")];
-    const stamp = (row) => this.api.stamp(row.id, parameters, { stack: "", defaults: this.defaults.checked });
-    const answers = await Promise.all([before, after].map(stamp));
-    if (answers.every((answer) => answer.status === 200)) {
-      return [...parts, shownDiff(answers[0].yaml_content, answers[1].yaml_content, "Result: diff")];
-    }
-    const about = (error) => [...notes(error.details?.validation_errors ?? []), ...more(error)];
-    const failure = (answer, row) => answer.status !== 200
-      && h("div", {}, h("p", {}, `Version ${row.version} cannot be rendered:`), listed(answer.errors, about));
-    return [...parts, failure(answers[0], before), failure(answers[1], after)].filter(Boolean);
-  }
-
-  future() {
-    const [state, place] = [h("p", { role: "status" }), h("div", { id: "changes" })];
-    const look = this.trying(async () => {
-      const changes = await this.api.changes(this.version.id);
-      state.textContent = `${changes.unchanged} of ${changes.instances} objects would not change.`;
-      place.replaceChildren(...changes.changes.map((change) => this.change(change)));
-    });
-    return section("Preview changes", false,
-      h("p", {}, "Renders the newest object of every stack again with this version."),
-      h("button", { type: "button", id: "look", onclick: look }, "Preview"), state, place);
-  }
-
-  change({ instances, diff, errors }) {
-    const name = (id) => this.stacks.find((stack) => stack.id === id)?.name ?? id;
-    const where = instances.map((one) => `${name(one.stack_id)} (version ${one.template_version})`).join(", ");
-    const count = instances.length === 1 ? "1 object" : `${instances.length} objects`;
-    return h("section", {}, h("h3", {}, `${count}: ${where}`), errors ? listed(errors, more) : shownUnified(diff ?? "", `Changes: ${where}`));
+  source() {
+    const { version } = this;
+    const schema = code(version.parameters_schema, { name: "Schema", language: "json", file: `${version.name}.schema.json`, shown: formatted(version.parameters_schema) });
+    return h("div", { class: "stacked" }, h("div", { class: "two" }, this.content, schema),
+      facts({ ID: h("code", {}, version.id), Checksum: h("code", {}, version.checksum) }));
   }
 }

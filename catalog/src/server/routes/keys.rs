@@ -1,7 +1,7 @@
 //! Keys without a generator.
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -12,18 +12,11 @@ use crate::server::authentication::Caller;
 use crate::server::error::Result;
 use crate::server::extract::{Json, Path};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, KeyRow, Role};
+use crate::{CatalogError, KeyInput, KeyRow};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(list_keys, create_key)).routes(routes!(revoke_key))
-}
-
-/// A request to create a key.
-#[derive(Debug, Deserialize, ToSchema)]
-struct CreateKeyRequest {
-    /// Role of the key. `generator` is not allowed: a generator's key is created with the generator.
-    role: Role,
 }
 
 /// A key. It is shown only once.
@@ -45,17 +38,17 @@ async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiR
 }
 
 /// Creates a key.
-#[utoipa::path(post, path = "/keys", tag = "keys", request_body = CreateKeyRequest, responses(
+#[utoipa::path(post, path = "/keys", tag = "keys", request_body = KeyInput, responses(
     (status = 201, body = CreateKeyResponse, description = "The key."),
-    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_json`"),
+    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_name`, `invalid_expiry`, `invalid_json`"),
     (status = 403, body = CatalogError, description = "`admin_required`"),
 ))]
 async fn create_key(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, .. }: Json<CreateKeyRequest>,
+    Json { value, .. }: Json<KeyInput>,
 ) -> Result<ApiResponse> {
-    let (key, pak) = service.catalog.create_key(caller.actor, value.role).await?;
+    let (key, pak) = service.catalog.create_key(caller.actor, &value).await?;
     ApiResponse::created(&CreateKeyResponse { key, pak })
 }
 

@@ -1,5 +1,6 @@
 //! The routes. Each declares its own responses; those common to all routes are added to the description.
 
+mod audit;
 mod auth;
 mod generators;
 mod keys;
@@ -37,6 +38,7 @@ const ROOT: &str = "/api/v1";
 /// The routes that need a key.
 fn authenticated() -> OpenApiRouter<Shared> {
     let mut routes = OpenApiRouter::default()
+        .merge(audit::routes())
         .merge(auth::routes())
         .merge(generators::routes())
         .merge(provenance::routes())

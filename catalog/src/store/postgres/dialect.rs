@@ -20,3 +20,19 @@ pub async fn lock(c: &mut Connection, what: &str) -> StoreResult<()> {
     sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(what.to_owned()).execute(c).await?;
     Ok(())
 }
+
+/// The owner of a template, as in the indexes: the nil ID for the system.
+macro_rules! owner {
+    ($table:literal) => {
+        concat!("COALESCE(", $table, "generator_id, '00000000-0000-0000-0000-000000000000')")
+    };
+}
+
+/// The name of a template in lower case (ASCII), as in the indexes.
+macro_rules! folded {
+    ($table:literal) => {
+        concat!("lower(", $table, "name COLLATE \"C\")")
+    };
+}
+
+pub(super) use {folded, owner};

@@ -15,6 +15,7 @@ use crate::store::{StoreError, StoreResult};
 const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
     (2, include_str!("../../../migrations/postgres/0002_size.sql")),
+    (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
 ];
 
 /// PostgreSQL allows 100 for all clients by default.

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::super::Backend;
-use super::{generators, idempotency, instances, metadata, objects, purge, stacks, status, templates};
+use super::audit::{Event, Kind, audited, audited_if};
+use super::{audit, generators, idempotency, instances, keys, metadata, objects, purge, stacks, status, templates};
+use crate::audit::AuditEntry;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -29,7 +31,9 @@ impl Store for Backend {
     }
 
     async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged> {
-        self.write(move |c| Box::pin(purge::purge(c, before, most))).await
+        let event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
+        let changed = |purged: &Purged| purged.objects + purged.stacks + purged.templates > 0;
+        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, most)))).await
     }
 
     async fn close(&self) {
@@ -48,7 +52,8 @@ impl Store for Backend {
         token: Option<&IdempotencyToken>,
     ) -> StoreResult<Generator> {
         let (new, key, token) = (new.clone(), key.clone(), token.cloned());
-        self.write(move |c| Box::pin(generators::create(c, new, key, token))).await
+        let event = Event::new("generator.create", Kind::Generator, new.id);
+        self.write(audited(event, move |c| Box::pin(generators::create(c, new, key, token)))).await
     }
 
     async fn generator(&self, id: Uuid) -> StoreResult<Generator> {
@@ -62,48 +67,64 @@ impl Store for Backend {
 
     async fn update_generator(&self, to: &Generator) -> StoreResult<Generator> {
         let to = to.clone();
-        self.write(move |c| Box::pin(generators::update(c, to))).await
+        let event = Event::new("generator.update", Kind::Generator, to.id);
+        self.write(audited(event, move |c| Box::pin(generators::update(c, to)))).await
     }
 
     async fn delete_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
-        self.write(move |c| Box::pin(generators::delete(c, id, at))).await
+        let event = Event::new("generator.delete", Kind::Generator, id);
+        self.write(audited(event, move |c| Box::pin(generators::delete(c, id, at)))).await
     }
 
     async fn add_key(&self, key: &KeyRow) -> StoreResult<()> {
         let key = key.clone();
-        self.write(move |c| Box::pin(generators::add_key(c, key))).await
+        let event = Event::new("key.create", Kind::Key, key.id);
+        self.write(audited(event, move |c| Box::pin(generators::add_key(c, key)))).await
     }
 
     async fn add_first_key(&self, key: &KeyRow) -> StoreResult<bool> {
         let key = key.clone();
-        self.write(move |c| Box::pin(generators::add_first_key(c, key))).await
+        let event = Event::new("key.create", Kind::Key, key.id);
+        self.write(audited_if(event, |added| *added, move |c| Box::pin(generators::add_first_key(c, key)))).await
     }
 
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Timestamp) -> StoreResult<()> {
         let key = key.clone();
-        self.write(move |c| Box::pin(generators::rotate(c, generator, key, at))).await
+        let event = Event::new("key.rotate", Kind::Generator, generator);
+        self.write(audited(event, move |c| Box::pin(generators::rotate(c, generator, key, at)))).await
     }
 
     async fn key(&self, short_token: &str) -> StoreResult<KeyRow> {
         let short_token = short_token.to_owned();
-        self.read(move |c| Box::pin(generators::key(c, short_token))).await
+        self.read(move |c| Box::pin(keys::one(c, short_token))).await
     }
 
     async fn keys(&self) -> StoreResult<Vec<KeyRow>> {
-        self.read(|c| Box::pin(generators::keys(c))).await
+        self.read(|c| Box::pin(keys::all(c))).await
     }
 
     async fn revoke_key(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
-        self.write(move |c| Box::pin(generators::revoke(c, id, at))).await
+        let event = Event::new("key.revoke", Kind::Key, id);
+        self.write(audited(event, move |c| Box::pin(generators::revoke(c, id, at)))).await
     }
 
     async fn touch_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
         self.write(move |c| Box::pin(generators::touch(c, id, at))).await
     }
 
+    async fn touch_key(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
+        self.write(move |c| Box::pin(keys::touch(c, id, at))).await
+    }
+
+    async fn audit(&self, object: Option<Uuid>, page: &Page) -> StoreResult<Vec<AuditEntry>> {
+        let page = page.clone();
+        self.read(move |c| Box::pin(audit::all(c, object, page))).await
+    }
+
     async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion> {
         let (new, token) = (new.clone(), token.cloned());
-        self.write(move |c| Box::pin(templates::create(c, new, token))).await
+        let event = Event::new("template.create", Kind::Template, new.id);
+        self.write(audited(event, move |c| Box::pin(templates::create(c, new, token)))).await
     }
 
     async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion> {
@@ -145,7 +166,8 @@ impl Store for Backend {
     }
 
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
-        self.write(move |c| Box::pin(templates::delete(c, id, at))).await
+        let event = Event::new("template.delete", Kind::Template, id);
+        self.write(audited(event, move |c| Box::pin(templates::delete(c, id, at)))).await
     }
 
     async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>> {
@@ -154,12 +176,14 @@ impl Store for Backend {
 
     async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()> {
         let new = new.clone();
-        self.write(move |c| Box::pin(metadata::add_template_label(c, new))).await
+        let event = Event::new("template.label.add", Kind::Template, new.template_id).with(&new.label);
+        self.write(audited(event, move |c| Box::pin(metadata::add_template_label(c, new)))).await
     }
 
     async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
         let label = label.to_owned();
-        self.write(move |c| Box::pin(metadata::remove_template_label(c, id, label))).await
+        let event = Event::new("template.label.remove", Kind::Template, id).with(&label);
+        self.write(audited(event, move |c| Box::pin(metadata::remove_template_label(c, id, label)))).await
     }
 
     async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>> {
@@ -168,17 +192,20 @@ impl Store for Backend {
 
     async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()> {
         let new = new.clone();
-        self.write(move |c| Box::pin(metadata::add_template_annotation(c, new))).await
+        let event = Event::new("template.annotation.add", Kind::Template, new.template_id).with(&new.key);
+        self.write(audited(event, move |c| Box::pin(metadata::add_template_annotation(c, new)))).await
     }
 
     async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
         let key = key.to_owned();
-        self.write(move |c| Box::pin(metadata::remove_template_annotation(c, id, key))).await
+        let event = Event::new("template.annotation.remove", Kind::Template, id).with(&key);
+        self.write(audited(event, move |c| Box::pin(metadata::remove_template_annotation(c, id, key)))).await
     }
 
     async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack> {
         let (new, token) = (new.clone(), token.cloned());
-        self.write(move |c| Box::pin(stacks::create(c, new, token))).await
+        let event = Event::new("stack.create", Kind::Stack, new.id);
+        self.write(audited(event, move |c| Box::pin(stacks::create(c, new, token)))).await
     }
 
     async fn stack(&self, id: Uuid) -> StoreResult<Stack> {
@@ -192,12 +219,14 @@ impl Store for Backend {
 
     async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
         let to = to.clone();
-        self.write(move |c| Box::pin(stacks::update(c, to, expected))).await
+        let event = Event::new("stack.update", Kind::Stack, to.id);
+        self.write(audited(event, move |c| Box::pin(stacks::update(c, to, expected)))).await
     }
 
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()> {
         let marker = marker.clone();
-        self.write(move |c| Box::pin(stacks::delete(c, id, marker))).await
+        let event = Event::new("stack.delete", Kind::Stack, id);
+        self.write(audited(event, move |c| Box::pin(stacks::delete(c, id, marker)))).await
     }
 
     async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>> {
@@ -206,12 +235,14 @@ impl Store for Backend {
 
     async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()> {
         let new = new.clone();
-        self.write(move |c| Box::pin(metadata::add_stack_label(c, new))).await
+        let event = Event::new("stack.label.add", Kind::Stack, new.stack_id).with(&new.label);
+        self.write(audited(event, move |c| Box::pin(metadata::add_stack_label(c, new)))).await
     }
 
     async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
         let label = label.to_owned();
-        self.write(move |c| Box::pin(metadata::remove_stack_label(c, id, label))).await
+        let event = Event::new("stack.label.remove", Kind::Stack, id).with(&label);
+        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_label(c, id, label)))).await
     }
 
     async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>> {
@@ -220,12 +251,14 @@ impl Store for Backend {
 
     async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()> {
         let new = new.clone();
-        self.write(move |c| Box::pin(metadata::add_stack_annotation(c, new))).await
+        let event = Event::new("stack.annotation.add", Kind::Stack, new.stack_id).with(&new.key);
+        self.write(audited(event, move |c| Box::pin(metadata::add_stack_annotation(c, new)))).await
     }
 
     async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
         let key = key.to_owned();
-        self.write(move |c| Box::pin(metadata::remove_stack_annotation(c, id, key))).await
+        let event = Event::new("stack.annotation.remove", Kind::Stack, id).with(&key);
+        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_annotation(c, id, key)))).await
     }
 
     async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows> {
@@ -234,7 +267,8 @@ impl Store for Backend {
 
     async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
         let (new, token) = (new.clone(), token.cloned());
-        self.write(move |c| Box::pin(objects::create(c, new, token))).await
+        let event = Event::new("object.create", Kind::Object, new.id);
+        self.write(audited(event, move |c| Box::pin(objects::create(c, new, token)))).await
     }
 
     async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject> {

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::super::dialect::{Connection, HELD_GENERATOR, lock};
 use super::paging::{after, limit};
 use super::rows::{execute_one, rows, statement};
-use super::{idempotency, live};
+use super::{idempotency, keys, live};
 use crate::model::{Generator, KeyRow, Timestamp};
 use crate::store::{IdempotencyToken, Page, StoreResult};
 
@@ -84,8 +84,7 @@ pub async fn add_key(c: &mut Connection, key: KeyRow) -> StoreResult<()> {
 
 pub async fn add_first_key(c: &mut Connection, key: KeyRow) -> StoreResult<bool> {
     lock(c, key.role.name()).await?;
-    let select = statement("SELECT id FROM api_keys WHERE role = $1 AND revoked_at IS NULL LIMIT 1");
-    let first = select.bind(key.role.name()).fetch_optional(&mut *c).await?.is_none();
+    let first = !keys::exists(c, key.role, key.created_at).await?;
     if first {
         insert_key(c, key).await?;
     }
@@ -97,9 +96,9 @@ async fn insert_key(c: &mut Connection, key: KeyRow) -> StoreResult<()> {
         "INSERT INTO api_keys (id, short_token, hash, role, generator_id, created_at, revoked_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     );
-    let insert = insert.bind(key.id).bind(key.short_token).bind(key.hash).bind(key.role.name());
-    insert.bind(key.generator_id).bind(key.created_at).bind(key.revoked_at).execute(c).await?;
-    Ok(())
+    let insert = insert.bind(key.id).bind(key.short_token.clone()).bind(key.hash.clone()).bind(key.role.name());
+    insert.bind(key.generator_id).bind(key.created_at).bind(key.revoked_at).execute(&mut *c).await?;
+    keys::insert_details(c, key).await
 }
 
 pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Timestamp) -> StoreResult<()> {
@@ -107,15 +106,6 @@ pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Timestamp) ->
     statement(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
     statement(REVOKE_ALL).bind(id).bind(at).execute(&mut *c).await?;
     insert_key(c, key).await
-}
-
-pub async fn key(c: &mut Connection, short_token: String) -> StoreResult<KeyRow> {
-    let select = rows("SELECT * FROM api_keys WHERE short_token = $1 AND revoked_at IS NULL");
-    Ok(select.bind(short_token).fetch_one(c).await?)
-}
-
-pub async fn keys(c: &mut Connection) -> StoreResult<Vec<KeyRow>> {
-    Ok(rows("SELECT * FROM api_keys ORDER BY id").fetch_all(c).await?)
 }
 
 pub async fn revoke(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {

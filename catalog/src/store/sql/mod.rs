@@ -1,10 +1,12 @@
 //! The store trait, implemented with statements that both databases understand. This module is compiled twice, under
 //! `sqlite` and under `postgres`. Connections, transactions and locks, which differ, are in the parent module.
 
+mod audit;
 mod backend;
 mod generators;
 mod idempotency;
 mod instances;
+mod keys;
 mod live;
 mod metadata;
 mod objects;

@@ -4,6 +4,7 @@ use sqlx::query::{Query, QueryAs};
 use sqlx::{Database, Error, FromRow, Row as _};
 
 use super::super::dialect::{Connection, Db, Row};
+use crate::audit::AuditEntry;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion,
@@ -56,6 +57,10 @@ columns! {
         id, created_at, updated_at, deleted_at, sequence_id, stack_id, yaml_content, yaml_checksum, submitted_at,
         is_deletion_marker
     }
+    AuditEntry {
+        id, at, action, object_kind, object_id, object_name, detail, role, key_id, key_name, generator_id, address,
+        request_id
+    }
     Counts { generators, templates, stacks, objects }
 }
 
@@ -90,6 +95,9 @@ impl FromRow<'_, Row> for KeyRow {
             generator_id: row.try_get("generator_id")?,
             created_at: row.try_get("created_at")?,
             revoked_at: row.try_get("revoked_at")?,
+            name: row.try_get("name")?,
+            expires_at: row.try_get("expires_at")?,
+            last_used_at: row.try_get("last_used_at")?,
         })
     }
 }

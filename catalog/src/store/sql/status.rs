@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use uuid::Uuid;
 
-use super::super::dialect::Connection;
+use super::super::dialect::{Connection, owner};
 use super::rows::{rows, statement};
 use crate::store::{Counts, StoreResult, Usage};
 
@@ -36,13 +36,17 @@ pub async fn counts(c: &mut Connection) -> StoreResult<Counts> {
     Ok(rows(COUNTS).fetch_one(c).await?)
 }
 
-/// A generator's objects are live if their stack is. The sums come from indexes, except for the bytes of templates.
-pub const USAGE: &str = "SELECT
-    (SELECT COUNT(*) FROM stack_templates WHERE owner = $1 AND deleted_at IS NULL) AS templates,
-    (SELECT CAST(COALESCE(SUM(octet_length(template_content) + octet_length(parameters_schema)), 0) AS bigint)
-        FROM stack_templates WHERE owner = $1 AND deleted_at IS NULL) AS template_bytes,
-    COUNT(o.sequence_id) AS objects, CAST(COALESCE(SUM(o.yaml_bytes), 0) AS bigint) AS object_bytes
-    FROM stacks s JOIN deployment_objects o ON o.stack_id = s.id WHERE s.generator_id = $1 AND s.deleted_at IS NULL";
+/// A generator's objects are live if their stack is.
+pub const USAGE: &str = concat!(
+    "WITH own AS (SELECT template_content, parameters_schema FROM stack_templates WHERE ",
+    owner!(""),
+    " = $1 AND deleted_at IS NULL)
+    SELECT (SELECT COUNT(*) FROM own) AS templates,
+    (SELECT CAST(COALESCE(SUM(octet_length(template_content) + octet_length(parameters_schema)), 0) AS bigint) FROM own)
+        AS template_bytes,
+    COUNT(o.sequence_id) AS objects, CAST(COALESCE(SUM(octet_length(o.yaml_content)), 0) AS bigint) AS object_bytes
+    FROM stacks s JOIN deployment_objects o ON o.stack_id = s.id WHERE s.generator_id = $1 AND s.deleted_at IS NULL"
+);
 
 pub async fn usage(c: &mut Connection, generator: Uuid) -> StoreResult<Usage> {
     let row = statement(USAGE).bind(generator).fetch_one(c).await?;

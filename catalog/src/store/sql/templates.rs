@@ -122,8 +122,8 @@ pub async fn search(
 /// The folded name of the last row of the previous page, or `None` if there is no such row.
 async fn name_before(c: &mut Connection, page: &Page) -> StoreResult<Option<String>> {
     let Some(id) = page.after else { return Ok(Some(String::new())) };
-    let select = rows::<(String,)>("SELECT folded_name FROM stack_templates WHERE id = $1");
-    Ok(select.bind(id).fetch_optional(c).await?.map(|(name,)| name))
+    let select = rows::<(String,)>("SELECT name FROM stack_templates WHERE id = $1");
+    Ok(select.bind(id).fetch_optional(c).await?.map(|(name,)| name.to_ascii_lowercase()))
 }
 
 /// A pattern for names that contain a text. Names are compared in lower case.

@@ -18,3 +18,19 @@ pub const SWEEP: &str = "DELETE FROM requests WHERE key IN
 pub async fn lock(_: &mut Connection, _: &str) -> StoreResult<()> {
     Ok(())
 }
+
+/// The owner of a template, as in the indexes: the nil ID for the system.
+macro_rules! owner {
+    ($table:literal) => {
+        concat!("COALESCE(", $table, "generator_id, x'00000000000000000000000000000000')")
+    };
+}
+
+/// The name of a template in lower case (ASCII), as in the indexes.
+macro_rules! folded {
+    ($table:literal) => {
+        concat!("lower(", $table, "name)")
+    };
+}
+
+pub(super) use {folded, owner};

@@ -14,13 +14,14 @@ use sqlx::{ConnectOptions, Connection};
 use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::{StoreError, StoreResult};
 
-const MIGRATIONS: &Migrations = &[
+pub const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/sqlite/0001_catalog.sql")),
     (2, include_str!("../../../migrations/sqlite/0002_size.sql")),
+    (3, include_str!("../../../migrations/sqlite/0003_operations.sql")),
 ];
 
 /// The application ID in the header of a catalog file: "dfcg".
-const APPLICATION: i32 = 0x6466_6367;
+pub const APPLICATION: i32 = 0x6466_6367;
 
 /// The path of a database in memory.
 pub const IN_MEMORY: &str = ":memory:";

@@ -3,6 +3,7 @@
 //! All changes go through one connection ([`writer`]). Reads use other connections, which see the last committed state
 //! and never wait. The file is in WAL mode, and every commit is synced.
 
+mod backup;
 mod dialect;
 mod file;
 mod pool;
@@ -12,6 +13,7 @@ mod pool;
 mod sql;
 mod writer;
 
+pub use backup::{back_up, restore};
 pub(super) use pool::SqliteStore;
 use pool::SqliteStore as Backend;
 pub(super) use sql::statements::STATEMENTS;

@@ -1,7 +1,7 @@
 //! Intrinsics of expressions: operations besides operators and functions. Lowering calls them; sources cannot name them.
 
 use super::intrinsics::intrinsics;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, joined};
 use crate::dialect::cel::values::compare::equal;
 use crate::dialect::cel::values::declared::declared;
 use crate::dialect::cel::values::errors::{bad_argument, noted_since};
@@ -96,10 +96,10 @@ fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>], from: Value<'v>) -> Result
 /// `value` (the last two as JSON). The compiled schemas are cached with the space.
 fn schema<'v>(cx: &Cx<'v>, text: &'v str, values: &'v [Value<'v>]) -> Result<Value<'v>> {
     let violations = cx.schemas(text)?.validate(values, cx.limits().diagnostics, &mut |steps| cx.spend(steps))?;
-    let mut errors = violations.into_iter().map(|violation| unfit(cx, violation));
-    let Some(mut first) = errors.next() else { return with_declared_numbers(cx, text, values) };
-    first.also = errors.collect();
-    Err(first)
+    match joined(violations.into_iter().map(|violation| unfit(cx, violation))) {
+        Some(error) => Err(error),
+        None => with_declared_numbers(cx, text, values),
+    }
 }
 
 /// Returns the list of valid inputs with the numbers that their schemas declare.

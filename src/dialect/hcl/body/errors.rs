@@ -60,7 +60,7 @@ impl Location<'_> {
 
     /// Formats the start as `file:line:column`.
     pub(in crate::dialect::hcl) fn position(&self) -> String {
-        format!("{}:{}", self.source.name(), self.source.position(self.span.start))
+        format!("{}:{}", self.source.path(), self.source.position(self.span.start))
     }
 }
 

@@ -1,0 +1,67 @@
+// Texts with line numbers and colours, which can be copied and downloaded.
+
+import { coloured } from "./colour.js";
+import { button, byId, count, h } from "./dom.js";
+
+const MAX_LINES = 5000;
+const MAX_COLOURED = 300_000;
+
+/** Copies a text. Clipboards exist only on secure addresses, so there is another way. */
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const before = document.activeElement;
+  const area = h("textarea", { class: "spoken" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  before?.focus();
+  if (!copied) throw new Error("The browser does not allow copying here.");
+  return undefined;
+}
+
+function download(text, file) {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+  h("a", { href: url, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** A button that copies what `text` returns, and says so. */
+export function copier(text, name) {
+  const act = async (event) => {
+    const target = event.currentTarget;
+    await copy(text()).then(() => { target.firstChild.data = "Copied"; }, (error) => { target.firstChild.data = error.message; });
+    byId("message").className = "spoken";
+    byId("message").textContent = `${target.firstChild.data}: ${name}`;
+    setTimeout(() => { target.firstChild.data = "Copy"; }, 2000);
+  };
+  return button(["Copy", h("span", { class: "spoken" }, ` ${name}`)], act, { class: "small" });
+}
+
+function line(tokens, messages) {
+  const parts = tokens.map(([kind, text]) => (kind ? h("span", { class: `t-${kind}` }, text) : text));
+  const notes = messages.map((message) => h("span", { class: "error note" }, message));
+  return h("li", { class: messages.length > 0 ? "marked" : null }, h("code", {}, parts.length > 0 ? parts : " "), notes);
+}
+
+/** A text with line numbers. `marks` maps line numbers to messages. */
+function numbered(text, { name, language, marks = new Map() }) {
+  const lines = coloured(text, text.length > MAX_COLOURED ? "" : language);
+  if (lines.length > 1 && lines.at(-1).length === 0) lines.pop();
+  const shown = lines.slice(0, MAX_LINES).map((tokens, index) => line(tokens, marks.get(index + 1) ?? []));
+  const rest = lines.length > MAX_LINES && h("p", { class: "hint" }, `The first ${MAX_LINES.toLocaleString("en")} of ${count(lines.length, "line")}.`);
+  return [h("ol", { class: "text", tabindex: "0", role: "list", "aria-label": name }, shown), rest];
+}
+
+/** A text with its name, line numbers, colours, and buttons. `shown` is what to show instead of the text. */
+export function code(text, { name, language = "", file, marks, shown = text }) {
+  const tools = h("div", { class: "tools" }, copier(() => text, name),
+    file && button(["Download", h("span", { class: "spoken" }, ` ${name}`)], () => download(text, file), { class: "small" }));
+  return h("div", { class: "code-block" }, h("div", { class: "bar" }, h("span", { class: "soft" }, name), tools), numbered(shown, { name, language, marks }));
+}
+
+/** A command to copy. */
+export function command(text, about = "") {
+  return h("div", { class: "command" }, about && h("p", { class: "hint" }, about), h("div", { class: "bar" }, h("code", {}, text), copier(() => text, "command")));
+}

@@ -1,0 +1,104 @@
+//! TLS: the certificate of the server, read again when its files change.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Minimum interval between looks at the files.
+const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// A connection, encrypted or not.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A certificate and its key. Clones share them.
+///
+/// Renewed files are used within ten seconds, without a restart. If they cannot be used, the previous ones stay.
+#[derive(Clone)]
+pub struct Tls(Arc<Files>);
+
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    current: Mutex<Current>,
+}
+
+struct Current {
+    acceptor: TlsAcceptor,
+    changed: [Option<SystemTime>; 2],
+    looked: Instant,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").field("certificate", &self.0.certificate).finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    /// Reads a chain of certificates and the key of the first one, both PEM.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the key does not fit the certificate. The text names the file, and shows nothing of the
+    /// key.
+    pub fn load(certificate: &Path, key: &Path) -> io::Result<Self> {
+        let changed = changed(certificate, key);
+        let current = Current { acceptor: acceptor(certificate, key)?, changed, looked: Instant::now() };
+        let (certificate, key) = (certificate.to_owned(), key.to_owned());
+        Ok(Self(Arc::new(Files { certificate, key, current: Mutex::new(current) })))
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        let Files { certificate, key, current } = &*self.0;
+        let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.looked.elapsed() >= LOOK_INTERVAL {
+            current.looked = Instant::now();
+            let changed = changed(certificate, key);
+            // Both files are renewed one after the other, so that a pair may not fit yet.
+            if let (true, Ok(acceptor)) = (changed != current.changed, acceptor(certificate, key)) {
+                (current.acceptor, current.changed) = (acceptor, changed);
+            }
+        }
+        current.acceptor.clone()
+    }
+
+    /// Performs the handshake of a connection. Returns `None` if it fails or takes longer than `limit`.
+    pub(super) async fn accept(tls: Option<&Self>, stream: TcpStream, limit: Duration) -> Option<Box<dyn Stream>> {
+        match tls {
+            None => Some(Box::new(stream)),
+            Some(tls) => Some(Box::new(timeout(limit, tls.acceptor().accept(stream)).await.ok()?.ok()?)),
+        }
+    }
+}
+
+fn changed(certificate: &Path, key: &Path) -> [Option<SystemTime>; 2] {
+    [certificate, key].map(|path| path.metadata().and_then(|found| found.modified()).ok())
+}
+
+fn acceptor(certificate: &Path, key: &Path) -> io::Result<TlsAcceptor> {
+    let unusable = |what: &str, path: &Path, error: &dyn Display| {
+        io::Error::other(format!("cannot use the {what} in `{}`: {error}", path.display()))
+    };
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = chain.map_err(|error| unusable("certificate", certificate, &error))?;
+    if chain.is_empty() {
+        return Err(unusable("certificate", certificate, &"the file has no certificate"));
+    }
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable("key", key, &error))?;
+    let config =
+        ServerConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
+    let config = config.and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
+    Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| unusable("key", key, &error))?)))
+}

@@ -1,0 +1,129 @@
+//! The audit trail.
+
+use uuid::Uuid;
+
+use super::super::dialect::Connection;
+use super::paging::limit;
+use super::rows::{rows, statement};
+use crate::audit::{AuditEntry, Origin};
+use crate::model::now;
+use crate::store::work::WorkFuture;
+use crate::store::{Page, StoreResult, new_id};
+
+/// The kind of a changed object.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Template,
+    Stack,
+    Object,
+    Generator,
+    Key,
+    Catalog,
+}
+
+/// Inserts an entry with the name of its object, which this statement looks up.
+macro_rules! insert {
+    ($kind:literal, $name:literal) => {
+        concat!(
+            "INSERT INTO audit_log (id, at, action, object_kind, object_id, object_name, detail, role, key_id,
+            key_name, generator_id, address, request_id)
+            VALUES ($1, $2, $3, '",
+            $kind,
+            "', $4, (",
+            $name,
+            " = $4), $5, $6, $7, COALESCE($8, (SELECT name FROM generators WHERE id = $9)), $9, $10, $11)"
+        )
+    };
+}
+
+impl Kind {
+    fn insert(self) -> &'static str {
+        match self {
+            Kind::Template => insert!("template", "SELECT name || '@' || version FROM stack_templates WHERE id"),
+            Kind::Stack => insert!("stack", "SELECT name FROM stacks WHERE id"),
+            Kind::Object => insert!(
+                "object",
+                "SELECT name FROM stacks JOIN deployment_objects ON stacks.id = stack_id WHERE deployment_objects.id"
+            ),
+            Kind::Generator => insert!("generator", "SELECT name FROM generators WHERE id"),
+            Kind::Key => insert!("key", "SELECT name FROM key_details WHERE key_id"),
+            Kind::Catalog => insert!("catalog", "SELECT NULL FROM generators WHERE id"),
+        }
+    }
+}
+
+/// A change to record.
+#[derive(Debug)]
+pub struct Event {
+    action: &'static str,
+    kind: Kind,
+    object: Uuid,
+    detail: Option<String>,
+}
+
+impl Event {
+    pub fn new(action: &'static str, kind: Kind, object: Uuid) -> Self {
+        Self { action, kind, object, detail: None }
+    }
+
+    /// Adds the label or the key of the annotation that changed.
+    pub fn with(self, detail: &str) -> Self {
+        Self { detail: Some(detail.to_owned()), ..self }
+    }
+}
+
+/// Work that records `event` in its transaction if it succeeds. Call it in the task of the request, which knows the
+/// origin.
+pub fn audited<T, F>(
+    event: Event,
+    work: F,
+) -> impl for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+{
+    audited_if(event, |_| true, work)
+}
+
+/// Work that records `event` if its result shows that something changed.
+pub fn audited_if<T, F>(
+    event: Event,
+    changed: fn(&T) -> bool,
+    work: F,
+) -> impl for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+{
+    let origin = Origin::current();
+    origin.changed.get_or_init(|| event.object);
+    move |c: &mut Connection| {
+        Box::pin(async move {
+            let done = work(&mut *c).await?;
+            if changed(&done) {
+                insert(c, event, &origin).await?;
+            }
+            Ok(done)
+        })
+    }
+}
+
+async fn insert(c: &mut Connection, event: Event, origin: &Origin) -> StoreResult<()> {
+    let insert = statement(event.kind.insert()).bind(new_id()).bind(now()).bind(event.action).bind(event.object);
+    let insert = insert.bind(event.detail).bind(origin.role.map(|role| role.name())).bind(origin.key_id);
+    let insert = insert.bind(origin.key_name.clone()).bind(origin.generator_id);
+    let insert = insert.bind(origin.address.map(|address| address.to_string())).bind(origin.request_id.clone());
+    insert.execute(c).await?;
+    Ok(())
+}
+
+/// Lists entries, newest first. A page continues before the last entry seen.
+pub async fn all(c: &mut Connection, object: Option<Uuid>, page: Page) -> StoreResult<Vec<AuditEntry>> {
+    let before = page.after.unwrap_or(Uuid::max());
+    let Some(object) = object else {
+        let select = rows("SELECT * FROM audit_log WHERE id < $1 ORDER BY id DESC LIMIT $2");
+        return Ok(select.bind(before).bind(limit(&page)).fetch_all(c).await?);
+    };
+    let select = rows("SELECT * FROM audit_log WHERE object_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3");
+    Ok(select.bind(object).bind(before).bind(limit(&page)).fetch_all(c).await?)
+}

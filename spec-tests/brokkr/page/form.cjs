@@ -1,0 +1,184 @@
+// The form for parameters: its fields, errors and secrets, and the result beside it.
+
+const { ask, assert, focused, until, visit } = require("./helpers.cjs");
+
+const result = (page) => page.locator("#result").innerText();
+const errorAt = (page, pointer) => page.locator(`.field:has([data-pointer="${pointer}"]) > .errors, fieldset[data-pointer="${pointer}"] > .errors`).last();
+const box = (page, name) => page.getByRole("textbox", { name, exact: true });
+
+/** Nothing is an error before it was touched. */
+async function waitsForTouch(page, { first }) {
+  await visit(page, `/templates/${first.id}`);
+  await until("what is left to do", () => result(page), (text) => /Still to do:\s*name: Required\./.test(text));
+  assert.equal(await page.locator(".error:visible, [aria-invalid=true]").count(), 0);
+  await page.getByRole("button", { name: "name: Required." }).click();
+  await focused(page, "on the field", (at) => at.includes("/name"));
+  await page.keyboard.press("Tab");
+  await until("an error at the field that was left", () => errorAt(page, "/name").textContent(), (text) => text === "Required.");
+  assert.equal(await page.locator("[aria-invalid=true]").count(), 1);
+  await focused(page, "on the next field", (at) => at.includes("/replicas"));
+}
+
+/** The form follows the schema, the result follows the form, and errors are in words at their fields. */
+async function fills(page) {
+  const name = box(page, "name");
+  const hint = await page.locator(`#${(await name.getAttribute("aria-describedby")).split(" ")[0]}`).textContent();
+  assert.equal(hint, "required · text · at least 1 character · at most 20 characters · matching the pattern ^[a-z-]*$");
+  await name.fill("web");
+  await until("the defaults", () => result(page), (text) => /name: web[^]*replicas: "2"[^]*tier: dev/.test(text));
+  assert.equal(await name.getAttribute("aria-invalid"), "false");
+  await name.fill("Web");
+  await until("a wrong pattern", () => errorAt(page, "/name").textContent(), (text) => text === "Must match the pattern ^[a-z-]*$.");
+  await name.fill("web");
+  const replicas = box(page, "replicas");
+  assert.equal(await replicas.getAttribute("placeholder"), "2");
+  for (const [value, told] of [["100", "At most 20."], ["0", "At least 1."], ["many", "Must be a whole number."]]) {
+    await replicas.fill(value);
+    await until(told, () => errorAt(page, "/replicas").textContent(), (text) => text === told);
+    assert.equal(await replicas.getAttribute("aria-invalid"), "true");
+  }
+  await replicas.fill("7");
+  await page.getByLabel("tier").selectOption({ label: "prod" });
+  await until("what was chosen", () => result(page), (text) => /replicas: "7"[^]*tier: prod/.test(text));
+  await page.getByLabel("Fill in schema defaults").uncheck();
+  await page.getByLabel("tier").selectOption({ index: 0 });
+  await until("nothing filled in", () => result(page), (text) => /tier/.test(text) && !/name: web/.test(text));
+  await page.getByLabel("Fill in schema defaults").check();
+  await until("filled in", () => result(page), (text) => /tier: dev/.test(text));
+}
+
+async function nests(page) {
+  await page.getByLabel("pull").selectOption({ label: "true" });
+  await until("a missing tag is left to do", () => result(page), (text) => /image\.tag: Required\./.test(text));
+  assert.equal(await errorAt(page, "/image/tag").textContent(), "");
+  await box(page, "tag").fill("1.2");
+  const add = page.getByRole("button", { name: "Add to ports" });
+  await add.click();
+  await page.keyboard.type("99999");
+  await until("a port too great", () => errorAt(page, "/ports/0").textContent(), (text) => text === "At most 65535.");
+  await page.getByRole("button", { name: "Remove ports 1" }).click();
+  await focused(page, "on the button that adds", (at) => at.includes("Add to ports"));
+  await page.getByLabel("Edit as JSON").check();
+  const raw = page.getByLabel("Parameters as JSON");
+  await raw.fill(`{"name": "web", "replicas": 7, "image": {"tag": "1.2", "pull": true}, "ports": []}`);
+  await until("no port", () => result(page), (text) => /ports: At least 1 entry\./.test(text));
+  await page.getByLabel("Edit as JSON").uncheck();
+  await add.click();
+  await page.keyboard.type("1");
+  await add.click();
+  await page.keyboard.type("80");
+  await page.getByRole("button", { name: "Remove ports 1" }).click();
+  await focused(page, "on the next entry", (at) => at.includes("/ports/0"));
+  await until("one port", () => box(page, "ports 1").inputValue(), (value) => value === "80");
+  await box(page, "labels").fill("{");
+  await until("half a map", () => errorAt(page, "/labels").textContent(), (text) => /^Invalid JSON/.test(text));
+  await box(page, "labels").fill(`{"n": 9007199254740993}`);
+  await until("no text", () => errorAt(page, "/labels").textContent(), (text) => text === "n: must be text.");
+}
+
+/** Secrets are hidden while typed, in errors, as JSON and in the result, until they are asked for. */
+async function hidesSecrets(page) {
+  await box(page, "labels").fill("");
+  const token = box(page, "token");
+  assert.equal(await token.getAttribute("type"), "password");
+  await token.fill("hunter2");
+  await until("a short secret", () => errorAt(page, "/token").textContent(), (text) => text === "At least 8 characters.");
+  await token.fill("hunter2-hunter2");
+  await until("a hidden secret", () => result(page), (text) => /token: ••••••••/.test(text));
+  assert.doesNotMatch(await page.locator("main").innerText(), /hunter2/);
+  await page.getByLabel("Show secrets").check();
+  await until("the secret", () => result(page), (text) => /token: hunter2-hunter2/.test(text));
+  await page.getByLabel("Show secrets").uncheck();
+  await page.getByRole("button", { name: "Show token" }).click();
+  assert.equal(await token.getAttribute("type"), "text");
+  await page.getByRole("button", { name: "Show token" }).click();
+  await page.getByLabel("Edit as JSON").check();
+  assert.equal(JSON.parse(await page.getByLabel("Parameters as JSON").inputValue()).token, "••••••••");
+  await until("a hidden secret", () => result(page), (text) => /token: ••••••••/.test(text));
+  await page.getByLabel("Edit as JSON").uncheck();
+  assert.equal(await token.inputValue(), "hunter2-hunter2");
+  await token.fill("");
+}
+
+/** Switching between JSON and fields loses nothing. */
+async function switches(page) {
+  await box(page, "labels").fill(`{"n": 9007199254740993}`);
+  await page.getByLabel("Edit as JSON").check();
+  const raw = page.getByLabel("Parameters as JSON");
+  const found = await raw.inputValue();
+  assert.match(found, /"n": 9007199254740993/);
+  assert.deepEqual(JSON.parse(found), { name: "web", replicas: 7, ports: [80], image: { tag: "1.2", pull: true }, labels: { n: 9007199254740992 } });
+  await raw.fill(`{"name": "from-json", "extra": {"deep": [1.50]}, "replicas": `);
+  await until("half JSON", () => page.locator("#parameters").innerText(), (text) => /Invalid JSON/.test(text));
+  await raw.fill(`{"name": "from-json", "extra": {"deep": [1.50]}, "replicas": 3}`);
+  await until("from JSON", () => result(page), (text) => /name: from-json[^]*replicas: "3"/.test(text));
+  await page.getByLabel("Edit as JSON").uncheck();
+  assert.equal(await box(page, "name").inputValue(), "from-json");
+  assert.ok(await page.getByText(/Other properties.*: extra/).isVisible());
+  await page.getByLabel("Edit as JSON").check();
+  assert.match(await raw.inputValue(), /1\.50/);
+  await raw.fill(`{"name": ["no text"]}`);
+  await page.getByLabel("Edit as JSON").click();
+  assert.ok(await page.getByText(/can only be edited as JSON/).isVisible());
+  assert.ok(await page.getByLabel("Edit as JSON").isChecked());
+  await raw.fill(`{"name": "web", "replicas": 3}`);
+  await page.getByLabel("Edit as JSON").uncheck();
+}
+
+/** The button tells what it needs. It is never disabled, so the focus stays. */
+async function stores(page, { good }) {
+  const store = page.getByRole("button", { name: "Instantiate" });
+  await box(page, "name").fill("");
+  await store.click();
+  await focused(page, "on the first error", (at) => at.includes("/name"));
+  await box(page, "name").fill("web");
+  await until("a result", () => result(page), (text) => /name: web/.test(text));
+  await store.click();
+  await page.getByText("Choose the stack that gets the object.").waitFor();
+  await focused(page, "on the stacks", (at) => at.startsWith("SELECT"));
+  await page.getByLabel("Stack").selectOption({ label: "bad" });
+  await until("a stack that does not fit", () => result(page), (text) => /The stack has no label env=prod/.test(text));
+  await store.click();
+  await until("a refusal", () => page.locator("#stored").innerText(), (text) => /1 error, nothing was stored/.test(text));
+  await page.getByLabel("Stack").selectOption({ label: "good" });
+  await until("a stack that fits", () => result(page), (text) => /name: web/.test(text));
+  await store.click();
+  await page.getByText(/Created object \d+ in good\./).waitFor();
+  await focused(page, "on the button", (at) => at.includes("Instantiate"));
+  const objects = await ask("GET", `/stacks/${good.id}/deployment-objects`);
+  assert.equal(objects.length, 3);
+  assert.match(objects[0].yaml_content, /name: web[^]*replicas: "3"/);
+}
+
+/** The result stays in view on a large screen, and is a tab on a small one. */
+async function keepsTheResultInView(page) {
+  await page.setViewportSize({ width: 1280, height: 700 });
+  await box(page, "token").scrollIntoViewIfNeeded();
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  const seen = async (locator) => {
+    const { y, height } = await locator.boundingBox();
+    return y >= 0 && y + height <= 700;
+  };
+  for (const part of [page.locator("#result"), page.getByRole("button", { name: "Instantiate" })]) {
+    await until("a result in view", () => seen(part));
+  }
+  await page.setViewportSize({ width: 400, height: 800 });
+  const tab = (name) => page.getByRole("tab", { name });
+  await tab("Parameters").waitFor();
+  assert.ok(await page.locator("#result").isHidden());
+  await tab("Parameters").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.ok(await page.locator("#result").isVisible());
+  assert.ok(await box(page, "name").isHidden());
+  await focused(page, "on the tab", (at) => at.includes("Result"));
+  await tab("Parameters").click();
+  await box(page, "name").fill("");
+  await until("no result", () => tab("Result").innerText(), (text) => /none yet/.test(text));
+  await tab("Result").click();
+  await page.getByRole("button", { name: "Instantiate" }).click();
+  await focused(page, "on the first error in the other tab", (at) => at.includes("/name"));
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await box(page, "name").fill("web");
+}
+
+module.exports = [waitsForTouch, fills, nests, hidesSecrets, switches, stores, keepsTheResultInView];
