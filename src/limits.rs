@@ -1,6 +1,7 @@
 //! Resource limits of a compilation and a render. Every limit has a default and an error code.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::diagnostics::{Code, Diagnostic};
 
@@ -76,6 +77,49 @@ impl Default for Limits {
             program_bytes: 256 << 20,
             regex_bytes: 4 << 10,
             diagnostics: 100,
+        }
+    }
+}
+
+/// The time by which renders have to end. Another thread can end them earlier.
+///
+/// ```
+/// use std::time::Duration;
+/// use dropforge::limits::Deadline;
+/// let deadline = Deadline::after(Duration::from_secs(60));
+/// assert!(!deadline.is_over());
+/// deadline.cancel();
+/// assert!(deadline.is_over() && deadline.remaining().is_zero());
+/// ```
+#[derive(Debug)]
+pub struct Deadline {
+    /// `None` if it is too far away for the clock.
+    at: Option<Instant>,
+    cancelled: AtomicBool,
+}
+
+impl Deadline {
+    /// A deadline `time` from now.
+    pub fn after(time: Duration) -> Self {
+        Self { at: Instant::now().checked_add(time), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Ends the time now.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if no time remains.
+    pub fn is_over(&self) -> bool {
+        self.remaining().is_zero()
+    }
+
+    /// Returns the remaining time.
+    pub fn remaining(&self) -> Duration {
+        match self.at {
+            _ if self.cancelled.load(Ordering::Relaxed) => Duration::ZERO,
+            Some(at) => at.saturating_duration_since(Instant::now()),
+            None => Duration::MAX,
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | `audit` | the audit trail |
 //! | [`validation`], [`matching`], [`parameters`], [`review`] | rules: lengths, labels and annotations, schemas, templates checked against their schemas |
 //! | [`render`] | compiled templates and the threads that render them |
+//! | `fair` | turns: callers share threads, connections and the writer |
 //! | [`store`] | SQLite and PostgreSQL |
 //! | `generators`, `templates`, `stacks`, `objects`, `provenance`, `purge` | operations |
 //! | `quota` | what each generator may have |
@@ -27,6 +28,7 @@ mod catalog;
 mod checksum;
 mod diagnostics;
 mod error;
+mod fair;
 mod generators;
 mod keys;
 pub mod matching;
@@ -50,6 +52,7 @@ pub use catalog::Catalog;
 pub use checksum::checksum;
 pub use diagnostics::{diagnostic, finding_line};
 pub use error::{CatalogError, ErrorKind, Result};
+pub use fair::Load;
 pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
 pub use model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,

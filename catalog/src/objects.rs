@@ -9,15 +9,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{RenderOutcome, RenderRequest, count_documents};
+use super::render::{RenderOutcome, RenderRequest};
 use super::review::Finding;
 use super::stacks::stack_not_found;
 use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
 use super::templates::{Owner, template_not_found};
-use super::{
-    Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum,
-    validation,
-};
+use super::{Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 
 /// A reference to a template version.
 #[derive(Debug, Clone)]
@@ -124,12 +121,14 @@ impl Catalog {
             let object = self.object(actor, object).await?;
             return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
         }
-        let (owner, template, request) = self.render_request(actor, stack, instantiation).await?;
-        let outcome = self.renderer().render(request).await?;
-        let warnings = outcome.warnings.clone();
-        let text = rendered_text(outcome, order)?;
-        let mut object = NewObject::new(stack, text, false);
-        object.provenance = Some(new_provenance(&template, instantiation, &object));
+        let (owner, request) = self.render_request(actor, stack, instantiation).await?;
+        let rendered = self.renderer().render_then(request, move |request, mut outcome| {
+            let warnings = std::mem::take(&mut outcome.warnings);
+            let mut object = NewObject::new(stack, rendered_text(outcome, order)?, false);
+            object.provenance = Some(new_provenance(request, &object));
+            Ok((object, warnings))
+        });
+        let (object, warnings) = rendered.await?;
         let (object, replayed) = self.add_object(actor, owner, &object, token).await?;
         Ok(Instantiated { object, warnings, replayed })
     }
@@ -140,7 +139,7 @@ impl Catalog {
         actor: Actor,
         stack: Uuid,
         instantiation: &Instantiation,
-    ) -> Result<(Uuid, TemplateVersion, RenderRequest)> {
+    ) -> Result<(Uuid, RenderRequest)> {
         let id = match &instantiation.template {
             TemplateSelector::Id(id) => *id,
             TemplateSelector::Newest(owner, name) => {
@@ -154,17 +153,16 @@ impl Catalog {
         actor.require_stack_change(&stack)?;
         let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
-        let parameters = instantiation.parameters.clone();
         let request = RenderRequest {
-            template: template.clone(),
+            template,
             template_metadata,
             stack_metadata: Some(stack_metadata),
-            parameters,
+            parameters: instantiation.parameters.clone(),
             defaults: instantiation.defaults,
             shared: None,
             check_output: false,
         };
-        Ok((stack.generator_id, template, request))
+        Ok((stack.generator_id, request))
     }
 
     async fn replayed_object(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
@@ -182,16 +180,19 @@ impl Catalog {
         &self,
         actor: Actor,
         stack: Uuid,
-        yaml: &str,
+        yaml: String,
         deletion: bool,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
         let owner = self.live_stack(stack).await?;
         actor.require_stack_change(&owner)?;
-        if !deletion || !yaml.is_empty() {
-            require_yaml(yaml)?;
-        }
-        self.add_object(actor, owner.generator_id, &NewObject::new(stack, yaml.to_owned(), deletion), token).await
+        let object = self.renderer().run(move |scratch| {
+            if !deletion || !yaml.is_empty() {
+                scratch.require_yaml(&yaml)?;
+            }
+            Ok::<_, CatalogError>(NewObject::new(stack, yaml, deletion))
+        });
+        self.add_object(actor, owner.generator_id, &object.await??, token).await
     }
 
     async fn add_object(
@@ -236,11 +237,18 @@ impl Catalog {
     }
 
     /// Prepares a template to be rendered for many sets of parameters.
-    pub async fn stamper(&self, actor: Actor, template: Uuid, defaults: bool) -> Result<Stamper> {
+    pub async fn stamper(&self, actor: Actor, template: Uuid) -> Result<Stamper> {
         let rows = self.store().instantiation_rows(Uuid::nil(), template).await?;
         let template = rows.template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
-        Ok(Stamper { catalog: self.clone(), actor, template, required: rows.template_metadata, defaults, shared: None })
+        Ok(Stamper {
+            catalog: self.clone(),
+            actor,
+            template,
+            required: rows.template_metadata,
+            defaults: false,
+            shared: None,
+        })
     }
 }
 
@@ -251,8 +259,14 @@ impl Stamper {
         self
     }
 
-    /// Renders the template for one set. Errors are part of the result.
-    pub async fn stamp(&self, index: usize, set: ParameterSet) -> Stamped {
+    /// Fills in missing parameters with schema defaults.
+    #[must_use]
+    pub fn with_defaults(self, defaults: bool) -> Self {
+        Self { defaults, ..self }
+    }
+
+    /// Renders the template for one set, and continues with the result on the same thread. Errors are part of it.
+    pub async fn stamp<R: Send + 'static>(&self, index: usize, set: ParameterSet, then: fn(&Stamped) -> R) -> R {
         let name = set.name.clone();
         let empty = Stamped {
             index,
@@ -263,20 +277,16 @@ impl Stamper {
             errors: Vec::new(),
             warnings: Vec::new(),
         };
-        match self.outcome(set).await {
-            Ok(RenderOutcome { failures, text: Some(text), warnings, .. }) if failures.is_empty() => {
-                let yaml_checksum = Some(checksum(&text));
-                Stamped { yaml_content: Some(text), yaml_checksum, warnings, ..empty }
-            }
-            Ok(RenderOutcome { failures, warnings, .. }) => {
-                let status = failures.first().map_or(500, |first| first.kind.status());
-                Stamped { status, errors: failures, warnings, ..empty }
-            }
-            Err(error) => Stamped { status: error.kind.status(), errors: vec![error], ..empty },
-        }
+        let rendered = self.rendered(set, empty.clone(), then).await;
+        rendered.unwrap_or_else(|error| then(&Stamped { status: error.kind.status(), errors: vec![error], ..empty }))
     }
 
-    async fn outcome(&self, set: ParameterSet) -> Result<RenderOutcome> {
+    async fn rendered<R: Send + 'static>(
+        &self,
+        set: ParameterSet,
+        empty: Stamped,
+        then: fn(&Stamped) -> R,
+    ) -> Result<R> {
         let stack_metadata = match set.stack_id {
             Some(id) => Some(self.catalog.stack_metadata(self.actor, id).await?),
             None => None,
@@ -290,7 +300,21 @@ impl Stamper {
             shared: self.shared.clone(),
             check_output: true,
         };
-        self.catalog.renderer().render(request).await
+        self.catalog.renderer().render_then(request, move |_, outcome| Ok(then(&stamped(outcome, empty)))).await
+    }
+}
+
+/// The result of a set, of which `empty` has the name.
+fn stamped(outcome: RenderOutcome, empty: Stamped) -> Stamped {
+    match outcome {
+        RenderOutcome { failures, text: Some(text), warnings, .. } if failures.is_empty() => {
+            let yaml_checksum = Some(checksum(&text));
+            Stamped { yaml_content: Some(text), yaml_checksum, warnings, ..empty }
+        }
+        RenderOutcome { failures, warnings, .. } => {
+            let status = failures.first().map_or(500, |first| first.kind.status());
+            Stamped { status, errors: failures, warnings, ..empty }
+        }
     }
 }
 
@@ -316,31 +340,18 @@ fn rendered_text(outcome: RenderOutcome, order: FailureOrder) -> Result<String> 
     Err(first)
 }
 
-/// Requires YAML with at least one document.
-fn require_yaml(text: &str) -> Result<()> {
-    validation::yaml(text)?;
-    let invalid = |message: &str| CatalogError::invalid("invalid_deployment_object", message);
-    match count_documents(text) {
-        Ok(0) => Err(invalid("YAML content has no documents")),
-        Ok(_) => Ok(()),
-        Err(findings) => {
-            let first = findings.first().map_or("", |first| first.message.as_str());
-            Err(invalid(&format!("invalid YAML: {first}")).with_details(json!({ "findings": findings })))
-        }
-    }
-}
-
-fn new_provenance(template: &TemplateVersion, instantiation: &Instantiation, object: &NewObject) -> Provenance {
+fn new_provenance(request: &RenderRequest, object: &NewObject) -> Provenance {
+    let RenderRequest { template, parameters, defaults, .. } = request;
     Provenance {
         id: new_id(),
         deployment_object_id: object.id,
         template_id: template.id,
         template_version: template.version,
-        template_parameters: instantiation.parameters.get().to_owned(),
-        defaults: instantiation.defaults,
+        template_parameters: parameters.get().to_owned(),
+        defaults: *defaults,
         template_checksum: template.checksum.clone(),
         schema_checksum: checksum(&template.parameters_schema),
-        parameters_checksum: checksum(instantiation.parameters.get()),
+        parameters_checksum: checksum(parameters.get()),
         output_checksum: object.yaml_checksum.clone(),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         created_at: object.at,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::RenderRequest;
+use super::render::{RenderRequest, Renderer};
 use super::store::{Instance, Metadata, Page};
 use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
@@ -79,16 +79,8 @@ impl Catalog {
         self.object(actor, object).await?;
         let record = self.read_record(object).await?;
         let template = self.store().template_including_deleted(record.template_id).await?;
-        Ok(self.redact(record, &template))
-    }
-
-    /// Redacts the secret parameters of a record.
-    fn redact(&self, record: Provenance, template: &TemplateVersion) -> Provenance {
-        let shown = match self.renderer().compiled(&template.template_content, &template.parameters_schema) {
-            Ok(compiled) => compiled.schema().redacted_text(&record.template_parameters),
-            Err(_) => String::from("null"),
-        };
-        Provenance { template_parameters: shown, ..record }
+        let renderer = self.renderer().clone();
+        self.renderer().run(move |_| redacted(&renderer, record, &template)).await
     }
 
     /// Reads the record of an object that the actor may read.
@@ -102,28 +94,9 @@ impl Catalog {
         let stored = self.object(actor, object).await?.yaml_content;
         let record = self.read_record(object).await?;
         let template = self.store().template_including_deleted(record.template_id).await?;
-        let mut problems = mismatches(&record, &template, &stored);
-        let (found, diff) = match self.rerender(&template, None, &record).await? {
-            Ok(text) => {
-                let found = checksum(&text);
-                if found != record.output_checksum {
-                    problems.push("the rendered text differs".to_owned());
-                }
-                (Some(found), unified_diff("stored", "rendered", &stored, &text))
-            }
-            Err(failures) => {
-                problems.extend(failures.iter().map(|failure| format!("rendering failed: {failure}")));
-                (None, String::new())
-            }
-        };
-        Ok(Verification {
-            deployment_object_id: object,
-            verified: problems.is_empty(),
-            provenance: self.redact(record, &template),
-            found_checksum: found,
-            problems,
-            diff,
-        })
+        let rendered = self.rerender(&template, None, &record).await?;
+        let renderer = self.renderer().clone();
+        self.renderer().run(move |_| compared(&renderer, &stored, rendered, record, &template)).await
     }
 
     /// Renders the parameters of a record with a template.
@@ -195,8 +168,13 @@ impl Catalog {
             Ok(new) if new == *old => None,
             Ok(new) => {
                 let before = format!("version {}", instance.provenance.template_version);
-                let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
-                Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
+                let (old, after) = (old.clone(), format!("version {}", template.version));
+                let compare = move |_: &mut _| {
+                    let diff = unified_diff(&before, &after, &old, &new);
+                    (changed_lines(&diff), diff)
+                };
+                let (key, diff) = self.renderer().run(compare).await?;
+                Some((key, Change { instances: Vec::new(), diff, errors: Vec::new() }))
             }
             Err(errors) => {
                 let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -230,6 +208,47 @@ impl Preview {
             stack_id: instance.object.stack_id,
             template_version: instance.provenance.template_version,
         });
+    }
+}
+
+/// A record without the values of its secret parameters.
+fn redacted(renderer: &Renderer, record: Provenance, template: &TemplateVersion) -> Provenance {
+    let shown = match renderer.compiled(&template.template_content, &template.parameters_schema) {
+        Ok(compiled) => compiled.schema().redacted_text(&record.template_parameters),
+        Err(_) => String::from("null"),
+    };
+    Provenance { template_parameters: shown, ..record }
+}
+
+/// Compares a stored text with the same object rendered again.
+fn compared(
+    renderer: &Renderer,
+    stored: &str,
+    rendered: Result<String, Vec<CatalogError>>,
+    record: Provenance,
+    template: &TemplateVersion,
+) -> Verification {
+    let mut problems = mismatches(&record, template, stored);
+    let (found, diff) = match rendered {
+        Ok(text) => {
+            let found = checksum(&text);
+            if found != record.output_checksum {
+                problems.push("the rendered text differs".to_owned());
+            }
+            (Some(found), unified_diff("stored", "rendered", stored, &text))
+        }
+        Err(failures) => {
+            problems.extend(failures.iter().map(|failure| format!("rendering failed: {failure}")));
+            (None, String::new())
+        }
+    };
+    Verification {
+        deployment_object_id: record.deployment_object_id,
+        verified: problems.is_empty(),
+        provenance: redacted(renderer, record, template),
+        found_checksum: found,
+        problems,
+        diff,
     }
 }
 

@@ -8,8 +8,7 @@ use super::store::{
     IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, TemplateSearch, Usage, new_id,
 };
 use super::{
-    Actor, Catalog, CatalogError, ErrorKind, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now,
-    validation,
+    Actor, Catalog, CatalogError, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now, validation,
 };
 
 /// A request to create a template.
@@ -153,7 +152,8 @@ impl Catalog {
         token: Option<&IdempotencyToken>,
     ) -> Result<Created> {
         validation::template_description(version.description.as_deref())?;
-        let review = self.review_blocking(&version.template_content, &version.parameters_schema, strict).await?;
+        let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
+        let review = self.review(content, schema, strict).await?;
         let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
         let (template, replayed) = match self.store().create_version(&version, token).await {
             Ok(template) => {
@@ -170,22 +170,16 @@ impl Catalog {
     ///
     /// # Errors
     /// The template or the schema is invalid, or there are findings and `strict` is set.
-    pub fn review(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
-        validation::content(content)?;
-        let review = self.renderer().review(content, schema)?;
+    pub async fn review(&self, content: String, schema: String, strict: bool) -> Result<Review> {
+        validation::content(&content)?;
+        let renderer = self.renderer().clone();
+        let review = self.renderer().run(move |_| renderer.review(&content, &schema)).await??;
         if strict && !review.findings.is_empty() {
             let details = serde_json::json!({ "findings": review.findings });
             let message = "the template does not match its schema";
             return Err(CatalogError::invalid("template_review_failed", message).with_details(details));
         }
         Ok(review)
-    }
-
-    /// Runs [`Catalog::review`] on a blocking thread, because compiling a large template takes time.
-    async fn review_blocking(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
-        let (catalog, content, schema) = (self.clone(), content.to_owned(), schema.to_owned());
-        let review = tokio::task::spawn_blocking(move || catalog.review(&content, &schema, strict)).await;
-        review.unwrap_or_else(|_| Err(CatalogError::new(ErrorKind::Internal, "internal_error", "the review failed")))
     }
 
     /// Returns a live version.

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed>
     let bytes = bundle.encode()?;
     match is_dash(&args.output) {
         true => print(&bytes)?,
-        false => write_file(&args.output, &bytes).map(|_| ())?,
+        false => write_file(&args.output, &bytes, false).map(|_| ())?,
     }
     let templates = counted(bundle.templates().len(), "template");
     console.note(&format!("compiled {templates} into {}", format_size(bytes.len(), DECIMAL)));

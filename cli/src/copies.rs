@@ -2,16 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use dropforge::bulk::{Entry, TemplateFile, TemplateSet, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::stdlib::globs::{Glob, Syntax};
-use dropforge::text::Source;
 
 use crate::console::Console;
 use crate::glob;
-use crate::input::{InputFiles, source};
+use crate::input::InputFiles;
 use crate::options::ValueArgs;
 
 /// The globs of files to copy if none are given.
@@ -83,22 +81,20 @@ pub(crate) struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Reads the files. Their names are relative to the root of the templates. `true` marks those that are executable.
+    /// Reads the files. Their names are relative to the root of the templates.
     ///
     /// # Errors
     /// `usage` for a glob that matches nothing or cannot be parsed; errors of reading the files.
-    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> Result<Vec<(Arc<Source>, bool)>> {
+    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
         if self.globs == ["none"] {
             return Ok(Vec::new());
         }
-        let (mut sources, found) = (Vec::new(), self.find()?);
-        for TemplateFile { name, executable, .. } in found {
-            let bytes = files.bytes(&self.set.root.join(&name))?;
-            let source = source(Path::new(&name), bytes)?;
-            warn_of_placeholders(&source, console);
-            sources.push((source, executable));
-        }
-        Ok(sources)
+        let read = |file: TemplateFile| {
+            let bytes = files.bytes(&self.set.root.join(&file.name))?;
+            warn_of_placeholders(&file.name, &bytes, console);
+            Ok((file, bytes))
+        };
+        self.find()?.into_iter().map(read).collect()
     }
 
     /// Returns the files to copy, sorted by name.
@@ -145,11 +141,11 @@ fn is_match(glob: &str, path: &str) -> bool {
     parsed.matches(if glob.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) })
 }
 
-/// Warns of a file that looks like a template.
-fn warn_of_placeholders(source: &Source, console: &Console) {
+/// Warns of a text that looks like a template.
+fn warn_of_placeholders(name: &str, bytes: &[u8], console: &Console) {
     let languages = [("{{", "tera"), ("{%", "tera"), ("${", "tftpl")];
-    if let Some((mark, extension)) = languages.iter().find(|(mark, _)| source.text().contains(mark)) {
-        let name = source.name();
+    let text = str::from_utf8(bytes).unwrap_or("");
+    if let Some((mark, extension)) = languages.iter().find(|(mark, _)| text.contains(mark)) {
         console.warning(&format!(
             "`{name}` is copied as it is, but contains `{mark}`: name it `{name}.{extension}` to render it"
         ));

@@ -1,15 +1,15 @@
 //! The outputs of `stamp` and of a folder: which templates and files make them, and their names.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplatePaths, TemplateSet};
+use dropforge::bulk::{
+    self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplateFile, TemplatePaths, TemplateSet,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Dialect, OutputSyntax, Template};
 use dropforge::stdlib::globs::Glob;
-use dropforge::text::Source;
 use dropforge::value::OutputFormat;
 
 use crate::artifacts;
@@ -121,7 +121,7 @@ impl Sources<'_> {
             let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
-            let copied = copies.iter().map(|(file, _)| file.name());
+            let copied = copies.iter().map(|(file, _)| file.name.as_str());
             template_paths::add_sources(&mut paths, &sources, &set, copied);
             templates.extend(set.files);
         }
@@ -130,14 +130,14 @@ impl Sources<'_> {
         if let Some(format) = self.format {
             forge = forge.with_format(format);
         }
-        for (file, executable) in copies {
-            names.push(file.name().to_owned());
-            forge.add_file(file, executable);
+        for (TemplateFile { name, executable, .. }, bytes) in copies {
+            names.push(name.clone());
+            forge.add_file(name, bytes, executable);
         }
         Ok(Loaded { forge, names, paths })
     }
 
-    /// Reads the files beside the templates of `set` that are copied. `true` marks those that are executable.
+    /// Reads the files beside the templates of `set` that are copied.
     fn copies(
         &self,
         set: &TemplateSet,
@@ -145,7 +145,7 @@ impl Sources<'_> {
         forge: &Forge,
         files: &mut InputFiles,
         console: &Console,
-    ) -> Result<Vec<(Arc<Source>, bool)>> {
+    ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
         let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
         let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
         let copies = Copies { globs: &self.outputs.copy, folders, set, used, named: &self.named };
@@ -172,13 +172,17 @@ impl Outputs {
     /// Names the outputs of the templates `names`. `single` is `true` for one stream.
     ///
     /// # Errors
-    /// `usage` for an output format that does not apply.
+    /// `usage` for an output format that does not apply, and for a stream of files that are not text.
     pub(crate) fn new(sources: &Sources<'_>, single: bool, forge: &Forge, names: Vec<String>) -> Result<Self> {
         let requested = sources.format;
         let mut outputs =
             Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, json: true };
         for template in names {
             outputs.add(template, forge, requested.is_some());
+        }
+        if let Some(output) = outputs.all.iter().find(|output| single && output.bytes.is_some()) {
+            let message = format!("`{}` is not text, and a stream holds only text", output.template);
+            return Err(Diagnostic::new(Code::Usage, message).with_help("use `-o DIR`, or leave it out with `--copy`"));
         }
         let one_format = single && requested.is_some_and(OutputFormat::is_json);
         let text = outputs.text.as_ref().filter(|_| one_format || !outputs.documents);
@@ -204,7 +208,8 @@ impl Outputs {
                 bulk::output_name(&template, &extensions)
             }
         };
-        let output = Output { name, executable: forge.is_executable(&template), template };
+        let bytes = forge.file(&template).filter(|bytes| str::from_utf8(bytes).is_err()).cloned();
+        let output = Output { name, executable: forge.is_executable(&template), template, bytes };
         if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
             self.other.get_or_insert_with(|| output.template.clone());
         }

@@ -8,7 +8,7 @@ use dropforge::bulk::{Change, Layers, Merge, ReadValues, TemplateSet, dialect_of
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
-use dropforge::engine::{Dialect, OutputCheck, Template};
+use dropforge::engine::{Artifact, Dialect, OutputCheck, Template};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         return folder::run(args, files, console);
     }
     args.folder.check_unused(&args.file)?;
-    let mut template = template(args, files)?;
+    let (mut template, executable) = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
             return Err(FormatArgs::unsupported_by(template.name()).into());
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     if is_dash(&args.output) {
         print(text)?;
     } else {
-        let change = write_file(&args.output, text.as_bytes())?;
+        let change = write_file(&args.output, text.as_bytes(), executable)?;
         let change = match change {
             Change::Create => "created",
             Change::Update => "updated",
@@ -156,14 +156,14 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
     Ok(errors)
 }
 
-/// Loads the template from its source or an artifact.
-fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Failed> {
+/// Loads the template from its source or an artifact. `true` marks one that is executable.
+fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool), Failed> {
     let engine_builder = args.values.grant(args.language.engine())?;
     if is_dash(&args.file) {
         let bytes = files.bytes(&args.file)?;
         if is_artifact(&bytes) {
             let artifact = artifacts::open(bytes, &args.file, &args.language, engine_builder)?;
-            return Ok(artifacts::choose(&artifact, args.template.as_deref())?);
+            return Ok(of_artifact(&artifact, args)?);
         }
         check_no_name(args)?;
         let dialect = args.language.lang.ok_or_else(|| {
@@ -172,18 +172,26 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Faile
         })?;
         let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
         let source = source(&args.file, bytes)?;
-        return Ok(engine(root, engine_builder)?.compile_source(dialect, &source, None)?);
+        return Ok((engine(root, engine_builder)?.compile_source(dialect, &source, None)?, false));
     }
     if artifacts::is_artifact_file(&args.file) {
         let artifact = artifacts::read(&args.file, &args.language, engine_builder, files)?;
-        return Ok(artifacts::choose(&artifact, args.template.as_deref())?);
+        return Ok(of_artifact(&artifact, args)?);
     }
     check_no_name(args)?;
     let root = args.language.include_root.as_deref();
     let TemplateSet { root, files, .. } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
-    let name = files.first().map_or("", |file| file.name.as_str());
+    let (name, executable) = files.first().map_or(("", false), |file| (&*file.name, file.executable));
     let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
-    Ok(engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?.load(dialect, name)?)
+    let engine = engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?;
+    Ok((engine.load(dialect, name)?, executable))
+}
+
+fn of_artifact(artifact: &Artifact, args: &RenderArgs) -> Checked<(Template, bool)> {
+    let template = artifacts::choose(artifact, args.template.as_deref())?;
+    let entry = artifact.bundle().entries().iter().find(|entry| entry.name() == template.name());
+    let executable = entry.is_some_and(|entry| entry.executable());
+    Ok((template, executable))
 }
 
 /// Checks that `--template` is not used with a source.

@@ -54,15 +54,15 @@ pub(crate) struct ServeArgs {
     /// Limit the milliseconds that a render may wait, and that it may then take
     #[arg(long, value_name = "MS", default_value = "5000")]
     render_deadline: u64,
+    /// Read options from this TOML file; its keys are the names of the options
+    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     size: SizeArgs,
     #[command(flatten)]
     logs: LogArgs,
     #[command(flatten)]
     transport: TransportArgs,
-    /// Read options from this TOML file; its keys are the names of the options
-    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
-    config: Option<PathBuf>,
 }
 
 /// A rate limit, or none.

@@ -307,3 +307,20 @@ fn keys_that_would_travel_unencrypted_are_warned_about() {
     assert_eq!(started(&["--behind-proxy"]), "");
     assert_eq!(started(&["--tls-cert", "first.pem", "--tls-key", "first.key"]), "");
 }
+
+/// A shell runs the commands of the page about operation.
+#[test]
+fn the_commands_of_the_page_work() {
+    let page = include_str!("../../docs/operating.md");
+    let blocks: Vec<_> = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 2);
+    let sandbox = Sandbox::new();
+    let toml = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    sandbox.write("serve.toml", &toml.replace("127.0.0.1:3000", "127.0.0.1:0"));
+    let service = Service::start(&sandbox, &["--config", "serve.toml"]);
+    let done = outcome(sandbox.shell("-ec", &blocks.concat())).expect(0);
+    assert!(done.stdout.contains("alice") && done.stdout.contains("key.create"), "{}", done.stdout);
+    sandbox.run(&["catalog", "--db", "restored.db", "audit"]).expect(0);
+    assert!(sandbox.read("alice.key").starts_with("brokkr_BR"));
+    service.stop();
+}

@@ -145,10 +145,38 @@ fn hostile_files_are_refused() {
     sandbox.write("t/crd.yaml", &"a".repeat(3 << 20));
     stamp(&sandbox, &["--max-input", "2MiB"]).expect(1).says(&["t/crd.yaml` is too long", "--max-input"]);
     std::fs::write(sandbox.path("t/crd.yaml"), b"\xff").unwrap();
-    stamp(&sandbox, &[]).expect(1).says(&["`crd.yaml` is not valid UTF-8"]);
+    stamp(&sandbox, &[]).expect(4).says(&["E0906", "it is not UTF-8 at byte 0", "template: crd.yaml"]);
     std::fs::remove_file(sandbox.path("t/crd.yaml")).unwrap();
     // Links are not followed.
     std::os::unix::fs::symlink("/etc/hosts", sandbox.path("t/crd.yaml")).unwrap();
     stamp(&sandbox, &[]).expect(0).says(&["copied 2 files"]);
     assert!(!sandbox.path("t/out/eu/crd.yaml").exists());
+}
+
+#[test]
+fn files_that_are_not_text_are_copied_byte_for_byte() {
+    let sandbox = sandbox();
+    let (png, old) = ([0x89, b'P', b'N', b'G', 0, 0xff, b'{', b'{'], [0xffu8, 0xfe]);
+    std::fs::write(sandbox.path("t/logo.png"), png).unwrap();
+    let copy = ["--copy", "*.png"];
+    let outcome = stamp(&sandbox, &copy).expect(0).says(&["copied 1 file: `logo.png`"]);
+    assert!(!outcome.stderr.contains("is copied as it is"), "{}", outcome.stderr);
+    assert_eq!(std::fs::read(sandbox.path("t/out/us/logo.png")).unwrap(), png);
+    stamp(&sandbox, &[&copy[..], &["--check"]].concat()).expect(0);
+    // One byte that is no text differs from another.
+    std::fs::write(sandbox.path("t/logo.png"), old).unwrap();
+    stamp(&sandbox, &[&copy[..], &["--check"]].concat()).expect(3);
+    stamp(&sandbox, &[&copy[..], &["--diff"]].concat()).expect(3);
+    stamp(&sandbox, &copy).expect(0).says(&["2 changed, 2 unchanged"]);
+    assert_eq!(std::fs::read(sandbox.path("t/out/eu/logo.png")).unwrap(), old);
+    let stream = ["render", "t", "--set", "name=x", "--copy", "*.png"];
+    sandbox.run(&stream).expect(2).says(&["`logo.png` is not text, and a stream holds only text"]);
+    sandbox.run(&[&stream[..], &["-o", "one"]].concat()).expect(0);
+    // YAML has to be text.
+    std::fs::write(sandbox.path("t/latin.yaml"), b"a: \xe9\n").unwrap();
+    let yaml = ["--copy", "latin.yaml"];
+    let what = "E0906]: 2 clusters: the output is not valid YAML: it is not UTF-8 at byte 3";
+    stamp(&sandbox, &yaml).expect(4).says(&[what, "template: latin.yaml"]);
+    stamp(&sandbox, &[&yaml[..], &["--unchecked", "**/latin.yaml"]].concat()).expect(0);
+    assert_eq!(std::fs::read(sandbox.path("t/out/eu/latin.yaml")).unwrap(), b"a: \xe9\n");
 }

@@ -65,6 +65,17 @@ fn executable_by_owner_carries_over_and_nothing_else() {
         assert_eq!(mode(&sandbox, path), usual | 0o100, "{path}");
     }
     assert_eq!((mode(&sandbox, "out/eu/plain.sh"), mode(&sandbox, "from/eu/plain.sh")), (usual, usual));
+    // One template to one file is no different.
+    let render = |more: &[&str]| sandbox.run(&[&["render", "--set", "name=eu", "-v"], more].concat()).expect(0);
+    render(&["t/run.sh.tera", "-o", "run.sh"]).says(&["run.sh: created"]);
+    render(&["t.mpk", "--template", "run.sh.tera", "-o", "from.sh"]);
+    render(&["t/plain.sh.tera", "-o", "plain.sh"]);
+    let modes = ["run.sh", "from.sh", "plain.sh"].map(|name| mode(&sandbox, name));
+    assert_eq!(modes, [usual | 0o100, usual | 0o100, usual]);
+    set_mode(&sandbox, "run.sh", 0o640);
+    render(&["t/run.sh.tera", "-o", "run.sh"]).says(&["run.sh: updated"]);
+    render(&["t/run.sh.tera", "-o", "run.sh"]).says(&["run.sh: unchanged"]);
+    assert_eq!(mode(&sandbox, "run.sh"), 0o740);
     sandbox.stamp(&["--check"]).expect(0);
     // The bit alone is a difference.
     set_mode(&sandbox, "out/eu/run.sh", 0o640);

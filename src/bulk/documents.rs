@@ -1,6 +1,5 @@
 //! The documents of a text that is YAML or JSON: where they begin and end, what they are, and their order.
 
-use std::collections::BTreeMap;
 use std::iter::Chain;
 use std::option;
 use std::sync::LazyLock;
@@ -52,8 +51,9 @@ const INSTALL_ORDER: [&str; 36] = [
     "APIService",
 ];
 
-static RANKS: LazyLock<BTreeMap<&str, usize>> =
-    LazyLock::new(|| INSTALL_ORDER.iter().enumerate().map(|(rank, kind)| (*kind, rank)).collect());
+/// Maximum number of documents of a cluster whose beginnings are kept, and maximum length of each in bytes.
+const HEADS: usize = 256;
+const HEAD_BYTES: usize = 1_024;
 
 /// The place of a document in the order of installation. Unknown kinds follow all others, sorted by name, and text that
 /// is no document follows these.
@@ -66,19 +66,52 @@ pub(super) enum Rank {
 
 impl Rank {
     /// Returns the place of a document.
-    pub(super) fn of(document: &str) -> Self {
-        let rank = |kind: &str| match RANKS.get(kind) {
-            Some(rank) => Self::Known(*rank),
+    #[cfg(test)]
+    fn of(document: &str) -> Self {
+        Heads::default().rank(0, document)
+    }
+
+    fn of_kind(kind: &str) -> Self {
+        match INSTALL_ORDER.iter().position(|known| *known == kind) {
+            Some(rank) => Self::Known(rank),
             None => Self::Unknown(kind.to_owned()),
-        };
-        match word_at(document, "kind") {
-            Some(kind) => rank(kind),
-            None => {
-                let data = read(document);
-                rank(data.get("kind").and_then(Data::as_str).unwrap_or_default())
-            }
         }
     }
+}
+
+/// The beginnings of documents up to their kinds, and their places in the order of installation. The documents of one
+/// cluster begin like those of the cluster before, which is much cheaper to see than to search for their kinds.
+#[derive(Debug, Default)]
+pub(super) struct Heads(Vec<Option<(String, Rank)>>);
+
+impl Heads {
+    /// Returns the place of the `nth` document of a cluster.
+    pub(super) fn rank(&mut self, nth: usize, document: &str) -> Rank {
+        if let Some(Some((head, rank))) = self.0.get(nth)
+            && document.starts_with(head.as_str())
+        {
+            return rank.clone();
+        }
+        let Some(kind) = word_at(document, "kind") else {
+            return Rank::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default());
+        };
+        let rank = Rank::of_kind(kind);
+        if (self.0.len()..HEADS).contains(&nth) {
+            self.0.resize_with(nth + 1, || None);
+        }
+        if let Some(known) = self.0.get_mut(nth) {
+            *known = head_of(document, kind).map(|head| (head.to_owned(), rank.clone()));
+        }
+        rank
+    }
+}
+
+/// Returns the beginning of a document that decides its kind: up to the first character behind the line of the kind.
+fn head_of<'t>(document: &'t str, kind: &str) -> Option<&'t str> {
+    let behind = (kind.as_ptr() as usize).checked_sub(document.as_ptr() as usize)? + kind.len();
+    let line = memchr::memchr(b'\n', document.as_bytes().get(behind..)?)? + behind;
+    let content = document.bytes().skip(line).position(|byte| !byte.is_ascii_whitespace())? + line;
+    document.get(..=content).filter(|head| head.len() <= HEAD_BYTES)
 }
 
 /// Returns the documents of the text of a file called `name`, or `None` if the name promises neither YAML nor JSON.
@@ -155,7 +188,11 @@ impl<'t> Documents<'t> {
 
 /// The beginnings of lines that may be markers. Searching for them is much cheaper than looking at each line.
 static BEGINNINGS: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| ["\n---", "\n...", "\n\u{feff}"].map(|beginning| Finder::new(beginning)));
+    LazyLock::new(|| ["\n---", "\n...", BEHIND_MARK].map(|beginning| Finder::new(beginning)));
+
+/// A line that begins with a byte order mark, and the rarest byte of it.
+const BEHIND_MARK: &str = "\n\u{feff}";
+const MARK_BYTE: u8 = 0xEF;
 
 /// The starts of lines behind the first that may be markers, in order.
 struct Dashes<'t> {
@@ -167,7 +204,10 @@ struct Dashes<'t> {
 impl<'t> Dashes<'t> {
     fn of(text: &'t str) -> Self {
         let text = text.as_bytes();
-        Self { text, next: BEGINNINGS.each_ref().map(|beginning| line_with(beginning, text, 0)) }
+        let has_mark = memchr::memchr(MARK_BYTE, text).is_some();
+        let is_possible = |beginning: &Finder<'_>| has_mark || beginning.needle() != BEHIND_MARK.as_bytes();
+        let first = |beginning: &Finder<'_>| line_with(beginning, if is_possible(beginning) { text } else { b"" }, 0);
+        Self { text, next: BEGINNINGS.each_ref().map(first) }
     }
 }
 
@@ -222,6 +262,10 @@ fn marker(line: &str) -> Option<Marker> {
 /// Returns the text from the first line on that is neither blank nor a comment, without indentation.
 pub(super) fn first_content(text: &str) -> Option<&str> {
     let mut rest = text;
+    // Most often the first character decides.
+    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return Some(text);
+    }
     while !rest.is_empty() {
         let content = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         if !content.starts_with('#') {
@@ -276,6 +320,29 @@ mod tests {
         assert_eq!(split(&text).len(), 200_000);
         let markers = "%a\n---\n".repeat(20_000);
         assert_eq!(split(&markers).len(), 10_000);
+    }
+
+    #[test]
+    fn documents_that_begin_alike_have_one_place() {
+        let mut heads = Heads::default();
+        let texts = [
+            "a: 1\nkind: Pod\nb: 1\n",
+            "a: 1\nkind: Pod\nb: 2\n",
+            // The value goes on in the next line, or the key is another.
+            "a: 1\nkind: Pod\n b: 2\n",
+            "a: 1\nkind: Pods\nb: 2\n",
+            "a: 1\nkind: Pod\n",
+            "a: 1\nkind: Pod\n  more\n",
+            "a: 2\nkind: Job # c\n\n\nb: 1",
+            "a: 2\nkind: Job # c\n\n\n b: 1",
+            "a: 2\nkind: \"Job\"\né: 1",
+            "{kind: Pod}",
+            "",
+        ];
+        for (nth, text) in texts.iter().flat_map(|text| [(0, text), (3, text), (0, text)]) {
+            assert_eq!(heads.rank(nth, text), Rank::of(text), "{nth}: {text:?}");
+        }
+        assert!(heads.0.len() == 4 && heads.0[1].is_none());
     }
 
     #[test]

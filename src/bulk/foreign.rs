@@ -209,9 +209,7 @@ impl Sink for CompareSink<'_> {
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         let (reader, files, differing) = (&mut self.reader, self.files, &mut self.differing);
         self.outputs.each(at, text, pieces, |_, path, new| {
-            if files.contains(path)
-                && reader.read(path).map_err(SinkError::Cluster)?.is_some_and(|old| old != new.as_bytes())
-            {
+            if files.contains(path) && reader.read(path).map_err(SinkError::Cluster)?.is_some_and(|old| old != new) {
                 differing.push((at, path.to_owned()));
             }
             Ok(())

@@ -19,7 +19,6 @@ use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputCheck, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
-use crate::text::Source;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::Session;
 
@@ -27,7 +26,7 @@ use crate::vm::Session;
 #[derive(Debug, Default)]
 pub struct Forge {
     templates: BTreeMap<String, Template>,
-    files: BTreeMap<String, Arc<Source>>,
+    files: BTreeMap<String, Arc<[u8]>>,
     /// The names of templates and files that are executable.
     executable: HashSet<String>,
 }
@@ -103,17 +102,17 @@ impl Forge {
         Ok(())
     }
 
-    /// Adds a file that is copied as it is. Its name is that of the source.
-    pub fn add_file(&mut self, source: Arc<Source>, executable: bool) {
+    /// Adds a file that is copied as it is.
+    pub fn add_file(&mut self, name: String, bytes: Vec<u8>, executable: bool) {
         if executable {
-            self.executable.insert(source.name().to_owned());
+            self.executable.insert(name.clone());
         }
-        self.files.insert(source.name().to_owned(), source);
+        self.files.insert(name, bytes.into());
     }
 
-    /// Returns the file called `name` that is copied as it is.
-    pub fn file(&self, name: &str) -> Option<&Source> {
-        self.files.get(name).map(|source| &**source)
+    /// Returns the content of the file called `name` that is copied as it is.
+    pub fn file(&self, name: &str) -> Option<&Arc<[u8]>> {
+        self.files.get(name)
     }
 
     /// Returns `true` if the owner may execute this template or file, and so its output.
@@ -150,7 +149,8 @@ impl Forge {
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
         let content = |name| match self.files.get(name) {
-            Some(file) => Ok(Content::File(file.text())),
+            // The plan has the bytes of a file that is not text.
+            Some(file) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
             None => self.find(name).map(Content::Template),
         };
         let contents = names.into_iter().map(content).collect::<Result<_>>()?;

@@ -1,6 +1,7 @@
 //! The plan of a run: clusters, outputs and paths. It finds every problem with them before a byte is written.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::fleet::{Fleet, MAX_REPORTED};
@@ -23,12 +24,14 @@ pub struct Output {
     pub name: String,
     /// `true` if the owner of its file may execute it.
     pub executable: bool,
+    /// The content of a file that is copied, if it is not text.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 impl Output {
     /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
-        Self { name: output_name(&template, extensions), template, executable: false }
+        Self { name: output_name(&template, extensions), template, executable: false, bytes: None }
     }
 }
 
@@ -145,6 +148,11 @@ impl Plan {
     /// Returns `true` if the owner of the files of an output may execute them.
     pub(super) fn is_executable(&self, output: usize) -> bool {
         self.outputs.get(output).is_some_and(|output| output.executable)
+    }
+
+    /// Returns the content of an output that is not text.
+    pub(super) fn bytes(&self, output: usize) -> Option<&[u8]> {
+        self.outputs.get(output)?.bytes.as_deref()
     }
 
     /// Returns the `at`-th cluster to stamp.
@@ -377,7 +385,12 @@ mod tests {
         let fleet = Fleet::new(clusters.collect()).unwrap();
         let outputs = templates
             .iter()
-            .map(|name| Output { template: format!("{name}.t"), name: name.to_string(), executable: false })
+            .map(|name| Output {
+                template: format!("{name}.t"),
+                name: name.to_string(),
+                executable: false,
+                bytes: None,
+            })
             .collect();
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
         let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())

@@ -48,7 +48,7 @@ use crate::diagnostics::{Result, counted};
 /// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
 /// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
 /// let layers = Layers::default();
-/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false }];
+/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false, bytes: None }];
 /// let layout = Layout::parse("{cluster}/{template}").unwrap();
 /// let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).unwrap();
 /// let options = Options::default();

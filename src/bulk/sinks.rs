@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::documents::{Rank, documents_of, first_content};
+use super::documents::{Heads, Rank, documents_of, first_content};
 use super::foreign::Ours;
 use super::job::{FilePreview, Job, Options, Order};
 use super::manifest::{Entry, Maker};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter, appeared};
 use super::pieces::Piece;
+use super::plan::Plan;
 use super::report::Report;
 use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
 
@@ -25,8 +26,25 @@ impl<'j> Outputs<'j> {
         Self { job: *job, path: String::new() }
     }
 
-    /// Calls `each` with every piece that makes a file, its path and its text, until one fails.
+    /// Calls `each` with every piece that makes a file, its path and its content, until one fails.
     pub(super) fn each<'t, E>(
+        &mut self,
+        at: usize,
+        text: &'t str,
+        pieces: &[Piece],
+        mut each: impl FnMut(&Piece, &str, &'t [u8]) -> Result<(), E>,
+    ) -> Result<(), E>
+    where
+        'j: 't,
+    {
+        let plan: &'j Plan = self.job.plan;
+        self.each_text(at, text, pieces, |piece, path, text| {
+            each(piece, path, plan.bytes(piece.output).unwrap_or(text.as_bytes()))
+        })
+    }
+
+    /// Works like [`Outputs::each`], for pieces that are text.
+    fn each_text<'t, E>(
         &mut self,
         at: usize,
         text: &'t str,
@@ -101,16 +119,16 @@ impl Sink for DiskSink<'_> {
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
         let (written, job, dir, ours) = (&mut self.written, self.outputs.job, self.dir, self.ours);
-        let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
+        let staged = self.outputs.each(at, text, pieces, |piece, path, content| {
             let output = piece.output;
-            let change = writer.stage_as(path, text.as_bytes(), job.plan.is_executable(output));
+            let change = writer.stage_as(path, content, job.plan.is_executable(output));
             let change = change.map_err(|error| for_template(&job, output, error))?;
             // There was no such file when the plan was checked.
             if change == Change::Update && !job.options.force && !ours.contains(path) {
                 return Err(for_template(&job, output, appeared(&dir.full_path(path))));
             }
-            report.count(change, text.len());
-            let hash = blake3::hash(text.as_bytes());
+            report.count(change, content.len());
+            let hash = blake3::hash(content);
             written.push(Written { change, at, output, path: path.to_owned(), hash });
             Ok(())
         });
@@ -180,7 +198,7 @@ impl Sink for PreviewSink<'_, '_> {
             found.documents.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
-                Some((old, executable)) if old == new.as_bytes() => {
+                Some((old, executable)) if old == new => {
                     let has_mode = executable || !job.plan.is_executable(piece.output);
                     if has_mode { Change::Unchanged } else { Change::Update }
                 }
@@ -201,7 +219,8 @@ impl Sink for PreviewSink<'_, '_> {
                 let cluster = job.plan.cluster_name(job.fleet, at);
                 let template = job.plan.outputs().get(*output).map_or("", |output| &output.template);
                 let template = job.options.templates.path(template);
-                on_preview(&FilePreview { path, cluster, template, change: Some(*change), old, new })
+                let new = String::from_utf8_lossy(new);
+                on_preview(&FilePreview { path, cluster, template, change: Some(*change), old, new: &new })
             })
         });
         passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(error)))
@@ -232,12 +251,13 @@ pub(super) struct StreamSink<'j, 'o> {
     clusters: Range<usize>,
     documents: String,
     buffered: Report,
+    heads: Heads,
 }
 
 impl<'j, 'o> StreamSink<'j, 'o> {
     pub(super) fn new(job: &Job<'j>, turns: &'j Turns<Stream<'o>>) -> Self {
-        let (report, buffered) = (Report::default(), Report::default());
-        Self { outputs: Outputs::new(job), turns, report, clusters: 0..0, documents: String::new(), buffered }
+        let (report, buffered, heads) = (Report::default(), Report::default(), Heads::default());
+        Self { outputs: Outputs::new(job), turns, report, clusters: 0..0, documents: String::new(), buffered, heads }
     }
 }
 
@@ -248,14 +268,14 @@ impl Sink for StreamSink<'_, '_> {
 
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         self.skip(at);
-        let (documents, report) = (&mut self.documents, &mut self.buffered);
+        let (documents, report, heads) = (&mut self.documents, &mut self.buffered, &mut self.heads);
         let Options { plain_stream, order, .. } = *self.outputs.job.options;
-        let mut ranked = Ranked::default();
-        self.outputs.each(at, text, pieces, |_, path, text| {
+        let mut ranked = Ranked::with_capacity(if order == Order::Install { pieces.len() } else { 0 });
+        self.outputs.each_text(at, text, pieces, |_, path, text| {
             match order {
                 _ if plain_stream => documents.push_str(text),
                 Order::Template => push_document(documents, path, text),
-                Order::Install => ranked.add(path, text),
+                Order::Install => ranked.add(path, text, heads),
             }
             report.count(Change::Create, text.len());
             Ok(())
@@ -292,7 +312,6 @@ impl Sink for StreamSink<'_, '_> {
 }
 
 /// The documents of a cluster, to sort by kind.
-#[derive(Default)]
 struct Ranked<'t> {
     /// The paths of all outputs, one behind the other.
     paths: String,
@@ -301,13 +320,22 @@ struct Ranked<'t> {
 }
 
 impl<'t> Ranked<'t> {
+    /// Expects this number of outputs, each with a few documents.
+    fn with_capacity(outputs: usize) -> Self {
+        Self { paths: String::with_capacity(outputs * 64), documents: Vec::with_capacity(outputs * 4) }
+    }
+
     /// Adds the documents of an output.
-    fn add(&mut self, path: &str, text: &'t str) {
+    fn add(&mut self, path: &str, text: &'t str, heads: &mut Heads) {
         let start = self.paths.len();
         self.paths.push_str(path);
         let at = start..self.paths.len();
         match documents_of(path, text) {
-            Some(documents) => self.documents.extend(documents.map(|text| (Rank::of(text), at.clone(), text))),
+            Some(documents) => {
+                for document in documents {
+                    self.documents.push((heads.rank(self.documents.len(), document), at.clone(), document));
+                }
+            }
             None => self.documents.push((Rank::Text, at, text)),
         }
     }

@@ -40,6 +40,8 @@ struct Target {
     temporary: String,
     /// The mode of the existing file.
     mode: Option<Mode>,
+    /// The bits that the file has to have.
+    owner: Mode,
 }
 
 impl StreamFile {
@@ -48,6 +50,15 @@ impl StreamFile {
     /// # Errors
     /// `file.write_failed`, `file.symbolic_link`.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::create_as(path, false)
+    }
+
+    /// Works like [`StreamFile::create`]. An `executable` file may be executed by its owner; otherwise an existing file
+    /// keeps its mode.
+    ///
+    /// # Errors
+    /// Same as [`StreamFile::create`].
+    pub fn create_as(path: &Path, executable: bool) -> Result<Self> {
         let fail = |error: io::Error| cannot("write", path, error);
         let kind = std::fs::metadata(path).map(|meta| meta.file_type());
         if kind.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo()) {
@@ -67,9 +78,10 @@ impl StreamFile {
         let gone = || cannot("write", path, io::Error::from(io::ErrorKind::NotFound));
         let dir = OutputDir::open(&directory)?.ok_or_else(gone)?;
         let mode = existing_file(&dir, name, path)?.map(|existing| existing.mode);
-        let created = dir.temporary(&dir, name, mode.unwrap_or(Mode::from_raw_mode(0o666)));
+        let owner = if executable { Mode::XUSR } else { Mode::empty() };
+        let created = dir.temporary(&dir, name, mode.unwrap_or(Mode::from_raw_mode(0o666)) | owner);
         let (file, temporary) = created.map_err(|error| fail(error.into()))?;
-        let target = Target { dir, name: name.to_owned(), temporary, mode };
+        let target = Target { dir, name: name.to_owned(), temporary, mode, owner };
         Ok(Self { file: BufWriter::new(file), path: path.to_owned(), target: Some(target) })
     }
 
@@ -80,13 +92,14 @@ impl StreamFile {
     pub fn finish(mut self) -> Result<Change> {
         let fail = |error: io::Error| cannot("write", &self.path, error);
         self.file.flush().map_err(fail)?;
-        let Some(Target { dir, name, temporary, mode }) = &self.target else { return Ok(Change::Update) };
+        let Some(Target { dir, name, temporary, mode, owner }) = &self.target else { return Ok(Change::Update) };
         if let Some(mode) = mode {
             let open = |name: &str| open_file(dir, name).map_err(io::Error::from);
-            if open(temporary).and_then(|new| same_content(new, open(name)?)).map_err(fail)? {
+            let is_same = || open(temporary).and_then(|new| same_content(new, open(name)?));
+            if mode.contains(*owner) && is_same().map_err(fail)? {
                 return Ok(Change::Unchanged);
             }
-            rustix::fs::fchmod(self.file.get_ref(), *mode).map_err(|error| fail(error.into()))?;
+            rustix::fs::fchmod(self.file.get_ref(), *mode | *owner).map_err(|error| fail(error.into()))?;
         }
         rustix::fs::renameat(dir, temporary, dir, name).map_err(|error| fail(error.into()))?;
         Ok(if mode.is_some() { Change::Update } else { Change::Create })
@@ -110,12 +123,12 @@ fn same_content(mut new: File, mut old: File) -> io::Result<bool> {
     }
 }
 
-/// Writes one file that is not part of a fleet, atomically.
+/// Writes one file that is not part of a fleet, atomically, like [`StreamFile::create_as`].
 ///
 /// # Errors
 /// `file.write_failed`, `file.symbolic_link`.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<Change> {
-    let mut file = StreamFile::create(path)?;
+pub fn write_file(path: &Path, bytes: &[u8], executable: bool) -> Result<Change> {
+    let mut file = StreamFile::create_as(path, executable)?;
     file.write_all(bytes).map_err(|error| cannot("write", path, error))?;
     file.finish()
 }
@@ -165,6 +178,6 @@ mod tests {
         assert_eq!(StreamFile::create(Path::new("/dev/null")).unwrap().finish().unwrap(), Change::Update);
         assert!(StreamFile::create(&temp.path().join("no/such")).is_err());
         std::os::unix::fs::symlink("all", temp.path().join("link")).unwrap();
-        assert_eq!(write_file(&temp.path().join("link"), b"new").unwrap_err().code, Code::SymbolicLink);
+        assert_eq!(write_file(&temp.path().join("link"), b"new", false).unwrap_err().code, Code::SymbolicLink);
     }
 }

@@ -13,7 +13,8 @@ use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
 use super::schema::{Explained, is_unfit_input};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::engine::OutputSyntax;
 
 /// Returns the error of writing to a stream.
 pub(super) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
@@ -280,7 +281,8 @@ fn collect(
     for (output, result) in results.drain(..).enumerate() {
         match result {
             Ok(end) => {
-                let blank = !job.options.keep_empty && text.get(start..end).is_some_and(is_blank);
+                let may_be_blank = !job.options.keep_empty && job.plan.bytes(output).is_none();
+                let blank = may_be_blank && text.get(start..end).is_some_and(is_blank);
                 start = end;
                 pieces.push(Piece { output, end, blank, ..Piece::default() });
             }
@@ -300,7 +302,10 @@ fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, piec
         if job.options.unchecked.iter().any(|glob| glob.matches(&path)) {
             continue;
         }
-        let mut errors = renderer.check(piece.output, &path, text);
+        let mut errors = match job.plan.bytes(piece.output) {
+            Some(bytes) => not_text(&path, bytes),
+            None => renderer.check(piece.output, &path, text),
+        };
         if errors.is_empty() {
             continue;
         }
@@ -310,6 +315,14 @@ fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, piec
         all.extend(errors.into_iter().map(|error| for_template(job, piece.output, error)));
     }
     all
+}
+
+/// Returns the error of bytes that are not text, in a file that has to be YAML or JSON.
+fn not_text(path: &str, bytes: &[u8]) -> Vec<Box<Diagnostic>> {
+    let Some(syntax) = OutputSyntax::of_file(path) else { return Vec::new() };
+    let at = str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let message = format!("the output is not valid {}: it is not UTF-8 at byte {}", syntax.name(), thousands(at));
+    vec![Diagnostic::new(Code::InvalidOutput, message)]
 }
 
 /// Adds the template to an error that has none.

@@ -175,6 +175,14 @@ impl Program {
         &self.inner.start
     }
 
+    /// Returns the memory that the program takes, in bytes: its tables, its text, and what runs and errors add to them.
+    #[cfg(feature = "compile")]
+    pub(crate) fn memory(&self) -> usize {
+        let constants = self.tables().strings.len() * size_of::<Text<'_>>();
+        let sources: usize = self.sources().iter().map(|source| source.text().len()).sum();
+        size_of::<Inner>() + self.bytes() + constants + sources
+    }
+
     /// Returns the size of a compiled program: of its tables and its text.
     #[cfg(feature = "compile")]
     pub(crate) fn bytes(&self) -> usize {

@@ -32,7 +32,8 @@ impl OutputSyntax {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// Returns the name of the format.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Yaml => "YAML",
             Self::Json => "JSON",
@@ -63,6 +64,17 @@ impl OutputCheck {
 
     /// Returns the errors of `text`: all up to the first error of syntax. Text without content is valid.
     pub fn errors(&mut self, syntax: OutputSyntax, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        self.errors_within(&Limits::default(), syntax, path, text)
+    }
+
+    /// Returns the errors of `text`, under limits of time, memory and diagnostics. To exceed one is an error too.
+    pub fn errors_within(
+        &mut self,
+        limits: &Limits,
+        syntax: OutputSyntax,
+        path: &str,
+        text: &str,
+    ) -> Vec<Box<Diagnostic>> {
         let is_valid = match syntax {
             OutputSyntax::Yaml => self.scanner.is_yaml(text),
             OutputSyntax::Json => self.scanner.is_json(text) || text.trim().is_empty(),
@@ -72,7 +84,7 @@ impl OutputCheck {
         }
         // Most often the text is invalid now, and its errors keep it.
         let source = Source::new(path, text);
-        let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+        let limits = Limits { source_bytes: usize::MAX, ..limits.clone() };
         let errors = match syntax {
             OutputSyntax::Yaml => yaml::read_with(&source, &limits, yaml::Tags::Kept).err().unwrap_or_default(),
             OutputSyntax::Json => check_json(&source).err().into_iter().collect(),
@@ -85,7 +97,10 @@ impl OutputCheck {
 fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     let name = syntax.name();
     let message = error.message.strip_prefix(&format!("this is not {name}: ")).unwrap_or(&error.message);
-    error.message = format!("the output is not valid {name}: {message}");
+    error.message = match error.code.is_limit() {
+        true => format!("the output cannot be checked as {name}: {message}"),
+        false => format!("the output is not valid {name}: {message}"),
+    };
     if error.code.is_limit() {
         error.help = None;
     }

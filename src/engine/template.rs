@@ -20,6 +20,10 @@ use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
+/// Memory of a lint with its labels and its suggestion.
+#[cfg(feature = "compile")]
+const LINT: usize = 4 * size_of::<Diagnostic>();
+
 /// The error of a render.
 pub type RenderError = Box<Diagnostic>;
 
@@ -265,6 +269,15 @@ impl Template {
         let Shared { program, linked, limits, files, .. } = &*self.shared;
         let capabilities = files.iter().fold(self.shared.capabilities, |all, files| all.with_files(files));
         Run { program, linked, inputs, limits, capabilities, budgets: None }
+    }
+
+    /// Returns the memory that the template takes, in bytes, without the templates that it calls: the program, its
+    /// functions and its lints. It is an estimate.
+    #[cfg(feature = "compile")]
+    pub fn memory(&self) -> usize {
+        let Shared { program, found, .. } = &*self.shared;
+        let lints: usize = found.lints.iter().map(|lint| LINT + 4 * lint.message.len()).sum();
+        size_of::<Shared>() + program.memory() + program.imports().len() * size_of::<[usize; 4]>() + lints
     }
 
     /// Returns the limits it renders under.

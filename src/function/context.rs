@@ -7,7 +7,7 @@ use super::caches::Caches;
 use super::capabilities::Capabilities;
 use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
-use crate::limits::{Limit, Limits};
+use crate::limits::{Deadline, Limit, Limits};
 use crate::value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal};
 
 /// Steps between two clock checks: at most some milliseconds.
@@ -49,6 +49,8 @@ pub struct Cx<'v> {
     /// Further steps.
     reserve: Cell<u64>,
     until: Cell<Option<Instant>>,
+    /// A further deadline, which another thread can move up.
+    deadline: Option<&'v Deadline>,
     memory: Cell<u64>,
     /// The cost of the run so far, for metered programs.
     metered: Cell<u64>,
@@ -81,6 +83,7 @@ impl<'v> Cx<'v> {
             fuel,
             reserve,
             until,
+            deadline: None,
             memory,
             metered,
             at,
@@ -105,10 +108,18 @@ impl<'v> Cx<'v> {
         self.portion();
     }
 
-    /// With a time limit, sets aside all but the steps until the next clock check.
+    /// Sets a deadline in addition to the time limit.
+    #[must_use]
+    pub(crate) fn with_deadline(self, deadline: Option<&'v Deadline>) -> Self {
+        let cx = Self { deadline, ..self };
+        cx.portion();
+        cx
+    }
+
+    /// With a time limit or a deadline, sets aside all but the steps until the next clock check.
     #[inline]
     fn portion(&self) {
-        if self.until.get().is_some() {
+        if self.until.get().is_some() || self.deadline.is_some() {
             let all = self.fuel();
             self.fuel.set(all.min(PORTION));
             self.reserve.set(all.saturating_sub(PORTION));
@@ -210,7 +221,8 @@ impl<'v> Cx<'v> {
     #[inline(never)]
     fn spend_reserve(&self, steps: u64) -> Result<()> {
         let Some(left) = self.fuel().checked_sub(steps) else { return Err(Limit::Fuel.error(self.limits.fuel)) };
-        if self.until.get().is_some_and(|until| Instant::now() >= until) {
+        let is_late = self.until.get().is_some_and(|until| Instant::now() >= until);
+        if is_late || self.deadline.is_some_and(Deadline::is_over) {
             let allowed = self.limits.time.unwrap_or_default();
             return Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)));
         }

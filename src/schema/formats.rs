@@ -1,6 +1,7 @@
 //! The formats of strings.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::OnceLock;
 
 use regex::Regex;
 
@@ -17,9 +18,13 @@ pub struct Format {
 impl Format {
     /// Returns the format `name`, if `draft` defines it.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
-        let (_, _, regex, check) = FORMATS.iter().find(|(known, since, ..)| *known == name && *since <= draft)?;
-        let expanded = MACROS.iter().rev().fold(format!("^(?:{regex})$"), |text, (name, of)| text.replace(name, of));
-        Some(Self { regex: Regex::new(&expanded).ok()?, check: *check })
+        let at = FORMATS.iter().position(|(known, since, ..)| *known == name && *since <= draft)?;
+        let ((_, _, regex, check), compiled) = (FORMATS.get(at)?, COMPILED.get(at)?);
+        let compile = || {
+            let pattern = format!("^(?:{regex})$");
+            Regex::new(&MACROS.iter().rev().fold(pattern, |text, (name, of)| text.replace(name, of))).ok()
+        };
+        Some(Self { regex: compiled.get_or_init(compile).clone()?, check: *check })
     }
 
     /// Returns `true` if `text` has this format.
@@ -29,6 +34,9 @@ impl Format {
 }
 
 type Row = (&'static str, Draft, &'static str, fn(&str) -> bool);
+
+/// The patterns of the formats, compiled when a schema first uses them, and shared by all schemas.
+static COMPILED: [OnceLock<Option<Regex>>; FORMATS.len()] = [const { OnceLock::new() }; FORMATS.len()];
 
 /// The formats: the first draft that defines each of them, its pattern and its check.
 const FORMATS: &[Row] = &[

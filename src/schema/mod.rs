@@ -18,6 +18,7 @@
 //! ```
 
 mod applicators;
+mod bytes;
 mod compile;
 mod declared;
 mod defaults;

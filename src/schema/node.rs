@@ -159,6 +159,8 @@ pub struct Pattern {
     /// The source text.
     pub text: String,
     pub(super) regex: Regex,
+    /// Maximum bytes of the regular expression.
+    pub(super) bytes: usize,
 }
 
 /// A compiled schema: the nodes of its tree, the root first.
@@ -178,6 +180,11 @@ pub struct Schema {
 impl Schema {
     /// The schema of the value itself.
     pub const ROOT: NodeId = NodeId(0);
+
+    /// Returns the memory that the schema takes, in bytes. It is an estimate, and rather too high.
+    pub fn bytes(&self) -> usize {
+        self.nodes.iter().map(Node::bytes).sum()
+    }
 
     /// Returns a schema of the tree.
     pub fn node(&self, id: NodeId) -> Option<&Node> {

@@ -140,7 +140,7 @@ impl<'d> Compiler<'d> {
             }
             return None;
         }
-        let regex = regex(text, self.draft).map_err(|message| self.error(at, message)).ok()?;
-        Some(Pattern { text: text.to_owned(), regex })
+        let (regex, bytes) = regex(text, self.draft).map_err(|message| self.error(at, message)).ok()?;
+        Some(Pattern { text: text.to_owned(), regex, bytes })
     }
 }

@@ -9,11 +9,12 @@ use crate::stdlib::re2::translated;
 /// Maximum length of a pattern in bytes.
 const PATTERN: usize = 4 << 10;
 
-/// Maximum size of a compiled pattern in bytes.
-const COMPILED: usize = 1 << 20;
+/// Maximum sizes of a compiled pattern in bytes. The smallest one that it fits is the measure of its memory.
+const COMPILED: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
-/// Compiles a pattern: RE2 for template values, ECMA 262 as far as it is regular otherwise.
-pub(super) fn regex(text: &str, draft: Draft) -> Result<Regex, String> {
+/// Compiles a pattern: RE2 for template values, ECMA 262 as far as it is regular otherwise. Also returns the bytes that it
+/// takes at most, with the memory of its searches.
+pub(super) fn regex(text: &str, draft: Draft) -> Result<(Regex, usize), String> {
     if text.len() > PATTERN {
         return Err(format!("the pattern is too long: the limit is {PATTERN} bytes"));
     }
@@ -22,11 +23,17 @@ pub(super) fn regex(text: &str, draft: Draft) -> Result<Regex, String> {
         _ => Ok(translated_ecma(text)),
     };
     let compiled = translated.and_then(|pattern| {
-        let mut builder = RegexBuilder::new(&pattern);
-        builder.size_limit(COMPILED).dfa_size_limit(COMPILED).nest_limit(50);
-        // The reason is the last line, below a drawing of the position.
-        let reason = |error: regex::Error| error.to_string().lines().last().unwrap_or("").to_owned();
-        builder.build().map_err(|error| reason(error).replace("error: ", ""))
+        let mut refused = String::new();
+        for size in COMPILED {
+            let mut builder = RegexBuilder::new(&pattern);
+            match builder.size_limit(size).dfa_size_limit(size).nest_limit(50).build() {
+                Ok(regex) => return Ok((regex, 2 * size)),
+                Err(error @ regex::Error::CompiledTooBig(_)) => refused = error.to_string(),
+                // The reason is the last line, below a drawing of the position.
+                Err(error) => return Err(error.to_string().lines().last().unwrap_or("").replace("error: ", "")),
+            }
+        }
+        Err(refused)
     });
     compiled.map_err(|reason| format!("`{text}` is not a regular expression: {reason}"))
 }

@@ -48,7 +48,9 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     let State { feedback, scratch, bound, .. } = &mut *state;
     bound.bind(&space.memory.bindings, run.program, run.inputs, values);
     scratch.clear();
-    let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches).with_lenient(start.lenient);
+    let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches)
+        .with_lenient(start.lenient)
+        .with_deadline(space.deadline.as_deref());
     if let Some(budgets) = run.budgets {
         cx.set_budgets(budgets.get());
     }
@@ -57,8 +59,10 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
         // Built in place and never moved: it is large relative to the work of most expressions.
         let mut machine: Machine<'r, '_, A> = Machine::new(run.program.code(), run.linked, cx, feedback, values, out);
         let outcome = machine.run_in_room::<S, H>(&start.chunk, hooks).and_then(|()| end(&machine));
+        let left = machine.cx.budgets();
+        space.left.set(left.memory);
         if let Some(budgets) = run.budgets {
-            budgets.set(machine.cx.budgets());
+            budgets.set(left);
         }
         outcome
     };

@@ -1,11 +1,14 @@
 //! Sessions: repeated renders on one thread.
 
+use std::sync::Arc;
+
 use super::access::{Access, Trusting};
 use super::hooks::Hooks;
 use super::run::{Run, run_in};
 use super::semantics::Semantics;
 use super::space::Space;
 use crate::diagnostics::Result;
+use crate::limits::Deadline;
 use crate::value::Value;
 
 /// A space that is reset before every render. A session belongs to one thread, renders any number of programs and keeps
@@ -21,6 +24,17 @@ impl Session {
     /// Creates an empty session.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets a deadline for the following renders, in addition to their time limit. A render notices within some
+    /// milliseconds that it is over, and fails with `limit.time`.
+    pub fn set_deadline(&mut self, deadline: Option<Arc<Deadline>>) {
+        self.space.deadline = deadline;
+    }
+
+    /// Returns how many bytes of its memory limit the last render had left.
+    pub fn memory_left(&self) -> u64 {
+        self.space.left.get()
     }
 }
 

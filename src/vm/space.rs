@@ -1,10 +1,11 @@
 //! Spaces: the results of runs, and the state kept between runs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use super::memory::Memory;
 use crate::function::{Caches, Capabilities, Cx};
-use crate::limits::Limits;
+use crate::limits::{Deadline, Limits};
 use crate::value::{Arena, Inputs};
 
 /// An arena for the results of runs, with compiled regular expressions and the inline caches of programs. A space
@@ -14,6 +15,10 @@ pub struct Space {
     pub(crate) arena: Arena,
     pub(crate) caches: Caches,
     pub(super) memory: Memory,
+    /// Ends all runs, in addition to their time limits.
+    pub(super) deadline: Option<Arc<Deadline>>,
+    /// Bytes that the last run had left.
+    pub(super) left: Cell<u64>,
 }
 
 thread_local! {

@@ -1,11 +1,14 @@
 //! The machine with a toy language.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::{Evaluator, Items, Missing, NoHooks, Output, Run, Semantics, Session, Space, run, run_checked};
 use crate::bytecode::{BinaryOp, Dialect, EscapeMode, Op, Program, Scope, disassemble};
 use crate::compiler::{Constant, Emitter, Fold, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::{CULPRIT, Code, Result};
 use crate::function::{Capabilities, Cx};
-use crate::limits::Limits;
+use crate::limits::{Deadline, Limits};
 use crate::text::{Source, Span};
 use crate::value::{Arena, Inputs, Value};
 
@@ -252,6 +255,37 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     assert!(
         render_with(&looping, r#"{"l": [1, 2, 3, 4, 5]}"#, &Limits { output_bytes: 50, ..Limits::default() }).is_ok()
     );
+}
+
+#[test]
+fn a_deadline_ends_the_runs_of_its_session() {
+    let looping = program(|e| {
+        let (slot, empty) = (e.new_slot(), e.new_label());
+        load(e, "l");
+        let mark = e.begin_loop(1, slot, empty);
+        e.end_loop(mark);
+        e.bind(empty);
+    });
+    let arena = Arena::new();
+    let inputs = Inputs::new(arena.map(&[("l", arena.list(&vec![Value::Int(1); 40_000]))]));
+    let (linked, limits, mut session) = (Box::default(), Limits::default(), Session::new());
+    let what = Run {
+        program: &looping,
+        linked: &linked,
+        inputs,
+        limits: &limits,
+        capabilities: Capabilities::NONE,
+        budgets: None,
+    };
+    let mut run = |session: &mut Session| run::<Toy, _>(session, what, &mut String::new(), &mut NoHooks);
+    let deadline = Arc::new(Deadline::after(Duration::from_secs(600)));
+    session.set_deadline(Some(deadline.clone()));
+    assert!(run(&mut session).is_ok());
+    assert!((1..=limits.memory).contains(&session.memory_left()));
+    deadline.cancel();
+    assert_eq!(run(&mut session).unwrap_err().code, Code::LimitTime);
+    session.set_deadline(None);
+    assert!(run(&mut session).is_ok());
 }
 
 /// Returns a program that sums two attributes of an input.

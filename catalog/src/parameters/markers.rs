@@ -14,14 +14,22 @@ pub(super) struct Markers {
     patterns: HashMap<String, Regex>,
 }
 
+/// Maximum size of a compiled pattern in bytes.
+const COMPILED: usize = 128 << 10;
+
 impl Markers {
+    /// The memory that they take at most, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.patterns.len() * 2 * COMPILED
+    }
+
     /// Reads the markers of a schema document.
     pub(super) fn of(document: &Json) -> Self {
         let mut markers = Self { any: marks_any(document), patterns: HashMap::new() };
         let mut waiting = if markers.any { vec![document] } else { Vec::new() };
         while let Some(value) = waiting.pop() {
             for pattern in value.get("patternProperties").and_then(Json::as_object).into_iter().flat_map(Map::keys) {
-                let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
+                let regex = RegexBuilder::new(pattern).size_limit(COMPILED).dfa_size_limit(COMPILED).build().ok();
                 markers.patterns.extend(regex.map(|regex| (pattern.clone(), regex)));
             }
             match value {

@@ -18,7 +18,15 @@ pub struct Schema {
     pub(super) markers: Markers,
 }
 
+/// Memory of a node of a B-tree, which has room for 11 entries and is mostly not full.
+const NODE: usize = 640;
+
 impl Schema {
+    /// The memory that it takes, in bytes. It is an estimate.
+    pub(crate) fn memory(&self) -> usize {
+        self.compiled.bytes() + json_memory(&self.document) + self.markers.memory()
+    }
+
     /// The schema document.
     pub fn document(&self) -> &Json {
         &self.document
@@ -46,6 +54,20 @@ impl Schema {
         let markers = Markers::of(&document);
         Ok(Self { compiled, document, markers })
     }
+}
+
+/// The memory of a JSON value. A schema nests as deep as its parser allows.
+fn json_memory(value: &Json) -> usize {
+    let below: usize = match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(json_memory).sum(),
+        Json::Object(map) => {
+            let nodes = if map.is_empty() { 0 } else { NODE * (1 + map.len() / 7) };
+            nodes + map.iter().map(|(name, value)| name.len() + json_memory(value)).sum::<usize>()
+        }
+        _ => 0,
+    };
+    size_of::<Json>() + below
 }
 
 /// The draft of `$schema`, or draft 7.

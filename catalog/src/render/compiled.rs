@@ -9,16 +9,18 @@ use lru::LruCache;
 use serde_json::{Value as Json, json};
 
 use super::options::Options;
+use super::renderer::Stats;
 use crate::error::{CatalogError, Result};
+use crate::fair::Load;
 use crate::parameters::Schema;
-use crate::review::{Review, review};
+use crate::review::{Finding, MAX_MESSAGE, Review, review, shortened};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
-/// Maximum total bytes of the cached texts.
-const MAX_TEXT_BYTES: usize = 64 << 20;
+/// Memory of an entry without its contents.
+const ENTRY: usize = 3 << 10;
 
 /// Name of templates in diagnostics.
 const NAME: &str = "template";
@@ -42,6 +44,13 @@ impl Compiled {
         &self.schema
     }
 
+    /// The memory that both take, in bytes. It is an estimate.
+    fn memory(&self) -> usize {
+        let inputs: usize = self.review.inputs.iter().map(|input| size_of::<String>() + input.len()).sum();
+        let findings: usize = self.review.findings.iter().map(Finding::memory).sum();
+        ENTRY + self.template.memory() + self.schema.memory() + inputs + findings
+    }
+
     /// The result of checking the template against its schema.
     pub fn review(&self) -> &Review {
         &self.review
@@ -56,6 +65,7 @@ pub(super) struct Compiler {
     /// For templates that declare the dialect [`PLUS`].
     plus: Engine,
     cache: Mutex<Cache>,
+    pub(super) renders: AtomicU64,
     compiled: AtomicU64,
     reused: AtomicU64,
 }
@@ -63,8 +73,10 @@ pub(super) struct Compiler {
 #[derive(Debug)]
 struct Cache {
     by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
-    /// Total bytes of the cached texts.
-    texts: usize,
+    /// Memory of the entries.
+    bytes: usize,
+    /// Maximum memory of the entries.
+    most: usize,
 }
 
 impl Compiler {
@@ -73,21 +85,24 @@ impl Compiler {
         let Options { fuel, memory, output_bytes, deadline, .. } = *options;
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
         let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
-        let cache = Cache { by_checksum: LruCache::new(cached), texts: 0 };
+        let cache = Cache { by_checksum: LruCache::new(cached), bytes: 0, most: options.cached_bytes };
         let engine =
             |dialect| Engine::builder().limits(limits.clone()).tera(dialect).unknown_names(UnknownNames::Late).build();
         Self {
             plain: engine(TeraDialect::Plain),
             plus: engine(TeraDialect::Plus),
             cache: Mutex::new(cache),
+            renders: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         }
     }
 
-    /// The numbers of compiled templates and of cache hits.
-    pub(super) fn stats(&self) -> (u64, u64) {
-        (self.compiled.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
+    /// The current counters, with those of the pool.
+    pub(super) fn stats(&self, refused: u64, load: Load) -> Stats {
+        let [renders, compiled, reused] =
+            [&self.renders, &self.compiled, &self.reused].map(|counter| counter.load(Ordering::Relaxed));
+        Stats { renders, refused, load, compiled, reused, cached_bytes: self.lock().bytes }
     }
 
     pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
@@ -98,7 +113,7 @@ impl Compiler {
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
         let compiled = Arc::new(self.compile(content, schema)?);
-        self.lock().insert(key, &compiled, content.len() + schema.len());
+        self.lock().insert(key, &compiled);
         Ok(compiled)
     }
 
@@ -132,22 +147,27 @@ fn declares_plus(content: &str) -> bool {
 }
 
 impl Cache {
-    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>, texts: usize) {
-        self.texts += texts;
-        if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), texts)) {
-            self.texts -= old;
+    /// Adds an entry. Those that were not used for the longest time make room for it.
+    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>) {
+        let bytes = compiled.memory();
+        if bytes > self.most {
+            return;
         }
-        while self.texts > MAX_TEXT_BYTES
+        self.bytes += bytes;
+        if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), bytes)) {
+            self.bytes -= old;
+        }
+        while self.bytes > self.most
             && let Some((_, (_, old))) = self.by_checksum.pop_lru()
         {
-            self.texts -= old;
+            self.bytes -= old;
         }
     }
 }
 
 fn syntax_error(errors: &Diagnostics) -> CatalogError {
     let first = errors.first().map_or_else(String::new, error_line);
-    let all: Vec<Json> = errors.iter().map(Diagnostic::to_json).collect();
+    let all: Vec<Json> = errors.iter().map(error_json).collect();
     CatalogError::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
         .with_details(json!({ "diagnostics": all }))
 }
@@ -155,5 +175,21 @@ fn syntax_error(errors: &Diagnostics) -> CatalogError {
 /// Formats an error in one line with its position.
 pub(super) fn error_line(error: &Diagnostic) -> String {
     let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
-    format!("{}{place}", error.message)
+    format!("{}{place}", shortened(&error.message, MAX_MESSAGE))
+}
+
+/// Writes an error as JSON. Long texts, such as those that a template throws, are shortened.
+pub(super) fn error_json(error: &Diagnostic) -> Json {
+    let mut json = error.to_json();
+    shorten_texts(&mut json);
+    json
+}
+
+fn shorten_texts(json: &mut Json) {
+    match json {
+        Json::String(text) if text.len() > MAX_MESSAGE => *text = shortened(text, MAX_MESSAGE),
+        Json::Array(items) => items.iter_mut().for_each(shorten_texts),
+        Json::Object(map) => map.values_mut().for_each(shorten_texts),
+        _ => {}
+    }
 }

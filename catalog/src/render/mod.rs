@@ -1,15 +1,19 @@
-//! Rendering of templates: a cache of compiled templates and schemas, and a pool of threads with limits.
+//! Rendering of templates: a cache of compiled templates and schemas, and a pool of threads with limits, which callers
+//! share in turns.
 
+mod check;
 mod compiled;
 mod options;
 mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod renderer;
 mod request;
+mod scratch;
 #[cfg(test)]
 mod tests;
 
 pub use compiled::Compiled;
 pub use options::Options;
 pub use renderer::{Renderer, Stats};
-pub(super) use request::count_documents;
 pub use request::{RenderOutcome, RenderRequest};

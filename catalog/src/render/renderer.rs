@@ -6,7 +6,9 @@ use super::compiled::{Compiled, Compiler};
 use super::options::Options;
 use super::pool::Pool;
 use super::request::{RenderOutcome, RenderRequest};
+use super::scratch::Scratch;
 use crate::error::Result;
+use crate::fair::Load;
 use crate::review::Review;
 
 /// Compiles, caches and renders templates. Cheap to clone and shared between threads.
@@ -30,14 +32,18 @@ pub struct Renderer {
 /// Counters of a renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stats {
-    /// Renders accepted.
+    /// Renders begun.
     pub renders: u64,
-    /// Renders running or waiting.
-    pub in_progress: usize,
+    /// Jobs refused because too many were waiting, or waited for too long.
+    pub refused: u64,
+    /// Jobs running and waiting: renders, compilations, checks.
+    pub load: Load,
     /// Templates compiled.
     pub compiled: u64,
     /// Cache hits.
     pub reused: u64,
+    /// Bytes of cached templates and schemas.
+    pub cached_bytes: usize,
 }
 
 impl Renderer {
@@ -64,17 +70,39 @@ impl Renderer {
 
     /// The current counters.
     pub fn stats(&self) -> Stats {
-        let ((renders, in_progress), (compiled, reused)) = (self.pool.stats(), self.compiler.stats());
-        Stats { renders, in_progress, compiled, reused }
+        let (refused, load) = (self.pool.refused(), self.pool.load());
+        self.compiler.stats(refused, load)
     }
 
     /// Validates, matches and renders on a thread of the pool. Each step runs even if another fails. Requires a `tokio`
     /// runtime with timers.
     ///
     /// # Errors
-    /// Those of [`Renderer::compiled`], and `renders_busy` if the queue stays full until the deadline.
+    /// Those of [`Renderer::compiled`], and `renders_busy` if too much is waiting, or the deadline was over before it
+    /// had its time.
     pub async fn render(&self, request: RenderRequest) -> Result<RenderOutcome> {
+        self.render_then(request, |_, outcome| Ok(outcome)).await
+    }
+
+    /// Renders as [`Renderer::render`] does, and continues with the outcome on the same thread.
+    pub(crate) async fn render_then<R: Send + 'static>(
+        &self,
+        request: RenderRequest,
+        then: impl FnOnce(&RenderRequest, RenderOutcome) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
         let compiler = self.compiler.clone();
-        self.pool.run(move |scratch| compiler.render(&request, scratch)).await?
+        let job = move |scratch: &mut Scratch| then(&request, compiler.render(&request, scratch)?);
+        self.pool.run(job).await?
+    }
+
+    /// Runs anything that computes on a thread of the pool, when it is the caller's turn.
+    ///
+    /// # Errors
+    /// `renders_busy` if too much is waiting, or the job did not end before the deadline.
+    pub(crate) async fn run<R: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Scratch) -> R + Send + 'static,
+    ) -> Result<R> {
+        self.pool.run(job).await
     }
 }

@@ -1,11 +1,14 @@
 //! One render: validation, matching and rendering.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::compiled::{Compiled, Compiler, error_line};
+use super::compiled::{Compiled, Compiler, error_json, error_line};
+use super::pool::busy;
+use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
 use crate::review::{Finding, PARAMETERS_ONLY};
@@ -13,11 +16,7 @@ use crate::store::Metadata;
 use crate::{matching, parameters, validation};
 use dropforge::bulk::{Cluster, Layers};
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::engine::{OutputCheck, OutputSyntax};
-use dropforge::limits::Limits;
-use dropforge::text::Source;
-use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes, yaml};
-use dropforge::vm::Session;
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 
 /// A template, a stack and parameters to render.
 #[derive(Debug, Clone)]
@@ -51,17 +50,11 @@ pub struct RenderOutcome {
     pub warnings: Vec<Finding>,
 }
 
-/// State that a thread reuses between renders.
-#[derive(Default)]
-pub struct Scratch {
-    session: Session,
-    check: OutputCheck,
-}
-
 impl Compiler {
     /// Validates, matches and renders. Each step runs even if another fails.
     pub(super) fn render(&self, request: &RenderRequest, scratch: &mut Scratch) -> Result<RenderOutcome> {
         let TemplateVersion { template_content, parameters_schema, .. } = &request.template;
+        self.renders.fetch_add(1, Ordering::Relaxed);
         let compiled = self.compiled(template_content, parameters_schema)?;
         let (parameters, invalid) = parse_parameters(&compiled, request);
         let mismatch =
@@ -75,7 +68,11 @@ impl Compiler {
             Ok(text) => (text, None),
             Err(error) => (None, Some(error)),
         };
-        let warnings = text.as_deref().filter(|_| !request.check_output).map_or_else(Vec::new, yaml_warnings);
+        let unchecked = text.as_deref().filter(|_| !request.check_output);
+        let warnings = unchecked.map_or_else(Vec::new, |text| scratch.output_warnings(text));
+        if scratch.is_late() && (failed.is_some() || !warnings.is_empty()) {
+            return Err(busy());
+        }
         let failures = [invalid, mismatch, failed].into_iter().flatten().collect();
         let parameters = parameters.map_or_else(|| request.parameters.get().to_owned(), |parameters| parameters.text);
         Ok(RenderOutcome { failures, text, parameters, warnings })
@@ -121,13 +118,12 @@ fn render_text(compiled: &Compiled, parameters: &str, check_output: bool, scratc
     let inputs = InputBuilder::new(&arena, &shapes).json(parameters).map_err(failed)?;
     let mut text = String::new();
     let template = compiled.template();
-    let Scratch { session, check } = scratch;
-    template.render_inputs(session, Inputs::new(inputs), &mut text).map_err(failed)?;
+    template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;
     validation::yaml(&text)?;
     if check_output {
-        let mut errors = check.errors(OutputSyntax::Yaml, "output", &text);
+        let mut errors = scratch.output_errors(&text);
         if !errors.is_empty() {
-            template.show_writer(session, Inputs::new(inputs), &text, &mut errors);
+            template.show_writer(&mut scratch.session, Inputs::new(inputs), &text, &mut errors);
             return Err(invalid_output(errors));
         }
     }
@@ -143,7 +139,7 @@ fn invalid_output(mut errors: Vec<Box<Diagnostic>>) -> CatalogError {
         }
     }
     let first = errors.first().map_or_else(String::new, |error| error_line(error));
-    let all: Vec<Json> = errors.iter().map(|error| error.to_json()).collect();
+    let all: Vec<Json> = errors.iter().map(|error| error_json(error)).collect();
     CatalogError::invalid("template_output_invalid", format!("Rendered text is invalid: {first}"))
         .with_details(json!({ "diagnostics": all }))
 }
@@ -156,20 +152,5 @@ fn failed(mut error: Box<Diagnostic>) -> CatalogError {
         _ => error.help,
     };
     CatalogError::invalid("template_render_failed", format!("Template rendering failed: {}", error_line(&error)))
-        .with_details(json!({ "diagnostics": [error.to_json()] }))
-}
-
-/// Warnings about text that is not YAML.
-fn yaml_warnings(text: &str) -> Vec<Finding> {
-    count_documents(text).err().unwrap_or_default()
-}
-
-/// Counts the non-empty YAML documents of a text, or returns its syntax errors.
-pub(crate) fn count_documents(text: &str) -> Result<usize, Vec<Finding>> {
-    let source = Source::new("output", text);
-    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    match yaml::read_with(&source, &limits, yaml::Tags::Kept) {
-        Ok(documents) => Ok(documents.len()),
-        Err(errors) => Err(errors.iter().map(|error| Finding::from_diagnostic(error, "output.not_yaml")).collect()),
-    }
+        .with_details(json!({ "diagnostics": [error_json(&error)] }))
 }

@@ -1,17 +1,15 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::Utc;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::pool::Pool;
 use super::*;
 use crate::error::{CatalogError, Result};
 use crate::model::TemplateVersion;
 use crate::store::{Metadata, new_id};
 
-fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
+pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     let now = Utc::now();
     let template = TemplateVersion {
         id: new_id(),
@@ -38,7 +36,7 @@ fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     }
 }
 
-fn small() -> Options {
+pub(super) fn small() -> Options {
     Options { threads: 1, queue: 8, fuel: 100_000, memory: 1 << 20, output_bytes: 1 << 16, ..Options::default() }
 }
 
@@ -189,49 +187,60 @@ fn what_was_compiled_is_kept() {
 }
 
 #[test]
-fn a_render_ends_at_its_deadline() {
-    let options = Options { deadline: Duration::from_millis(1), fuel: u64::MAX, memory: u64::MAX, ..small() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let endless = "{% for i in range(end=100000) %}{% for j in range(end=100000) %}{% endfor %}{% endfor %}x";
-    let outcome = runtime.block_on(Renderer::new(&options).render(request(endless, "{}", "{}"))).unwrap();
-    let diagnostic = &outcome.failures[0].details.as_ref().unwrap()["diagnostics"][0];
-    assert_eq!(diagnostic["name"], "limit.time");
+fn the_cache_counts_the_memory_of_what_it_holds() {
+    let long = |part: &str, count: usize| (0..count).map(|n| part.replace('#', &n.to_string())).collect::<String>();
+    let properties = |of: &str, count| {
+        let list = long(&format!("\"p#\": {of},"), count);
+        format!("{{\"properties\": {{{}}}}}", list.trim_end_matches(','))
+    };
+    let texts = [
+        ("n: {{ n }}".to_owned(), "{}".to_owned()),
+        ("x".repeat(500_000), "{}".to_owned()),
+        (long("{% if a# %}{{ b.c# | upper }}: {{ d }}\n{% endif %}", 5_000), "{}".to_owned()),
+        (long("{{ a.b.c }}", 20_000), "{}".to_owned()),
+        (long("{{ a | nope# }}", 500), "{}".to_owned()),
+        ("n".to_owned(), properties(r#"{"type": "string", "minLength": 1}"#, 2_000)),
+        ("n".to_owned(), properties(r#"{"enum": [1, 2, "three", [4], {"five": 5}]}"#, 1_000)),
+        ("n".to_owned(), properties(r#"{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}"#, 20)),
+        ("n".to_owned(), properties(r#"{"allOf": [{"format": "email"}], "default": {"a": [1, 2, 3]}}"#, 500)),
+    ];
+    let mut wrong = Vec::new();
+    for (content, schema) in &texts {
+        // What all templates share is made once: functions, the patterns of formats.
+        drop(Renderer::new(&small()).compiled(content, schema).unwrap());
+        let renderer = Renderer::new(&small());
+        renderer.compiled("", "{}").unwrap();
+        let before = renderer.stats().cached_bytes;
+        let held = allocation_counter::measure(|| drop(renderer.compiled(content, schema).unwrap())).bytes_current;
+        let (held, counted) = (held as usize, renderer.stats().cached_bytes - before);
+        let place = format!("{:.30} {:.60}: {held} bytes held, {counted} counted", content, schema);
+        if counted < held * 3 / 4 || counted > held * 4 + 4096 {
+            wrong.push(place);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn there_is_no_place_for_more_than_run_and_wait() {
-    let options = Options { threads: 1, queue: 1, deadline: Duration::from_millis(1), ..small() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pool = Pool::new(&options);
-    let (held, release) = std::sync::mpsc::channel::<()>();
-    runtime.block_on(async {
-        let first = pool.run(move |_| release.recv().is_err());
-        let (first, second, third) = tokio::join!(first, pool.run(|_| 2), async {
-            let error = pool.run(|_| 3).await.unwrap_err();
-            drop(held);
-            error
-        });
-        assert_eq!((first, second), (Ok(true), Ok(2)));
-        assert_eq!((third.kind.status(), third.code.as_str()), (503, "renders_busy"));
-        assert_eq!(pool.run(|_| 4).await, Ok(4), "places come free");
-    });
-}
-
-#[test]
-fn a_job_that_panics_is_an_error_and_its_thread_goes_on() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pool = Pool::new(&small());
-    runtime.block_on(async {
-        let failed: Result<()> = pool.run(|_| std::panic::resume_unwind(Box::new(()))).await;
-        assert_eq!(failed.unwrap_err().kind.status(), 500);
-        assert_eq!(pool.run(|_| 1).await, Ok(1));
-    });
+fn the_cache_holds_no_more_than_it_may() {
+    let renderer = Renderer::new(&Options { cached_bytes: 2 << 20, ..small() });
+    for n in 0..40 {
+        renderer.compiled(&format!("{n}{}", "x".repeat(100_000)), "{}").unwrap();
+        assert!(renderer.stats().cached_bytes <= 2 << 20);
+    }
+    assert!(renderer.stats().cached_bytes > 1 << 20);
+    let last = renderer.compiled(&format!("39{}", "x".repeat(100_000)), "{}").unwrap();
+    renderer.compiled(&"{{ x }}".repeat(100_000), "{}").unwrap();
+    assert!(
+        Arc::ptr_eq(&last, &renderer.compiled(&format!("39{}", "x".repeat(100_000)), "{}").unwrap()),
+        "one too large"
+    );
 }
 
 #[test]
 fn many_render_at_once() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
-    let renderer = Renderer::new(&Options { threads: 3, queue: 4, ..Options::default() });
+    let renderer = Renderer::new(&Options { threads: 3, queue: 200, own_queue: 200, ..Options::default() });
     runtime.block_on(async {
         let one = |at: usize| {
             let renderer = renderer.clone();

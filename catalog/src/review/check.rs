@@ -72,7 +72,8 @@ fn first_undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, path:
         return None;
     }
     let mut here = top.clone();
-    for (depth, &name) in path.names.iter().enumerate() {
+    for (depth, name) in path.names.iter().enumerate() {
+        let name = name.as_str();
         let item = name == ITEM || depth > 0 && name.parse::<usize>().is_ok();
         here = match here.properties.get(name) {
             _ if item && !here.elements.is_empty() => schemas.declared(&here.elements),
@@ -86,7 +87,7 @@ fn first_undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, path:
 }
 
 /// The finding for the name at `depth`, which `here` does not declare.
-fn undeclared_finding(here: &Declared<'_>, path: &[&str], depth: usize) -> Option<Finding> {
+fn undeclared_finding(here: &Declared<'_>, path: &[String], depth: usize) -> Option<Finding> {
     let (name, near) = (path.get(depth)?, nearest(path.get(depth)?, here.names()));
     // Top-level names must be declared unless the schema allows others. Nested schemas are often incomplete, so their
     // unknown names need a reason to be reported.

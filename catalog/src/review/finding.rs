@@ -5,6 +5,18 @@ use serde::Serialize;
 use dropforge::diagnostics::Diagnostic;
 use dropforge::text::Position;
 
+/// Maximum characters of a message, and of a name. Both may quote what they are about.
+pub(crate) const MAX_MESSAGE: usize = 1000;
+const MAX_NAME: usize = 200;
+
+/// Shortens a text to `most` characters.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// A warning about a template or rendered text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Finding {
@@ -27,6 +39,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The memory that it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let optional = self.name.iter().chain(&self.help).map(String::len).sum::<usize>();
+        size_of::<Self>() + self.code.len() + self.message.len() + optional
+    }
+
     /// A finding without a position.
     pub(super) fn new(code: &str, name: &str, message: String) -> Self {
         Self { code: code.to_owned(), message, line: None, column: None, name: Some(name.to_owned()), help: None }
@@ -47,10 +65,10 @@ impl Finding {
         let at = diagnostic.position();
         Self {
             code: code.to_owned(),
-            message: diagnostic.message.clone(),
+            message: shortened(&diagnostic.message, MAX_MESSAGE),
             line: at.map(|at| at.line),
             column: at.map(|at| at.column),
-            name: diagnostic.message.split('`').nth(1).map(str::to_owned),
+            name: diagnostic.message.split('`').nth(1).map(|name| shortened(name, MAX_NAME)),
             help: diagnostic.help.clone(),
         }
     }

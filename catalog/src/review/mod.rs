@@ -8,3 +8,4 @@ mod tests;
 
 pub(super) use check::{PARAMETERS_ONLY, review};
 pub use finding::{Finding, Review};
+pub(super) use finding::{MAX_MESSAGE, shortened};

@@ -11,6 +11,7 @@ use axum::response::Response;
 use super::error::{ApiError, Result};
 use super::origin;
 use super::service::Service;
+use crate::fair::Identity;
 use crate::{Actor, Origin, Role, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
@@ -29,9 +30,9 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    if request.extensions().get::<Caller>().is_some() {
+    if let Some(&Caller { actor, .. }) = request.extensions().get() {
         let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
-        return Ok(origin::scope(origin, request, next).await);
+        return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
     let (actor, row) = service.catalog.identify(pak).await?;
@@ -39,7 +40,7 @@ pub(super) async fn authenticate(
     service.within_rate(&key)?;
     let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(origin::scope(origin, request, next).await)
+    Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await)
 }
 
 /// The key of a request.

@@ -2,9 +2,7 @@
 //! an unexpected content type, 422 for JSON of the error shape.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -13,13 +11,17 @@ use serde_json::error::Category;
 use tokio::time::timeout;
 
 use super::authentication::Caller;
+use super::body::{self, too_large};
 use super::error::{ApiError, Result};
 use super::service::Service;
 use crate::checksum;
+use crate::fair::Held;
 use crate::store::IdempotencyToken;
 
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
+/// Maximum bytes of a body that is parsed where it was read. Larger ones would delay other requests.
+const SMALL_BODY: usize = 16 << 10;
 
 /// Path parameters, percent-decoded.
 pub(super) struct Path<T>(pub(super) T);
@@ -57,39 +59,52 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 /// A request body and its idempotency token.
 pub(super) struct RequestBody {
     /// The bytes.
-    pub(super) bytes: Bytes,
+    pub(super) bytes: Vec<u8>,
     /// The content type in lower case, without parameters.
     pub(super) content_type: String,
     /// The idempotency token, if the client sent one.
     pub(super) token: Option<IdempotencyToken>,
+    /// Counts the memory of the body while it is in use.
+    pub(super) held: Held,
 }
 
 impl FromRequest<Arc<Service>> for RequestBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
-        Self::read(request, service.settings.body_bytes, service.settings.body_timeout).await
+        Self::read(request, service, service.settings.body_bytes).await
     }
 }
 
 impl RequestBody {
-    /// Reads at most `limit` bytes within `time_limit`.
-    pub(super) async fn read(request: Request, limit: usize, time_limit: Duration) -> Result<Self> {
+    /// Reads at most `limit` bytes.
+    pub(super) async fn read(request: Request, service: &Service, limit: usize) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         reject_large(&parts.headers, limit)?;
         let content_type = content_type(&parts.headers);
-        let reading = timeout(time_limit, axum::body::to_bytes(body, limit)).await;
-        let bytes = reading
-            .map_err(|_| {
-                ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "timeout while reading the body")
-            })?
-            .map_err(|error| unreadable(&error, limit))?;
+        let mut held = service.bodies.begin();
+        let reading = timeout(service.settings.body_timeout, body::read(body, limit, &mut held)).await;
+        let bytes = reading.map_err(|_| {
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "timeout while reading the body")
+        })??;
         let token = token(&mut parts, &bytes).await?;
-        Ok(Self { bytes, content_type, token })
+        Ok(Self { bytes, content_type, token, held })
     }
 
-    /// Parses the body as JSON.
-    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T> {
+    /// Parses the body as JSON: a large one on a thread of the pool.
+    pub(super) async fn json<T: DeserializeOwned + Send + 'static>(self, service: &Service) -> Result<Json<T>> {
+        if self.bytes.len() <= SMALL_BODY {
+            return self.parse();
+        }
+        service.catalog.renderer().run(move |_| self.parse()).await?
+    }
+
+    fn parse<T: DeserializeOwned>(self) -> Result<Json<T>> {
+        let value = self.parse_value()?;
+        Ok(Json { value, token: self.token, held: self.held })
+    }
+
+    fn parse_value<T: DeserializeOwned>(&self) -> Result<T> {
         if !is_json(&self.content_type) {
             return Err(self.unexpected("application/json"));
         }
@@ -119,14 +134,15 @@ pub(super) struct Json<T> {
     pub(super) value: T,
     /// The idempotency token.
     pub(super) token: Option<IdempotencyToken>,
+    /// Counts the memory of the request while it is in use.
+    pub(super) held: Held,
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<Service>> for Json<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<Arc<Service>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
-        let body = RequestBody::from_request(request, service).await?;
-        Ok(Self { value: body.json()?, token: body.token })
+        RequestBody::from_request(request, service).await?.json(service).await
     }
 }
 
@@ -143,23 +159,6 @@ fn content_type(headers: &HeaderMap) -> String {
 fn reject_large(headers: &HeaderMap, limit: usize) -> Result<()> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limit as u64) { Err(too_large(limit)) } else { Ok(()) }
-}
-
-fn too_large(limit: usize) -> ApiError {
-    let message = format!("the body is larger than {limit} bytes");
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
-}
-
-/// An error for a body that is too long or was cut off.
-fn unreadable(error: &axum::Error, limit: usize) -> ApiError {
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        if error.is::<hyper::Error>() {
-            return ApiError::invalid("unreadable_body", "cannot read the body");
-        }
-        cause = error.source();
-    }
-    too_large(limit)
 }
 
 /// The idempotency token of a request, which includes a hash of everything it asks for.

@@ -12,6 +12,7 @@ use super::line_body::{LineWriter, line_body};
 use super::paging::Paging;
 use super::response::ApiResponse;
 use super::service::Service;
+use crate::fair::Identity;
 use crate::store::Page;
 
 const JSON: &str = "application/json";
@@ -44,7 +45,8 @@ where
     let more = reader.fill(&mut text, whole).await?;
     if more && limit.is_none() {
         let (writer, body) = line_body(AHEAD);
-        tokio::spawn(send_rest(reader, text, writer));
+        // What is read later is read for the same caller.
+        tokio::spawn(Identity::current().scope(send_rest(reader, text, writer)));
         return Ok(ApiResponse::body(JSON, Body::new(body)));
     }
     text.push(b']');

@@ -91,7 +91,7 @@ impl Metrics {
         for (counter, now) in self.renderer.iter().zip(counted) {
             counter.inc_by(now.saturating_sub(counter.get()));
         }
-        self.in_progress.set(i64::try_from(stats.in_progress).unwrap_or(i64::MAX));
+        self.in_progress.set(i64::try_from(stats.load.running + stats.load.waiting).unwrap_or(i64::MAX));
     }
 
     /// The metrics as text.

@@ -15,6 +15,7 @@
 
 mod authentication;
 mod background;
+mod body;
 mod connections;
 mod error;
 mod extract;

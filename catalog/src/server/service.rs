@@ -1,10 +1,8 @@
 //! The state shared by all requests.
 
 use std::io;
-use std::sync::Arc;
 
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
 use utoipa::openapi::OpenApi;
 
 use super::error::{ApiError, Result};
@@ -12,6 +10,7 @@ use super::metrics::Metrics;
 use super::rate_limit::Limiter;
 use super::settings::Settings;
 use crate::Catalog;
+use crate::fair::Budget;
 
 /// State shared by requests.
 pub(super) struct Service {
@@ -19,8 +18,10 @@ pub(super) struct Service {
     pub(super) settings: Settings,
     pub(super) metrics: Metrics,
     limiter: Option<Limiter>,
-    /// Permits for requests that stamp a template.
-    pub(super) stamps: Arc<Semaphore>,
+    /// Places of requests that stamp a template.
+    pub(super) stamps: Budget,
+    /// Bytes of request bodies in memory.
+    pub(super) bodies: Budget,
     /// The OpenAPI description, as JSON.
     pub(super) openapi: String,
 }
@@ -31,7 +32,8 @@ impl Service {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
             limiter: settings.rate.map(Limiter::new),
-            stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
+            stamps: Budget::new(settings.stamps.saturating_mul(2), settings.stamps),
+            bodies: Budget::new(settings.body_memory, settings.body_memory / 2),
             openapi: openapi.to_json().map_err(io::Error::other)?,
             catalog,
             settings,

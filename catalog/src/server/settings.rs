@@ -42,7 +42,9 @@ pub struct Settings {
     pub stamp_bytes: usize,
     /// Maximum bytes of a page of a list, unless it has one entry. A list without pages is sent in parts.
     pub page_bytes: usize,
-    /// Maximum number of concurrent stamp requests. Further ones get status 503.
+    /// Maximum bytes of all request bodies in memory. One caller gets at most half of it, and status 503 beyond.
+    pub body_memory: usize,
+    /// Maximum number of concurrent stamp requests of one caller, and half the maximum of all. Further ones get status 503.
     pub stamps: usize,
     /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
@@ -68,6 +70,7 @@ impl Default for Settings {
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
             page_bytes: 4 << 20,
+            body_memory: 96 << 20,
             stamps: 4,
             rate: None,
             tls: None,

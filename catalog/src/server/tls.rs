@@ -102,3 +102,63 @@ fn acceptor(certificate: &Path, key: &Path) -> io::Result<TlsAcceptor> {
     let config = config.and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
     Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| unusable("key", key, &error))?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tokio_rustls::TlsConnector;
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+    use super::*;
+
+    const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/cli/tls");
+
+    fn certificates(name: &str) -> Vec<CertificateDer<'static>> {
+        let path = format!("{FOLDER}/{name}.pem");
+        CertificateDer::pem_file_iter(path).unwrap().map(Result::unwrap).collect()
+    }
+
+    /// The certificate that a client sees.
+    async fn shown(tls: &Tls) -> CertificateDer<'static> {
+        let mut trusted = RootCertStore::empty();
+        trusted.add(certificates("authority").remove(0)).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(trusted);
+        let connector = TlsConnector::from(Arc::new(config.with_no_client_auth()));
+        let (here, there) = tokio::io::duplex(1 << 16);
+        let name = "localhost".try_into().unwrap();
+        let (client, server) = tokio::join!(connector.connect(name, here), tls.acceptor().accept(there));
+        drop(server.unwrap());
+        client.unwrap().get_ref().1.peer_certificates().unwrap()[0].clone().into_owned()
+    }
+
+    #[tokio::test]
+    async fn renewed_files_are_used_once_they_fit() {
+        let folder = std::env::temp_dir().join(format!("dropforge-tls-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (certificate, key) = (folder.join("tls.pem"), folder.join("tls.key"));
+        let write = |name: &str, end: &str, to: &Path| {
+            // A new time, however coarse the clock of the file system is.
+            fs::write(to, fs::read(format!("{FOLDER}/{name}.{end}")).unwrap()).unwrap();
+            let time = SystemTime::now() + Duration::from_secs(name.len() as u64);
+            fs::File::options().write(true).open(to).unwrap().set_modified(time).unwrap();
+        };
+        write("first", "pem", &certificate);
+        write("first", "key", &key);
+        let tls = Tls::load(&certificate, &key).unwrap();
+        let look = || tls.0.current.lock().unwrap().looked = Instant::now().checked_sub(LOOK_INTERVAL).unwrap();
+        assert_eq!(shown(&tls).await, certificates("first")[0]);
+        // Not yet looked at, and then no pair yet.
+        write("second", "pem", &certificate);
+        assert_eq!(shown(&tls).await, certificates("first")[0]);
+        look();
+        assert_eq!(shown(&tls).await, certificates("first")[0]);
+        write("second", "key", &key);
+        look();
+        assert_eq!(shown(&tls).await, certificates("second")[0]);
+        fs::remove_dir_all(folder).unwrap();
+        look();
+        assert_eq!(shown(&tls).await, certificates("second")[0]);
+    }
+}

@@ -9,6 +9,7 @@ use super::types::{
     Visibility,
 };
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -29,6 +30,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Removes rows for good that were deleted before a time, about `most` of them: stacks with their objects, and
     /// template versions that no remaining record names.
     async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged>;
+
+    /// The use of the store's connections, which callers share in turns.
+    fn load(&self) -> Load;
 
     /// Finishes current work and closes the store.
     async fn close(&self);

@@ -9,6 +9,7 @@ mod interface;
 mod migrations;
 mod open;
 mod postgres;
+mod sharing;
 mod sqlite;
 mod types;
 mod work;

@@ -89,7 +89,7 @@ fn format_file(args: &FmtArgs, path: &Path, files: &mut InputFiles) -> std::resu
         (true, ..) if changed => print(format!("{name}\n"))?,
         (_, true, _) if changed => print(unified_diff(name, name, source.text(), &text))?,
         (.., true) if changed => {
-            write_file(path, text.as_bytes())?;
+            write_file(path, text.as_bytes(), false)?;
             print(format!("{name}\n"))?;
         }
         (false, false, false) => {

@@ -19,7 +19,7 @@ pub(crate) struct TransportArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert", env = "DROPFORGE_TLS_KEY")]
     tls_key: Option<PathBuf>,
     /// A proxy in front ends TLS: take the addresses of clients from the last entry of `X-Forwarded-For`
-    #[arg(long)]
+    #[arg(long, env = "DROPFORGE_BEHIND_PROXY")]
     behind_proxy: bool,
 }
 

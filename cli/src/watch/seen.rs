@@ -105,7 +105,7 @@ fn of_output(forge: &Forge, name: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     forge.is_executable(name).hash(&mut hasher);
     if let Some(copied) = forge.file(name) {
-        copied.text().hash(&mut hasher);
+        copied.hash(&mut hasher);
         return Some(hasher.finish());
     }
     let sources = forge.get(name)?.program().sources();

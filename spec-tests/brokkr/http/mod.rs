@@ -6,6 +6,8 @@ mod conditions;
 mod description;
 mod endpoints;
 mod extensions;
+mod fair;
+mod fair_load;
 mod hostile;
 mod isolation;
 mod lifecycle;

@@ -67,28 +67,37 @@ pub fn quick() -> Settings {
     }
 }
 
+fn two_threads() -> render::Options {
+    render::Options { threads: 2, ..render::Options::default() }
+}
+
 impl Running {
     pub fn new() -> Self {
         Self::with(Settings::default())
     }
 
     pub fn with(settings: Settings) -> Self {
-        Self::start(settings, Quotas::default())
+        Self::rendering(settings, &two_threads())
     }
 
+    /// Starts a server whose generators have these quotas.
     pub fn limited(quotas: Quotas) -> Self {
-        Self::start(Settings::default(), quotas)
+        Self::start(Settings::default(), &two_threads(), quotas)
     }
 
-    fn start(settings: Settings, quotas: Quotas) -> Self {
+    /// Starts a server whose renders have these limits.
+    pub fn rendering(settings: Settings, options: &render::Options) -> Self {
+        Self::start(settings, options, Quotas::default())
+    }
+
+    fn start(settings: Settings, options: &render::Options, quotas: Quotas) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let database = postgres(&runtime);
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let options = render::Options { threads: 2, ..render::Options::default() };
-        let catalog = runtime.block_on(Catalog::open(&url, &options)).unwrap();
+        let catalog = runtime.block_on(Catalog::open(&url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.with_quotas(quotas))).unwrap();
         let (address, probes) = (server.address(), server.probe_address());

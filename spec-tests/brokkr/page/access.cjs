@@ -62,7 +62,7 @@ async function verifies(page, { rendered, raw }) {
 async function makesKeys(page) {
   await visit(page, "/keys");
   await page.getByText("New generator").first().click();
-  await page.getByLabel("Name").fill("fourth");
+  await page.getByLabel("Name").first().fill("fourth");
   await page.getByRole("button", { name: "New generator" }).click();
   const pak = await page.locator("#pak").innerText();
   await focused(page, "on the button that copies", (at) => at.includes("Copy"));
@@ -83,6 +83,34 @@ async function makesKeys(page) {
   await page.getByRole("button", { name: "Replace the key of fourth" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
   await until("another key", () => page.locator("#pak").innerText(), (text) => text !== pak);
+}
+
+/** Keys have names and an end. Every change is told: who, what, when, from where. */
+async function auditsChanges(page, { first }) {
+  await page.getByText("New key").first().click();
+  await page.getByRole("textbox", { name: "Name" }).last().fill("ci <b>");
+  await page.getByLabel("Expires").fill("2999-12-31");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("heading", { name: "The key of ci <b>" }).waitFor();
+  const pak = await page.locator("#pak").innerText();
+  const row = page.locator("tbody tr", { hasText: "ci <b>" });
+  assert.match(await row.innerText(), /read-only\s+expires Dec 3[01], 2999/);
+  await page.getByRole("link", { name: "Audit" }).click();
+  await page.getByRole("heading", { name: "Audit" }).waitFor();
+  const told = page.locator("tbody tr");
+  await until("the changes", () => told.count(), (count) => count === 25);
+  assert.match(await told.first().innerText(), /key created\s+ci <b>\s+\S.*\s+127\.0\.0\.1/);
+  const changes = await page.locator("tbody td:nth-child(2)").allInnerTexts();
+  for (const change of ["key replaced", "key revoked", "generator created", "stack annotation added", "stack label removed"]) assert.ok(changes.includes(change), change);
+  assert.ok(!(await main(page)).includes(pak));
+  while (await page.getByRole("link", { name: "web@1", exact: true }).count() === 0) {
+    const address = page.url();
+    await page.getByRole("link", { name: "Next page" }).click();
+    await until("the next page", () => page.url() !== address);
+    await until("the view", () => page.locator("main").getAttribute("aria-busy"), (busy) => busy === null);
+  }
+  await page.getByRole("link", { name: "web@1", exact: true }).first().click();
+  await until("the template", () => page.url(), (url) => url.endsWith(first.id));
 }
 
 /** The address stays when the key stops working. */
@@ -127,4 +155,4 @@ async function showsOnesOwn(page, { first, secret, team, agent }) {
   await until("no keys", () => main(page), (text) => /cannot be shown/.test(text));
 }
 
-module.exports = [changesStacks, verifies, makesKeys, signsOut, showsOnesOwn];
+module.exports = [changesStacks, verifies, makesKeys, auditsChanges, signsOut, showsOnesOwn];

@@ -125,6 +125,22 @@ async function switches(page) {
   await page.getByLabel("Edit as JSON").uncheck();
 }
 
+/** The focus survives a new result. */
+async function keepsTheFocus(page) {
+  await until("a result", () => result(page), (text) => /name: web/.test(text));
+  const copy = page.getByRole("button", { name: "Copy Rendered text" });
+  await copy.focus();
+  for (const name of ["web-a", ""]) {
+    await box(page, "name").evaluate((input, value) => {
+      input.value = value;
+      input.dispatchEvent(new Event("input"));
+    }, name);
+    await until("a new result", () => result(page), (text) => (name ? text.includes(`name: ${name}`) : text === ""));
+    await focused(page, "in the result", (at) => (name ? at.includes("Copy") : at.includes("result")));
+  }
+  await box(page, "name").fill("web");
+}
+
 /** The button tells what it needs. It is never disabled, so the focus stays. */
 async function stores(page, { good }) {
   const store = page.getByRole("button", { name: "Instantiate" });
@@ -181,4 +197,31 @@ async function keepsTheResultInView(page) {
   await box(page, "name").fill("web");
 }
 
-module.exports = [waitsForTouch, fills, nests, hidesSecrets, switches, stores, keepsTheResultInView];
+/** Schemas of any size and shape have a form. */
+async function survivesHostileSchemas(page) {
+  const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`p${index}`, { type: "string" }]));
+  let deep = { type: "string" };
+  for (let depth = 0; depth < 20; depth += 1) deep = { type: "object", properties: { a: deep } };
+  const schemas = [
+    { properties, required: ["p0", "p2999"] },
+    { properties: { many: { enum: Array.from({ length: 20_000 }, (_, index) => `v${index}`) } } },
+    { properties: { deep, __proto__x: { type: "string" }, "a/b~c": { type: "string", minLength: 2 } } },
+    { properties: { a: { $ref: "#/definitions/a" } }, definitions: { a: { properties: { b: { $ref: "#/definitions/a" } } } } },
+    { properties: { secret: { enum: ["one-secret", "two-secret"], writeOnly: true }, on: { type: "boolean", "x-secret": true } } },
+  ];
+  const counts = [];
+  for (const [index, schema] of schemas.entries()) {
+    const made = await ask("POST", "/templates", { name: `hostile-${index}`, template_content: "x", parameters_schema: JSON.stringify(schema) });
+    await visit(page, `/templates/${made.id}`);
+    counts.push(await page.locator("#parameters [data-pointer] , #parameters select").count());
+    if (index === 2) {
+      await box(page, "a/b~c").fill("1");
+      await until("an error at an odd name", () => errorAt(page, "/a~1b~0c").textContent(), (text) => text === "At least 2 characters.");
+    }
+    if (index === 4) assert.equal(await page.locator("#parameters select").count(), 0);
+    await ask("DELETE", `/templates/${made.id}`);
+  }
+  assert.ok(counts[0] <= 502 && counts.every((count) => count > 1), JSON.stringify(counts));
+}
+
+module.exports = [survivesHostileSchemas, waitsForTouch, fills, nests, hidesSecrets, switches, keepsTheFocus, stores, keepsTheResultInView];

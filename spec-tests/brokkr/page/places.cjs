@@ -8,7 +8,7 @@ const title = (page) => page.locator("h1").innerText();
 async function haveAddresses(page, { first, second, good, rendered }) {
   const places = [
     ["/templates", "Templates"], ["/templates/new", "New template"], [`/templates/${first.id}`, "web"], [`/templates/${second.id}?view=compare`, "web"],
-    ["/templates/system/web", "web"], ["/stacks", "Stacks"], [`/stacks/${good.id}`, "good"], [`/objects/${rendered.id}`, `Object ${rendered.sequence_id}`], ["/keys", "Keys"],
+    ["/templates/system/web", "web"], ["/stacks", "Stacks"], [`/stacks/${good.id}`, "good"], [`/objects/${rendered.id}`, `Object ${rendered.sequence_id}`], ["/keys", "Keys"], ["/audit", "Audit"],
     ["/stacks/..%2Fkeys", "Not found"], [`/objects/${good.id}`, "Not found"], ["/templates/system/nothing", "Not found"],
   ];
   for (const [path, expected] of places) {

@@ -111,6 +111,9 @@ const STATES = {
     await page.getByRole("button", { name: "Replace the key of team" }).click();
     await page.getByRole("dialog").waitFor();
   },
+  async audit(page) {
+    await visit(page, "/audit");
+  },
   async missing(page) {
     await visit(page, "/objects/nothing");
   },

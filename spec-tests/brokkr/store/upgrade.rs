@@ -162,7 +162,7 @@ macro_rules! upgrade {
         migrator($kind, |number| number == 1).run_direct(None, &mut old, false).await.unwrap();
         let first = $module::round(&mut old, 1).await;
         $module::uses(&mut old, &first).await;
-        has(&$db, &[first.clone()]).await;
+        has(&$db, std::slice::from_ref(&first)).await;
         // The old server is still there, and its statements are those that it prepared before.
         $module::uses(&mut old, &first).await;
         let second = $module::round(&mut old, 2).await;

@@ -136,6 +136,7 @@ impl<'w> Walk<'w, '_> {
         let rest = state.stack.len().saturating_sub(path.indexes as usize);
         let indexes = state.stack.split_off(rest);
         let (mut held, lack) = self.look_up(&path, &indexes, state);
+        held.origin = self.note_read(instruction.at, &path, state);
         indexes.iter().for_each(|index| self.mark_whole(index.nodes()));
         if let Fact::Mark(_) = held.fact {
             // Errors since a mark in a slot are raised later.
@@ -317,7 +318,7 @@ impl<'w> Walk<'w, '_> {
         match (next?, of.fact.scalar()) {
             _ if kind != ImportKind::Intrinsic => None,
             (Op::Iter, _) | (Op::JumpIf | Op::JumpUnless, Fact::Bool(_)) => Some(of.clone()),
-            (Op::JumpIf | Op::JumpUnless, _) => Some(Held { fact: Fact::Unknown, nodes: of.nodes.clone() }),
+            (Op::JumpIf | Op::JumpUnless, _) => Some(Held { fact: Fact::Unknown, ..of.clone() }),
             _ => None,
         }
     }

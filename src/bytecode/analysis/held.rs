@@ -12,6 +12,16 @@ pub(super) struct Held<'w> {
     pub fact: Fact<'w>,
     /// The paths that it may be the value of.
     pub nodes: Option<Rc<[NodeId]>>,
+    /// The one path that it is the value of, if reads are recorded.
+    pub origin: Option<Rc<Origin<'w>>>,
+}
+
+/// A path from an input.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Origin<'w> {
+    pub node: NodeId,
+    /// The inputs that are read instead if the path has no value.
+    pub or: Vec<&'w str>,
 }
 
 /// A fact about a value.
@@ -39,7 +49,7 @@ pub(super) const TRACKED: usize = 16;
 
 impl<'w> Held<'w> {
     pub fn of(fact: Fact<'w>) -> Self {
-        Self { fact, nodes: None }
+        Self { fact, nodes: None, origin: None }
     }
 
     pub fn nodes(&self) -> &[NodeId] {
@@ -50,6 +60,10 @@ impl<'w> Held<'w> {
     /// `lost`.
     pub fn or(self, other: Self, lost: &mut Vec<NodeId>) -> Self {
         let fact = self.fact.or(other.fact);
+        let origin = match (self.origin, other.origin) {
+            (Some(mine), Some(others)) => Some(mine).filter(|mine| *mine == others),
+            (mine, others) => mine.or(others),
+        };
         let nodes = match (self.nodes, other.nodes) {
             (Some(nodes), None) | (None, Some(nodes)) => Some(nodes),
             (Some(mine), Some(others)) if mine != others => {
@@ -64,7 +78,7 @@ impl<'w> Held<'w> {
             }
             (nodes, _) => nodes,
         };
-        Self { fact, nodes }
+        Self { fact, nodes, origin }
     }
 }
 

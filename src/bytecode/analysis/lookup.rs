@@ -2,12 +2,15 @@
 
 use std::rc::Rc;
 
-use super::held::{Fact, Held, TRACKED};
-use super::origins::ITEM;
+use super::held::{Fact, Held, Origin, TRACKED};
+use super::reads::ITEM;
 use super::tree::NodeId;
 use super::walk::{State, Walk};
 use crate::bytecode::records::{Path, Root, Segment};
 use crate::value::{Data, DataMap};
+
+/// Maximum number of other inputs of an origin. A thousand variables may each derive from the one before.
+const OTHERS: usize = 64;
 
 /// A path without a value.
 #[derive(Debug, Clone)]
@@ -61,8 +64,31 @@ impl<'w> Walk<'w, '_> {
         }
         let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
         match fact {
-            Some(fact) => (Held { fact, nodes }, None),
-            None => (Held { fact: Fact::Unknown, nodes }, lack),
+            Some(fact) => (Held { fact, nodes, origin: None }, None),
+            None => (Held { fact: Fact::Unknown, nodes, origin: None }, lack),
+        }
+    }
+
+    /// Records the path that the instruction at `at` looks up, up to its first computed key, if reads are recorded and it
+    /// begins at one input. Returns the origin of its value.
+    pub(super) fn note_read(&mut self, at: u32, path: &Path<'w>, state: &State<'w>) -> Option<Rc<Origin<'w>>> {
+        self.reads.as_ref()?;
+        let mut roots = path.roots();
+        let mut origin = (*self.root(roots.next()?, state).origin?).clone();
+        for root in roots {
+            origin.or.push(Some(self.root_name(root)).filter(|name| !name.is_empty())?);
+        }
+        let names: Vec<&str> = path.segments().map_while(|(segment, _)| self.attribute(segment)).collect();
+        let is_whole = names.len() == path.len();
+        origin.node = names.iter().try_fold(origin.node, |node, name| self.tree.child(node, name))?;
+        self.reads.as_mut()?.insert((origin.clone(), at));
+        (is_whole && origin.or.len() <= OTHERS).then(|| origin.into())
+    }
+
+    fn attribute(&self, segment: Segment) -> Option<&'w str> {
+        match segment {
+            Segment::Attr(name) => Some(self.code.str(name)),
+            Segment::Index(_) => None,
         }
     }
 

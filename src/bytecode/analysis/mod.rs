@@ -15,14 +15,12 @@ mod effects;
 mod held;
 mod lookup;
 mod missing;
-mod origins;
 mod reads;
 mod tree;
 mod walk;
 
 pub use lookup::Lack;
 pub use missing::missing;
-pub use origins::{ITEM, InputPath, display_path};
-pub use reads::Reads;
+pub use reads::{ITEM, InputPath, Reads, display_path};
 pub use tree::{Position, Tree};
 pub use walk::{Effect, Miss};

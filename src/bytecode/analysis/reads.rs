@@ -1,59 +1,79 @@
 //! The inputs that a program reads, and the functions that it calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use super::super::isa::Op;
-use super::super::operands::Operand;
-use super::super::program::Program;
-use super::super::rows::ImportKind;
-use super::origins::{InputPath, Origins};
+use super::held::Origin;
+use super::tree::{STEPS, Tree};
+use super::walk::Walk;
+use crate::bytecode::operands::Operand;
+use crate::bytecode::program::Program;
+use crate::bytecode::rows::ImportKind;
 use crate::text::Position;
+
+/// The step from a list to any of its items.
+pub const ITEM: &str = "[]";
+
+/// A path from an input.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InputPath<'p> {
+    /// The input, and the steps from it.
+    pub names: Vec<String>,
+    /// The inputs that are read instead if the path has no value.
+    pub or: Vec<&'p str>,
+}
+
+impl fmt::Display for InputPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&display_path(&self.names))
+    }
+}
+
+/// Formats the names of a path: `containers[].ports`.
+pub fn display_path(names: &[String]) -> String {
+    names.join(".").replace(&format!(".{ITEM}"), ITEM)
+}
 
 /// The inputs that a program reads and the functions that it calls, each with its first position in the sources.
 #[derive(Debug, Default)]
 pub struct Reads<'p> {
-    /// The paths from inputs.
+    /// The paths from inputs, without those of variables that may hold one of several.
     pub paths: BTreeMap<InputPath<'p>, Option<Position>>,
     /// The functions, by kind and name.
     pub calls: BTreeMap<(ImportKind, &'p str), Option<Position>>,
-    /// `true` if the program reads all inputs at once.
+    /// `true` if the program may read all inputs.
     pub everything: bool,
 }
 
 impl<'p> Reads<'p> {
-    /// Reads the code of `program`.
+    /// Walks over `program`.
     pub fn of(program: &'p Program) -> Self {
-        let (code, mut reads) = (program.code(), Self::default());
-        let imports: Vec<_> = program.imports().map(|import| (import.kind, import.name)).collect();
-        for chunk in program.chunks() {
-            let mut origins = Origins::of(code, chunk);
-            for instruction in code.instructions(chunk) {
-                for (operand, value) in instruction.operands() {
-                    let import = match operand {
-                        Operand::Path => {
-                            // Other paths do not start at an input.
-                            if let Some(path) = origins.read(value).0 {
-                                keep_first(reads.paths.entry(path).or_default(), position(program, instruction.at));
-                            }
-                            continue;
-                        }
-                        Operand::Scope if instruction.op == Op::Scope => {
-                            reads.everything |= code.scope(value).sees_inputs();
-                            continue;
-                        }
-                        Operand::Site => code.call_site(value).import,
-                        Operand::Import => value,
-                        _ => continue,
-                    };
-                    if let Some(import) = imports.get(import as usize) {
-                        keep_first(reads.calls.entry(*import).or_default(), position(program, instruction.at));
-                    }
-                }
-                origins.follow(instruction);
-            }
+        let (mut tree, mut reads) = (Tree::default(), Self { calls: calls(program), ..Self::default() });
+        let mut walk = Walk::new(program, &mut tree, None, STEPS);
+        walk.reads = Some(BTreeSet::new());
+        let is_whole = walk.run();
+        let looked_up = walk.reads.take().unwrap_or_default();
+        reads.everything = tree.everything || !is_whole;
+        for (Origin { node, or }, at) in looked_up {
+            let path = InputPath { names: tree.path(node), or };
+            keep_first(reads.paths.entry(path).or_default(), position(program, at));
         }
         reads
     }
+}
+
+/// Returns all functions that the code calls, with those in code that is never reached.
+fn calls(program: &Program) -> BTreeMap<(ImportKind, &str), Option<Position>> {
+    let (code, mut calls) = (program.code(), BTreeMap::new());
+    let imports: Vec<_> = program.imports().map(|import| (import.kind, import.name)).collect();
+    for instruction in program.chunks().flat_map(|chunk| code.instructions(chunk)) {
+        let site = instruction.operand(Operand::Site).map(|site| code.call_site(site).import);
+        let import = site.or_else(|| instruction.operand(Operand::Import));
+        if let Some(import) = import.and_then(|import| imports.get(import as usize)) {
+            keep_first(calls.entry(*import).or_default(), position(program, instruction.at));
+        }
+    }
+    calls
 }
 
 fn position(program: &Program, at: u32) -> Option<Position> {

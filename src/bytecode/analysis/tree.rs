@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::origins::ITEM;
+use super::reads::ITEM;
 use super::walk::Walk;
 use crate::bytecode::program::Program;
 
@@ -11,7 +11,7 @@ const DEPTH: usize = 64;
 /// Maximum number of paths. With more, every path counts as read.
 const PATHS: usize = 1 << 20;
 /// Maximum number of steps of the analysis of a program. If it takes more, every path counts as read.
-const STEPS: u64 = 4_000_000;
+pub(super) const STEPS: u64 = 4_000_000;
 
 /// The paths that programs read, as a tree of names. [`ITEM`] is any item of a list or any value of a map.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(super) type NodeId = u32;
 
 #[derive(Debug, Default)]
 struct Node {
+    parent: NodeId,
     depth: usize,
     /// `true` if everything below counts as read.
     whole: bool,
@@ -76,11 +77,10 @@ impl Tree {
         self.mark_whole(node);
     }
 
-    /// Returns the node of `name` below `node`, which it creates. Returns `None` if everything below `node` counts as
-    /// read.
+    /// Returns the node of `name` below `node`, which it creates. Returns `None` if there would be too many.
     pub(super) fn child(&mut self, node: NodeId, name: &str) -> Option<NodeId> {
         let count = self.nodes.len();
-        let parent = self.nodes.get_mut(node as usize).filter(|parent| !parent.whole)?;
+        let parent = self.nodes.get_mut(node as usize)?;
         if let Some(child) = parent.children.get(name) {
             return Some(*child);
         }
@@ -92,8 +92,20 @@ impl Tree {
         }
         let child = u32::try_from(count).ok()?;
         parent.children.insert(name.into(), child);
-        self.nodes.push(Node { depth, ..Node::default() });
+        self.nodes.push(Node { parent: node, depth, ..Node::default() });
         Some(child)
+    }
+
+    /// Returns the names on the way to a node.
+    pub(super) fn path(&self, mut node: NodeId) -> Vec<String> {
+        let mut names = Vec::new();
+        while let Some(Node { parent, .. }) = self.nodes.get(node as usize).filter(|node| node.depth > 0) {
+            let siblings = self.nodes.get(*parent as usize).map(|parent| parent.children.iter());
+            names.extend(siblings.into_iter().flatten().find(|(_, id)| **id == node).map(|(name, _)| name.to_string()));
+            node = *parent;
+        }
+        names.reverse();
+        names
     }
 
     /// Counts everything below `node` as read.

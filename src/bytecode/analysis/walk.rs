@@ -1,10 +1,10 @@
 //! A walk over a program that computes facts instead of values. It takes a branch only if the facts do not rule it out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::held::{Fact, Held};
+use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
-use super::origins::ITEM;
+use super::reads::ITEM;
 use super::tree::{NodeId, Tree};
 use crate::bytecode::code::CodeView;
 use crate::bytecode::isa::Op;
@@ -37,9 +37,14 @@ pub(super) struct Walk<'w, 't> {
     pub misses: Vec<Miss<'w>>,
     /// Paths that the program tests for presence, as written.
     pub tested: Vec<&'w str>,
+    /// The paths that it looks up from one input, if they are recorded.
+    pub reads: Option<BTreeSet<Read<'w>>>,
     /// The number of steps left.
     pub left: u64,
 }
+
+/// A path that a program looks up, and the word of the instruction.
+pub(super) type Read<'w> = (Origin<'w>, u32);
 
 /// A path without a value that a program looks up.
 #[derive(Debug, Clone)]
@@ -113,12 +118,14 @@ impl<'w, 't> Walk<'w, 't> {
         let global = |&name: &u32| match inputs {
             Some(inputs) => Held::of(inputs.get(code.str(name)).map_or(Fact::Absent(None), Fact::Data)),
             None => {
-                Held { fact: Fact::Unknown, nodes: tree.child(Tree::ROOT, code.str(name)).map(|node| [node].into()) }
+                let node = tree.child(Tree::ROOT, code.str(name));
+                let origin = node.map(|node| Origin { node, or: Vec::new() }.into());
+                Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin }
             }
         };
         let globals = code.globals().iter().map(global).collect();
         let (misses, tested) = (Vec::new(), Vec::new());
-        Self { code, imports, absorbers, globals, inputs, tree, misses, tested, left }
+        Self { code, imports, absorbers, globals, inputs, tree, misses, tested, reads: None, left }
     }
 
     /// Walks the whole program. Returns `false` if it took too many steps.
@@ -241,7 +248,11 @@ impl<'w, 't> Walk<'w, 't> {
         state: &mut State<'w>,
     ) -> Flow<'w> {
         let nodes = self.children(over.nodes(), ITEM);
-        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()) };
+        let origin = over.origin.filter(|_| names == 1).and_then(|origin| {
+            let node = self.tree.child(origin.node, ITEM)?;
+            Some(Origin { node, or: origin.or.clone() }.into())
+        });
+        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin };
         let items = match over.fact {
             Fact::Data(Data::List(items)) => Items::List(items),
             Fact::Data(Data::Map(map)) if names == 2 => Items::Map(map),

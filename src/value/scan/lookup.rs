@@ -94,14 +94,13 @@ fn word<'t>(entry: &Entry<'t>) -> Option<&'t str> {
 
 /// Returns `true` if lines below may belong to the value.
 fn goes_on(entry: &Entry<'_>) -> bool {
-    let mut rest = entry.rest;
-    while !rest.is_empty() {
-        let (line, behind) = first_line(rest);
-        let content = line.trim_start_matches([' ', '\t']);
-        if !content.is_empty() {
-            return line.len() - content.len() > entry.column;
+    let mut column = 0;
+    for byte in entry.rest.bytes() {
+        match byte {
+            b' ' | b'\t' => column += 1,
+            b'\n' | b'\r' => column = 0,
+            _ => return column > entry.column,
         }
-        rest = behind;
     }
     false
 }

@@ -2,10 +2,12 @@
 //!
 //! Open collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
 //! Copies by aliases and merge keys are counted before they are expanded: at most ten times the nodes of the file plus
-//! ten thousand, where every 64 bytes of text count as a node.
+//! ten thousand, where every 64 bytes of text count as a node. Nodes and their texts count towards [`Limits::memory`], and
+//! the clock is checked once per batch of events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
@@ -20,6 +22,10 @@ use crate::value::Data;
 /// Allowance for copies by aliases: nodes per node of the file, and additional nodes.
 const COPIES_PER_NODE: u64 = 10;
 const FREE_COPIES: u64 = 10_000;
+/// Events between two clock checks.
+const BATCH: u32 = 1 << 10;
+/// Maximum characters of a key in a message.
+const SHOWN: usize = 60;
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -62,10 +68,13 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
         more: 0,
         source_weight: 0,
         copied: 0,
+        memory: 0,
+        events: 0,
+        until: limits.time.and_then(|time| Instant::now().checked_add(time)),
     };
     for event in Parser::new_from_str_with_options(source.text(), options) {
         let step = match event {
-            Ok((event, span)) => builder.event(event, span),
+            Ok((event, span)) => builder.in_time().and_then(|()| builder.event(event, span)),
             Err(error) => Err(scan_error(source, limits, &error)),
         };
         if let Err(fatal) = step {
@@ -137,6 +146,10 @@ struct Builder<'s> {
     source_weight: u64,
     /// Weight of the copies by aliases and merges.
     copied: u64,
+    /// Bytes of the nodes read so far.
+    memory: u64,
+    events: u32,
+    until: Option<Instant>,
 }
 
 impl Builder<'_> {
@@ -163,6 +176,25 @@ impl Builder<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks the clock once per batch of events.
+    fn in_time(&mut self) -> Result<()> {
+        self.events = self.events.wrapping_add(1);
+        if !self.events.is_multiple_of(BATCH) || self.until.is_none_or(|until| Instant::now() < until) {
+            return Ok(());
+        }
+        let allowed = self.limits.time.unwrap_or_default();
+        Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// Charges for the memory of a node.
+    fn hold(&mut self, node: &Node) -> Result<()> {
+        self.memory += (size_of::<Node>() + node.text.len()) as u64;
+        if self.memory <= self.limits.memory {
+            return Ok(());
+        }
+        Err(Limit::Memory.error(self.limits.memory).at(self.source, node.span, ""))
     }
 
     fn error(&mut self, span: Span, message: impl Into<String>) {
@@ -256,7 +288,7 @@ impl Builder<'_> {
         }
         let error = match error {
             MapError::Duplicate(name, first, second) => {
-                Diagnostic::new(Code::DuplicateKey, format!("the key `{name}` is given twice"))
+                Diagnostic::new(Code::DuplicateKey, format!("the key `{}` is given twice", shortened(&name)))
                     .at(self.source, second, "again here")
                     .at(self.source, first, "first here")
                     .with_help("keep one of them; a map has each key once")
@@ -306,6 +338,7 @@ impl Builder<'_> {
 
     /// Adds a completed node to the innermost open collection.
     fn finish(&mut self, node: Node, anchor: usize) -> Result<()> {
+        self.hold(&node)?;
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
         }
@@ -334,6 +367,14 @@ impl Builder<'_> {
             self.error(span, format!("a {kind} cannot be a key; only text, numbers, booleans and null can"));
         }
         Ok(())
+    }
+}
+
+/// Shortens a key for a message.
+fn shortened(key: &str) -> String {
+    match key.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", key.get(..end).unwrap_or_default()),
+        None => key.to_owned(),
     }
 }
 

@@ -313,3 +313,19 @@ fn tabs_in_indentation_are_named_at_their_place() {
         assert_eq!(errors[0].help, None, "{other:?}");
     }
 }
+
+#[test]
+fn reading_takes_no_more_memory_and_time_than_allowed() {
+    let text = format!("[{}]", "1,".repeat(50_000));
+    let code = |limits: &Limits| read(&source(&text), limits).map(|read| read.len()).map_err(|errors| errors[0].code);
+    assert_eq!(code(&Limits::default()), Ok(1));
+    assert_eq!(code(&Limits { memory: 1 << 20, ..Limits::default() }), Err(Code::LimitMemory));
+    assert_eq!(code(&Limits { time: Some(std::time::Duration::ZERO), ..Limits::default() }), Err(Code::LimitTime));
+}
+
+#[test]
+fn a_long_key_is_not_repeated_in_its_error() {
+    let text = format!("? {0}\n: 1\n? {0}\n: 2\n", "é".repeat(10_000));
+    let message = &errors(&text)[0].message;
+    assert!(message.starts_with("the key `éé") && message.ends_with("…` is given twice") && message.len() < 200);
+}

@@ -4,7 +4,7 @@ import { h, link, time } from "./dom.js";
 import { pager, table } from "./list.js";
 
 const PLACES = { template: "templates", stack: "stacks", object: "objects" };
-const VERBS = { create: "created", update: "changed", delete: "deleted", add: "added", remove: "removed", revoke: "revoked", rotate: "key replaced" };
+const VERBS = { create: "created", update: "changed", delete: "deleted", add: "added", remove: "removed", revoke: "revoked", rotate: "replaced" };
 
 /** An action such as `stack.label.add` in words. */
 function words(action) {

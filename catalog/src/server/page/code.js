@@ -3,8 +3,9 @@
 import { coloured } from "./colour.js";
 import { button, byId, count, h } from "./dom.js";
 
-const MAX_LINES = 5000;
-const MAX_COLOURED = 300_000;
+export const MAX_LINES = 5000;
+const MAX_TOKENS = 1000;
+const MAX_TEXT = 500_000;
 
 /** Copies a text. Clipboards exist only on secure addresses, so there is another way. */
 async function copy(text) {
@@ -40,17 +41,19 @@ export function copier(text, name) {
 }
 
 function line(tokens, messages) {
-  const parts = tokens.map(([kind, text]) => (kind ? h("span", { class: `t-${kind}` }, text) : text));
+  const parts = tokens.slice(0, MAX_TOKENS).map(([kind, text]) => (kind ? h("span", { class: `t-${kind}` }, text) : text));
+  parts.push(tokens.slice(MAX_TOKENS).map(([, text]) => text).join(""));
   const notes = messages.map((message) => h("span", { class: "error note" }, message));
-  return h("li", { class: messages.length > 0 ? "marked" : null }, h("code", {}, parts.length > 0 ? parts : " "), notes);
+  return h("li", { class: messages.length > 0 ? "marked" : null }, h("code", {}, tokens.length > 0 ? parts : " "), notes);
 }
 
 /** A text with line numbers. `marks` maps line numbers to messages. */
 function numbered(text, { name, language, marks = new Map() }) {
-  const lines = coloured(text, text.length > MAX_COLOURED ? "" : language);
+  const lines = coloured(text.slice(0, MAX_TEXT), language);
   if (lines.length > 1 && lines.at(-1).length === 0) lines.pop();
   const shown = lines.slice(0, MAX_LINES).map((tokens, index) => line(tokens, marks.get(index + 1) ?? []));
-  const rest = lines.length > MAX_LINES && h("p", { class: "hint" }, `The first ${MAX_LINES.toLocaleString("en")} of ${count(lines.length, "line")}.`);
+  const cut = text.length > MAX_TEXT || lines.length > MAX_LINES;
+  const rest = cut && h("p", { class: "hint rest" }, `Only the beginning is shown. The whole text has ${count(text.split("\n").length - 1, "line")}.`);
   return [h("ol", { class: "text", tabindex: "0", role: "list", "aria-label": name }, shown), rest];
 }
 

@@ -29,15 +29,16 @@ function rules(list) {
   return { kinds: list.map(([kind]) => kind), pattern: new RegExp(list.map(([, pattern]) => `(${pattern})`).join("|"), "gm") };
 }
 
-function tokens(text, { kinds, pattern }) {
-  const found = [];
+/** Adds the tokens of a text to `found`. */
+function tokens(text, { kinds, pattern }, found = []) {
   let end = 0;
   for (const match of text.matchAll(pattern)) {
     if (match.index > end) found.push(["", text.slice(end, match.index)]);
     found.push([kinds[match.slice(1).findIndex((group) => group !== undefined)], match[0]]);
     end = match.index + match[0].length;
   }
-  return [...found, ["", text.slice(end)]];
+  found.push(["", text.slice(end)]);
+  return found;
 }
 
 /** YAML with expressions, statements and comments in braces. */
@@ -49,12 +50,13 @@ function tera(text) {
     const close = text.indexOf(CLOSING[match[0]], match.index + 2);
     if (close < 0) break;
     const inside = text.slice(match.index, close + 2);
-    found.push(...tokens(text.slice(end, match.index), RULES.yaml));
-    found.push(...(match[0] === "{#" ? [["comment", inside]] : tokens(inside, RULES.inside)));
+    tokens(text.slice(end, match.index), RULES.yaml, found);
+    if (match[0] === "{#") found.push(["comment", inside]);
+    else tokens(inside, RULES.inside, found);
     end = close + 2;
     opening.lastIndex = end;
   }
-  return [...found, ...tokens(text.slice(end), RULES.yaml)];
+  return tokens(text.slice(end), RULES.yaml, found);
 }
 
 /** The lines of a text, each a list of tokens. */

@@ -1,7 +1,7 @@
 // Two versions beside each other: template, schema, and the results of the same parameters.
 
 import { shownDiff } from "./diff.js";
-import { h, labelled } from "./dom.js";
+import { h, labelled, refill } from "./dom.js";
 import { causes, listed } from "./errors.js";
 import { formatted } from "./json.js";
 import { rename } from "./router.js";
@@ -37,7 +37,7 @@ export class Comparison {
     const differences = await this.differences(before);
     if (asked !== this.#asked) return;
     this.state.textContent = `From version ${before.version} to version ${this.version.version}.`;
-    this.place.replaceChildren(...differences);
+    refill(this.place, differences);
   }
 
   async differences(before) {

@@ -1,5 +1,6 @@
 // Line diffs with line numbers.
 
+import { MAX_LINES } from "./code.js";
 import { h } from "./dom.js";
 
 const CONTEXT = 3;
@@ -79,5 +80,6 @@ function rows(lines, name) {
     const numbers = [before, after].map((number) => h("span", { class: "number", "aria-hidden": "true" }, String(number)));
     return h("li", { class: kind }, numbers, h("span", { class: "sign", "aria-hidden": "true" }, sign), spoken && h("span", { class: "spoken" }, spoken), h(tag, {}, text));
   };
-  return h("ul", { class: "diff text", tabindex: "0", role: "list", "aria-label": name }, shown.map(row));
+  const list = h("ul", { class: "diff text", tabindex: "0", role: "list", "aria-label": name }, shown.slice(0, MAX_LINES).map(row));
+  return shown.length > MAX_LINES ? h("div", {}, list, h("p", { class: "hint" }, "Only the beginning is shown.")) : list;
 }

@@ -8,7 +8,9 @@ export function h(tag, attributes = {}, ...children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== undefined && value !== null) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
   return element;
 }
 
@@ -50,6 +52,18 @@ export function facts(entries) {
 }
 
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** Replaces the content of an element. If the focus was inside, it goes to the same control in the new content. */
+export function refill(element, ...children) {
+  const before = element.contains(document.activeElement) && document.activeElement;
+  const named = (control) => `${control.tagName} ${control.getAttribute("aria-label")} ${control.textContent}`;
+  const name = before && before !== element && named(before);
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  if (!before || before === element) return;
+  const after = [...element.querySelectorAll("a, button, input, [tabindex]")].find((control) => named(control) === name);
+  if (!after) element.tabIndex = -1;
+  (after ?? element).focus({ preventScroll: true });
+}
 
 /** Marks a button as busy while `act` runs. It stays focusable, and further clicks do nothing. */
 export function once(act) {

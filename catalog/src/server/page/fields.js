@@ -7,6 +7,7 @@ import { MAX_DEPTH, NUMBER, isSecret, resolved, typeOf } from "./schema.js";
 import { hint, plain } from "./words.js";
 
 const MAX_FIELDS = 500;
+const MAX_CHOICES = 500;
 
 class Field {
   constructor(form, schema, { name, pointer, required, within = "", secret = false }) {
@@ -168,7 +169,8 @@ class MapField extends Field {
     super(form, schema, at);
     const required = new Set(Array.isArray(schema.required) ? schema.required : []);
     const of = (key) => ({ name: key, pointer: at.pointer + step(key), required: required.has(key), above: at.above, secret: at.secret, within: at.required ? at.within : at.name });
-    this.children = Object.entries(schema.properties ?? {}).map(([key, child]) => [key, field(form, child, of(key), depth + 1)]);
+    // Further properties can only be edited as JSON.
+    this.children = Object.entries(schema.properties ?? {}).slice(0, MAX_FIELDS).map(([key, child]) => [key, field(form, child, of(key), depth + 1)]);
     this.rest = h("p", { class: "hint" });
     this.grouped(this.rest, this.children.map(([, child]) => child.element));
     this.others = [];
@@ -285,7 +287,7 @@ export function field(form, given, { above = ["#"], ...place }, depth = 0) {
   if (endless || depth > MAX_DEPTH || form.fields.size > MAX_FIELDS) return new JsonField(form, schema, at);
   const choices = choicesOf(schema);
   // A choice cannot be masked.
-  if (choices && !secret) return new ChoiceField(form, schema, at, choices);
+  if (choices && choices.length <= MAX_CHOICES && !secret) return new ChoiceField(form, schema, at, choices);
   switch (typeOf(schema)) {
     case "string": case "integer": case "number": return new TextField(form, schema, at);
     case "object": if (isMap(schema.properties)) return new MapField(form, schema, at, depth); break;

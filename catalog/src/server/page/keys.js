@@ -1,10 +1,12 @@
 // Generators and keys, for administrators. A new key is shown once.
 
 import { copier } from "./code.js";
-import { button, h, labelled, once, time } from "./dom.js";
+import { button, h, labelled, once, refill, time } from "./dom.js";
 import { pager, table } from "./list.js";
 
 const ROLES = [["readonly", "read-only: reads everything"], ["agent", "agent: fetches objects"], ["admin", "administrator: changes everything"]];
+
+const DAY = 86_400_000;
 
 /** Asks before something that cannot be undone. */
 function confirmed(question, action) {
@@ -30,8 +32,8 @@ class Keys {
   async load() {
     const [page, keys] = await Promise.all([this.api.page("/generators", { cursor: this.cursor }), this.api.get("/keys")]);
     await this.session.learn(keys.map((row) => row.generator_id));
-    this.generators.replaceChildren(...[this.generatorTable(page.rows), pager(["keys"], { cursor: this.cursor }, page.next)].filter(Boolean));
-    this.keys.replaceChildren(this.keyTable(keys));
+    refill(this.generators, this.generatorTable(page.rows), pager(["keys"], { cursor: this.cursor }, page.next));
+    refill(this.keys, this.keyTable(keys));
   }
 
   generatorTable(rows) {
@@ -113,9 +115,14 @@ class Keys {
 
   newKey() {
     const role = h("select", {}, ROLES.map(([value, text]) => h("option", { value }, text)));
-    return this.form("New key", [labelled("Role", role)], async () => {
-      const { key, pak } = await this.api.post("/keys", { role: role.value });
-      return [pak, key.short_token];
+    const name = h("input", { autocomplete: "off", spellcheck: "false" });
+    const end = h("input", { type: "date", min: new Date(Date.now() + DAY).toISOString().slice(0, 10) });
+    const fields = [labelled("Role", role), labelled("Name", name, "optional · for this list and the audit trail"), labelled("Expires", end, "optional · refused from this day on")];
+    return this.form("New key", fields, async () => {
+      const given = { ...(name.value.trim() && { name: name.value.trim() }), ...(end.value && { expires_at: new Date(end.value).toISOString() }) };
+      const { key, pak } = await this.api.post("/keys", { role: role.value, ...given });
+      name.value = "";
+      return [pak, key.name ?? key.short_token];
     });
   }
 

@@ -6,9 +6,12 @@ import { address } from "./router.js";
 /** A table. A column is `[title, cell, { small }]`: `cell` makes the content, `small: false` hides it on small screens. */
 export function table(name, columns, rows) {
   const kind = ({ small = true } = {}) => (small ? null : "large-only");
-  const head = columns.map(([title, , options]) => h("th", { scope: "col", class: kind(options) }, title));
-  const cell = (row) => ([, content, options]) => h("td", { class: kind(options) }, content(row));
-  return h("table", { "aria-label": name }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((row) => h("tr", {}, columns.map(cell(row))))));
+  // Small screens show rows as blocks, which would lose the roles of a table.
+  const line = (cells) => h("tr", { role: "row" }, cells);
+  const head = columns.map(([title, , options]) => h("th", { scope: "col", role: "columnheader", class: kind(options) }, title));
+  const cell = (row) => ([title, content, options]) => h("td", { role: "cell", class: kind(options), "data-title": title }, content(row));
+  return h("table", { role: "table", "aria-label": name }, h("thead", { role: "rowgroup" }, line(head)),
+    h("tbody", { role: "rowgroup" }, rows.map((row) => line(columns.map(cell(row))))));
 }
 
 /** Links to the next page and to the first one. The previous page is a step back in the history. */

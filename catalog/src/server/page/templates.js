@@ -1,6 +1,6 @@
 // The list of templates. The service searches and sends one page at a time.
 
-import { debounced, h, labelled, link, time } from "./dom.js";
+import { debounced, h, labelled, link, refill, time } from "./dom.js";
 import { EditForm, createCommands } from "./edit.js";
 import { pager, table } from "./list.js";
 import { address, rename } from "./router.js";
@@ -42,7 +42,7 @@ class TemplateList {
       ["Changed", (row) => time(row.created_at), { small: false }],
     ];
     const query = { search: this.search, cursor: this.cursor, stack: this.stack };
-    this.place.replaceChildren(...[rows.length > 0 && table("Templates", columns, rows), pager(["templates"], query, next)].filter(Boolean));
+    refill(this.place, rows.length > 0 && table("Templates", columns, rows), pager(["templates"], query, next));
   }
 
   told(rows, next) {

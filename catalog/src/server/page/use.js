@@ -1,7 +1,7 @@
 // A form for the parameters of a version beside the result, which follows the form and stays in view.
 
 import { code } from "./code.js";
-import { button, checkbox, count, debounced, freshId, h, labelled, link, once } from "./dom.js";
+import { button, checkbox, count, debounced, freshId, h, labelled, link, once, refill } from "./dom.js";
 import { causes, listed, warned, withOthers } from "./errors.js";
 import { Form } from "./form.js";
 import { parse } from "./json.js";
@@ -103,7 +103,7 @@ export class Workbench {
   tell(state, content) {
     const scrolled = this.result.querySelector(".text")?.scrollTop ?? 0;
     this.state.textContent = state;
-    this.result.replaceChildren(...content.filter(Boolean));
+    refill(this.result, content);
     const text = this.result.querySelector(".text");
     if (text) text.scrollTop = scrolled;
     this.tabs.note(1, text ? "" : " (none yet)");
@@ -129,7 +129,7 @@ export class Workbench {
     const hidden = this.masked(text);
     const file = `${this.version.name}.yaml`;
     const place = h("div", {});
-    const show = (open) => place.replaceChildren(code(text, { name: "Rendered text", language: "yaml", file, shown: open ? text : hidden }));
+    const show = (open) => refill(place, code(text, { name: "Rendered text", language: "yaml", file, shown: open ? text : hidden }));
     show(this.open ?? false);
     if (hidden === text) return place;
     const [, choice] = checkbox("Show secrets", { checked: this.open ?? false, onchange: (event) => show(this.open = event.target.checked) });

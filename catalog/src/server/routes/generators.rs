@@ -59,7 +59,7 @@ async fn list_generators(State(service): State<Shared>, caller: Caller, paging: 
 async fn create_generator(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, token }: Json<GeneratorInput>,
+    Json { value, token, .. }: Json<GeneratorInput>,
 ) -> Result<ApiResponse> {
     let (generator, pak) = service.catalog.create_generator(caller.actor, &value, token.as_ref()).await?;
     ApiResponse::created(&CreateGeneratorResponse { generator, pak })

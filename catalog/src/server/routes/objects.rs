@@ -119,19 +119,26 @@ async fn create_deployment_object(
     Query(SubmitQuery { deletion_marker }): Query<SubmitQuery>,
     body: RequestBody,
 ) -> Result<ApiResponse> {
-    let request = parse_submission(&body, deletion_marker)?;
-    let (yaml, marker, token) = (&request.yaml_content, request.is_deletion_marker, body.token.as_ref());
+    // The memory counts until the request is answered.
+    let Json { value, token, held: _held } = parse_submission(&service, body, deletion_marker).await?;
+    let (yaml, marker, token) = (value.yaml_content, value.is_deletion_marker, token.as_ref());
     let (object, replayed) = service.catalog.create_object(caller.actor, id, yaml, marker, token).await?;
     Ok(ApiResponse::created(&object)?.with_etag(&tag(&object)).with_replayed(replayed))
 }
 
-fn parse_submission(body: &RequestBody, marker: Option<bool>) -> Result<CreateDeploymentObjectRequest> {
+async fn parse_submission(
+    service: &Shared,
+    body: RequestBody,
+    marker: Option<bool>,
+) -> Result<Json<CreateDeploymentObjectRequest>> {
     if !YAML.contains(&body.content_type.as_str()) {
-        return body.json();
+        return body.json(service).await;
     }
-    let text = std::str::from_utf8(&body.bytes);
+    let RequestBody { bytes, token, held, .. } = body;
+    let text = String::from_utf8(bytes);
     let text = text.map_err(|_| ApiError::invalid("invalid_deployment_object", "invalid YAML: not UTF-8"))?;
-    Ok(CreateDeploymentObjectRequest { yaml_content: text.to_owned(), is_deletion_marker: marker.unwrap_or_default() })
+    let value = CreateDeploymentObjectRequest { yaml_content: text, is_deletion_marker: marker.unwrap_or_default() };
+    Ok(Json { value, token, held })
 }
 
 /// Renders a template into a stack.
@@ -153,7 +160,7 @@ async fn instantiate_template(
     caller: Caller,
     Path(id): Path<Uuid>,
     Query(RenderQuery { defaults, order }): Query<RenderQuery>,
-    Json { value, token }: Json<TemplateInstantiationRequest>,
+    Json { value, token, .. }: Json<TemplateInstantiationRequest>,
 ) -> Result<ApiResponse> {
     let request = Instantiation { template: template_selector(&value)?, parameters: value.parameters, defaults };
     let created =

@@ -65,7 +65,7 @@ async fn list_stacks(
 async fn create_stack(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, token }: Json<StackInput>,
+    Json { value, token, .. }: Json<StackInput>,
 ) -> Result<ApiResponse> {
     let (stack, replayed) = service.catalog.create_stack(caller.actor, &value, token.as_ref()).await?;
     Ok(ApiResponse::created(&stack)?.with_etag(&preconditions::stack_etag(&stack)).with_replayed(replayed))

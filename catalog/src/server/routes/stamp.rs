@@ -9,7 +9,6 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,14 +19,15 @@ use dropforge::bulk::Merge;
 use dropforge::value::DataMap;
 
 use super::Shared;
+use crate::fair::{Held, Identity};
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
-use crate::server::extract::{Path, RequestBody};
+use crate::server::extract::{Json, Path, RequestBody};
 use crate::server::line_body::{Disconnected, LineWriter, line_body};
 use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 
-/// Number of sets rendered at a time, and of lines waiting to be sent.
-const AHEAD: usize = 16;
+/// Number of sets that are rendered, or whose lines wait for those before them.
+const AHEAD: usize = 4;
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -76,12 +76,16 @@ async fn stamp_template(
     Path(id): Path<Uuid>,
     request: Request,
 ) -> Result<Response> {
-    // The permit is taken before the body is read, so that waiting bodies cannot fill the memory.
-    let permit = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
-    let whole = RequestBody::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
-    let StampRequest { sets, defaults, shared, merge } = whole.json()?;
-    drop(whole);
-    let mut stamper = service.catalog.stamper(caller.actor, id, defaults).await?;
+    // A caller that may not read the template, or that sends slowly, takes no place.
+    let stamper = service.catalog.stamper(caller.actor, id).await?;
+    let body = RequestBody::read(request, &service, service.settings.stamp_bytes).await?;
+    let mut place = service.stamps.begin();
+    if !place.grow(1) {
+        return Err(busy());
+    }
+    let Json { value, held, .. } = body.json(&service).await?;
+    let StampRequest { sets, defaults, shared, merge } = value;
+    let mut stamper = stamper.with_defaults(defaults);
     if let Some(shared) = shared {
         let merge = match merge {
             MergeBy::Deep => Merge::Deep,
@@ -89,8 +93,9 @@ async fn stamp_template(
         };
         stamper = stamper.over(shared, merge);
     }
-    let (writer, body) = line_body(AHEAD);
-    tokio::spawn(write(service, Arc::new(stamper), sets, writer, permit));
+    let (writer, body) = line_body(1);
+    let written = write(service, Arc::new(stamper), sets, writer, [place, held]);
+    tokio::spawn(Identity::current().scope(written));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response())
 }
 
@@ -99,19 +104,13 @@ fn busy() -> ApiError {
 }
 
 /// Renders the sets and writes their lines until all are written or the client disconnects.
-async fn write(
-    service: Shared,
-    stamper: Arc<Stamper>,
-    sets: Vec<ParameterSet>,
-    writer: LineWriter,
-    permit: OwnedSemaphorePermit,
-) {
+async fn write(service: Shared, stamper: Arc<Stamper>, sets: Vec<ParameterSet>, writer: LineWriter, held: [Held; 2]) {
     let written = tokio::select! {
         biased;
         () = writer.disconnected() => Err(Disconnected),
         written = in_order(&service, &stamper, sets, &writer) => written,
     };
-    drop(permit);
+    drop(held);
     if written.is_ok() {
         writer.end().await;
     }
@@ -130,20 +129,21 @@ async fn in_order(
             && let Some((index, set)) = sets.next()
         {
             let stamper = stamper.clone();
-            in_progress.0.push_back(tokio::spawn(async move { stamper.stamp(index, set).await }));
+            let line = async move { stamper.stamp(index, set, |stamped| serde_json::to_vec(stamped)).await };
+            in_progress.0.push_back(tokio::spawn(Identity::current().scope(line)));
         }
         let Some(first) = in_progress.0.front_mut() else { return Ok(()) };
         // If a render panicked, the body ends early with an error.
-        let stamped = first.await.map_err(|_| Disconnected)?;
+        let line = first.await.map_err(|_| Disconnected)?.map_err(|_| Disconnected)?;
         in_progress.0.pop_front();
         service.metrics.stamped.inc();
-        writer.line(serde_json::to_vec(&stamped).map_err(|_| Disconnected)?).await?;
+        writer.line(line).await?;
     }
 }
 
 /// Sets being rendered. Dropping it aborts them.
 #[derive(Default)]
-struct InProgress(VecDeque<JoinHandle<Stamped>>);
+struct InProgress(VecDeque<JoinHandle<serde_json::Result<Vec<u8>>>>);
 
 impl Drop for InProgress {
     fn drop(&mut self) {

@@ -119,7 +119,7 @@ async fn create_template(
     State(service): State<Shared>,
     caller: Caller,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
-    Json { value, token }: Json<TemplateInput>,
+    Json { value, token, .. }: Json<TemplateInput>,
 ) -> Result<ApiResponse> {
     let created = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
     with_headers(ApiResponse::created(&created.template)?, &created)
@@ -143,12 +143,8 @@ async fn check_template(
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
     Json { value, .. }: Json<CheckRequest>,
 ) -> Result<ApiResponse> {
-    // Compiling a large template takes time and must not block other requests.
-    let catalog = service.catalog.clone();
-    let review =
-        tokio::task::spawn_blocking(move || catalog.review(&value.template_content, &value.parameters_schema, strict));
-    let review = review.await.map_err(|_| ApiError::internal("the review failed"))??;
-    ApiResponse::ok(&review)
+    let CheckRequest { template_content, parameters_schema } = value;
+    ApiResponse::ok(&service.catalog.review(template_content, parameters_schema, strict).await?)
 }
 
 /// Returns one version.
@@ -190,7 +186,7 @@ async fn update_template(
     Path(id): Path<Uuid>,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
     preconditions: Preconditions,
-    Json { value, token }: Json<TemplateChange>,
+    Json { value, token, .. }: Json<TemplateChange>,
 ) -> Result<ApiResponse> {
     let expected = expected(&service, &caller, id, &preconditions).await?;
     let (actor, token) = (caller.actor, token.as_ref());

@@ -8,7 +8,9 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, PgPool};
 
 use super::dialect::Connection;
+use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
@@ -20,6 +22,9 @@ const MIGRATIONS: &Migrations = &[
 
 /// PostgreSQL allows 100 for all clients by default.
 const CONNECTIONS: u32 = 20;
+/// The connections that callers share. The others are for the service itself.
+const READING: usize = 6;
+const WRITING: usize = 12;
 /// Maximum time that a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Idle time after which a connection is pinged before use.
@@ -31,6 +36,8 @@ const OLDEST: i32 = 150_000;
 #[derive(Debug)]
 pub struct PostgresStore {
     pool: PgPool,
+    reading: Connections,
+    writing: Connections,
 }
 
 fn failed(error: sqlx::Error) -> StoreError {
@@ -46,7 +53,8 @@ impl PostgresStore {
         let pool = pool.test_before_acquire(false).before_acquire(|connection: &mut PgConnection, meta| {
             Box::pin(async move { Ok(meta.idle_for < IDLE || connection.ping().await.is_ok()) })
         });
-        Ok(Self { pool: pool.connect_lazy_with(options) })
+        let (reading, writing) = (Connections::for_reading(READING), Connections::for_writing(WRITING));
+        Ok(Self { pool: pool.connect_lazy_with(options), reading, writing })
     }
 
     /// Runs work in a transaction.
@@ -54,6 +62,7 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
+        let _turn = self.writing.turn().await;
         let mut transaction = self.pool.begin().await?;
         let done = work(&mut transaction).await?;
         transaction.commit().await?;
@@ -65,7 +74,13 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
+        let _turn = self.reading.turn().await;
         work(&mut *self.pool.acquire().await?).await
+    }
+
+    /// The use of the connections.
+    pub(super) fn connection_load(&self) -> Load {
+        self.reading.load() + self.writing.load()
     }
 
     /// Closes the pool.

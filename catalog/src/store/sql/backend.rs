@@ -7,6 +7,7 @@ use super::super::Backend;
 use super::audit::{Event, Kind, audited, audited_if};
 use super::{audit, generators, idempotency, instances, keys, metadata, objects, purge, stacks, status, templates};
 use crate::audit::AuditEntry;
+use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp,
@@ -34,6 +35,10 @@ impl Store for Backend {
         let event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
         let changed = |purged: &Purged| purged.objects + purged.stacks + purged.templates > 0;
         self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, most)))).await
+    }
+
+    fn load(&self) -> Load {
+        self.connection_load()
     }
 
     async fn close(&self) {

@@ -8,10 +8,12 @@ use sqlx::pool::PoolOptions;
 use super::dialect::Connection;
 use super::file;
 use super::writer::Writer;
+use crate::fair::Load;
 use crate::store::StoreResult;
+use crate::store::sharing::Connections;
 use crate::store::work::WorkFuture;
 
-/// Maximum number of connections for reading.
+/// Maximum number of connections for reading. Callers share all but one.
 const READERS: u32 = 4;
 /// Maximum time that a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,18 +24,21 @@ pub struct SqliteStore {
     writer: Writer,
     /// Connections for reading. A database in memory has only its writer.
     readers: Option<SqlitePool>,
+    connections: Connections,
 }
 
 impl SqliteStore {
     /// Opens or creates the file at `path`.
     pub async fn open(path: &str) -> StoreResult<Self> {
         let writer = Writer::new(file::open_writer(path).await?);
+        let connections = Connections::for_reading(READERS as usize - 1);
         if path == file::IN_MEMORY {
-            return Ok(Self { writer, readers: None });
+            return Ok(Self { writer, readers: None, connections });
         }
         let readers =
             PoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
-        Ok(Self { writer, readers: Some(readers.connect_lazy_with(file::options(path).pragma("query_only", "on"))) })
+        let readers = readers.connect_lazy_with(file::options(path).pragma("query_only", "on"));
+        Ok(Self { writer, readers: Some(readers), connections })
     }
 
     /// Runs work in a transaction.
@@ -42,7 +47,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        self.writer.write(work).await
+        self.writer.run(work).await
     }
 
     /// Runs work that only reads.
@@ -52,9 +57,17 @@ impl SqliteStore {
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
         match &self.readers {
-            None => self.writer.read(work).await,
-            Some(readers) => work(&mut *readers.acquire().await?).await,
+            None => self.writer.run(work).await,
+            Some(readers) => {
+                let _turn = self.connections.turn().await;
+                work(&mut *readers.acquire().await?).await
+            }
         }
+    }
+
+    /// The use of the connections, and of the writer.
+    pub(super) fn connection_load(&self) -> Load {
+        self.connections.load() + self.writer.load()
     }
 
     /// Closes all connections.

@@ -1,38 +1,48 @@
 //! The connection for writing.
 //!
-//! Requests that arrive during a sync wait in a queue and share the next transaction, each in a savepoint of its own.
+//! Requests that arrive during a sync wait in queues and share the next transaction, each in a savepoint of its own.
 //! One sync serves all of them, a failure rolls back only its own request, and no request completes before the commit
-//! is on disk.
+//! is on disk. Callers take turns, also within a transaction.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use sqlx::{Connection, SqliteConnection};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::fair::{Bounds, Identity, Load, Turns};
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
-/// Maximum number of queued requests. Further callers wait.
-const QUEUE: usize = 1024;
 /// Maximum number of requests in one commit, so that none waits too long for the others.
 const BATCH: usize = 128;
+/// Time after which a transaction takes no further requests.
+const LONG: Duration = Duration::from_millis(10);
 
 /// Completes a request, given the result of the commit.
 type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
 /// Carries out a request. The flag is `true` if its changes must stay.
-type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
+type Request = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
 
-struct Request {
-    work: Work,
-    writes: bool,
-}
-
-/// The queue of the connection.
+/// The connection and the queues of its callers.
 #[derive(Debug)]
 pub struct Writer {
-    queue: Mutex<Option<mpsc::Sender<Request>>>,
+    queues: Arc<Queues>,
     task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The queues, which have no bounds: the service bounds its requests.
+#[derive(Debug)]
+struct Queues {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    turns: Turns<Request>,
+    closed: bool,
 }
 
 fn closed() -> StoreError {
@@ -42,36 +52,22 @@ fn closed() -> StoreError {
 impl Writer {
     /// Starts the task that serves the connection.
     pub fn new(connection: SqliteConnection) -> Self {
-        let (queue, requests) = mpsc::channel(QUEUE);
-        let task = tokio::spawn(serve(connection, requests));
-        Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)) }
+        const ANY: usize = usize::MAX;
+        let turns = Turns::new(Bounds { places: ANY, share: ANY, waiting: ANY, own_waiting: ANY });
+        let state = Mutex::new(State { turns, closed: false });
+        let queues = Arc::new(Queues { state, changed: Notify::new() });
+        let task = tokio::spawn(serve(connection, Served(queues.clone())));
+        Self { queues, task: tokio::sync::Mutex::new(Some(task)) }
     }
 
-    /// Runs work that changes rows. It completes even if the caller stops waiting.
-    pub async fn write<T, F>(&self, work: F) -> StoreResult<T>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
-    {
-        self.enqueue(work, true).await
-    }
-
-    /// Runs work that only reads.
-    pub async fn read<T, F>(&self, work: F) -> StoreResult<T>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
-    {
-        self.enqueue(work, false).await
-    }
-
-    async fn enqueue<T, F>(&self, work: F, writes: bool) -> StoreResult<T>
+    /// Runs work when it is the caller's turn. It completes even if the caller stops waiting.
+    pub async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let work: Work = Box::new(move |connection| {
+        let request: Request = Box::new(move |connection| {
             Box::pin(async move {
                 let done = work(connection).await;
                 let keep = done.is_ok();
@@ -83,14 +79,18 @@ impl Writer {
                 (keep, completion)
             })
         });
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        queue.ok_or_else(closed)?.send(Request { work, writes }).await.map_err(|_| closed())?;
+        self.queues.add(request)?;
         receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
     }
 
-    /// Stops taking requests, finishes those in the queue, and closes the connection.
+    /// The current use.
+    pub fn load(&self) -> Load {
+        self.queues.lock().turns.load()
+    }
+
+    /// Stops taking requests, finishes those in the queues, and closes the connection.
     pub async fn close(&self) {
-        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.queues.close();
         if let Some(task) = self.task.lock().await.take() {
             // A task that panicked has closed its connection too.
             let _ = task.await;
@@ -98,29 +98,87 @@ impl Writer {
     }
 }
 
-async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Request>) {
-    let mut batch = Vec::new();
-    while requests.recv_many(&mut batch, BATCH).await > 0 {
-        let (writes, reads): (Vec<_>, Vec<_>) = batch.drain(..).partition(|request| request.writes);
-        if !writes.is_empty() {
-            commit(&mut connection, writes).await;
+impl Queues {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, request: Request) -> StoreResult<()> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(closed());
         }
-        for request in reads {
-            let (_, complete) = (request.work)(&mut connection).await;
-            complete(Ok(()));
+        state.turns.add(Identity::current(), request).map_err(|_| closed())?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Waits for a request. Returns `false` if there will be none.
+    async fn wait(&self) -> bool {
+        loop {
+            {
+                let state = self.lock();
+                if state.turns.load().waiting > 0 {
+                    return true;
+                }
+                if state.closed {
+                    return false;
+                }
+            }
+            self.changed.notified().await;
         }
+    }
+
+    /// Takes the next request.
+    fn next(&self) -> Option<Request> {
+        let mut state = self.lock();
+        let (who, request) = state.turns.next()?;
+        state.turns.end(who);
+        Some(request)
+    }
+
+    /// Drops the waiting requests, whose callers get errors.
+    fn refuse_waiting(&self) {
+        while let Some(request) = self.next() {
+            drop(request);
+        }
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+}
+
+/// Queues that are served. If the task panics, they are closed, and waiting callers get an error.
+struct Served(Arc<Queues>);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.close();
+        self.0.refuse_waiting();
+    }
+}
+
+async fn serve(mut connection: SqliteConnection, served: Served) {
+    while served.0.wait().await {
+        commit(&mut connection, &served.0).await;
     }
     // Committed changes are on disk, so an error here loses nothing.
     let _ = connection.close().await;
 }
 
 /// Carries out requests in one transaction.
-async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
-    let mut completions = Vec::with_capacity(requests.len());
-    let committed = carry_out(connection, requests, &mut completions).await;
+async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
+    let mut completions = Vec::new();
+    let committed = carry_out(connection, queues, &mut completions).await;
     if committed.is_err() {
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
+        if completions.is_empty() {
+            // No transaction could begin, for example because the file is locked. The others would fail one by one.
+            queues.refuse_waiting();
+        }
     }
     let why = committed.map_err(|error| error.to_string());
     for complete in completions {
@@ -128,18 +186,21 @@ async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
     }
 }
 
-/// On an error the transaction must be rolled back, and the remaining requests get no result.
+/// On an error the transaction must be rolled back, and the request gets no result.
 async fn carry_out(
     connection: &mut SqliteConnection,
-    requests: Vec<Request>,
+    queues: &Queues,
     completions: &mut Vec<Completion>,
 ) -> Result<(), sqlx::Error> {
     // Each statement is a round trip to the connection's thread, so statements are combined.
-    let mut next = "BEGIN IMMEDIATE; SAVEPOINT request";
-    for request in requests {
+    let (begun, mut next) = (Instant::now(), "BEGIN IMMEDIATE; SAVEPOINT request");
+    while completions.len() < BATCH
+        && (completions.is_empty() || begun.elapsed() < LONG)
+        && let Some(request) = queues.next()
+    {
         execute(connection, next).await?;
         next = "RELEASE request; SAVEPOINT request";
-        let (keep, completion) = (request.work)(connection).await;
+        let (keep, completion) = request(connection).await;
         completions.push(completion);
         if !keep {
             execute(connection, "ROLLBACK TO request").await?;
@@ -150,4 +211,78 @@ async fn carry_out(
 
 async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
     sqlx::query(what).execute(connection).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::ConnectOptions;
+    use sqlx::sqlite::SqliteConnectOptions;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Actor;
+
+    async fn writer() -> Arc<Writer> {
+        let mut connection = SqliteConnectOptions::new().filename(":memory:").connect().await.unwrap();
+        sqlx::query("CREATE TABLE names (name TEXT)").execute(&mut connection).await.unwrap();
+        Arc::new(Writer::new(connection))
+    }
+
+    /// Writes names on behalf of generators, all while the writer is held up, and returns the order of the rows.
+    async fn written(names: &[(u128, &'static str)]) -> Vec<String> {
+        let (writer, (release, released)) = (writer().await, oneshot::channel::<()>());
+        let mut tasks = vec![tokio::spawn({
+            let writer = writer.clone();
+            async move { writer.run(|_| Box::pin(async { Ok(drop(released.await)) })).await }
+        })];
+        for (count, &(who, name)) in names.iter().enumerate() {
+            let waiting = writer.clone();
+            let task = async move { waiting.run(move |c| Box::pin(add(c, name))).await };
+            tasks.push(tokio::spawn(Identity::Caller(Actor::Generator(Uuid::from_u128(who))).scope(task)));
+            while writer.load().waiting < count + 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+        release.send(()).unwrap();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        writer.run(|c| Box::pin(all(c))).await.unwrap()
+    }
+
+    async fn add(c: &mut SqliteConnection, name: &'static str) -> StoreResult<()> {
+        sqlx::query("INSERT INTO names VALUES ($1)").bind(name).execute(c).await?;
+        Ok(())
+    }
+
+    async fn all(c: &mut SqliteConnection) -> StoreResult<Vec<String>> {
+        Ok(sqlx::query_scalar("SELECT name FROM names ORDER BY rowid").fetch_all(c).await?)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn callers_write_in_turns() {
+        let mut names = vec![(1, "greedy"); 200];
+        names.extend([(2, "light"), (3, "other"), (2, "light")]);
+        let order = written(&names).await;
+        assert_eq!(order.len(), 203);
+        assert_eq!(order[..6], ["greedy", "light", "other", "greedy", "light", "greedy"]);
+    }
+
+    #[tokio::test]
+    async fn a_closed_writer_finishes_what_it_has_and_takes_nothing_more() {
+        let writer = writer().await;
+        writer.run(|c| Box::pin(add(c, "a"))).await.unwrap();
+        writer.close().await;
+        assert!(
+            matches!(writer.run(|c| Box::pin(all(c))).await, Err(StoreError::Failed(why)) if why.contains("closed"))
+        );
+    }
+
+    #[tokio::test]
+    async fn callers_of_a_writer_that_panicked_get_errors() {
+        let writer = writer().await;
+        let panics = writer.run::<(), _>(|_| Box::pin(async { std::panic::resume_unwind(Box::new(())) })).await;
+        assert!(panics.is_err());
+        assert!(writer.run(|c| Box::pin(all(c))).await.is_err());
+    }
 }
