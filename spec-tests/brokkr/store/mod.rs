@@ -79,6 +79,7 @@ on_each! {
     objects: objects_are_numbered_and_listed_newest_first
         an_instantiation_reads_its_template_and_stack
         objects_need_a_live_stack
+        an_object_that_is_refused_leaves_others_whole
         provenance_outlives_its_object
         instances_are_the_newest_of_each_stack;
     purge: deleted_rows_are_removed_unless_an_object_needs_them

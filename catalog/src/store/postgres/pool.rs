@@ -69,6 +69,15 @@ impl PostgresStore {
         Ok(done)
     }
 
+    /// Runs a statement that is a transaction of its own. The flag of the work is always `true`.
+    pub(super) async fn write_whole<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        F: for<'c> FnOnce(&'c mut Connection, bool) -> WorkFuture<'c, StoreResult<T>>,
+    {
+        let _turn = self.writing.turn().await;
+        work(&mut *self.pool.acquire().await?, true).await
+    }
+
     /// Runs work that only reads.
     pub(super) async fn read<T, F>(&self, work: F) -> StoreResult<T>
     where

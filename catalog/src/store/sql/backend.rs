@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::super::Backend;
-use super::audit::{Event, Kind, audited, audited_if};
+use super::super::dialect::{CREATE_OBJECT, CREATE_OBJECT_ALONE};
+use super::audit::{Event, Kind, audited, audited_if, origin_of};
 use super::{audit, generators, idempotency, instances, keys, metadata, objects, purge, stacks, status, templates};
 use crate::audit::AuditEntry;
 use crate::fair::Load;
@@ -272,8 +273,15 @@ impl Store for Backend {
 
     async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
         let (new, token) = (new.clone(), token.cloned());
-        let event = Event::new("object.create", Kind::Object, new.id);
-        self.write(audited(event, move |c| Box::pin(objects::create(c, new, token)))).await
+        let origin = origin_of(new.id);
+        if token.is_some() {
+            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, token, origin))).await;
+        }
+        self.write_whole(move |c, alone| {
+            let sql = if alone { CREATE_OBJECT_ALONE } else { CREATE_OBJECT };
+            Box::pin(objects::create(c, sql, new, None, origin))
+        })
+        .await
     }
 
     async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject> {

@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::store::{Counts, StoreError, StoreResult};
 
-type Arguments = <Db as Database>::Arguments;
+pub type Arguments = <Db as Database>::Arguments;
 
 /// A statement that returns rows.
 pub fn rows<T: for<'r> FromRow<'r, Row>>(sql: &'static str) -> QueryAs<'static, Db, T, Arguments> {

@@ -59,6 +59,5 @@ pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> StoreRes
         WHERE stack_id = $1 AND deleted_at IS NULL",
     );
     update.bind(id).bind(marker.at).execute(&mut *c).await?;
-    objects::insert(c, marker).await?;
-    Ok(())
+    objects::insert_marker(c, marker).await
 }

@@ -23,7 +23,15 @@ const LONG: Duration = Duration::from_millis(10);
 /// Completes a request, given the result of the commit.
 type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
 /// Carries out a request. The flag is `true` if its changes must stay.
-type Request = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
+type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, (bool, Completion)> + Send>;
+
+/// A queued request.
+struct Request {
+    /// Its flag is `true` if it is to be a transaction of its own.
+    work: Work,
+    /// `true` for a statement that can be a transaction of its own, and else has a savepoint of its own.
+    whole: bool,
+}
 
 /// The connection and the queues of its callers.
 #[derive(Debug)]
@@ -66,11 +74,29 @@ impl Writer {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
+        self.enqueue(false, move |connection, _| work(connection)).await
+    }
+
+    /// Runs a statement when it is the caller's turn, as [`SqliteStore::write_whole`](super::SqliteStore) describes.
+    pub async fn run_whole<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
+        self.enqueue(true, work).await
+    }
+
+    async fn enqueue<T, F>(&self, whole: bool, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
-        let request: Request = Box::new(move |connection| {
+        let work: Work = Box::new(move |connection, alone| {
             Box::pin(async move {
-                let done = work(connection).await;
-                let keep = done.is_ok();
+                let done = work(connection, alone).await;
+                // A statement that found nothing to change has ended as usual.
+                let keep = done.is_ok() || (whole && matches!(done, Err(StoreError::NotFound)));
                 let completion: Completion = Box::new(move |committed| {
                     let failed = |why: &str| StoreError::Failed(why.to_owned());
                     // The caller may have stopped waiting.
@@ -79,7 +105,7 @@ impl Writer {
                 (keep, completion)
             })
         });
-        self.queues.add(request)?;
+        self.queues.add(Request { work, whole })?;
         receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
     }
 
@@ -170,8 +196,17 @@ async fn serve(mut connection: SqliteConnection, served: Served) {
 
 /// Carries out requests in one transaction.
 async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
+    let Some(first) = queues.next() else { return };
+    if first.whole && queues.lock().turns.load().waiting == 0 {
+        let (ended, complete) = (first.work)(connection, true).await;
+        if !ended {
+            // There may be no transaction to end.
+            let _ = execute(connection, "ROLLBACK").await;
+        }
+        return complete(Ok(()));
+    }
     let mut completions = Vec::new();
-    let committed = carry_out(connection, queues, &mut completions).await;
+    let committed = carry_out(connection, first, queues, &mut completions).await;
     if committed.is_err() {
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
@@ -189,24 +224,39 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
 /// On an error the transaction must be rolled back, and the request gets no result.
 async fn carry_out(
     connection: &mut SqliteConnection,
+    first: Request,
     queues: &Queues,
     completions: &mut Vec<Completion>,
 ) -> Result<(), sqlx::Error> {
-    // Each statement is a round trip to the connection's thread, so statements are combined.
-    let (begun, mut next) = (Instant::now(), "BEGIN IMMEDIATE; SAVEPOINT request");
-    while completions.len() < BATCH
-        && (completions.is_empty() || begun.elapsed() < LONG)
-        && let Some(request) = queues.next()
-    {
-        execute(connection, next).await?;
-        next = "RELEASE request; SAVEPOINT request";
-        let (keep, completion) = request(connection).await;
+    let (begun, mut next, mut before) = (Instant::now(), Some(first), None);
+    while let Some(request) = next {
+        if let Some(statement) = opening(before, request.whole) {
+            execute(connection, statement).await?;
+        }
+        before = Some(request.whole);
+        let (keep, completion) = (request.work)(connection, false).await;
         completions.push(completion);
         if !keep {
-            execute(connection, "ROLLBACK TO request").await?;
+            let undo = if request.whole { "ROLLBACK TO object; RELEASE object" } else { "ROLLBACK TO request" };
+            execute(connection, undo).await?;
         }
+        let more = completions.len() < BATCH && begun.elapsed() < LONG;
+        next = if more { queues.next() } else { None };
     }
     execute(connection, "COMMIT").await
+}
+
+/// The statement before a request, given what came before it. Each statement is a round trip to the connection's thread,
+/// so statements are combined, and a whole request needs no savepoint.
+fn opening(before: Option<bool>, whole: bool) -> Option<&'static str> {
+    match (before, whole) {
+        (None, false) => Some("BEGIN IMMEDIATE; SAVEPOINT request"),
+        (None, true) => Some("BEGIN IMMEDIATE"),
+        (Some(false), false) => Some("RELEASE request; SAVEPOINT request"),
+        (Some(false), true) => Some("RELEASE request"),
+        (Some(true), false) => Some("SAVEPOINT request"),
+        (Some(true), true) => None,
+    }
 }
 
 async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
