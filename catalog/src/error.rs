@@ -5,6 +5,9 @@ use serde_json::{Value as Json, json};
 
 use super::store::StoreError;
 
+/// The code of errors if the store cannot be used now.
+pub(crate) const STORE_UNAVAILABLE: &str = "store_unavailable";
+
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -111,6 +114,11 @@ impl CatalogError {
         Self::new(ErrorKind::Invalid, code, message)
     }
 
+    /// Creates an error for a cursor that no page of the list ended with.
+    pub(super) fn bad_cursor() -> Self {
+        Self::invalid("invalid_query", "`cursor` is not one of this list: use `X-Next-Cursor` of the previous page")
+    }
+
     /// Creates an error for a missing permission.
     pub fn forbidden(code: &str, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Forbidden, code, message)
@@ -149,12 +157,21 @@ impl From<StoreError> for CatalogError {
                 "precondition_failed",
                 "the resource has changed: read it again, then retry",
             ),
+            StoreError::LastAdminKey => Self::new(
+                ErrorKind::Conflict,
+                "last_admin_key",
+                "this is the last live administrator key: create another one first, or use `?force=true`",
+            ),
             StoreError::TokenReused => Self::new(
                 ErrorKind::Unprocessable,
                 "idempotency_key_reused",
                 "the idempotency key was used for a different request",
             ),
             StoreError::Replayed(_) => Self::new(ErrorKind::Conflict, "repeated", "the request was carried out before"),
+            StoreError::Unavailable(outage, cause) => {
+                let message = format!("the store {}: retry later", outage.phrase());
+                Self { cause: Some(cause.into()), ..Self::new(ErrorKind::Busy, STORE_UNAVAILABLE, message) }
+            }
             StoreError::Failed(cause) => {
                 let error = Self::new(ErrorKind::Internal, "internal_error", "the store failed");
                 Self { cause: Some(cause.into()), ..error }

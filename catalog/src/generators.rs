@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::keys::Pak;
-use super::store::{IdempotencyToken, Page, StoreError, new_id};
-use super::{Actor, Catalog, CatalogError, ErrorKind, Generator, KeyRow, Result, Role, now, validation};
+use super::repeats::new_pak;
+use super::store::{Guard, IdempotencyToken, Page, Requirement, StoreError, new_id};
+use super::{Actor, Catalog, CatalogError, ErrorKind, Generator, KeyRow, Result, Role, Timestamp, now, validation};
 
 /// Minimum interval between recorded uses of a generator's key.
 const ACTIVITY_INTERVAL: Duration = Duration::from_secs(60);
@@ -46,7 +47,7 @@ pub struct GeneratorChange {
     /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// `true` if the generator is in use.
+    /// `false` stops the key of the generator at once, `true` lets it work again.
     #[serde(default)]
     pub is_active: Option<bool>,
 }
@@ -101,7 +102,11 @@ impl Catalog {
     /// Records that a generator's key was used, at most once in [`ACTIVITY_INTERVAL`].
     async fn record_activity(&self, id: Uuid) -> Result<()> {
         if self.activity_due(id, ACTIVITY_INTERVAL) {
-            self.store().touch_generator(id, now()).await?;
+            match self.store().touch_generator(id, now()).await {
+                // The generator can still read.
+                Ok(()) | Err(StoreError::Unavailable(..)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
     }
@@ -126,8 +131,21 @@ impl Catalog {
         Ok(added.then(|| pak.reveal()))
     }
 
-    /// Creates a key for a role other than generator. The secret is returned only here.
-    pub async fn create_key(&self, actor: Actor, new: &KeyInput) -> Result<(KeyRow, String)> {
+    /// Returns `true` if there is a live administrator key.
+    pub async fn has_admin_key(&self) -> Result<bool> {
+        let (keys, at) = (self.store().keys().await?, now());
+        let live = |key: &KeyRow| key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > at);
+        Ok(keys.iter().any(|key| key.role == Role::Admin && live(key)))
+    }
+
+    /// Creates a key for a role other than generator. The secret is returned only here. The flag is `true` if an earlier
+    /// request with the same idempotency token created it.
+    pub async fn create_key(
+        &self,
+        actor: Actor,
+        new: &KeyInput,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(KeyRow, String, bool)> {
         actor.require_admin()?;
         if new.role == Role::Generator {
             let message = "a generator's key is created with the generator: rotate it for a new one";
@@ -137,11 +155,17 @@ impl Catalog {
         if new.expires_at.is_some_and(|end| end <= now()) {
             return Err(CatalogError::invalid("invalid_expiry", "`expires_at` is in the past"));
         }
-        let pak = Pak::random()?;
+        let (pak, once) = new_pak(token)?;
         let row = pak.row(new.role, None, now());
         let row = KeyRow { name: new.name.clone(), expires_at: new.expires_at.map(|end| end.trunc_subsecs(6)), ..row };
-        self.store().add_key(&row).await?;
-        Ok((row, pak.reveal()))
+        match Guard::once(once.as_ref(), row.id).scope(self.store().add_key(&row)).await {
+            Ok(()) => Ok((row, pak.reveal(), false)),
+            Err(StoreError::Replayed(_)) => {
+                let (row, pak) = self.repeated_key(token, None).await?;
+                Ok((row, pak, true))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Lists all keys, without their secrets.
@@ -150,11 +174,15 @@ impl Catalog {
         Ok(self.store().keys().await?)
     }
 
-    /// Revokes a key immediately.
-    pub async fn revoke_key(&self, actor: Actor, id: Uuid) -> Result<()> {
+    /// Revokes a key immediately. Only with `force` is the last live administrator key revoked.
+    ///
+    /// # Errors
+    /// `last_admin_key`.
+    pub async fn revoke_key(&self, actor: Actor, id: Uuid, force: bool) -> Result<()> {
         actor.require_admin()?;
         let missing = CatalogError::or_not_found("key_not_found", "key not found");
-        self.store().revoke_key(id, now()).await.map_err(missing)
+        let guard = Guard::requiring((!force).then_some(Requirement::OtherAdminKey(id)));
+        guard.scope(self.store().revoke_key(id, now())).await.map_err(missing)
     }
 
     /// Lists live generators.
@@ -163,13 +191,14 @@ impl Catalog {
         Ok(self.store().generators(page).await?)
     }
 
-    /// Creates a generator and its key. The secret is returned only here.
+    /// Creates a generator and its key. The secret is returned only here. The flag is `true` if an earlier request with
+    /// the same idempotency token created them.
     pub async fn create_generator(
         &self,
         actor: Actor,
         new: &GeneratorInput,
         token: Option<&IdempotencyToken>,
-    ) -> Result<(Generator, String)> {
+    ) -> Result<(Generator, String, bool)> {
         actor.require_admin()?;
         validation::name(&new.name)?;
         validation::description(new.description.as_deref())?;
@@ -185,10 +214,16 @@ impl Catalog {
             is_active: true,
             is_system: false,
         };
-        let pak = Pak::random()?;
+        let (pak, once) = new_pak(token)?;
         let key = pak.row(Role::Generator, Some(generator.id), at);
-        let generator = self.store().create_generator(&generator, &key, token).await?;
-        Ok((generator, pak.reveal()))
+        match self.store().create_generator(&generator, &key, once.as_ref()).await {
+            Ok(generator) => Ok((generator, pak.reveal(), false)),
+            Err(StoreError::Replayed(id)) => {
+                let (_, pak) = self.repeated_key(token, Some(id)).await?;
+                Ok((self.live_generator(id).await?, pak, true))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Returns a live generator.
@@ -199,8 +234,14 @@ impl Catalog {
         self.live_generator(id).await
     }
 
-    /// Changes a generator.
-    pub async fn update_generator(&self, actor: Actor, id: Uuid, change: &GeneratorChange) -> Result<Generator> {
+    /// Changes a generator. `expected` is the time of the last change that the caller has seen.
+    pub async fn update_generator(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        change: &GeneratorChange,
+        expected: Option<Timestamp>,
+    ) -> Result<Generator> {
         require_self(actor, id)?;
         let mut generator = self.live_generator(id).await?;
         if let Some(name) = &change.name {
@@ -213,27 +254,39 @@ impl Catalog {
         }
         generator.is_active = change.is_active.unwrap_or(generator.is_active);
         generator.updated_at = now();
-        self.store().update_generator(&generator).await.map_err(generator_not_found())
+        let guard = Guard::requiring(expected.map(|at| Requirement::Generator(id, at)));
+        guard.scope(self.store().update_generator(&generator)).await.map_err(generator_not_found())
     }
 
-    /// Deletes a generator, its stacks and its templates, and revokes its key.
-    pub async fn delete_generator(&self, actor: Actor, id: Uuid) -> Result<()> {
+    /// Deletes a generator, its stacks and its templates, and revokes its key. `expected` is the time of the last change
+    /// that the caller has seen.
+    pub async fn delete_generator(&self, actor: Actor, id: Uuid, expected: Option<Timestamp>) -> Result<()> {
         require_self(actor, id)?;
         if self.live_generator(id).await?.is_system {
             let message = "a system generator cannot be deleted";
             return Err(CatalogError::forbidden("cannot_delete_system_generator", message));
         }
-        self.store().delete_generator(id, now()).await.map_err(generator_not_found())
+        let guard = Guard::requiring(expected.map(|at| Requirement::Generator(id, at)));
+        guard.scope(self.store().delete_generator(id, now())).await.map_err(generator_not_found())
     }
 
-    /// Replaces the key of a generator. The secret is returned only here, and the old key stops working immediately.
-    pub async fn rotate(&self, actor: Actor, id: Uuid) -> Result<(Generator, String)> {
+    /// Replaces the key of a generator. The secret is returned only here, and the old key stops working immediately. The
+    /// flag is `true` if an earlier request with the same idempotency token replaced it.
+    pub async fn rotate(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(Generator, String, bool)> {
         require_self(actor, id)?;
         let generator = self.live_generator(id).await?;
-        let pak = Pak::random()?;
+        let (pak, once) = new_pak(token)?;
         let key = pak.row(Role::Generator, Some(id), now());
-        self.store().rotate_key(id, &key, now()).await.map_err(generator_not_found())?;
-        Ok((generator, pak.reveal()))
+        match Guard::once(once.as_ref(), key.id).scope(self.store().rotate_key(id, &key, now())).await {
+            Ok(()) => Ok((generator, pak.reveal(), false)),
+            Err(StoreError::Replayed(_)) => Ok((generator, self.repeated_key(token, Some(id)).await?.1, true)),
+            Err(error) => Err(generator_not_found()(error)),
+        }
     }
 
     async fn live_generator(&self, id: Uuid) -> Result<Generator> {

@@ -17,6 +17,14 @@ const SECRET_LENGTH: usize = 24;
 const LENGTH: usize = PREFIX.len() + SHORT_LENGTH + 1 + SECRET_LENGTH;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
+/// Generates a key, for [`Catalog::initialise`](crate::Catalog::initialise).
+///
+/// # Errors
+/// [`ErrorKind::Internal`] if the system has no randomness.
+pub fn new_key() -> Result<String> {
+    Ok(Pak::random()?.reveal())
+}
+
 /// A key with its secret. `Debug` shows only the short token.
 pub(super) struct Pak(String);
 
@@ -32,7 +40,15 @@ impl Pak {
     /// # Errors
     /// `ErrorKind::Internal` if the system has no randomness.
     pub(super) fn random() -> Result<Self> {
-        let (short, long) = (random_text(SHORT_LENGTH - 2)?, random_text(SECRET_LENGTH)?);
+        Self::from_bytes(fill_random)
+    }
+
+    /// Makes a key of bytes.
+    ///
+    /// # Errors
+    /// Those of `fill`.
+    pub(super) fn from_bytes(mut fill: impl FnMut(&mut [u8]) -> Result<()>) -> Result<Self> {
+        let (short, long) = (text_of(SHORT_LENGTH - 2, &mut fill)?, text_of(SECRET_LENGTH, &mut fill)?);
         Ok(Self(format!("{PREFIX}BR{short}_{long}")))
     }
 
@@ -90,16 +106,24 @@ fn is_alphanumeric(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Random characters of the alphabet, uniformly distributed: values of six random bits beyond the alphabet are
+/// Random characters of the alphabet.
+pub(super) fn random_text(length: usize) -> Result<String> {
+    text_of(length, &mut fill_random)
+}
+
+fn fill_random(bytes: &mut [u8]) -> Result<()> {
+    let failed =
+        |error| CatalogError::new(ErrorKind::Internal, "internal_error", format!("no randomness available: {error}"));
+    getrandom::fill(bytes).map_err(failed)
+}
+
+/// Characters of the alphabet, uniformly distributed if the bytes are: values of six bits beyond the alphabet are
 /// discarded.
-fn random_text(length: usize) -> Result<String> {
+fn text_of(length: usize, fill: &mut impl FnMut(&mut [u8]) -> Result<()>) -> Result<String> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0; 32];
     while text.len() < length {
-        let failed = |error| {
-            CatalogError::new(ErrorKind::Internal, "internal_error", format!("no randomness available: {error}"))
-        };
-        getrandom::fill(&mut bytes).map_err(failed)?;
+        fill(&mut bytes)?;
         let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
         text.extend(characters.take(length - text.len()).map(|&character| char::from(character)));
     }

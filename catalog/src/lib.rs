@@ -39,6 +39,7 @@ mod provenance;
 mod purge;
 mod quota;
 pub mod render;
+mod repeats;
 pub mod review;
 pub mod server;
 mod stacks;
@@ -54,6 +55,7 @@ pub use diagnostics::{diagnostic, finding_line};
 pub use error::{CatalogError, ErrorKind, Result};
 pub use fair::Load;
 pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
+pub use keys::new_key;
 pub use model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion, Timestamp, now,
@@ -61,5 +63,6 @@ pub use model::{
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
 pub use quota::Quotas;
+pub use repeats::KeySeed;
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};

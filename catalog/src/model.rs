@@ -30,7 +30,7 @@ pub struct Generator {
     pub description: Option<String>,
     /// Time its key was last used.
     pub last_active_at: Option<DateTime<Utc>>,
-    /// `true` if its key has been used.
+    /// `true` if its key works.
     pub is_active: bool,
     /// `true` for the catalog's own generators.
     pub is_system: bool,

@@ -216,6 +216,10 @@ impl Catalog {
     /// Lists the live objects of a stack, newest first.
     pub async fn objects(&self, actor: Actor, stack: Uuid, page: &Page) -> Result<Vec<DeploymentObject>> {
         self.stack(actor, stack).await?;
+        if let Some(last) = page.after {
+            let last = self.store().object(last).await.map_err(not_a_cursor)?;
+            (last.stack_id == stack).then_some(()).ok_or_else(CatalogError::bad_cursor)?;
+        }
         Ok(self.store().objects(stack, page).await?)
     }
 
@@ -315,6 +319,14 @@ fn stamped(outcome: RenderOutcome, empty: Stamped) -> Stamped {
             let status = failures.first().map_or(500, |first| first.kind.status());
             Stamped { status, errors: failures, warnings, ..empty }
         }
+    }
+}
+
+/// The error of reading the row that a cursor names.
+pub(super) fn not_a_cursor(error: StoreError) -> CatalogError {
+    match error {
+        StoreError::NotFound => CatalogError::bad_cursor(),
+        error => error.into(),
     }
 }
 

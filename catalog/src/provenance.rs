@@ -94,6 +94,8 @@ impl Catalog {
         let stored = self.object(actor, object).await?.yaml_content;
         let record = self.read_record(object).await?;
         let template = self.store().template_including_deleted(record.template_id).await?;
+        // A stack may have another owner than the template that its object was rendered from.
+        actor.require_read(&template)?;
         let rendered = self.rerender(&template, None, &record).await?;
         let renderer = self.renderer().clone();
         self.renderer().run(move |_| compared(&renderer, &stored, rendered, record, &template)).await

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::store::{IdempotencyToken, Metadata, NewObject, Page, StoreError, new_id};
+use super::repeats::add_once;
+use super::store::{Guard, IdempotencyToken, Metadata, NewObject, Page, Requirement, StoreError, new_id};
 use super::{Actor, Catalog, CatalogError, Result, Stack, StackAnnotation, StackLabel, Timestamp, now, validation};
 
 /// A request to create a stack.
@@ -95,12 +96,14 @@ impl Catalog {
         Ok(stack)
     }
 
-    /// Deletes a stack and its objects, and adds a deletion marker.
-    pub async fn delete_stack(&self, actor: Actor, id: Uuid) -> Result<()> {
+    /// Deletes a stack and its objects, and adds a deletion marker. `expected` is the time of the last change that the
+    /// caller has seen.
+    pub async fn delete_stack(&self, actor: Actor, id: Uuid, expected: Option<Timestamp>) -> Result<()> {
         let stack = self.live_stack(id).await?;
         actor.require_stack_change(&stack)?;
         let marker = NewObject::new(id, String::new(), true);
-        self.store().delete_stack(id, &marker).await.map_err(stack_not_found())?;
+        let guard = Guard::requiring(expected.map(|at| Requirement::Stack(id, at)));
+        guard.scope(self.store().delete_stack(id, &marker)).await.map_err(stack_not_found())?;
         self.recount(Some(stack.generator_id));
         Ok(())
     }
@@ -111,20 +114,27 @@ impl Catalog {
         self.store().stack_labels(id).await.map_err(stack_not_found())
     }
 
-    /// Adds a label.
-    pub async fn add_stack_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<StackLabel> {
+    /// Adds a label. The flag is `true` if an earlier request with the same idempotency token added it.
+    pub async fn add_stack_label(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        label: &str,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(StackLabel, bool)> {
         self.changeable(actor, id).await?;
         validation::label(label)?;
         let row = StackLabel { id: new_id(), stack_id: id, label: label.to_owned() };
-        self.store().add_stack_label(&row).await.map_err(stack_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_stack_label(&row), self.store().stack_labels(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(stack_not_found())
     }
 
-    /// Removes a label.
-    pub async fn remove_stack_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<()> {
+    /// Removes a label. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_stack_label(&self, actor: Actor, id: Uuid, label: &str, expected: Option<Uuid>) -> Result<()> {
         self.changeable(actor, id).await?;
         let missing = CatalogError::or_not_found("stack_label_not_found", "label not found");
-        self.store().remove_stack_label(id, label).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::StackLabel));
+        guard.scope(self.store().remove_stack_label(id, label)).await.map_err(missing)
     }
 
     /// Lists the annotations of a stack.
@@ -133,26 +143,34 @@ impl Catalog {
         self.store().stack_annotations(id).await.map_err(stack_not_found())
     }
 
-    /// Adds an annotation.
+    /// Adds an annotation. The flag is `true` if an earlier request with the same idempotency token added it.
     pub async fn add_stack_annotation(
         &self,
         actor: Actor,
         id: Uuid,
         key: &str,
         value: &str,
-    ) -> Result<StackAnnotation> {
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(StackAnnotation, bool)> {
         self.changeable(actor, id).await?;
         validation::annotation(key, value)?;
         let row = StackAnnotation { id: new_id(), stack_id: id, key: key.to_owned(), value: value.to_owned() };
-        self.store().add_stack_annotation(&row).await.map_err(stack_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_stack_annotation(&row), self.store().stack_annotations(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(stack_not_found())
     }
 
-    /// Removes an annotation.
-    pub async fn remove_stack_annotation(&self, actor: Actor, id: Uuid, key: &str) -> Result<()> {
+    /// Removes an annotation. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_stack_annotation(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        key: &str,
+        expected: Option<Uuid>,
+    ) -> Result<()> {
         self.changeable(actor, id).await?;
         let missing = CatalogError::or_not_found("stack_annotation_not_found", "annotation not found");
-        self.store().remove_stack_annotation(id, key).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::StackAnnotation));
+        guard.scope(self.store().remove_stack_annotation(id, key)).await.map_err(missing)
     }
 
     /// The labels and annotations of a stack that the actor can read.

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::objects::not_a_cursor;
+use super::repeats::add_once;
 use super::review::{Finding, Review};
 use super::store::{
-    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, TemplateSearch, Usage, new_id,
+    Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, TemplateSearch,
+    Usage, new_id,
 };
 use super::{
     Actor, Catalog, CatalogError, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now, validation,
@@ -214,6 +217,11 @@ impl Catalog {
     pub async fn history(&self, actor: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
         let template = self.template(actor, id).await?;
         let owner = template.generator_id;
+        if let Some(last) = page.after {
+            let last = self.store().template_including_deleted(last).await.map_err(not_a_cursor)?;
+            let same = last.generator_id == owner && last.name == template.name;
+            same.then_some(()).ok_or_else(CatalogError::bad_cursor)?;
+        }
         Ok(self.store().versions(owner, &template.name, page).await?)
     }
 
@@ -232,20 +240,33 @@ impl Catalog {
         self.store().template_labels(id).await.map_err(template_not_found())
     }
 
-    /// Adds a label.
-    pub async fn add_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<TemplateLabel> {
+    /// Adds a label. The flag is `true` if an earlier request with the same idempotency token added it.
+    pub async fn add_template_label(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        label: &str,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(TemplateLabel, bool)> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         validation::label(label)?;
         let row = TemplateLabel { id: new_id(), template_id: id, label: label.to_owned(), created_at: now() };
-        self.store().add_template_label(&row).await.map_err(template_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_template_label(&row), self.store().template_labels(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
     }
 
-    /// Removes a label.
-    pub async fn remove_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<()> {
+    /// Removes a label. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_template_label(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        label: &str,
+        expected: Option<Uuid>,
+    ) -> Result<()> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         let missing = CatalogError::or_not_found("template_label_not_found", "label not found");
-        self.store().remove_template_label(id, label).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::TemplateLabel));
+        guard.scope(self.store().remove_template_label(id, label)).await.map_err(missing)
     }
 
     /// Lists the annotations that a stack must have.
@@ -254,27 +275,35 @@ impl Catalog {
         self.store().template_annotations(id).await.map_err(template_not_found())
     }
 
-    /// Adds an annotation.
+    /// Adds an annotation. The flag is `true` if an earlier request with the same idempotency token added it.
     pub async fn add_template_annotation(
         &self,
         actor: Actor,
         id: Uuid,
         key: &str,
         value: &str,
-    ) -> Result<TemplateAnnotation> {
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(TemplateAnnotation, bool)> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         validation::annotation(key, value)?;
         let (key, value) = (key.to_owned(), value.to_owned());
         let row = TemplateAnnotation { id: new_id(), template_id: id, key, value, created_at: now() };
-        self.store().add_template_annotation(&row).await.map_err(template_not_found())?;
-        Ok(row)
+        let (change, rows) = (self.store().add_template_annotation(&row), self.store().template_annotations(id));
+        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
     }
 
-    /// Removes an annotation.
-    pub async fn remove_template_annotation(&self, actor: Actor, id: Uuid, key: &str) -> Result<()> {
+    /// Removes an annotation. `expected` is the ID of its row if that must not have changed.
+    pub async fn remove_template_annotation(
+        &self,
+        actor: Actor,
+        id: Uuid,
+        key: &str,
+        expected: Option<Uuid>,
+    ) -> Result<()> {
         actor.require_change(&self.live_template(id).await?, "modify")?;
         let missing = CatalogError::or_not_found("template_annotation_not_found", "annotation not found");
-        self.store().remove_template_annotation(id, key).await.map_err(missing)
+        let guard = Guard::requiring(expected.map(Requirement::TemplateAnnotation));
+        guard.scope(self.store().remove_template_annotation(id, key)).await.map_err(missing)
     }
 
     pub(super) async fn live_template(&self, id: Uuid) -> Result<TemplateVersion> {

@@ -4,6 +4,7 @@
 //! started if PostgreSQL is installed. Otherwise these tests are skipped, or fail if `CI` is set.
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -84,7 +85,39 @@ fn given_or_started() -> Option<String> {
     if let Ok(url) = std::env::var("DROPFORGE_TEST_POSTGRES") {
         return Some(url);
     }
-    let folder = std::env::temp_dir().join(format!("dropforge-pg-{}", std::process::id()));
+    started(&std::env::temp_dir().join(format!("dropforge-pg-{}", std::process::id())))
+}
+
+/// A PostgreSQL server of one test, which stops it.
+pub struct OwnServer {
+    pub url: String,
+    folder: PathBuf,
+}
+
+impl OwnServer {
+    /// Starts a server if PostgreSQL is installed.
+    pub fn start() -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("dropforge-pg-{}", store::new_id().simple()));
+        started(&folder).map(|url| Self { url, folder })
+    }
+
+    /// Runs `stop`, `start`, `freeze` or `thaw`.
+    pub fn control(&self, what: &str) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/brokkr/postgres/control");
+        let status = Command::new(script).arg(&self.folder).arg(what).status().expect("bash");
+        assert!(status.success(), "{what}: {status}");
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        self.control("thaw");
+        self.control("stop");
+    }
+}
+
+/// Starts a server that lives as long as this process.
+fn started(folder: &Path) -> Option<String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/brokkr/postgres/start");
     let started = Command::new(script)
         .arg(folder)

@@ -24,6 +24,7 @@ mod operations;
 mod output;
 mod render;
 mod replicas;
+mod serve;
 mod service;
 mod stamp;
 mod support;

@@ -255,8 +255,9 @@ fn with_certificates() -> Sandbox {
 #[test]
 fn the_service_speaks_tls() {
     let sandbox = with_certificates();
-    let service =
-        Service::start(&sandbox, &["--tls-cert", "first.pem", "--tls-key", "first.key", "--log-format", "json"]);
+    let files = ["--tls-cert", "first.pem", "--tls-key", "first.key"];
+    let long = ["--head-timeout", "1h", "--drain", "1h", "--not-ready", "0s"];
+    let service = Service::start(&sandbox, &[&files[..], &long].concat());
     assert!(service.url.starts_with("https://127.0.0.1:"), "{}", service.url);
     let trusting = |args: &[&str]| service.catalog(&sandbox, &[&["--ca-file", "authority.pem"], args].concat());
     trusting(&CREATE).expect(0);
@@ -269,8 +270,9 @@ fn the_service_speaks_tls() {
     let silent: Vec<_> =
         (0..8).map(|_| std::net::TcpStream::connect(service.url.trim_start_matches("https://")).unwrap()).collect();
     trusting(&["show", "web"]).expect(0);
-    drop(silent);
+    // It does not hold up the end either.
     service.stop();
+    drop(silent);
 
     let serve = |certificate: &str, key: &str| {
         sandbox.run(&[

@@ -84,7 +84,11 @@ impl Service {
     pub fn stop(mut self) -> String {
         let id = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success());
+        let ended = (0..600).find_map(|_| {
+            std::thread::sleep(PATIENCE / 600);
+            self.child.try_wait().unwrap()
+        });
+        assert!(ended.expect("the service still runs").success());
         self.lines.lock().unwrap().iter().collect::<Vec<_>>().join("\n")
     }
 }

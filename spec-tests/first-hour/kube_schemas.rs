@@ -185,7 +185,7 @@ fn strict_refuses_kinds_without_a_schema() {
     sandbox.stamp(&strict).expect(4).says(&[
         "error[E0907]: `example.com/v1` `Other` has no schema, and warnings are errors",
         "--> us/other.yaml:2:7",
-        "::: other.yaml.tera:2:1",
+        "other.yaml.tera:2:1",
         "cluster: us",
         "omit `--strict`",
         "stamped 1 file for 1 cluster",

@@ -187,8 +187,7 @@ impl<'t> Documents<'t> {
 }
 
 /// The beginnings of lines that may be markers. Searching for them is much cheaper than looking at each line.
-static BEGINNINGS: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| ["\n---", "\n...", BEHIND_MARK].map(|beginning| Finder::new(beginning)));
+static BEGINNINGS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| ["\n---", "\n...", BEHIND_MARK].map(Finder::new));
 
 /// A line that begins with a byte order mark, and the rarest byte of it.
 const BEHIND_MARK: &str = "\n\u{feff}";

@@ -22,7 +22,7 @@ use crate::vm::{Hooks, NoHooks, Run, Session};
 
 /// Memory of a lint with its labels and its suggestion.
 #[cfg(feature = "compile")]
-const LINT: usize = 4 * size_of::<Diagnostic>();
+const LINT: usize = 6 * size_of::<Diagnostic>();
 
 /// The error of a render.
 pub type RenderError = Box<Diagnostic>;

@@ -277,7 +277,7 @@ fn a_deadline_ends_the_runs_of_its_session() {
         capabilities: Capabilities::NONE,
         budgets: None,
     };
-    let mut run = |session: &mut Session| run::<Toy, _>(session, what, &mut String::new(), &mut NoHooks);
+    let run = |session: &mut Session| run::<Toy, _>(session, what, &mut String::new(), &mut NoHooks);
     let deadline = Arc::new(Deadline::after(Duration::from_secs(600)));
     session.set_deadline(Some(deadline.clone()));
     assert!(run(&mut session).is_ok());

@@ -11,8 +11,9 @@ use axum::response::Response;
 use super::error::{ApiError, Result};
 use super::origin;
 use super::service::Service;
+use crate::error::STORE_UNAVAILABLE;
 use crate::fair::Identity;
-use crate::{Actor, Origin, Role, checksum};
+use crate::{Actor, CatalogError, ErrorKind, KeyRow, Origin, Role, checksum};
 
 /// An authenticated caller. Routes that need a key extract it from the request.
 #[derive(Debug, Clone)]
@@ -35,16 +36,46 @@ pub(super) async fn authenticate(
         return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
-    let (actor, row) = service.catalog.identify(pak).await?;
-    let key = checksum(pak)[..32].to_owned();
+    let (actor, row) = identify(&service, pak).await?;
+    let key = key_id(pak);
     service.within_rate(&key)?;
     let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
     Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await)
 }
 
+/// Identifies the holder of a key. Only keys that were valid before are told why the store cannot say it.
+async fn identify(service: &Service, pak: &str) -> Result<(Actor, KeyRow), CatalogError> {
+    let (identified, key) = (service.catalog.identify(pak).await, key_id(pak));
+    match &identified {
+        Ok(_) => service.readiness.remember(&key),
+        Err(error) if error.kind == ErrorKind::Unauthorized => service.readiness.forget(&key),
+        Err(_) => {}
+    }
+    identified.map_err(|error| {
+        if error.code != STORE_UNAVAILABLE || service.readiness.knows(&key) {
+            return error;
+        }
+        CatalogError { message: "the service is unavailable: retry later".to_owned(), ..error }
+    })
+}
+
+/// Returns `true` if the request has a valid key, or one that was valid before if the store cannot say it.
+pub(super) async fn has_known_key(service: &Service, headers: &HeaderMap) -> bool {
+    let Some(pak) = pak(headers) else { return false };
+    match identify(service, pak).await {
+        Ok(_) => true,
+        Err(_) => service.readiness.knows(&key_id(pak)),
+    }
+}
+
+/// Identifies a key without revealing it.
+fn key_id(pak: &str) -> String {
+    checksum(pak)[..32].to_owned()
+}
+
 /// The key of a request.
-fn pak(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn pak(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(only), None) = (values.next(), values.next()) else { return None };
     let text = only.to_str().ok()?.trim();

@@ -2,24 +2,24 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
-use std::pin::pin;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use prometheus::IntGauge;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::background::Probes;
+use super::driver::drive;
 use super::origin::FromPeer;
+use super::places::{Place, Places};
+use super::progress::Timeouts;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
@@ -28,9 +28,9 @@ use super::write_timeout::WriteTimeout;
 use crate::Catalog;
 
 /// Maximum number of headers of a request.
-const MAX_HEADERS: usize = 64;
+pub const MAX_HEADERS: usize = 64;
 /// Maximum bytes of a request head.
-const MAX_HEAD_BYTES: usize = 64 << 10;
+pub const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Delay before accepting again when file descriptors run out.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(50);
 
@@ -66,14 +66,42 @@ impl Server {
         self.probes.address()
     }
 
-    /// Serves until `end` completes. Then it accepts no more connections and finishes current requests, for at most
-    /// [`Settings::grace`].
-    pub async fn serve(self, end: impl Future<Output = ()>) {
+    /// Serves until `end` completes. Then `/readyz` answers 503 for [`Settings::not_ready`]; after that the server
+    /// accepts no more connections and finishes current requests. All this takes at most [`Settings::drain`].
+    ///
+    /// Returns the time at which that has passed.
+    pub async fn serve(self, end: impl Future<Output = ()>) -> Instant {
         let Self { listener, router, service, probes, .. } = self;
         let _background = probes.start(&service);
-        let open = service.metrics.connections.clone();
-        serve(listener, router, open, &service.settings, end).await;
+        let settings = &service.settings;
+        let (drain, draining) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let mut connections = Connections::new(settings, router, &service, draining);
+        let mut deadline = Instant::now();
+        tokio::select! {
+            biased;
+            () = async {
+                end.await;
+                deadline = after(settings.drain);
+                service.leave();
+                sleep(settings.not_ready.min(settings.drain)).await;
+            } => {}
+            () = connections.accept_all(&listener, &mut tasks) => {}
+        }
+        // New clients are refused from here on. Connections without a request end at once.
+        drop((listener, connections));
+        drain.send_replace(true);
+        let finished = async { while tasks.join_next().await.is_some() {} };
+        let _ = timeout_at(deadline, finished).await;
+        tasks.abort_all();
+        deadline
     }
+}
+
+/// The time after a delay, or a very late one.
+fn after(delay: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(delay).unwrap_or_else(|| now + Duration::from_secs(1 << 30))
 }
 
 impl std::fmt::Debug for Server {
@@ -84,66 +112,71 @@ impl std::fmt::Debug for Server {
 
 /// State shared by connections.
 struct Connections {
-    http: http1::Builder,
+    http: Arc<http1::Builder>,
     router: Router,
-    open: IntGauge,
-    timeout: Duration,
+    places: Arc<Places>,
+    timeouts: Timeouts,
+    write_timeout: Duration,
     tls: Option<Tls>,
-    handshake: Duration,
+    draining: watch::Receiver<bool>,
 }
 
-/// Serves until `end` completes, then finishes the accepted requests.
-async fn serve(
-    listener: TcpListener,
-    router: Router,
-    open: IntGauge,
-    settings: &Settings,
-    end: impl Future<Output = ()>,
-) {
-    let graceful = GracefulShutdown::new();
-    let permits = Arc::new(Semaphore::new(settings.connections.clamp(1, Semaphore::MAX_PERMITS)));
-    let connections = Connections {
-        http: http(settings),
-        router,
-        open,
-        timeout: settings.write_timeout,
-        tls: settings.tls.clone(),
-        handshake: settings.head_timeout,
-    };
-    let mut tasks = JoinSet::new();
-    let mut end = pin!(end);
-    loop {
-        let (permit, stream) = tokio::select! {
-            biased;
-            () = &mut end => break,
-            accepted = accept(&listener, &permits) => accepted,
-        };
-        connections.spawn(&mut tasks, permit, stream, graceful.watcher());
-        while tasks.try_join_next().is_some() {}
+impl Connections {
+    fn new(settings: &Settings, router: Router, service: &Service, draining: watch::Receiver<bool>) -> Self {
+        let open = service.metrics.connections.clone();
+        // All connections come from the proxy.
+        let per_address = if settings.behind_proxy { settings.connections } else { settings.connections_per_address };
+        let mut http = http1::Builder::new();
+        http.max_headers(MAX_HEADERS).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_HEAD_BYTES);
+        // Heads have a timeout of their own, unlike the time between requests.
+        http.header_read_timeout(None).keep_alive(!settings.keep_alive.is_zero());
+        Self {
+            http: Arc::new(http),
+            router,
+            places: Places::new(settings.connections, per_address, open),
+            timeouts: Timeouts { head: settings.head_timeout, keep_alive: settings.keep_alive },
+            write_timeout: settings.write_timeout,
+            tls: settings.tls.clone(),
+            draining,
+        }
     }
-    // New clients are refused from here on.
-    drop(listener);
-    // Connections still open after the grace period are closed.
-    let _ = timeout(settings.grace, graceful.shutdown()).await;
-    tasks.shutdown().await;
+
+    /// Accepts connections as long as it is polled.
+    async fn accept_all(&mut self, listener: &TcpListener, tasks: &mut JoinSet<()>) {
+        loop {
+            let (stream, address) = accept(listener).await;
+            if let Some(place) = self.places.take(address).await {
+                self.spawn(tasks, place, stream);
+            }
+            while tasks.try_join_next().is_some() {}
+        }
+    }
+
+    fn spawn(&self, tasks: &mut JoinSet<()>, place: Place, stream: TcpStream) {
+        // Otherwise small responses wait until the client acknowledges earlier ones.
+        let _ = stream.set_nodelay(true);
+        let (http, router, peer) = (self.http.clone(), self.router.clone(), stream.peer_addr());
+        let (tls, timeouts, write_timeout) = (self.tls.clone(), self.timeouts, self.write_timeout);
+        let mut draining = self.draining.clone();
+        tasks.spawn(async move {
+            let stream = tokio::select! {
+                stream = Tls::accept(tls.as_ref(), stream, timeouts.head) => stream,
+                () = place.progress.asked_to_close() => None,
+                _ = draining.wait_for(|draining| *draining) => None,
+            };
+            let Some(stream) = stream else { return };
+            let stream = WriteTimeout::new(TokioIo::new(stream), write_timeout);
+            let service = FromPeer::new(peer, TowerToHyperService::new(router));
+            drive(&http, stream, service, &place.progress, timeouts, draining).await;
+        });
+    }
 }
 
-fn http(settings: &Settings) -> http1::Builder {
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(settings.head_timeout)
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES);
-    http
-}
-
-/// Accepts the next connection once the limit allows it.
-async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (Option<OwnedSemaphorePermit>, TcpStream) {
-    // The semaphore is never closed.
-    let permit = permits.clone().acquire_owned().await.ok();
+/// Accepts the next connection.
+async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (permit, stream),
+            Ok((stream, address)) => return (stream, address.ip()),
             Err(error) if is_client_error(&error) => {}
             Err(_) => sleep(OUT_OF_DESCRIPTORS).await,
         }
@@ -154,44 +187,4 @@ async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (Option<Own
 fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
-}
-
-impl Connections {
-    fn spawn(
-        &self,
-        tasks: &mut JoinSet<()>,
-        permit: Option<OwnedSemaphorePermit>,
-        stream: TcpStream,
-        watcher: Watcher,
-    ) {
-        // Otherwise small responses wait until the client acknowledges earlier ones.
-        let _ = stream.set_nodelay(true);
-        let service = FromPeer::new(stream.peer_addr(), TowerToHyperService::new(self.router.clone()));
-        let (http, tls, handshake, timeout) = (self.http.clone(), self.tls.clone(), self.handshake, self.timeout);
-        let open = Open::new(self.open.clone());
-        tasks.spawn(async move {
-            let Some(stream) = Tls::accept(tls.as_ref(), stream, handshake).await else { return };
-            let io = WriteTimeout::new(TokioIo::new(stream), timeout);
-            let connection = watcher.watch(http.serve_connection(io, service));
-            // A client may disconnect at any time.
-            let _ = connection.await;
-            drop((open, permit));
-        });
-    }
-}
-
-/// Counts a connection while it is open.
-struct Open(IntGauge);
-
-impl Open {
-    fn new(gauge: IntGauge) -> Self {
-        gauge.inc();
-        Self(gauge)
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.dec();
-    }
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 use tokio::time::timeout;
 
-use super::authentication::Caller;
+use super::authentication::{Caller, pak};
 use super::body::{self, too_large};
 use super::error::{ApiError, Result};
 use super::service::Service;
-use crate::checksum;
 use crate::fair::Held;
 use crate::store::IdempotencyToken;
+use crate::{KeySeed, checksum};
 
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
@@ -49,7 +50,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        reject_nul(parts.uri.query().unwrap_or_default(), "invalid_query")?;
+        let query = parts.uri.query().unwrap_or_default();
+        reject_nul(query, "invalid_query")?;
+        // Otherwise other bytes would be replaced without a word.
+        let utf8 = percent_decode_str(query).decode_utf8();
+        utf8.map_err(|_| ApiError::invalid("invalid_query", "the query is not UTF-8"))?;
         let read = extract::Query::<T>::try_from_uri(&parts.uri);
         read.map(|extract::Query(values)| Self(values))
             .map_err(|error| ApiError::invalid("invalid_query", error.body_text()))
@@ -169,7 +174,8 @@ async fn token(parts: &mut Parts, body: &[u8]) -> Result<Option<IdempotencyToken
     let asked = uri.path_and_query().map_or("", |asked| asked.as_str());
     let mut request = format!("{}\n{asked}\n{}\n", parts.method, content_type(&parts.headers)).into_bytes();
     request.extend_from_slice(body);
-    Ok(Some(IdempotencyToken { key: format!("{}:{key}", caller.key), request: checksum(&request) }))
+    let (key, request) = (format!("{}:{key}", caller.key), checksum(&request));
+    Ok(Some(IdempotencyToken { key, request, seed: pak(&parts.headers).map(KeySeed::of), salt: None }))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {

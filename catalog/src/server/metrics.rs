@@ -8,6 +8,7 @@ use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
+use super::loads::Loads;
 use crate::render::Stats;
 use crate::store::Counts;
 
@@ -23,6 +24,8 @@ pub(super) struct Metrics {
     /// Renders, compiled templates and cache hits, copied from the renderer.
     renderer: [IntCounter; 3],
     in_progress: IntGauge,
+    /// Pools and their queues.
+    pub(super) loads: Loads,
     /// Handlers that panicked.
     pub(super) panics: IntCounter,
     /// Requests rejected by the rate limit.
@@ -63,7 +66,20 @@ impl Metrics {
         }
         registry.register(Box::new(connections.clone()))?;
         registry.register(Box::new(in_progress.clone()))?;
-        Ok(Self { registry, requests, latency, rows, renderer, in_progress, panics, limited, connections, stamped })
+        let loads = Loads::new(&registry)?;
+        Ok(Self {
+            registry,
+            loads,
+            requests,
+            latency,
+            rows,
+            renderer,
+            in_progress,
+            panics,
+            limited,
+            connections,
+            stamped,
+        })
     }
 
     /// Counts a response.

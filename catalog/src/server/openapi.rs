@@ -1,8 +1,11 @@
 //! The OpenAPI description: the routes and the responses they have in common.
 
-use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, ResponseBuilder,
+};
 
 /// The name of the security scheme.
 const KEY: &str = "pak";
@@ -22,6 +25,7 @@ pub(super) fn base() -> OpenApi {
 /// Adds the responses that every authenticated route may send.
 pub(super) fn add_common_responses(api: &mut OpenApi) {
     for item in api.paths.paths.values_mut() {
+        add_common_headers(item);
         for operation in operations(item) {
             complete(operation);
         }
@@ -31,6 +35,28 @@ pub(super) fn add_common_responses(api: &mut OpenApi) {
 /// The operations of a path.
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten()
+}
+
+/// Adds the header that makes a request conditional or safe to repeat, and the responses that come with it.
+fn add_header(operation: &mut Operation, name: &str, description: &str, response: (&str, &str)) {
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header).required(Required::False);
+    let parameter = parameter.description(Some(description)).schema(Some(Object::with_type(Type::String))).build();
+    operation.parameters.get_or_insert_default().push(RefOr::T(parameter));
+    let (status, what) = response;
+    operation.responses.responses.entry(status.to_owned()).or_insert_with(|| error_response(what));
+}
+
+fn add_common_headers(item: &mut PathItem) {
+    for operation in [&mut item.put, &mut item.delete].into_iter().flatten() {
+        let response = ("412", "The resource has changed: `precondition_failed`.");
+        add_header(operation, "If-Match", "Requires this `ETag`.", response);
+    }
+    let repeatable = |operation: &&mut Operation| operation.responses.responses.contains_key("201");
+    if let Some(operation) = item.post.as_mut().filter(repeatable) {
+        let description = "Makes it safe to repeat the request: within 24 hours it is carried out once.";
+        let response = ("422", "Another request had this idempotency key: `idempotency_key_reused`.");
+        add_header(operation, "Idempotency-Key", description, response);
+    }
 }
 
 fn complete(operation: &mut Operation) {
@@ -48,7 +74,11 @@ fn common_responses(operation: &Operation) -> Vec<(&'static str, &'static str)> 
     let mut common_responses = vec![
         ("429", "Too many requests for the key: `too_many_requests`."),
         ("500", "The service failed: `internal_error`."),
-        ("503", "The service is overloaded: `busy`."),
+        (
+            "503",
+            "The service is overloaded, too much of the caller's own work is waiting, or the store cannot be used: `busy`, \
+             `renders_busy`, `store_unavailable`.",
+        ),
     ];
     if has_parameters(operation) {
         common_responses.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));

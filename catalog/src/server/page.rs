@@ -1,9 +1,12 @@
 //! The web page. Its files are embedded, and it loads nothing from other hosts.
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::IntoResponse;
+use axum::http::header;
 use axum::routing::get;
+
+use super::preconditions::Preconditions;
+use super::response::ApiResponse;
+use crate::checksum;
 
 /// The document, which shows the view of its address.
 const DOCUMENT: &str = include_str!("page/index.html");
@@ -72,7 +75,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let documents = ADDRESSES.iter().map(|&path| (path, DOCUMENT));
     documents.chain(FILES.iter().copied()).fold(Router::new(), |router, (path, text)| {
-        router.route(path, get(move || async move { file(content_type(path), text) }))
+        let tag = checksum(text);
+        router.route(path, get(move |have: Preconditions| async move { file(path, text, &tag, &have) }))
     })
 }
 
@@ -86,14 +90,11 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-    ];
-    (headers, text)
+fn file(path: &str, text: &str, tag: &str, have: &Preconditions) -> ApiResponse {
+    ApiResponse::text(content_type(path), text.to_owned())
+        .or_not_modified(tag, have)
+        .with(header::CONTENT_SECURITY_POLICY, POLICY)
+        .with(header::REFERRER_POLICY, "no-referrer")
 }
 
 #[cfg(test)]

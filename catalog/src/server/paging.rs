@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::error::{ApiError, Result};
 use super::extract::Query;
 use super::response::ApiResponse;
+use crate::CatalogError;
 use crate::store::Page;
 
 /// Maximum page size.
@@ -44,6 +45,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
         let Query(PageQuery { limit, cursor }) = Query::from_request_parts(parts, state).await?;
         if limit.is_some_and(|limit| !(1..=MAX_PAGE_SIZE).contains(&limit)) {
             return Err(ApiError::invalid("invalid_query", format!("`limit` must be 1 to {MAX_PAGE_SIZE}")));
+        }
+        // All IDs have this version.
+        if cursor.is_some_and(|cursor| cursor.get_version_num() != 7) {
+            return Err(CatalogError::bad_cursor().into());
         }
         let Query(mut others) = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
         others.retain(|(name, _)| name != "limit" && name != "cursor");

@@ -6,7 +6,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 
-use crate::{CatalogError, ErrorKind, Generator, Stack, TemplateVersion};
+use uuid::Uuid;
+
+use crate::{CatalogError, ErrorKind, Generator, Stack};
 
 /// The preconditions of a request.
 #[derive(Debug, Default)]
@@ -46,9 +48,20 @@ impl Preconditions {
     /// Checks `If-Match` against the current tag (strong comparison). The state may still change afterwards, so the
     /// store checks again.
     pub(super) fn check_if_match(&self, present: &str) -> Result<(), CatalogError> {
+        self.check(|tag| tag == present)
+    }
+
+    /// Checks `If-Match` against the last change of a generator, however its key was used since.
+    pub(super) fn check_generator(&self, present: &Generator) -> Result<(), CatalogError> {
+        let changed = present.updated_at.timestamp_micros().to_string();
+        self.check(|tag| tag.split('-').next() == Some(&changed))
+    }
+
+    /// Requires that one of the tags fits.
+    fn check(&self, fits: impl Fn(&str) -> bool) -> Result<(), CatalogError> {
         match &self.only {
             None | Some(ETags::Any) => Ok(()),
-            Some(ETags::These(tags)) if tags.iter().any(|tag| !tag.weak && tag.text == present) => Ok(()),
+            Some(ETags::These(tags)) if tags.iter().any(|tag| !tag.weak && fits(&tag.text)) => Ok(()),
             Some(ETags::These(_)) => Err(CatalogError::new(
                 ErrorKind::PreconditionFailed,
                 "precondition_failed",
@@ -67,9 +80,9 @@ impl<S: Sync> FromRequestParts<S> for Preconditions {
     }
 }
 
-/// The tag of a template version, which never changes: its ID.
-pub(super) fn template_etag(template: &TemplateVersion) -> String {
-    template.id.to_string()
+/// The tag of a row that never changes (a template version, a label, an annotation, a key): its ID.
+pub(super) fn row_etag(id: Uuid) -> String {
+    id.to_string()
 }
 
 /// The tag of a stack: the time of its last change.
@@ -77,7 +90,7 @@ pub(super) fn stack_etag(stack: &Stack) -> String {
     stack.updated_at.timestamp_micros().to_string()
 }
 
-/// The tag of a generator. It also changes when the key is used.
+/// The tag of a generator. It also changes when the key is used, which is no change for `If-Match`.
 pub(super) fn generator_etag(generator: &Generator) -> String {
     let used = generator.last_active_at.map_or(0, |at| at.timestamp_micros());
     format!("{}-{used}", generator.updated_at.timestamp_micros())

@@ -58,6 +58,11 @@ impl ApiResponse {
         self.with(header::ETAG, &format!("\"{tag}\"")).with(header::CACHE_CONTROL, "private, no-cache")
     }
 
+    /// Adds the `ETag` of a resource whose response shows a secret and is never stored.
+    pub(super) fn with_key_etag(self, tag: &str) -> Self {
+        self.with(header::ETAG, &format!("\"{tag}\""))
+    }
+
     /// Adds the `ETag`. Replaces the response by status 304 if the client has this state.
     pub(super) fn or_not_modified(self, tag: &str, preconditions: &Preconditions) -> Self {
         if !preconditions.if_none_match(tag) {

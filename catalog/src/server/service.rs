@@ -1,6 +1,7 @@
 //! The state shared by all requests.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
 use utoipa::openapi::OpenApi;
@@ -8,6 +9,7 @@ use utoipa::openapi::OpenApi;
 use super::error::{ApiError, Result};
 use super::metrics::Metrics;
 use super::rate_limit::Limiter;
+use super::readiness::Readiness;
 use super::settings::Settings;
 use crate::Catalog;
 use crate::fair::Budget;
@@ -22,6 +24,8 @@ pub(super) struct Service {
     pub(super) stamps: Budget,
     /// Bytes of request bodies in memory.
     pub(super) bodies: Budget,
+    leaving: AtomicBool,
+    pub(super) readiness: Readiness,
     /// The OpenAPI description, as JSON.
     pub(super) openapi: String,
 }
@@ -31,6 +35,8 @@ impl Service {
     pub(super) fn new(settings: Settings, catalog: Catalog, openapi: &OpenApi) -> io::Result<Self> {
         Ok(Self {
             metrics: Metrics::new().map_err(io::Error::other)?,
+            leaving: AtomicBool::new(false),
+            readiness: Readiness::default(),
             limiter: settings.rate.map(Limiter::new),
             stamps: Budget::new(settings.stamps.saturating_mul(2), settings.stamps),
             bodies: Budget::new(settings.body_memory, settings.body_memory / 2),
@@ -38,6 +44,16 @@ impl Service {
             catalog,
             settings,
         })
+    }
+
+    /// Begins the shutdown: the service is no longer ready.
+    pub(super) fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the service is shutting down.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
     }
 
     /// Applies the rate limit to a key.

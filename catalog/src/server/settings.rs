@@ -26,16 +26,23 @@ pub struct Settings {
     pub probe_listen: Option<SocketAddr>,
     /// Interval between counts of the catalog's rows, for the metrics.
     pub count_interval: Duration,
-    /// Maximum number of connections. Further clients wait.
+    /// Maximum number of connections. A further one takes the place of the oldest one without a request, or waits.
     pub connections: usize,
-    /// Timeout for the request head and for idle connections.
+    /// Maximum number of connections from one address. A further one takes the place of the address's oldest one without
+    /// a request, or is closed.
+    pub connections_per_address: usize,
+    /// Timeout for the request head.
     pub head_timeout: Duration,
+    /// Timeout for the next request on a connection. With zero, each connection has one request.
+    pub keep_alive: Duration,
     /// Timeout for a whole request body.
     pub body_timeout: Duration,
     /// Timeout for a client that does not read its response.
     pub write_timeout: Duration,
-    /// Maximum time to finish current requests at shutdown.
-    pub grace: Duration,
+    /// Maximum time of a shutdown, in which current requests are finished.
+    pub drain: Duration,
+    /// Time at the beginning of a shutdown in which the server accepts requests but is not ready.
+    pub not_ready: Duration,
     /// Maximum bytes of a request body.
     pub body_bytes: usize,
     /// Maximum bytes of the body of a stamp request.
@@ -63,10 +70,13 @@ impl Default for Settings {
             probe_listen: None,
             count_interval: Duration::from_secs(15),
             connections: 1024,
+            connections_per_address: 512,
             head_timeout: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
-            grace: Duration::from_secs(30),
+            drain: Duration::from_secs(20),
+            not_ready: Duration::ZERO,
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
             page_bytes: 4 << 20,

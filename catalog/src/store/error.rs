@@ -3,8 +3,10 @@
 use sqlx::error::{DatabaseError, Error};
 use uuid::Uuid;
 
+use super::outage::Outage;
+
 /// An error of a store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StoreError {
     /// No such live row exists.
     NotFound,
@@ -14,11 +16,15 @@ pub enum StoreError {
     ForeignKeyViolation(&'static str),
     /// Another request was faster: the expected version is no longer the newest ([`NewVersion::expected`](super::NewVersion::expected), `If-Match`).
     Stale,
+    /// The change would leave no live administrator key.
+    LastAdminKey,
     /// A request with the same [`IdempotencyToken`](super::IdempotencyToken) was carried out before. Contains the ID of the row that it created.
     Replayed(Uuid),
     /// The token belongs to a different request.
     TokenReused,
-    /// The store failed, for example a disk or a connection. The text is for logs, not for clients.
+    /// The store cannot be used now. The request may be repeated. The text is for logs, not for clients.
+    Unavailable(Outage, String),
+    /// The store failed. The text is for logs, not for clients.
     Failed(String),
 }
 
@@ -50,6 +56,16 @@ impl From<Error> for StoreError {
         }
         match error.as_database_error().and_then(violated_constraint) {
             Some(constraint) => StoreError::UniqueViolation(constraint),
+            None => Self::of(&error),
+        }
+    }
+}
+
+impl StoreError {
+    /// The error of a statement that violates no constraint.
+    pub(super) fn of(error: &Error) -> Self {
+        match Outage::of(error) {
+            Some(outage) => StoreError::Unavailable(outage, error.to_string()),
             None => StoreError::Failed(error.to_string()),
         }
     }
@@ -61,9 +77,11 @@ impl std::fmt::Display for StoreError {
             StoreError::NotFound => f.write_str("no such row"),
             StoreError::UniqueViolation(constraint) => write!(f, "violates unique constraint `{constraint}`"),
             StoreError::ForeignKeyViolation(constraint) => write!(f, "violates foreign-key constraint `{constraint}`"),
+            StoreError::LastAdminKey => f.write_str("the row is the last live administrator key"),
             StoreError::Stale => f.write_str("the row has changed"),
             StoreError::Replayed(created) => write!(f, "the request was carried out before and created {created}"),
             StoreError::TokenReused => f.write_str("the token was used for a different request"),
+            StoreError::Unavailable(outage, why) => write!(f, "the store {}: {why}", outage.phrase()),
             StoreError::Failed(why) => f.write_str(why),
         }
     }

@@ -18,7 +18,7 @@ use crate::model::{
 /// A store of a catalog.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Checks that the store responds.
+    /// Checks that the store responds and can be written.
     async fn ready(&self) -> StoreResult<()>;
 
     /// Counts the live rows.
@@ -40,6 +40,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Returns the ID that the request with this token created. `NotFound` if the request was not carried out,
     /// `TokenReused` if the token belongs to a different request.
     async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid>;
+
+    /// Returns the salt of the key that the request with this token created, if it created one. `NotFound` if the
+    /// request was not carried out, `TokenReused` if the token belongs to a different request.
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>>;
 
     // Generators and keys.
 
@@ -73,7 +77,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Revokes the keys of a generator and adds a new one.
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Timestamp) -> StoreResult<()>;
 
-    /// Returns the live key with a short token.
+    /// Returns the live key with a short token. Keys of inactive generators are not live.
     async fn key(&self, short_token: &str) -> StoreResult<KeyRow>;
 
     /// Lists all keys, including revoked ones.

@@ -4,19 +4,25 @@
 //! Deleted rows are kept but not found, unless a method says otherwise. Lists are in creation order. Callers make the
 //! IDs ([`new_id`]), which increase with time, so a page can end at an ID and the next one begin after it.
 
+mod address;
 mod error;
+mod guard;
 mod interface;
 mod migrations;
 mod open;
+mod outage;
 mod postgres;
 mod sharing;
 mod sqlite;
 mod types;
 mod work;
 
+pub use address::{address, without_password};
 pub use error::{StoreError, StoreResult};
+pub use guard::{Guard, Requirement};
 pub use interface::Store;
 pub use open::{file, open};
+pub use outage::Outage;
 pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::KeySeed;
 use crate::checksum::checksum;
 use crate::model::{DeploymentObject, Provenance, Stack, TemplateVersion, Timestamp, now};
 
@@ -13,6 +14,10 @@ pub struct IdempotencyToken {
     pub key: String,
     /// SHA-256 of the request. A different request with the same token is an error.
     pub request: String,
+    /// A secret of the caller. Keys that the request creates are derived from it. Never stored.
+    pub seed: Option<KeySeed>,
+    /// The salt of a key that the request creates.
+    pub salt: Option<String>,
 }
 
 /// A page of a list.

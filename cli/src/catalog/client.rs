@@ -23,7 +23,14 @@ pub(crate) type ClientResult<T> = Result<T, Failed>;
 #[derive(Debug, Args)]
 pub(crate) struct ConnectionArgs {
     /// Use this SQLite file or `postgres://` database
-    #[arg(long, global = true, value_name = "DB", default_value = "dropforge.db", env = "DROPFORGE_DB")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DB",
+        default_value = "dropforge.db",
+        env = "DROPFORGE_DB",
+        hide_env_values = true
+    )]
     db: String,
     /// Use the service at this URL instead: `http://127.0.0.1:3000`
     #[arg(long, global = true, value_name = "URL", env = "DROPFORGE_SERVER")]

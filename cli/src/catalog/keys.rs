@@ -37,6 +37,9 @@ pub(crate) enum KeyCommand {
     Revoke {
         /// ID of the key
         id: Uuid,
+        /// Revoke even the last live administrator key
+        #[arg(long)]
+        force: bool,
     },
 }
 
@@ -73,8 +76,8 @@ pub(crate) fn run(client: &Client, command: &KeyCommand, output: &Output) -> Cli
             ];
             output.rows(&client.get("/keys")?, &columns)?;
         }
-        KeyCommand::Revoke { id } => {
-            client.delete(&format!("/keys/{id}"))?;
+        KeyCommand::Revoke { id, force } => {
+            client.delete(&format!("/keys/{id}?force={force}"))?;
             output.console.note(&format!("revoked key {id}"));
         }
     }

@@ -1,9 +1,8 @@
-//! Conditional and repeated requests.
+//! Conditional requests.
 
 use serde_json::{Value as Json, json};
 
-use super::client::Reply;
-use super::server::{Running, text};
+use super::server::{Running, operation, text};
 
 #[test]
 fn unchanged_resources_are_not_sent_again() {
@@ -93,95 +92,135 @@ fn a_stack_is_changed_only_from_its_present_state() {
     put(&now, &row).has(200);
 }
 
-/// Sends the same request any number of times with an idempotency key.
-fn named(server: &Running, method: &str, path: &str, body: &Json, name: &str) -> Reply {
-    server.request(method, path).key(&server.admin).header("Idempotency-Key", name).json(body).send()
+/// A resource with a tag, and requests that change and remove it.
+struct Changeable {
+    path: String,
+    tag: String,
+    put: Option<Json>,
+}
+
+/// One resource of each kind that can be changed or removed.
+fn changeables(server: &Running) -> Vec<Changeable> {
+    let team = server.team("ci");
+    let tag = |path: &str| server.call(&server.admin, "GET", path).has(200).header("etag").unwrap().to_owned();
+    let template = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));
+    let (stack, generator) = (format!("/api/v1/stacks/{}", team.stack), format!("/api/v1/generators/{}", team.id));
+    let mut all = Vec::new();
+    let mut row = server.call(&server.admin, "GET", &stack).json();
+    row["description"] = json!("changed");
+    for (owner, mark) in [(&template, "template"), (&stack, "stack")] {
+        let annotation = json!({ "key": "k", "value": "v", "stack_id": team.stack });
+        for (kind, body, name) in [("labels", json!("l"), "l"), ("annotations", annotation, "k")] {
+            let path = format!("{owner}/{kind}");
+            let added = server.send(&server.admin, "POST", &path, &body);
+            let tag = added.has(201).header("etag").unwrap_or_else(|| panic!("{mark} {kind}")).to_owned();
+            assert_eq!(tag, format!("\"{}\"", text(&added.json()["id"])));
+            all.push(Changeable { path: format!("{path}/{name}"), tag, put: None });
+        }
+    }
+    let key = server.made("/api/v1/keys", &json!({ "role": "readonly" }));
+    let id = text(&key["key"]["id"]);
+    all.push(Changeable { path: format!("/api/v1/keys/{id}"), tag: format!("\"{id}\""), put: None });
+    all.push(Changeable { tag: tag(&stack), path: stack, put: Some(row) });
+    let change = json!({ "template_content": "a: 1", "parameters_schema": "{}" });
+    all.push(Changeable { tag: tag(&template), path: template, put: Some(change) });
+    all.push(Changeable { tag: tag(&generator), path: generator, put: Some(json!({ "description": "changed" })) });
+    all
 }
 
 #[test]
-fn a_request_that_is_sent_twice_is_carried_out_once() {
+fn every_put_and_delete_depends_on_the_state_it_names() {
+    let server = Running::new();
+    let mut seen = Vec::new();
+    for Changeable { path, tag, put } in changeables(&server) {
+        let send = |method: &str, tag: &str| {
+            let request = server.request(method, &path).key(&server.admin).header("If-Match", tag);
+            put.as_ref().filter(|_| method == "PUT").map_or_else(
+                || request.send(),
+                |body| server.request(method, &path).key(&server.admin).header("If-Match", tag).json(body).send(),
+            )
+        };
+        let methods: &[&str] = if put.is_some() { &["PUT", "DELETE"] } else { &["DELETE"] };
+        for method in methods {
+            for wrong in ["\"other\"", &format!("W/{tag}"), "rubbish", "é"] {
+                send(method, wrong).is(412, "precondition_failed");
+            }
+            seen.push(((*method).to_owned(), path.clone()));
+        }
+        let mut current = tag.clone();
+        if put.is_some() {
+            current = send("PUT", &format!("\"other\", {tag}")).has(200).header("etag").unwrap().to_owned();
+            // A version never changes, and a new one has another tag. Others have changed.
+            if !path.contains("/templates/") {
+                send("PUT", &tag).is(412, "precondition_failed");
+                send("DELETE", &tag).is(412, "precondition_failed");
+            } else {
+                current.clone_from(&tag);
+            }
+        }
+        send("DELETE", &current).has(204);
+    }
+    // These are all.
+    for (path, item) in server.description()["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys().filter(|method| ["put", "delete"].contains(&method.as_str())) {
+            let described = |(known, used): &(String, String)| known.eq_ignore_ascii_case(method) && fits(path, used);
+            assert!(seen.iter().any(described), "{method} {path}");
+            let parameters = item[method]["parameters"].as_array().unwrap();
+            assert!(parameters.iter().any(|parameter| parameter["name"] == "If-Match"), "{method} {path}");
+            assert!(operation(server.description(), method, path).unwrap()["responses"]["412"].is_object());
+        }
+    }
+}
+
+/// Returns `true` if a path is one of a route.
+fn fits(route: &str, path: &str) -> bool {
+    let (route, path): (Vec<_>, Vec<_>) = (route.split('/').collect(), path.split('/').collect());
+    route.len() == path.len() && route.iter().zip(path).all(|(known, given)| *known == given || known.starts_with('{'))
+}
+
+#[test]
+fn a_use_of_its_key_is_no_change_of_a_generator() {
     let server = Running::new();
     let team = server.team("ci");
-    let template = server.template(&server.admin, "seed");
-    let objects = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
-    for (index, (method, path, body, other)) in [
-        (
-            "POST",
-            "/api/v1/templates".to_owned(),
-            json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" }),
-            json!({ "name": "web", "template_content": "a: 2", "parameters_schema": "{}" }),
-        ),
-        (
-            "PUT",
-            format!("/api/v1/templates/{template}"),
-            json!({ "template_content": "a: 1", "parameters_schema": "{}" }),
-            json!({ "template_content": "a: 2", "parameters_schema": "{}" }),
-        ),
-        (
-            "POST",
-            "/api/v1/stacks".to_owned(),
-            json!({ "name": "one", "generator_id": team.id }),
-            json!({ "name": "two", "generator_id": team.id }),
-        ),
-        ("POST", objects.clone(), json!({ "yaml_content": "a: 1" }), json!({ "yaml_content": "a: 2" })),
-        (
-            "POST",
-            format!("{objects}/from-template"),
-            json!({ "template_id": template, "parameters": { "name": "a", "value": "b" } }),
-            json!({ "template_id": template, "parameters": { "name": "a", "value": "c" } }),
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let name = format!("request {index}");
-        let first = named(&server, method, &path, &body, &name);
-        assert!([200, 201].contains(&first.status), "{path}: {}", first.text());
-        assert_eq!(first.header("idempotent-replayed"), None, "{path}");
-        let second = named(&server, method, &path, &body, &name);
-        assert_eq!((second.status, second.json()), (first.status, first.json()), "{path}");
-        assert_eq!(second.header("idempotent-replayed"), Some("true"), "{path}");
-        named(&server, method, &path, &other, &name).is(422, "idempotency_key_reused");
-        // A different key is a different request.
-        let third = named(&server, method, &path, &other, &format!("{name} again"));
-        assert_ne!(third.json()["id"], first.json()["id"], "{path}");
+    let path = format!("/api/v1/generators/{}", team.id);
+    let tag = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();
+    server.call(&team.pak, "POST", "/api/v1/auth/pak").has(200);
+    let used = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();
+    assert_ne!(used, tag);
+    let put =
+        |tag: &str, body: &Json| server.request("PUT", &path).key(&team.pak).header("If-Match", tag).json(body).send();
+    put(&tag, &json!({ "description": "one" })).has(200);
+    put(&used, &json!({ "description": "two" })).is(412, "precondition_failed");
+}
+
+#[test]
+fn one_of_many_conditional_removals_succeeds() {
+    let server = Running::new();
+    let team = server.team("ci");
+    for path in [format!("/api/v1/stacks/{}", team.stack), format!("/api/v1/generators/{}", team.id)] {
+        let tag = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();
+        let delete = || server.request("DELETE", &path).key(&server.admin).header("If-Match", &tag).send().status;
+        let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..6).map(|_| scope.spawn(delete)).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        statuses.sort_unstable();
+        assert_eq!(statuses[0], 204);
+        assert!(statuses[1..].iter().all(|status| [404, 412].contains(status)), "{statuses:?}");
     }
 }
 
 #[test]
-fn the_name_of_a_request_is_its_senders() {
+fn a_label_that_was_added_again_is_another_one() {
     let server = Running::new();
-    let team = server.team("ci");
-    let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });
-    let send = |pak: &str, name: &str| {
-        server.request("POST", "/api/v1/templates").key(pak).header("Idempotency-Key", name).json(&body).send()
-    };
-    let (admins, teams) = (send(&server.admin, "n"), send(&team.pak, "n"));
-    assert_ne!(admins.has(201).json()["id"], teams.has(201).json()["id"]);
-    for wrong in ["", &"x".repeat(256), "é"] {
-        send(&server.admin, wrong).is(400, "invalid_idempotency_key");
-    }
-}
-
-#[test]
-fn concurrent_identical_requests_create_one_resource() {
-    let server = Running::new();
-    let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });
-    let send = || named(&server, "POST", "/api/v1/templates", &body, "same").has(201).json();
-    let made: Vec<Json> = std::thread::scope(|scope| {
-        let senders: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
-        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
-    });
-    assert!(made.iter().all(|one| one == &made[0]), "{made:?}");
-    assert_eq!(server.call(&server.admin, "GET", "/api/v1/templates").json().as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn a_repeated_generator_request_is_a_conflict() {
-    let server = Running::new();
-    let body = json!({ "name": "ci" });
-    named(&server, "POST", "/api/v1/generators", &body, "n").has(201);
-    let again = named(&server, "POST", "/api/v1/generators", &body, "n");
-    // The secret cannot be shown again, so the repetition is a conflict.
-    assert_eq!(again.status, 409, "{}", again.text());
+    let path = format!("/api/v1/templates/{}/labels", server.template(&server.admin, "web"));
+    let add = || server.send(&server.admin, "POST", &path, &json!("l")).has(201).header("etag").unwrap().to_owned();
+    let one = format!("{path}/l");
+    let first = add();
+    server.call(&server.admin, "DELETE", &one).has(204);
+    let second = add();
+    let delete = |tag: &str| server.request("DELETE", &one).key(&server.admin).header("If-Match", tag).send();
+    delete(&first).is(412, "precondition_failed");
+    delete(&second).has(204);
+    delete(&second).is(404, "template_label_not_found");
 }

@@ -265,6 +265,11 @@ fn paths_and_queries_that_cannot_be_read() {
         let reply = server.call(&server.admin, "DELETE", &format!("/api/v1/templates/{template}/labels/{label}"));
         assert!([400, 404].contains(&reply.status), "{label}: {reply:?}");
     }
+    for query in ["name=%FF", "name=a%C3", "%FF=a", "name=%C0%80", "name=%ED%A0%80"] {
+        for list in ["templates", "templates/newest", "stacks", "generators"] {
+            server.call(&server.admin, "GET", &format!("/api/v1/{list}?{query}")).is(400, "invalid_query");
+        }
+    }
     for name in ["%00", "%FF", "", &"n".repeat(5000), "'%20OR%201=1--"] {
         let reply = server.call(&server.admin, "GET", &format!("/api/v1/templates?name={name}"));
         assert!([200, 400].contains(&reply.status), "{name}: {reply:?}");

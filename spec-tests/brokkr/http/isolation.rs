@@ -287,3 +287,29 @@ fn keys_and_generators_are_the_administrators() {
         }
     }
 }
+
+#[test]
+fn what_a_private_template_rendered_is_not_verified_by_the_next_owner_of_the_stack() {
+    let server = Running::new();
+    let (old, new) = (server.team("old"), server.team("new"));
+    let private = server.template(&old.pak, "private");
+    let public = server.template(&server.admin, "public");
+    let values = json!({ "name": "a", "value": "b" });
+    let render = |template: &str| {
+        let object = server.instantiate(&old.pak, &old.stack, template, values.clone()).has(201).json();
+        format!("/api/v1/deployment-objects/{}", text(&object["id"]))
+    };
+    let (of_private, of_public) = (render(&private), render(&public));
+    let path = format!("/api/v1/stacks/{}", old.stack);
+    let mut row = server.call(&server.admin, "GET", &path).json();
+    row["generator_id"] = json!(new.id);
+    server.send(&server.admin, "PUT", &path, &row).has(200);
+    let verify = |pak: &str, object: &str| server.call(pak, "POST", &format!("{object}/verify"));
+    let refused = verify(&new.pak, &of_private);
+    refused.is(403, "template_not_accessible");
+    assert!(!refused.text().contains("name: a"), "{}", refused.text());
+    verify(&new.pak, &of_public).has(200);
+    verify(&old.pak, &of_private).is(403, "generator_not_associated");
+    assert_eq!(verify(&server.admin, &of_private).has(200).json()["verified"], true);
+    server.call(&new.pak, "GET", &of_private).has(200);
+}

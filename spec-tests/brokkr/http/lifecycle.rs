@@ -13,7 +13,7 @@ use super::client::{connect, read};
 use super::server::{Running, text};
 
 /// Starts a request without sending its body.
-fn begun(server: &Running, body: &str) -> TcpStream {
+pub fn begun(server: &Running, body: &str) -> TcpStream {
     let mut stream = connect(server.address);
     let (key, length) = (&server.admin, body.len());
     let head = format!("Authorization: {key}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
@@ -25,7 +25,7 @@ fn begun(server: &Running, body: &str) -> TcpStream {
 }
 
 /// Waits until the server refuses connections.
-fn closed(server: &Running) {
+pub fn closed(server: &Running) {
     for _ in 0..1000 {
         if TcpStream::connect(server.address).is_err() {
             return;
@@ -58,7 +58,7 @@ fn accepted_requests_are_finished() {
 
 #[test]
 fn unfinished_requests_do_not_delay_shutdown() {
-    let mut server = Running::with(Settings { grace: Duration::from_millis(100), ..Settings::default() });
+    let mut server = Running::with(Settings { drain: Duration::from_millis(100), ..Settings::default() });
     let mut stream = begun(&server, "{}");
     server.stop();
     server.join();
@@ -67,7 +67,7 @@ fn unfinished_requests_do_not_delay_shutdown() {
 
 #[test]
 fn connections_that_are_idle_do_not_hold_up_the_end() {
-    let mut server = Running::with(Settings { grace: Duration::from_secs(3600), ..Settings::default() });
+    let mut server = Running::with(Settings { drain: Duration::from_secs(3600), ..Settings::default() });
     let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n").unwrap();
     read(&mut stream).unwrap().has(200);

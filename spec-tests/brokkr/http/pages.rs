@@ -160,3 +160,36 @@ fn a_whole_list_is_sent_while_it_is_read() {
     slow.truncate(4);
     assert_eq!(whole(&server, &team.pak, &path), all);
 }
+
+#[test]
+fn cursors_of_no_page_are_refused() {
+    let server = Running::new();
+    let (one, two) = (server.team("g1"), server.team("g2"));
+    let template = server.template(&server.admin, "web");
+    let other = server.template(&server.admin, "other");
+    let object = |stack: &str| {
+        let path = format!("/api/v1/stacks/{stack}/deployment-objects");
+        text(&server.made(&path, &json!({ "yaml_content": "a: 1" }))["id"])
+    };
+    let (own, foreign) = (object(&one.stack), object(&two.stack));
+    let versions = format!("/api/v1/templates/{template}/versions");
+    let objects = format!("/api/v1/stacks/{}/deployment-objects", one.stack);
+    let lists = ["/api/v1/templates", "/api/v1/stacks", "/api/v1/generators", &versions, &objects];
+    for list in lists {
+        for wrong in
+            ["", "x", "1", "00000000-0000-0000-0000-000000000000", super::server::NOBODY, "%FF", &"7".repeat(5000)]
+        {
+            server.call(&server.admin, "GET", &format!("{list}?cursor={wrong}")).is(400, "invalid_query");
+        }
+    }
+    // IDs of something else, and of others.
+    let new = dropforge_catalog::store::new_id().to_string();
+    for (list, wrong) in
+        [(&versions, &other), (&versions, &own), (&versions, &new), (&objects, &foreign), (&objects, &new)]
+    {
+        server.call(&server.admin, "GET", &format!("{list}?cursor={wrong}")).is(400, "invalid_query");
+    }
+    server.call(&one.pak, "GET", &format!("{objects}?cursor={foreign}")).is(400, "invalid_query");
+    server.call(&one.pak, "GET", &format!("{objects}?cursor={own}")).has(200);
+    server.call(&server.admin, "GET", &format!("{versions}?cursor={template}")).has(200);
+}

@@ -37,7 +37,7 @@ pub struct Running {
     serving: Option<JoinHandle<()>>,
     /// URL of the PostgreSQL server and name of the database.
     database: Option<(&'static str, String)>,
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 /// Creates a PostgreSQL database if requested.
@@ -63,6 +63,7 @@ pub fn quick() -> Settings {
     Settings {
         head_timeout: Duration::from_millis(300),
         body_timeout: Duration::from_millis(300),
+        keep_alive: Duration::from_millis(300),
         ..Settings::default()
     }
 }
@@ -97,15 +98,30 @@ impl Running {
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let catalog = runtime.block_on(Catalog::open(&url, options)).unwrap();
+        let mut running = Self::at(settings, &url, options, quotas, runtime);
+        (running.database, running._directory) = (database, Some(directory));
+        running
+    }
+
+    /// A server on a database.
+    pub fn on(settings: Settings, url: &str) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Self::at(settings, url, &two_threads(), Quotas::default(), runtime)
+    }
+
+    fn at(settings: Settings, url: &str, options: &render::Options, quotas: Quotas, runtime: Runtime) -> Self {
+        let catalog = runtime.block_on(Catalog::open(url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
         let server = runtime.block_on(Server::bind(settings, catalog.with_quotas(quotas))).unwrap();
         let (address, probes) = (server.address(), server.probe_address());
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();
-        let serving = std::thread::spawn(move || handle.block_on(server.serve(async { drop(stopped.await) })));
+        let serving = std::thread::spawn(move || {
+            let _ = handle.block_on(server.serve(async { drop(stopped.await) }));
+        });
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
-        Self { address, probes, admin, catalog, url, runtime, stop, serving, database, _directory: directory }
+        let url = url.to_owned();
+        Self { address, probes, admin, catalog, url, runtime, stop, serving, database: None, _directory: None }
     }
 
     /// Runs a future on the server's threads.

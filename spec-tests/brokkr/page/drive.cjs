@@ -14,7 +14,8 @@ function expected(text, url) {
   return (/status of 401/.test(text) && /^\/api\/v1\/(auth\/pak|stacks)/.test(path))
     || (/status of 404/.test(text) && /^\/api\/v1\/(objects|deployment-objects|templates)\//.test(path))
     || (/status of 403/.test(text) && /^\/api\/v1\/(templates|deployment-objects|stacks)\//.test(path))
-    || (/status of 4(00|09|22)/.test(text) && /^\/api\/v1\/(templates|stacks|deployment-objects)/.test(path));
+    || (/status of 503/.test(text) && path.endsWith("/stamp"))
+    || (/status of 4(00|09|12|22)/.test(text) && /^\/api\/v1\/(templates|stacks|deployment-objects)/.test(path));
 }
 
 end(browse(async (page, context) => {

@@ -5,6 +5,9 @@ const { assert, ask, base, focused, key, until } = require("./helpers.cjs");
 async function saysWhereKeysComeFrom(page) {
   const answer = await page.goto(base);
   assert.match(answer.headers()["content-security-policy"], /^default-src 'none'; script-src 'self'; style-src 'self';/);
+  const script = await fetch(`${base}/page/app.js`);
+  const again = await fetch(`${base}/page/app.js`, { headers: { "if-none-match": script.headers.get("etag") } });
+  assert.deepEqual([script.status, again.status], [200, 304]);
   await page.getByRole("heading", { name: "Sign in to dropforge" }).waitFor();
   assert.match(await page.locator("main").innerText(), /Where a key comes from[^]*--init[^]*catalog generator create/);
   assert.ok(await page.locator("#places").isHidden());
@@ -62,10 +65,19 @@ async function makesTheNextVersion(page) {
   await page.getByRole("button", { name: "Create version" }).click();
   await page.getByText("Created version 2 of first/of <all>.").waitFor();
   assert.notEqual(page.url(), address);
+  const [first, second] = [address, page.url()].map((url) => url.split("/").at(-1));
+  await page.goto(`${address}?view=edit`);
+  await page.getByRole("button", { name: "Create version" }).waitFor();
+  const third = await ask("PUT", `/templates/${second}`, { template_content: "b: 1\n", parameters_schema: "{}" });
+  await page.getByRole("button", { name: "Create version" }).click();
+  await page.locator("#message").getByText("has changed").waitFor();
+  await focused(page, "on the button", (at) => at.includes("Create version"));
+  await page.reload();
+  await page.getByRole("button", { name: "Create version" }).click();
+  await page.getByText("Created version 4 of first/of <all>.").waitFor();
   await page.goto(`${base}/templates/system/${encodeURIComponent("first/of <all>")}`);
-  await until("the newest version", () => page.locator("#version").evaluate((select) => select.selectedOptions[0].textContent), (shown) => shown === "version 2 (newest)");
-  const [first, second] = [address.split("/").at(-1), page.locator("#version")];
-  for (const id of [await second.inputValue(), first]) await ask("DELETE", `/templates/${id}`);
+  await until("the newest version", () => page.locator("#version").evaluate((select) => select.selectedOptions[0].textContent), (shown) => shown === "version 4 (newest)");
+  for (const id of [await page.locator("#version").inputValue(), third.id, second, first]) await ask("DELETE", `/templates/${id}`);
 }
 
 module.exports = [saysWhereKeysComeFrom, signsIn, makesTheFirstTemplate, makesTheNextVersion];

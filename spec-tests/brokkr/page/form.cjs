@@ -125,6 +125,28 @@ async function switches(page) {
   await page.getByLabel("Edit as JSON").uncheck();
 }
 
+/** A render is cancelled by the next one, and tried again if the service is busy. */
+async function triesAgain(page) {
+  let count = 0;
+  const cancelled = [];
+  page.on("requestfailed", (request) => cancelled.push(request.failure().errorText));
+  await page.route("**/stamp", async (route) => {
+    count += 1;
+    if (count === 1) await route.fulfill({ status: 503, headers: { "retry-after": "1" }, json: { code: "busy", message: "too many renders" } });
+    else if (count === 2) await new Promise((go) => setTimeout(go, 2000)).then(() => route.abort().catch(() => {}));
+    else await route.continue();
+  });
+  await box(page, "name").fill("busy");
+  await until("a busy service", () => result(page), (text) => text === "too many renders");
+  await until("a second try", () => count === 2);
+  await box(page, "name").fill("third");
+  await until("the third", () => result(page), (text) => /name: third/.test(text));
+  assert.ok(cancelled.includes("net::ERR_ABORTED"), cancelled.join());
+  assert.equal(count, 3);
+  await page.unroute("**/stamp");
+  await box(page, "name").fill("web");
+}
+
 /** The focus survives a new result. */
 async function keepsTheFocus(page) {
   await until("a result", () => result(page), (text) => /name: web/.test(text));
@@ -224,4 +246,4 @@ async function survivesHostileSchemas(page) {
   assert.ok(counts[0] <= 502 && counts.every((count) => count > 1), JSON.stringify(counts));
 }
 
-module.exports = [survivesHostileSchemas, waitsForTouch, fills, nests, hidesSecrets, switches, keepsTheFocus, stores, keepsTheResultInView];
+module.exports = [survivesHostileSchemas, waitsForTouch, fills, nests, hidesSecrets, switches, triesAgain, keepsTheFocus, stores, keepsTheResultInView];

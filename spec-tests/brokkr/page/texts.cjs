@@ -91,6 +91,25 @@ async function compares(page, { first, second }) {
   assert.ok((await numbers(page.locator("#changes"))).includes("|3"));
 }
 
+/** Versions are read one page at a time. */
+async function readsVersions(page) {
+  let last = await ask("POST", "/templates", { name: "busy", template_content: "1", parameters_schema: "{}" });
+  const all = [last];
+  for (let version = 2; version <= 30; version += 1) all.push(last = await ask("PUT", `/templates/${last.id}`, { template_content: `${version}`, parameters_schema: "{}" }));
+  await visit(page, `/templates/${all[0].id}`);
+  const options = () => page.locator("#version option").allTextContents();
+  assert.equal((await options()).length, 26);
+  assert.equal((await options()).at(-1), "version 1");
+  await page.getByRole("button", { name: "Older versions" }).click();
+  await until("all versions", options, (found) => found.length === 30 && new Set(found).size === 30);
+  assert.deepEqual((await options()).slice(-2), ["version 2", "version 1"]);
+  await focused(page, "on the versions", (at) => at.includes("version"));
+  assert.ok(await page.getByRole("button", { name: "Older versions" }).isHidden());
+  await page.getByRole("link", { name: "Compare" }).click();
+  await until("all versions to compare with", () => page.locator("#other option").count(), (count) => count === 29);
+  for (const { id } of all) await ask("DELETE", `/templates/${id}`);
+}
+
 /** A render error is shown at its line of the template. */
 async function marksLines(page, { broken }) {
   await visit(page, `/templates/${broken.id}`);
@@ -107,4 +126,4 @@ async function marksLines(page, { broken }) {
   assert.equal(await page.locator("#content .marked").count(), 0);
 }
 
-module.exports = [colours, survivesHostileTexts, copies, compares, marksLines];
+module.exports = [colours, survivesHostileTexts, copies, compares, readsVersions, marksLines];

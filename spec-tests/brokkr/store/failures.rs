@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use dropforge_catalog::store::{self, Page, StoreError};
+use dropforge_catalog::store::{self, Outage, Page, StoreError};
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection, Executor};
 use uuid::Uuid;
 
 use super::fixtures::{an_object, generator_in, stack_in, version_in};
-use crate::databases::{Database, command, on_postgres, on_sqlite};
+use crate::databases::{Database, command, on_postgres, on_sqlite, postgres};
 
 const FILL: &str = "DROPFORGE_FILL";
 const STACK: &str = "DROPFORGE_FILL_STACK";
@@ -30,7 +33,7 @@ fn filler() {
                     let new = an_object(stack, &"x".repeat(20_000));
                     match store.create_object(&new, None).await {
                         Ok(made) => println!("\nmade {}", made.id),
-                        Err(StoreError::Failed(_)) => {
+                        Err(StoreError::Unavailable(Outage::Full | Outage::Disk, _)) => {
                             failures += 1;
                             println!("\nfailed {}", new.id);
                         }
@@ -96,5 +99,97 @@ fn a_store_outlives_its_connections() {
             };
         }
         assert_eq!(made.version, 4);
+    });
+}
+
+/// Checks that a change fails as during an outage.
+#[track_caller]
+fn is_out<T: std::fmt::Debug>(result: Result<T, StoreError>, expected: Outage) {
+    assert!(matches!(&result, Err(StoreError::Unavailable(outage, _)) if *outage == expected), "{result:?}");
+}
+
+#[test]
+fn a_locked_file_is_told_and_can_be_read() {
+    on_sqlite(async |db: Arc<Database>| {
+        let store = db.open().await;
+        let stack = stack_in(&*store, "s", generator_in(&*store, "g").await.id).await.id;
+        let mut other = SqliteConnection::connect(&format!("sqlite://{}", db.url)).await.unwrap();
+        other.execute("BEGIN IMMEDIATE").await.unwrap();
+        // More than one transaction carries out.
+        let write = |_| {
+            let store = store.clone();
+            tokio::spawn(async move { store.create_object(&an_object(stack, "a: 1"), None).await })
+        };
+        for written in (0..300).map(write).collect::<Vec<_>>() {
+            is_out(written.await.unwrap(), Outage::Locked);
+        }
+        is_out(store.ready().await, Outage::Locked);
+        assert_eq!(store.objects(stack, &Page::default()).await.unwrap(), []);
+        other.execute("ROLLBACK").await.unwrap();
+        store.ready().await.unwrap();
+        for written in (0..3).map(write).collect::<Vec<_>>() {
+            written.await.unwrap().unwrap();
+        }
+        // A check of the store leaves nothing.
+        let requests: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM requests").fetch_one(&mut other).await.unwrap();
+        assert_eq!((requests, store.objects(stack, &Page::default()).await.unwrap().len()), (0, 3));
+    });
+}
+
+#[test]
+fn a_locked_table_is_told_and_the_others_can_be_used() {
+    on_postgres(async |db: Arc<Database>| {
+        let store = db.open().await;
+        let generator = generator_in(&*store, "g").await.id;
+        let stack = stack_in(&*store, "s", generator).await.id;
+        let mut other = PgConnection::connect(&db.url).await.unwrap();
+        other.execute("BEGIN").await.unwrap();
+        other.execute("LOCK TABLE deployment_objects IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        is_out(store.create_object(&an_object(stack, "a: 1"), None).await, Outage::Locked);
+        is_out(store.objects(stack, &Page::default()).await, Outage::Locked);
+        stack_in(&*store, "t", generator).await;
+        store.ready().await.unwrap();
+        other.execute("LOCK TABLE requests IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        is_out(store.ready().await, Outage::Locked);
+        other.execute("ROLLBACK").await.unwrap();
+        store.ready().await.unwrap();
+        store.create_object(&an_object(stack, "a: 1"), None).await.unwrap();
+    });
+}
+
+#[test]
+fn a_database_that_is_full_or_read_only_is_told() {
+    on_postgres(async |db: Arc<Database>| {
+        let store = db.open().await;
+        let stack = stack_in(&*store, "s", generator_in(&*store, "g").await.id).await.id;
+        let write = || async { store.create_object(&an_object(stack, "a: 1"), None).await };
+        let full = "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+            CREATE TRIGGER no_room BEFORE INSERT ON deployment_objects EXECUTE FUNCTION no_room();";
+        command(&db.url, full.to_owned()).await;
+        is_out(write().await, Outage::Full);
+        command(&db.url, "DROP TRIGGER no_room ON deployment_objects".to_owned()).await;
+        write().await.unwrap();
+
+        let (name, server) = (db.url.rsplit_once('/').unwrap().1, postgres().unwrap());
+        let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+        let read_only = format!("ALTER DATABASE {name} SET default_transaction_read_only = on; {end}");
+        command(server, read_only).await;
+        let mut told = write().await;
+        // Each broken connection may fail once.
+        for _ in 0..20 {
+            if matches!(told, Err(StoreError::Unavailable(Outage::ReadOnly, _))) {
+                break;
+            }
+            told = write().await;
+        }
+        is_out(told, Outage::ReadOnly);
+        is_out(store.ready().await, Outage::ReadOnly);
+        store.objects(stack, &Page::default()).await.unwrap();
+        command(server, format!("ALTER DATABASE {name} RESET default_transaction_read_only; {end}")).await;
+        while let Err(error) = store.ready().await {
+            assert!(matches!(error, StoreError::Unavailable(..)), "{error}");
+        }
+        write().await.unwrap();
     });
 }

@@ -33,7 +33,7 @@ pub fn a_generator(name: &str) -> Generator {
         name: name.to_owned(),
         description: None,
         last_active_at: None,
-        is_active: false,
+        is_active: true,
         is_system: false,
     }
 }
@@ -111,7 +111,7 @@ pub fn stack_annotation(stack_id: Uuid, key: &str, value: &str) -> StackAnnotati
 }
 
 pub fn a_token(key: &str, request: &str) -> IdempotencyToken {
-    IdempotencyToken { key: key.to_owned(), request: request.to_owned() }
+    IdempotencyToken { key: key.to_owned(), request: request.to_owned(), seed: None, salt: None }
 }
 
 /// Adds a generator with a key.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge_catalog::Generator;
-use dropforge_catalog::store::{Page, new_id};
+use dropforge_catalog::store::{Guard, Page, Requirement, Store, new_id};
+use dropforge_catalog::{Generator, Role};
 use tokio::sync::Barrier;
 
 use super::fixtures::{a_generator, a_key, an_object, generator_in, now, stack_in, version_in};
@@ -24,13 +24,14 @@ pub async fn generators_are_made_listed_and_changed(db: Arc<Database>) {
     assert_eq!(store.generators(&page).await.unwrap(), []);
 
     let at = now();
-    let to = Generator { name: "z".into(), description: Some("new".into()), is_active: true, ..made[0].clone() };
+    let to = Generator { name: "z".into(), description: Some("new".into()), is_active: false, ..made[0].clone() };
     let to = Generator { updated_at: at, ..to };
     assert_eq!(store.update_generator(&to).await.unwrap(), to);
     assert_eq!(store.generator(to.id).await.unwrap(), to);
-    store.touch_generator(made[1].id, at).await.unwrap();
-    let touched = store.generator(made[1].id).await.unwrap();
-    assert_eq!((touched.last_active_at, touched.is_active), (Some(at), true));
+    // A use does not make it active again.
+    store.touch_generator(made[0].id, at).await.unwrap();
+    let touched = store.generator(made[0].id).await.unwrap();
+    assert_eq!((touched.last_active_at, touched.is_active), (Some(at), false));
 
     refused!(store.generator(new_id()).await, NotFound);
     refused!(store.update_generator(&a_generator("nobody")).await, NotFound);
@@ -81,6 +82,45 @@ pub async fn keys_are_found_until_they_are_revoked(db: Arc<Database>) {
         store.add_key(&a_key("BRdangle", Some(new_id()))).await,
         ForeignKeyViolation("api_keys_generator_id_fkey")
     );
+}
+
+pub async fn the_key_of_an_inactive_generator_is_not_found(db: Arc<Database>) {
+    let (store, second) = (db.open().await, db.open().await);
+    let generator = a_generator("g");
+    store.create_generator(&generator, &a_key("BRowner0", Some(generator.id)), None).await.unwrap();
+    store.key("BRowner0").await.unwrap();
+    store.update_generator(&Generator { is_active: false, ..generator.clone() }).await.unwrap();
+    refused!(store.key("BRowner0").await, NotFound);
+    refused!(second.key("BRowner0").await, NotFound);
+    store.update_generator(&generator).await.unwrap();
+    second.key("BRowner0").await.unwrap();
+}
+
+pub async fn the_last_live_administrator_key_stays(db: Arc<Database>) {
+    let (store, second) = (db.open().await, db.open().await);
+    let generator = generator_in(&*store, "g").await;
+    let keys = [a_key("BRadmin0", None), a_key("BRadmin1", None)];
+    let other = a_key("BRother0", Some(generator.id));
+    for key in keys.iter().chain([&other]) {
+        store.add_key(key).await.unwrap();
+    }
+    let revoke = |store: Arc<dyn Store>, id| async move {
+        Guard::requiring(Requirement::OtherAdminKey(id)).scope(store.revoke_key(id, now())).await
+    };
+    // Each revokes the other one at the same time.
+    let (one, other_one) =
+        tokio::join!(tokio::spawn(revoke(store.clone(), keys[0].id)), tokio::spawn(revoke(second, keys[1].id)));
+    let (one, other_one) = (one.unwrap(), other_one.unwrap());
+    assert!(one.is_ok() != other_one.is_ok(), "{one:?} {other_one:?}");
+    refused!(one.and(other_one), LastAdminKey);
+    let live =
+        store.keys().await.unwrap().into_iter().filter(|key| key.role == Role::Admin && key.revoked_at.is_none());
+    let live: Vec<_> = live.map(|key| key.id).collect();
+    assert_eq!(live.len(), 1);
+    revoke(store.clone(), other.id).await.unwrap();
+    refused!(revoke(store.clone(), live[0]).await, LastAdminKey);
+    refused!(revoke(store.clone(), new_id()).await, NotFound);
+    store.revoke_key(live[0], now()).await.unwrap();
 }
 
 pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {

@@ -54,6 +54,8 @@ on_each! {
     generators: generators_are_made_listed_and_changed
         names_of_live_generators_are_unique
         keys_are_found_until_they_are_revoked
+        the_key_of_an_inactive_generator_is_not_found
+        the_last_live_administrator_key_stays
         the_first_key_is_one_however_many_ask
         rotation_leaves_one_key
         rotations_at_the_same_time_leave_one_key

@@ -1,20 +1,20 @@
 // A client of the service's REST API.
 
-/** An error response of the service. */
+/** An error response of the service. `retry` is the number of seconds after which the request may succeed, if known. */
 export class Failure extends Error {
-  constructor(status, { code, message, details }) {
+  constructor(status, { code, message, details }, retry = null) {
     super(message);
-    Object.assign(this, { status, code, details });
+    Object.assign(this, { status, code, details, retry });
   }
 }
 
 async function failure(answer) {
   if (answer.status === 401) return new Failure(401, { code: "unauthorized", message: "Unknown key." });
-  const text = await answer.text();
+  const [text, retry] = [await answer.text(), Number(answer.headers.get("retry-after")) || null];
   try {
-    return new Failure(answer.status, JSON.parse(text));
+    return new Failure(answer.status, JSON.parse(text), retry);
   } catch {
-    return new Failure(answer.status, { code: "", message: text || `The service returned status ${answer.status}.` });
+    return new Failure(answer.status, { code: "", message: text || `The service returned status ${answer.status}.` }, retry);
   }
 }
 
@@ -27,10 +27,10 @@ export class Api {
     this.#key = key;
   }
 
-  async #ask(method, path, body, headers = {}) {
+  async #ask(method, path, body, headers = {}, signal = undefined) {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     headers.Authorization = `Bearer ${this.#key}`;
-    const answer = await fetch(`/api/v1${path}`, { method, headers, body, cache: "no-store", credentials: "omit" })
+    const answer = await fetch(`/api/v1${path}`, { method, headers, body, cache: "no-store", credentials: "omit", signal })
       .catch(() => { throw new Failure(0, { code: "unreachable", message: "The service cannot be reached." }); });
     if (!answer.ok) throw await failure(answer);
     return answer;
@@ -52,17 +52,17 @@ export class Api {
 
   who = () => this.post("/auth/pak");
 
-  /** Creates the next version, unless another one was created after the version `id`. */
-  async update(id, change) {
-    const { headers } = await this.#ask("GET", `/templates/${id}`);
+  /** Creates the next version from the version `id`, if `newest` is still the newest one. */
+  async update(id, change, newest) {
+    const { headers } = await this.#ask("GET", `/templates/${newest}`);
     return (await this.#ask("PUT", `/templates/${id}`, JSON.stringify(change), { "If-Match": headers.get("etag") })).json();
   }
 
   /** Renders one set of parameters, given as JSON text, without storing anything. */
-  async stamp(id, parameters, { stack, defaults }) {
+  async stamp(id, parameters, { stack, defaults }, signal) {
     const fits = stack ? `"stack_id":${JSON.stringify(stack)},` : "";
     const body = `{"defaults":${defaults},"sets":[{${fits}"parameters":${parameters}}]}`;
-    const answer = await this.#ask("POST", `/templates/${id}/stamp`, body);
+    const answer = await this.#ask("POST", `/templates/${id}/stamp`, body, {}, signal);
     return JSON.parse((await answer.text()).split("\n")[0]);
   }
 

@@ -13,6 +13,7 @@ import { stackView } from "./stack.js";
 import { stacksView } from "./stacks.js";
 import { namedView, templateView } from "./template.js";
 import { templatesView } from "./templates.js";
+import { sentence } from "./words.js";
 
 const KEY = "dropforge.key";
 const ROUTES = [
@@ -52,14 +53,14 @@ function problemView(error) {
   const [title, text] = missing ? ["Not found", "It was deleted, or the address is wrong."] : ["This cannot be shown", ""];
   return {
     title,
-    content: [h("h1", {}, title), h("p", {}, error.message, ". "), text && h("p", {}, text), h("p", {}, link("/", "All templates"))],
+    content: [h("h1", {}, title), h("p", {}, sentence(error.message.replace(/\.$/, ""))), text && h("p", {}, text), h("p", {}, link("/", "All templates"))],
   };
 }
 
 async function viewed() {
   const found = current(ROUTES);
   try {
-    if (!found) throw new Failure(404, { message: `no page ${location.pathname}` });
+    if (!found) throw new Failure(404, { message: `there is nothing at ${location.pathname}` });
     return await found.view(session, found.params, found.query);
   } catch (error) {
     if (error instanceof Failure && error.status === 401) throw error;
@@ -111,7 +112,6 @@ function signIn(moved) {
     const opened = await Session.open(key, failed);
     if (opened.role === "agent") throw new Failure(403, { message: "This key belongs to an agent. Agents fetch objects and cannot use this page." });
     sessionStorage.setItem(KEY, key);
-    opened.entered = true;
     inside(opened);
     await show({ moved: true });
   };

@@ -7,7 +7,7 @@ const CONTEXT = 3;
 const MAX_CELLS = 4_000_000;
 
 /** The diff as `[sign, line]` pairs, with the sign " ", "-" or "+": the longest common subsequence after common ends are removed. */
-export function diffLines(before, after) {
+function diffLines(before, after) {
   const [a, b] = [before, after].map((text) => text.split("\n"));
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;

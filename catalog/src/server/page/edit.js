@@ -29,9 +29,9 @@ const FIELDS = {
 export class EditForm {
   #asked = 0;
 
-  /** Makes the next version of `version`, or a new template if it is null. */
-  constructor(session, version = null) {
-    Object.assign(this, { session, version });
+  /** Makes a version from `version`, if `newest` is still the newest one. Makes a new template without them. */
+  constructor(session, version = null, newest = null) {
+    Object.assign(this, { session, version, newest });
     const area = (rows, value) => h("textarea", { rows, class: "mono", spellcheck: "false" }, value);
     this.fields = {
       ...(!version && { name: h("input", { autocomplete: "off", spellcheck: "false" }) }),
@@ -132,7 +132,7 @@ export class EditForm {
     const description = this.fields.description.value.trim();
     const texts = { ...this.texts(), ...(description && { description }) };
     try {
-      const made = this.version ? await this.session.api.update(this.version.id, texts) : await this.create(texts);
+      const made = this.version ? await this.session.api.update(this.version.id, texts, this.newest) : await this.create(texts);
       await go(`/templates/${made.id}`, { say: `Created version ${made.version} of ${made.name}.` });
     } catch (error) {
       this.failed(error);

@@ -2,7 +2,7 @@
 
 import { checkbox, freshId, h } from "./dom.js";
 import { field } from "./fields.js";
-import { isMap, parse, path, put, step, write } from "./json.js";
+import { Spelled, isMap, parse, path, put, step, write } from "./json.js";
 import { fits } from "./schema.js";
 import { told } from "./words.js";
 
@@ -86,7 +86,9 @@ export class Form {
     const found = this.value();
     if (found !== undefined) {
       mapped(found, (item, pointer) => {
-        if (typeof item === "string" && item.length > 3 && this.isSecret(pointer)) texts.add(item);
+        const text = item instanceof Spelled ? item.text : item;
+        // Shorter ones occur everywhere.
+        if (typeof text === "string" && text.length > 3 && this.isSecret(pointer)) texts.add(text);
         return item;
       });
     }

@@ -35,7 +35,7 @@ export class Session {
 
   /** Throws unless the key is an administrator's. */
   requireAdmin() {
-    if (!this.who.admin) throw new Failure(403, { message: "It is for administrators" });
+    if (!this.who.admin) throw new Failure(403, { message: "it is for administrators" });
   }
 
   /** Wraps `act` so that its errors are shown. */

@@ -24,9 +24,9 @@ export function signInView(enter) {
       h("p", {}, "The catalog of templates: find one, fill it in, see the result, and deploy it."),
       form,
       h("h2", {}, "Where a key comes from"),
-      h("p", {}, "The first key, for administrators, is made when the service starts with ", h("code", {}, "--init"), "."),
-      h("p", {}, "An administrator makes further keys on the page “Keys”, or with one of these commands:"),
-      command("dropforge catalog generator create TEAM", "for a team, with its own templates and stacks"),
-      command("dropforge catalog key create --role readonly", "for reading everything"))],
+      command("dropforge serve --init admin.key", "The first key is an administrator’s. The service writes it to a file when it starts:"),
+      h("p", { class: "hint" }, "An administrator makes further keys on the page “Keys” or with a command. For a team, with its own templates and stacks:"),
+      command("dropforge catalog generator create TEAM"),
+      command("dropforge catalog key create --role readonly", "For reading everything:"))],
   };
 }

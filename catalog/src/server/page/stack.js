@@ -1,6 +1,6 @@
 // One stack: its labels, annotations and objects.
 
-import { button, facts, h, labelled, link, once, time } from "./dom.js";
+import { button, facts, h, link, once, time } from "./dom.js";
 import { pager, table } from "./list.js";
 
 /** A list of labels or annotations that can be changed. */

@@ -3,14 +3,12 @@
 import { changes } from "./changes.js";
 import { code } from "./code.js";
 import { Comparison } from "./compare.js";
-import { chips, facts, h, labelled, link, time } from "./dom.js";
+import { button, chips, facts, h, labelled, link, time } from "./dom.js";
 import { EditForm } from "./edit.js";
 import { marks } from "./errors.js";
 import { formatted } from "./json.js";
 import { address, go } from "./router.js";
 import { Workbench } from "./use.js";
-
-const MAX_VERSIONS = 100;
 
 /** Goes to the newest version of a name. */
 export async function namedView(session, { owner, name }, query) {
@@ -47,9 +45,9 @@ class TemplateView {
     const { id, generator_id: owner } = this.version;
     const [labels, annotations, versions] = await Promise.all([
       this.api.get(`/templates/${id}/labels`), this.api.get(`/templates/${id}/annotations`),
-      this.api.page(`/templates/${id}/versions`, { limit: MAX_VERSIONS }), this.session.learn([owner]),
+      this.api.page(`/templates/${id}/versions`), this.session.learn([owner]),
     ]);
-    Object.assign(this, { labels, annotations, versions: versions.rows });
+    Object.assign(this, { labels, annotations, versions: versions.rows, older: versions.next });
     if (!this.versions.some((row) => row.id === id)) this.versions.push(this.version);
     this.bench = new Workbench(this.session, this.version, { stack, marked: (errors) => this.mark(errors) });
   }
@@ -72,7 +70,7 @@ class TemplateView {
       ["compare", "Compare", (query) => new Comparison(this).element(query)],
       ["changes", "Preview changes", () => changes(this)],
     ];
-    const edit = ["edit", "New version", () => new EditForm(this.session, this.version).element()];
+    const edit = ["edit", "New version", () => new EditForm(this.session, this.version, this.versions[0].id).element()];
     return this.session.owns(this.version.generator_id) ? [...all, edit] : all;
   }
 
@@ -103,14 +101,28 @@ class TemplateView {
     return document.activeElement?.closest(".views") ? ".views [aria-current]" : "h1";
   }
 
+  /** The choice of the version. Older ones are added on demand. */
+  choice(view) {
+    const [newest, present] = [this.versions[0].id, this.version.id];
+    const option = (row) => h("option", { value: row.id, selected: row.id === present }, `version ${row.version}${row.id === newest ? " (newest)" : ""}`);
+    const select = h("select", { id: "version", onchange: (event) => go(this.at(event.target.value, view)) }, this.versions.map(option));
+    const more = button("Older versions", this.session.trying(async () => {
+      const page = await this.api.page(`/templates/${present}/versions`, { cursor: this.older });
+      const all = [...this.versions, ...page.rows.filter((row) => row.id !== present)];
+      this.versions = all.toSorted((a, b) => b.version - a.version);
+      this.older = page.next;
+      select.replaceChildren(...this.versions.map(option));
+      select.focus();
+      more.hidden = !this.older;
+    }), { class: "link", hidden: !this.older });
+    return h("div", { class: "beside" }, labelled("Version", select), more);
+  }
+
   head(view) {
     const { version, session } = this;
-    const newest = this.versions[0].id;
-    const option = (row) => h("option", { value: row.id, selected: row.id === version.id }, `version ${row.version}${row.id === newest ? " (newest)" : ""}`);
-    const choose = (event) => go(this.at(event.target.value, view));
     const rules = [...this.labels.map((row) => row.label), ...this.annotations.map((row) => `${row.key} = ${row.value}`)];
     return h("section", { class: "head" },
-      h("div", { class: "title" }, h("h1", {}, version.name), labelled("Version", h("select", { id: "version", onchange: choose }, this.versions.map(option)))),
+      h("div", { class: "title" }, h("h1", {}, version.name), this.choice(view)),
       version.description && h("p", {}, version.description),
       facts({ Owner: session.owner(version.generator_id), Created: time(version.created_at) }),
       rules.length === 0 ? h("p", { class: "soft" }, "Fits every stack.")

@@ -20,7 +20,7 @@ function schemaOf(version) {
 }
 
 export class Workbench {
-  #asked = 0;
+  #running = new AbortController();
 
   /** `marked` receives the errors of each render. */
   constructor(session, version, { stack, marked }) {
@@ -34,7 +34,6 @@ export class Workbench {
     this.state = h("p", { id: "state", role: "status" });
     this.result = h("div", { id: "result" });
     this.stored = h("div", { id: "stored", role: "status" });
-    this.last = null;
   }
 
   /** Creates the elements. */
@@ -74,24 +73,25 @@ export class Workbench {
     this.live();
   }
 
-  /** Renders the parameters of the form. Only the latest response is shown. */
+  /** Renders the parameters of the form. A render that is no longer wanted is cancelled. */
   async live() {
-    this.#asked += 1;
-    const asked = this.#asked;
+    this.#running.abort();
+    this.#running = new AbortController();
+    const { signal } = this.#running;
     const parameters = this.form.text();
     if (parameters === null) return this.tell("The parameters are not valid JSON.", []);
     let answer;
     try {
-      answer = await this.api.stamp(this.version.id, parameters, this.options());
+      answer = await this.api.stamp(this.version.id, parameters, this.options(), signal);
     } catch (error) {
-      answer = { status: error.status ?? 0, errors: [error] };
+      answer = { errors: [error] };
+      if (error.retry) setTimeout(() => signal.aborted || this.live(), error.retry * 1000);
     }
-    if (asked === this.#asked) this.answered(answer);
+    if (!signal.aborted) this.answered(answer);
     return undefined;
   }
 
   answered({ yaml_content: text, errors = [], warnings = [] }) {
-    this.last = text ?? null;
     this.marked(causes(errors));
     const open = this.form.fail(errors.flatMap((error) => error.details?.violations ?? []));
     const others = causes(errors).filter((error) => !error.details?.violations);

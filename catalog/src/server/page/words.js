@@ -12,7 +12,7 @@ const FORMATS = {
 
 const many = (limit, one, more) => `${plain(limit)} ${Number(limit) === 1 ? one : more}`;
 const plain = (value) => (typeof value === "string" ? value : write(value));
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 /** Each keyword's rule in words. */
 const RULES = {

@@ -10,12 +10,12 @@ use uuid::Uuid;
 use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
-use crate::server::extract::{Json, Path};
+use crate::server::extract::{Json, Path, RequestBody};
 use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, Generator, GeneratorChange, GeneratorInput};
+use crate::{CatalogError, Generator, GeneratorChange, GeneratorInput, Timestamp};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -50,19 +50,23 @@ async fn list_generators(State(service): State<Shared>, caller: Caller, paging: 
 
 /// Creates a generator and its key.
 #[utoipa::path(post, path = "/generators", tag = "generators", request_body = GeneratorInput,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 201, body = CreateGeneratorResponse, description = "The generator and its key."),
         (status = 403, body = CatalogError, description = "`admin_required`"),
-        (status = 409, body = CatalogError, description = "`unique_violation`"),
+        (status = 409, body = CatalogError, description = "`unique_violation`, `key_not_repeatable`"),
     ))]
 async fn create_generator(
     State(service): State<Shared>,
     caller: Caller,
     Json { value, token, .. }: Json<GeneratorInput>,
 ) -> Result<ApiResponse> {
-    let (generator, pak) = service.catalog.create_generator(caller.actor, &value, token.as_ref()).await?;
-    ApiResponse::created(&CreateGeneratorResponse { generator, pak })
+    with_key(service.catalog.create_generator(caller.actor, &value, token.as_ref()).await?)
+}
+
+/// A response with a generator and its key.
+fn with_key((generator, pak, replayed): (Generator, String, bool)) -> Result<ApiResponse> {
+    let tag = preconditions::generator_etag(&generator);
+    Ok(ApiResponse::created(&CreateGeneratorResponse { generator, pak })?.with_key_etag(&tag).with_replayed(replayed))
 }
 
 /// Returns a generator.
@@ -94,9 +98,11 @@ async fn update_generator(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
+    preconditions: Preconditions,
     Json { value, .. }: Json<GeneratorChange>,
 ) -> Result<ApiResponse> {
-    let generator = service.catalog.update_generator(caller.actor, id, &value).await?;
+    let expected = expected(&service, &caller, id, &preconditions).await?;
+    let generator = service.catalog.update_generator(caller.actor, id, &value, expected).await?;
     Ok(ApiResponse::ok(&generator)?.with_etag(&preconditions::generator_etag(&generator)))
 }
 
@@ -106,9 +112,30 @@ async fn update_generator(
     (status = 403, body = CatalogError, description = "`generator_not_owned`, `cannot_delete_system_generator`"),
     (status = 404, body = CatalogError, description = "`generator_not_found`"),
 ))]
-async fn delete_generator(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
-    service.catalog.delete_generator(caller.actor, id).await?;
+async fn delete_generator(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let expected = expected(&service, &caller, id, &preconditions).await?;
+    service.catalog.delete_generator(caller.actor, id, expected).await?;
     Ok(ApiResponse::no_content())
+}
+
+/// The time of the last change that `If-Match` requires.
+async fn expected(
+    service: &Shared,
+    caller: &Caller,
+    id: Uuid,
+    preconditions: &Preconditions,
+) -> Result<Option<Timestamp>> {
+    if !preconditions.has_if_match() {
+        return Ok(None);
+    }
+    let present = service.catalog.generator(caller.actor, id).await?;
+    preconditions.check_generator(&present)?;
+    Ok(Some(present.updated_at))
 }
 
 /// Replaces the key of a generator and revokes the old one.
@@ -116,12 +143,16 @@ async fn delete_generator(State(service): State<Shared>, caller: Caller, Path(id
     (status = 201, body = CreateGeneratorResponse, description = "The generator and its new key."),
     (status = 403, body = CatalogError, description = "`generator_not_owned`"),
     (status = 404, body = CatalogError, description = "`generator_not_found`"),
+    (status = 408, body = CatalogError, description = "`request_timeout`"),
+    (status = 409, body = CatalogError, description = "`key_not_repeatable`"),
+    (status = 413, body = CatalogError, description = "`payload_too_large`"),
+    (status = 422, body = CatalogError, description = "`idempotency_key_reused`"),
 ))]
 async fn rotate_generator_pak(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
+    body: RequestBody,
 ) -> Result<ApiResponse> {
-    let (generator, pak) = service.catalog.rotate(caller.actor, id).await?;
-    ApiResponse::created(&CreateGeneratorResponse { generator, pak })
+    with_key(service.catalog.rotate(caller.actor, id, body.token.as_ref()).await?)
 }

@@ -1,8 +1,8 @@
 //! Keys without a generator.
 
 use axum::extract::State;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
@@ -10,7 +10,8 @@ use uuid::Uuid;
 use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
-use crate::server::extract::{Json, Path};
+use crate::server::extract::{Json, Path, Query};
+use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
 use crate::{CatalogError, KeyInput, KeyRow};
 
@@ -42,23 +43,42 @@ async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiR
     (status = 201, body = CreateKeyResponse, description = "The key."),
     (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_name`, `invalid_expiry`, `invalid_json`"),
     (status = 403, body = CatalogError, description = "`admin_required`"),
+    (status = 409, body = CatalogError, description = "`key_not_repeatable`"),
 ))]
 async fn create_key(
     State(service): State<Shared>,
     caller: Caller,
-    Json { value, .. }: Json<KeyInput>,
+    Json { value, token, .. }: Json<KeyInput>,
 ) -> Result<ApiResponse> {
-    let (key, pak) = service.catalog.create_key(caller.actor, &value).await?;
-    ApiResponse::created(&CreateKeyResponse { key, pak })
+    let (key, pak, replayed) = service.catalog.create_key(caller.actor, &value, token.as_ref()).await?;
+    let tag = preconditions::row_etag(key.id);
+    Ok(ApiResponse::created(&CreateKeyResponse { key, pak })?.with_key_etag(&tag).with_replayed(replayed))
+}
+
+/// Query parameters of a revocation.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RevokeQuery {
+    /// `true` to revoke even the last live administrator key.
+    #[serde(default)]
+    force: bool,
 }
 
 /// Revokes a key immediately.
-#[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = Uuid, Path)), responses(
+#[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = Uuid, Path), RevokeQuery), responses(
     (status = 204, description = "Revoked."),
     (status = 403, body = CatalogError, description = "`admin_required`"),
     (status = 404, body = CatalogError, description = "`key_not_found`"),
+    (status = 409, body = CatalogError, description = "`last_admin_key`"),
 ))]
-async fn revoke_key(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
-    service.catalog.revoke_key(caller.actor, id).await?;
+async fn revoke_key(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    Query(RevokeQuery { force }): Query<RevokeQuery>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    preconditions.check_if_match(&preconditions::row_etag(id))?;
+    service.catalog.revoke_key(caller.actor, id, force).await?;
     Ok(ApiResponse::no_content())
 }

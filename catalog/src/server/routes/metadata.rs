@@ -1,7 +1,7 @@
 //! Labels and annotations of templates and stacks. The body of a label is a JSON string.
 
 use axum::extract::State;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -11,6 +11,7 @@ use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path};
+use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
 use crate::{CatalogError, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel};
 
@@ -47,6 +48,26 @@ struct NewStackAnnotation {
     value: String,
 }
 
+/// A response with a row that was added, now or by an earlier request.
+fn respond<T: Serialize>((row, replayed): (T, bool), id: impl Fn(&T) -> Uuid) -> Result<ApiResponse> {
+    let tag = preconditions::row_etag(id(&row));
+    Ok(ApiResponse::created(&row)?.with_etag(&tag).with_replayed(replayed))
+}
+
+/// The ID of the row that `If-Match` requires. A row that is absent is not found later.
+async fn expected<T>(
+    preconditions: &Preconditions,
+    rows: impl Future<Output = crate::Result<Vec<T>>>,
+    id: impl Fn(&T) -> Option<Uuid>,
+) -> Result<Option<Uuid>> {
+    if !preconditions.has_if_match() {
+        return Ok(None);
+    }
+    let present = rows.await?.iter().find_map(id);
+    present.map_or(Ok(()), |id| preconditions.check_if_match(&preconditions::row_etag(id)))?;
+    Ok(present)
+}
+
 /// Lists the labels that a template requires of stacks.
 #[utoipa::path(get, path = "/templates/{id}/labels", tag = "templates", params(("id" = Uuid, Path)), responses(
     (status = 200, body = [TemplateLabel], description = "The labels."),
@@ -74,9 +95,10 @@ async fn templates_add_label(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value, .. }: Json<String>,
+    Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
-    ApiResponse::created(&service.catalog.add_template_label(caller.actor, id, &value).await?)
+    let added = service.catalog.add_template_label(caller.actor, id, &value, token.as_ref());
+    respond(added.await?, |row| row.id)
 }
 
 /// Removes a label from a template.
@@ -90,8 +112,11 @@ async fn templates_remove_label(
     State(service): State<Shared>,
     caller: Caller,
     Path((id, label)): Path<(Uuid, String)>,
+    preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    service.catalog.remove_template_label(caller.actor, id, &label).await?;
+    let rows = service.catalog.template_labels(caller.actor, id);
+    let expected = expected(&preconditions, rows, |row| (row.label == label).then_some(row.id)).await?;
+    service.catalog.remove_template_label(caller.actor, id, &label, expected).await?;
     Ok(ApiResponse::no_content())
 }
 
@@ -122,9 +147,10 @@ async fn templates_add_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value: new, .. }: Json<AddAnnotationRequest>,
+    Json { value: new, token, .. }: Json<AddAnnotationRequest>,
 ) -> Result<ApiResponse> {
-    ApiResponse::created(&service.catalog.add_template_annotation(caller.actor, id, &new.key, &new.value).await?)
+    let added = service.catalog.add_template_annotation(caller.actor, id, &new.key, &new.value, token.as_ref());
+    respond(added.await?, |row| row.id)
 }
 
 /// Removes an annotation from a template.
@@ -138,8 +164,11 @@ async fn templates_remove_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path((id, key)): Path<(Uuid, String)>,
+    preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    service.catalog.remove_template_annotation(caller.actor, id, &key).await?;
+    let rows = service.catalog.template_annotations(caller.actor, id);
+    let expected = expected(&preconditions, rows, |row| (row.key == key).then_some(row.id)).await?;
+    service.catalog.remove_template_annotation(caller.actor, id, &key, expected).await?;
     Ok(ApiResponse::no_content())
 }
 
@@ -170,9 +199,10 @@ async fn stacks_add_label(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value, .. }: Json<String>,
+    Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
-    ApiResponse::created(&service.catalog.add_stack_label(caller.actor, id, &value).await?)
+    let added = service.catalog.add_stack_label(caller.actor, id, &value, token.as_ref());
+    respond(added.await?, |row| row.id)
 }
 
 /// Removes a label from a stack.
@@ -186,8 +216,11 @@ async fn stacks_remove_label(
     State(service): State<Shared>,
     caller: Caller,
     Path((id, label)): Path<(Uuid, String)>,
+    preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    service.catalog.remove_stack_label(caller.actor, id, &label).await?;
+    let rows = service.catalog.stack_labels(caller.actor, id);
+    let expected = expected(&preconditions, rows, |row| (row.label == label).then_some(row.id)).await?;
+    service.catalog.remove_stack_label(caller.actor, id, &label, expected).await?;
     Ok(ApiResponse::no_content())
 }
 
@@ -218,12 +251,13 @@ async fn stacks_add_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
-    Json { value: new, .. }: Json<NewStackAnnotation>,
+    Json { value: new, token, .. }: Json<NewStackAnnotation>,
 ) -> Result<ApiResponse> {
     if new.stack_id != id {
         return Err(ApiError::invalid("stack_id_mismatch", "stack ID mismatch"));
     }
-    ApiResponse::created(&service.catalog.add_stack_annotation(caller.actor, id, &new.key, &new.value).await?)
+    let added = service.catalog.add_stack_annotation(caller.actor, id, &new.key, &new.value, token.as_ref());
+    respond(added.await?, |row| row.id)
 }
 
 /// Removes an annotation from a stack.
@@ -237,7 +271,10 @@ async fn stacks_remove_annotation(
     State(service): State<Shared>,
     caller: Caller,
     Path((id, key)): Path<(Uuid, String)>,
+    preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    service.catalog.remove_stack_annotation(caller.actor, id, &key).await?;
+    let rows = service.catalog.stack_annotations(caller.actor, id);
+    let expected = expected(&preconditions, rows, |row| (row.key == key).then_some(row.id)).await?;
+    service.catalog.remove_stack_annotation(caller.actor, id, &key, expected).await?;
     Ok(ApiResponse::no_content())
 }

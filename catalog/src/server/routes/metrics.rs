@@ -37,6 +37,7 @@ async fn probe_metrics(State(service): State<Shared>) -> Result<ApiResponse> {
 }
 
 fn text(service: &Shared) -> Result<ApiResponse> {
+    service.metrics.loads.measure(&service.catalog);
     service.metrics.set_renders(&service.catalog.renderer().stats());
     let text = service.metrics.text().map_err(|_| ApiError::internal("cannot write the metrics"))?;
     Ok(ApiResponse::text("text/plain; version=0.0.4; charset=utf-8", text))

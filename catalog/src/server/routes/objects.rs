@@ -102,8 +102,7 @@ async fn list_deployment_objects(
 
 /// Creates an object from a JSON or YAML body.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects", tag = "stacks",
-    params(("id" = Uuid, Path), SubmitQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(("id" = Uuid, Path), SubmitQuery),
     request_body(content((CreateDeploymentObjectRequest = "application/json"), (String = "application/yaml"))),
     responses(
         (status = 201, body = DeploymentObject, description = "The object."),
@@ -145,8 +144,7 @@ async fn parse_submission(
 ///
 /// All checks run even if one fails. The response contains the first failure, with the others in `details.also`.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects/from-template", tag = "stacks",
-    params(("id" = Uuid, Path), RenderQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(("id" = Uuid, Path), RenderQuery),
     request_body = TemplateInstantiationRequest, responses(
         (status = 201, body = DeploymentObject, description = "The object, with warnings in `X-Dropforge-Warnings`."),
         (status = 400, body = CatalogError, description = "`invalid_parameters`, `template_render_failed`, \

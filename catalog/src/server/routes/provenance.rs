@@ -36,7 +36,8 @@ async fn get_provenance(State(service): State<Shared>, caller: Caller, Path(id):
 #[utoipa::path(post, path = "/deployment-objects/{id}/verify", tag = "deployment-objects",
     params(("id" = Uuid, Path)), responses(
         (status = 200, body = Verification, description = "The result."),
-        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`"),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`, \
+            `template_not_accessible`"),
         (status = 404, body = CatalogError, description = "`deployment_object_not_found`, `provenance_not_found`"),
     ))]
 async fn verify_deployment_object(

@@ -15,7 +15,7 @@ use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, Stack, StackInput};
+use crate::{CatalogError, Stack, StackInput, Timestamp};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -55,7 +55,6 @@ async fn list_stacks(
 
 /// Creates a stack.
 #[utoipa::path(post, path = "/stacks", tag = "stacks", request_body = StackInput,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 201, body = Stack, description = "The stack."),
         (status = 403, body = CatalogError, description = "`stack_create_denied`, `stack_generator_mismatch`"),
@@ -90,7 +89,7 @@ async fn get_stack(
 
 /// Changes a stack.
 #[utoipa::path(put, path = "/stacks/{id}", tag = "stacks",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "Requires this `ETag`.")),
+    params(("id" = Uuid, Path)),
     request_body = Stack, responses(
         (status = 200, body = Stack, description = "The changed stack."),
         (status = 400, body = CatalogError, description = "`stack_id_mismatch`, `invalid_path`, `invalid_json`"),
@@ -107,12 +106,7 @@ async fn update_stack(
     preconditions: Preconditions,
     Json { value, .. }: Json<Stack>,
 ) -> Result<ApiResponse> {
-    let mut expected = None;
-    if preconditions.has_if_match() {
-        let present = service.catalog.stack(caller.actor, id).await?;
-        preconditions.check_if_match(&preconditions::stack_etag(&present))?;
-        expected = Some(present.updated_at);
-    }
+    let expected = expected(&service, &caller, id, &preconditions).await?;
     let stack = service.catalog.update_stack(caller.actor, id, &value, expected).await?;
     Ok(ApiResponse::ok(&stack)?.with_etag(&preconditions::stack_etag(&stack)))
 }
@@ -123,7 +117,28 @@ async fn update_stack(
     (status = 403, body = CatalogError, description = "`stack_not_owned`"),
     (status = 404, body = CatalogError, description = "`stack_not_found`"),
 ))]
-async fn delete_stack(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
-    service.catalog.delete_stack(caller.actor, id).await?;
+async fn delete_stack(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let expected = expected(&service, &caller, id, &preconditions).await?;
+    service.catalog.delete_stack(caller.actor, id, expected).await?;
     Ok(ApiResponse::no_content())
+}
+
+/// The time of the last change that `If-Match` requires.
+async fn expected(
+    service: &Shared,
+    caller: &Caller,
+    id: Uuid,
+    preconditions: &Preconditions,
+) -> Result<Option<Timestamp>> {
+    if !preconditions.has_if_match() {
+        return Ok(None);
+    }
+    let present = service.catalog.stack(caller.actor, id).await?;
+    preconditions.check_if_match(&preconditions::stack_etag(&present))?;
+    Ok(Some(present.updated_at))
 }

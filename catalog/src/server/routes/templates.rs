@@ -104,8 +104,7 @@ async fn list_templates(
 
 /// Creates a template, or the next version if the caller already has one with this name.
 #[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
-    params(ReviewQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(ReviewQuery),
     responses(
         (status = 201, body = TemplateVersion, description = "The version, with findings in `X-Dropforge-Warnings`."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
@@ -127,7 +126,7 @@ async fn create_template(
 
 /// Adds the headers of a created version.
 fn with_headers(response: ApiResponse, created: &Created) -> Result<ApiResponse> {
-    let tag = preconditions::template_etag(&created.template);
+    let tag = preconditions::row_etag(created.template.id);
     Ok(response.with_etag(&tag).with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
@@ -161,16 +160,14 @@ async fn get_template(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let template = service.catalog.template(caller.actor, id).await?;
-    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::template_etag(&template), &preconditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
 }
 
 /// Creates the next version of a template, with the labels and annotations of the given version.
 ///
 /// With `If-Match` it fails unless the newest version has that `ETag`.
 #[utoipa::path(put, path = "/templates/{id}", tag = "templates", request_body = TemplateChange,
-    params(("id" = Uuid, Path), ReviewQuery,
-        ("If-Match" = Option<String>, Header, description = "Requires this `ETag` of the newest version."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
+    params(("id" = Uuid, Path), ReviewQuery),
     responses(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
@@ -202,7 +199,7 @@ async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &P
     let template = service.catalog.template(caller.actor, id).await?;
     let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
     let newest = service.catalog.newest(caller.actor, owner, &template.name).await?;
-    preconditions.check_if_match(&preconditions::template_etag(&newest))?;
+    preconditions.check_if_match(&preconditions::row_etag(newest.id))?;
     Ok(Some(newest.id))
 }
 
@@ -212,7 +209,13 @@ async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &P
     (status = 403, body = CatalogError, description = "`template_not_owned`"),
     (status = 404, body = CatalogError, description = "`template_not_found`"),
 ))]
-async fn delete_template(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
+async fn delete_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    preconditions.check_if_match(&preconditions::row_etag(id))?;
     service.catalog.delete_template(caller.actor, id).await?;
     Ok(ApiResponse::no_content())
 }

@@ -46,7 +46,7 @@ async fn get_newest_template(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let template = service.catalog.newest(caller.actor, parse_owner(owner.as_deref())?, &name).await?;
-    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::template_etag(&template), &preconditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
 }
 
 /// Parses the owner of a request.

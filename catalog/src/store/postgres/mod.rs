@@ -6,6 +6,7 @@ mod pool;
 #[allow(clippy::duplicate_mod)]
 #[path = "../sql/mod.rs"]
 mod sql;
+mod watch;
 
 pub(super) use pool::PostgresStore;
 use pool::PostgresStore as Backend;

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, Connection as _, PgPool};
+use sqlx::{ConnectOptions, Connection as _, Executor as _, PgPool};
 
 use super::dialect::Connection;
+use super::sql::guard::guarded;
+use super::watch::Watch;
 use crate::fair::Load;
 use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::sharing::Connections;
@@ -18,6 +20,7 @@ const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
     (2, include_str!("../../../migrations/postgres/0002_size.sql")),
     (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
+    (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
 ];
 
 /// PostgreSQL allows 100 for all clients by default.
@@ -29,6 +32,8 @@ const WRITING: usize = 12;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Idle time after which a connection is pinged before use.
 const IDLE: Duration = Duration::from_secs(5);
+/// Maximum time that a statement waits for a lock.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
 /// The oldest supported server version, the first with `NULLS NOT DISTINCT`.
 const OLDEST: i32 = 150_000;
 
@@ -36,6 +41,7 @@ const OLDEST: i32 = 150_000;
 #[derive(Debug)]
 pub struct PostgresStore {
     pool: PgPool,
+    watch: Watch,
     reading: Connections,
     writing: Connections,
 }
@@ -50,23 +56,35 @@ impl PostgresStore {
         let options = PgConnectOptions::from_str(url).map_err(failed)?;
         upgrade(options.connect().await.map_err(failed)?).await?;
         let pool = PoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT);
-        let pool = pool.test_before_acquire(false).before_acquire(|connection: &mut PgConnection, meta| {
-            Box::pin(async move { Ok(meta.idle_for < IDLE || connection.ping().await.is_ok()) })
+        let watch = Watch::start(options.clone());
+        let watched = watch.clone();
+        // Connections from before an outage are probably broken.
+        let pool = pool.test_before_acquire(false).before_acquire(move |connection: &mut PgConnection, meta| {
+            let sound = meta.idle_for < IDLE && !watched.failed_within(meta.age);
+            Box::pin(async move { Ok(sound || connection.ping().await.is_ok()) })
+        });
+        let pool = pool.after_connect(|connection: &mut PgConnection, _| {
+            Box::pin(async move { connection.execute(LOCK_TIMEOUT).await.map(drop) })
         });
         let (reading, writing) = (Connections::for_reading(READING), Connections::for_writing(WRITING));
-        Ok(Self { pool: pool.connect_lazy_with(options), reading, writing })
+        Ok(Self { pool: pool.connect_lazy_with(options), watch, reading, writing })
     }
 
     /// Runs work in a transaction.
     pub(super) async fn write<T, F>(&self, work: F) -> StoreResult<T>
     where
-        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        let _turn = self.writing.turn().await;
-        let mut transaction = self.pool.begin().await?;
-        let done = work(&mut transaction).await?;
-        transaction.commit().await?;
-        Ok(done)
+        let work = guarded(work);
+        let transaction = async {
+            let _turn = self.writing.turn().await;
+            let mut transaction = self.pool.begin().await?;
+            let done = work(&mut transaction).await?;
+            transaction.commit().await?;
+            Ok(done)
+        };
+        self.watch.run(transaction).await
     }
 
     /// Runs a statement that is a transaction of its own. The flag of the work is always `true`.
@@ -74,8 +92,11 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection, bool) -> WorkFuture<'c, StoreResult<T>>,
     {
-        let _turn = self.writing.turn().await;
-        work(&mut *self.pool.acquire().await?, true).await
+        let write = async {
+            let _turn = self.writing.turn().await;
+            work(&mut *self.pool.acquire().await?, true).await
+        };
+        self.watch.run(write).await
     }
 
     /// Runs work that only reads.
@@ -83,8 +104,11 @@ impl PostgresStore {
     where
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
     {
-        let _turn = self.reading.turn().await;
-        work(&mut *self.pool.acquire().await?).await
+        let read = async {
+            let _turn = self.reading.turn().await;
+            work(&mut *self.pool.acquire().await?).await
+        };
+        self.watch.run(read).await
     }
 
     /// The use of the connections.

@@ -21,7 +21,7 @@ use crate::store::{
 #[async_trait]
 impl Store for Backend {
     async fn ready(&self) -> StoreResult<()> {
-        self.read(|c| Box::pin(status::ready(c))).await
+        self.write(|c| Box::pin(status::ready(c))).await
     }
 
     async fn counts(&self) -> StoreResult<Counts> {
@@ -49,6 +49,11 @@ impl Store for Backend {
     async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid> {
         let token = token.clone();
         self.read(move |c| Box::pin(idempotency::replayed(c, token))).await
+    }
+
+    async fn salt(&self, token: &IdempotencyToken) -> StoreResult<Option<String>> {
+        let token = token.clone();
+        self.read(move |c| Box::pin(idempotency::salt(c, token))).await
     }
 
     async fn create_generator(

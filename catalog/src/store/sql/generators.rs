@@ -68,10 +68,7 @@ pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<
 }
 
 pub async fn touch(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
-    let update = statement(
-        "UPDATE generators SET last_active_at = $2, is_active = TRUE
-        WHERE id = $1 AND deleted_at IS NULL",
-    );
+    let update = statement("UPDATE generators SET last_active_at = $2 WHERE id = $1 AND deleted_at IS NULL");
     execute_one(update.bind(id).bind(at), c).await
 }
 

@@ -24,10 +24,14 @@ pub async fn claim(
 ) -> StoreResult<()> {
     let Some(token) = token else { return Ok(()) };
     let expired = at - LIFETIME;
-    let claim = statement("INSERT INTO requests (key, request, made, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (key) DO UPDATE SET request = excluded.request, made = excluded.made, created_at = excluded.created_at
-        WHERE requests.created_at <= $5");
+    let claim = statement(
+        "INSERT INTO requests (key, request, made, created_at, salt) VALUES ($1, $2, $3, $4, $6)
+        ON CONFLICT (key) DO UPDATE SET request = excluded.request, made = excluded.made,
+        created_at = excluded.created_at, salt = excluded.salt
+        WHERE requests.created_at <= $5",
+    );
     let claim = claim.bind(token.key.clone()).bind(token.request.clone()).bind(created).bind(at).bind(expired);
+    let claim = claim.bind(token.salt.clone());
     if claim.execute(&mut *c).await?.rows_affected() == 0 {
         return Err(replay_error(c, token).await?);
     }
@@ -39,6 +43,13 @@ async fn replay_error(c: &mut Connection, token: IdempotencyToken) -> StoreResul
     let row = rows::<(String, Uuid)>("SELECT request, made FROM requests WHERE key = $1").bind(token.key);
     let (request, created) = row.fetch_one(c).await?;
     Ok(if request == token.request { StoreError::Replayed(created) } else { StoreError::TokenReused })
+}
+
+/// Returns the salt of the key that the request with this token created.
+pub async fn salt(c: &mut Connection, token: IdempotencyToken) -> StoreResult<Option<String>> {
+    let row = rows::<(String, Option<String>)>("SELECT request, salt FROM requests WHERE key = $1 AND created_at > $2");
+    let (request, salt) = row.bind(token.key).bind(Utc::now() - LIFETIME).fetch_one(c).await?;
+    if request == token.request { Ok(salt) } else { Err(StoreError::TokenReused) }
 }
 
 /// Returns the ID that the request with this token created.

@@ -14,7 +14,8 @@ const USE_INTERVAL: TimeDelta = TimeDelta::minutes(1);
 pub async fn one(c: &mut Connection, short_token: String) -> StoreResult<KeyRow> {
     let select = rows(
         "SELECT api_keys.*, name, expires_at, last_used_at FROM api_keys LEFT JOIN key_details ON key_id = id
-        WHERE short_token = $1 AND revoked_at IS NULL",
+        WHERE short_token = $1 AND revoked_at IS NULL AND (generator_id IS NULL
+        OR EXISTS (SELECT 1 FROM generators WHERE id = generator_id AND is_active AND deleted_at IS NULL))",
     );
     Ok(select.bind(short_token).fetch_one(c).await?)
 }

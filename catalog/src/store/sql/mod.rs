@@ -4,6 +4,7 @@
 mod audit;
 mod backend;
 mod generators;
+pub mod guard;
 mod idempotency;
 mod instances;
 mod keys;

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::super::dialect::{Connection, owner};
 use super::rows::{rows, statement};
-use crate::store::{Counts, StoreResult, Usage};
+use crate::model::now;
+use crate::store::{Counts, StoreResult, Usage, new_id};
 
 /// Counts all rows of a table and subtracts the deleted ones, because both have an index.
 macro_rules! live {
@@ -58,7 +59,14 @@ pub async fn usage(c: &mut Connection, generator: Uuid) -> StoreResult<Usage> {
     })
 }
 
+/// Bytes that are written to see if there is room.
+const ROOM: usize = 32 << 10;
+
+/// Writes a row and removes it, which fails if other writes would.
 pub async fn ready(c: &mut Connection) -> StoreResult<()> {
-    statement("SELECT 1").fetch_one(c).await?;
+    let (id, at) = (new_id(), now());
+    let insert = statement("INSERT INTO requests (key, request, made, created_at) VALUES ($1, $2, $3, $4)");
+    insert.bind(id.to_string()).bind("0".repeat(ROOM)).bind(id).bind(at).execute(&mut *c).await?;
+    statement("DELETE FROM requests WHERE key = $1").bind(id.to_string()).execute(c).await?;
     Ok(())
 }

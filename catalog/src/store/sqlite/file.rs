@@ -18,6 +18,7 @@ pub const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/sqlite/0001_catalog.sql")),
     (2, include_str!("../../../migrations/sqlite/0002_size.sql")),
     (3, include_str!("../../../migrations/sqlite/0003_operations.sql")),
+    (4, include_str!("../../../migrations/sqlite/0004_repeats.sql")),
 ];
 
 /// The application ID in the header of a catalog file: "dfcg".
@@ -26,18 +27,23 @@ pub const APPLICATION: i32 = 0x6466_6367;
 /// The path of a database in memory.
 pub const IN_MEMORY: &str = ":memory:";
 
-/// Maximum time that a writer waits for another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum time that a request waits for another process.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Maximum time that opening a file waits for another process, which may be migrating it.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options of connections to a file that is known to be a catalog.
 pub fn options(path: &str) -> SqliteConnectOptions {
-    base_options(path).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+    base_options(path)
+        .busy_timeout(BUSY_TIMEOUT)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
 }
 
 fn base_options(path: &str) -> SqliteConnectOptions {
     // A relative name such as `file:x` would be read as a URI.
     let path = if path == IN_MEMORY || path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
-    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY_TIMEOUT)
+    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(OPEN_TIMEOUT)
 }
 
 /// Creates missing tables and opens the connection for writing.

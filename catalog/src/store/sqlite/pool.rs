@@ -7,6 +7,7 @@ use sqlx::pool::PoolOptions;
 
 use super::dialect::Connection;
 use super::file;
+use super::sql::guard::guarded;
 use super::writer::Writer;
 use crate::fair::Load;
 use crate::store::StoreResult;
@@ -47,7 +48,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        self.writer.run(work).await
+        self.writer.run(guarded(work)).await
     }
 
     /// Runs a statement that can be a transaction of its own, or part of one. The flag of the work is `true` if it is

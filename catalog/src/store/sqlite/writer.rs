@@ -21,9 +21,10 @@ const BATCH: usize = 128;
 const LONG: Duration = Duration::from_millis(10);
 
 /// Completes a request, given the result of the commit.
-type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
-/// Carries out a request. The flag is `true` if its changes must stay.
-type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, (bool, Completion)> + Send>;
+type Completion = Box<dyn FnOnce(StoreResult<()>) + Send>;
+/// Carries out a request. Its changes must be undone if it returns an error.
+type Work =
+    Box<dyn for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
 
 /// A queued request.
 struct Request {
@@ -51,6 +52,8 @@ struct Queues {
 struct State {
     turns: Turns<Request>,
     closed: bool,
+    /// The error of the last transaction that failed. Requests that it left out get it.
+    failure: Option<StoreError>,
 }
 
 fn closed() -> StoreError {
@@ -62,7 +65,7 @@ impl Writer {
     pub fn new(connection: SqliteConnection) -> Self {
         const ANY: usize = usize::MAX;
         let turns = Turns::new(Bounds { places: ANY, share: ANY, waiting: ANY, own_waiting: ANY });
-        let state = Mutex::new(State { turns, closed: false });
+        let state = Mutex::new(State { turns, closed: false, failure: None });
         let queues = Arc::new(Queues { state, changed: Notify::new() });
         let task = tokio::spawn(serve(connection, Served(queues.clone())));
         Self { queues, task: tokio::sync::Mutex::new(Some(task)) }
@@ -96,17 +99,17 @@ impl Writer {
             Box::pin(async move {
                 let done = work(connection, alone).await;
                 // A statement that found nothing to change has ended as usual.
-                let keep = done.is_ok() || (whole && matches!(done, Err(StoreError::NotFound)));
+                let failed = done.as_ref().err().filter(|error| !(whole && matches!(error, StoreError::NotFound)));
+                let failed = failed.cloned();
                 let completion: Completion = Box::new(move |committed| {
-                    let failed = |why: &str| StoreError::Failed(why.to_owned());
                     // The caller may have stopped waiting.
-                    let _ = sender.send(committed.map_err(failed).and(done));
+                    let _ = sender.send(committed.and(done));
                 });
-                (keep, completion)
+                (failed, completion)
             })
         });
         self.queues.add(Request { work, whole })?;
-        receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
+        receiver.await.unwrap_or_else(|_| Err(self.queues.failure()))
     }
 
     /// The current use.
@@ -163,6 +166,12 @@ impl Queues {
         Some(request)
     }
 
+    /// The error of requests that were dropped.
+    fn failure(&self) -> StoreError {
+        let failure = self.lock().failure.clone();
+        failure.unwrap_or_else(|| StoreError::Failed("the transaction failed".to_owned()))
+    }
+
     /// Drops the waiting requests, whose callers get errors.
     fn refuse_waiting(&self) {
         while let Some(request) = self.next() {
@@ -198,8 +207,8 @@ async fn serve(mut connection: SqliteConnection, served: Served) {
 async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
     let Some(first) = queues.next() else { return };
     if first.whole && queues.lock().turns.load().waiting == 0 {
-        let (ended, complete) = (first.work)(connection, true).await;
-        if !ended {
+        let (failed, complete) = (first.work)(connection, true).await;
+        if failed.is_some() {
             // There may be no transaction to end.
             let _ = execute(connection, "ROLLBACK").await;
         }
@@ -207,7 +216,8 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
     }
     let mut completions = Vec::new();
     let committed = carry_out(connection, first, queues, &mut completions).await;
-    if committed.is_err() {
+    if let Err(error) = &committed {
+        queues.lock().failure = Some(error.clone());
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
         if completions.is_empty() {
@@ -215,30 +225,32 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
             queues.refuse_waiting();
         }
     }
-    let why = committed.map_err(|error| error.to_string());
     for complete in completions {
-        complete(why.as_ref().copied().map_err(String::as_str));
+        complete(committed.clone());
     }
 }
 
-/// On an error the transaction must be rolled back, and the request gets no result.
+/// On an error the transaction must be rolled back.
 async fn carry_out(
     connection: &mut SqliteConnection,
     first: Request,
     queues: &Queues,
     completions: &mut Vec<Completion>,
-) -> Result<(), sqlx::Error> {
+) -> StoreResult<()> {
     let (begun, mut next, mut before) = (Instant::now(), Some(first), None);
     while let Some(request) = next {
-        if let Some(statement) = opening(before, request.whole) {
-            execute(connection, statement).await?;
+        if let Some(statement) = opening(before, request.whole)
+            && let Err(error) = execute(connection, statement).await
+        {
+            // The caller of this request gets this error, too.
+            queues.lock().failure = Some(error.clone());
+            return Err(error);
         }
         before = Some(request.whole);
-        let (keep, completion) = (request.work)(connection, false).await;
+        let (failed, completion) = (request.work)(connection, false).await;
         completions.push(completion);
-        if !keep {
-            let undo = if request.whole { "ROLLBACK TO object; RELEASE object" } else { "ROLLBACK TO request" };
-            execute(connection, undo).await?;
+        if let Some(error) = failed {
+            undo(connection, error, request.whole).await?;
         }
         let more = completions.len() < BATCH && begun.elapsed() < LONG;
         next = if more { queues.next() } else { None };
@@ -259,8 +271,18 @@ fn opening(before: Option<bool>, whole: bool) -> Option<&'static str> {
     }
 }
 
-async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
-    sqlx::query(what).execute(connection).await.map(drop)
+/// Undoes the changes of a request that failed with `error`.
+async fn undo(connection: &mut SqliteConnection, error: StoreError, whole: bool) -> StoreResult<()> {
+    let undo = if whole { "ROLLBACK TO object; RELEASE object" } else { "ROLLBACK TO request" };
+    execute(connection, undo).await.map_err(|undone| match error {
+        // A full disk ends the transaction of all requests.
+        StoreError::Unavailable(..) => error,
+        _ => undone,
+    })
+}
+
+async fn execute(connection: &mut SqliteConnection, what: &'static str) -> StoreResult<()> {
+    sqlx::query(what).execute(connection).await.map(drop).map_err(|error| StoreError::of(&error))
 }
 
 #[cfg(test)]

@@ -1,0 +1,141 @@
+//! Keys of repeated requests.
+//!
+//! A request that creates a key and has an idempotency key gets the same key when it is repeated, although stores hold
+//! only hashes of secrets: the new key is derived from the sender's own key, which no store holds either, and from a
+//! random salt, which is stored with the request for as long as it may be repeated. So neither the store alone nor an
+//! old key alone is enough to derive it.
+
+use uuid::Uuid;
+
+use super::keys::{Pak, random_text};
+use super::store::{Guard, IdempotencyToken, StoreError, StoreResult};
+use super::{Catalog, CatalogError, ErrorKind, KeyRow, Result};
+
+const SEEDS: &str = "dropforge catalog 2026-11 seed of the keys of repeated requests";
+const KEYS: &str = "dropforge catalog 2026-11 key of a repeated request";
+const SALT_LENGTH: usize = 32;
+
+/// A secret of the sender of a request, from which keys are derived. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeySeed([u8; 32]);
+
+impl std::fmt::Debug for KeySeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeySeed")
+    }
+}
+
+impl KeySeed {
+    /// The seed of the holder of a key.
+    pub fn of(key: &str) -> Self {
+        Self(blake3::derive_key(SEEDS, key.as_bytes()))
+    }
+
+    fn pak(&self, salt: &str, token: &IdempotencyToken) -> Result<Pak> {
+        let mut hasher = blake3::Hasher::new_derive_key(KEYS);
+        hasher.update(&self.0);
+        // Neither a salt nor a checksum contains a space.
+        hasher.update(format!("{salt} {} {}", token.request, token.key).as_bytes());
+        let mut bytes = hasher.finalize_xof();
+        Pak::from_bytes(|buffer| {
+            bytes.fill(buffer);
+            Ok(())
+        })
+    }
+}
+
+/// A new key, and the token to create it with.
+pub(super) fn new_pak(token: Option<&IdempotencyToken>) -> Result<(Pak, Option<IdempotencyToken>)> {
+    match token {
+        Some(token @ IdempotencyToken { seed: Some(seed), .. }) => {
+            let salt = random_text(SALT_LENGTH)?;
+            Ok((seed.pak(&salt, token)?, Some(IdempotencyToken { salt: Some(salt), ..token.clone() })))
+        }
+        token => Ok((Pak::random()?, token.cloned())),
+    }
+}
+
+/// Adds a row. If an earlier request with this token added it, returns that row and `true`.
+///
+/// # Errors
+/// Those of the change. `NotFound` if the row was removed since.
+pub(super) async fn add_once<T>(
+    token: Option<&IdempotencyToken>,
+    (id, row): (Uuid, T),
+    change: impl Future<Output = StoreResult<()>>,
+    rows: impl Future<Output = StoreResult<Vec<T>>>,
+    id_of: impl Fn(&T) -> Uuid,
+) -> StoreResult<(T, bool)> {
+    match Guard::once(token, id).scope(change).await {
+        Ok(()) => Ok((row, false)),
+        Err(StoreError::Replayed(added)) => {
+            let row = rows.await?.into_iter().find(|row| id_of(row) == added);
+            row.map(|row| (row, true)).ok_or(StoreError::NotFound)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Catalog {
+    /// The key that an earlier request with this token created for `owner`, if it still works.
+    ///
+    /// # Errors
+    /// `key_not_repeatable`.
+    pub(super) async fn repeated_key(
+        &self,
+        token: Option<&IdempotencyToken>,
+        owner: Option<Uuid>,
+    ) -> Result<(KeyRow, String)> {
+        let Some(token @ IdempotencyToken { seed: Some(seed), .. }) = token else { return Err(not_repeatable()) };
+        let salt = self.store().salt(token).await?.ok_or_else(not_repeatable)?;
+        let pak = seed.pak(&salt, token)?;
+        match self.store().key(pak.short_token()).await {
+            Ok(row) if pak.opens(&row) && row.generator_id == owner => Ok((row, pak.reveal())),
+            Ok(_) | Err(StoreError::NotFound) => Err(not_repeatable()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn not_repeatable() -> CatalogError {
+    let message = "the request was carried out before, and its key no longer works: create or rotate a key with another \
+        `Idempotency-Key`";
+    CatalogError::new(ErrorKind::Conflict, "key_not_repeatable", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(key: &str, request: &str, sender: &str) -> IdempotencyToken {
+        let (key, request) = (key.to_owned(), request.to_owned());
+        IdempotencyToken { key, request, seed: Some(KeySeed::of(sender)), salt: None }
+    }
+
+    #[test]
+    fn a_key_is_derived_from_everything_and_is_the_same_again() {
+        let (pak, made) = new_pak(Some(&token("k", "r", "sender"))).unwrap();
+        let salt = made.unwrap().salt.unwrap();
+        let again = |key: &str, request: &str, sender: &str, salt: &str| {
+            KeySeed::of(sender).pak(salt, &token(key, request, sender)).unwrap().reveal()
+        };
+        let pak = pak.reveal();
+        assert!(Pak::parse(&pak).is_some());
+        assert_eq!(again("k", "r", "sender", &salt), pak);
+        for other in [
+            again("K", "r", "sender", &salt),
+            again("k", "R", "sender", &salt),
+            again("k", "r", "another", &salt),
+            again("k", "r", "sender", "another"),
+        ] {
+            assert_ne!(other, pak);
+        }
+        // Every first request has a salt of its own.
+        assert_ne!(new_pak(Some(&token("k", "r", "sender"))).unwrap().0.reveal(), pak);
+    }
+
+    #[test]
+    fn debug_shows_no_seed() {
+        assert_eq!(format!("{:?}", KeySeed::of("sender")), "KeySeed");
+    }
+}

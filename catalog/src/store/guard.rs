@@ -1,0 +1,62 @@
+//! Conditions of a change, checked in its transaction.
+//!
+//! They reach the store as a task-local, like the origin of a change: they are conditions of a request, and no method of
+//! a store is concerned with them.
+
+use uuid::Uuid;
+
+use super::types::IdempotencyToken;
+use crate::model::Timestamp;
+
+tokio::task_local! {
+    static GUARD: Guard;
+}
+
+/// Conditions of a change. If one does not hold, nothing changes and the store returns an error.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    pub(super) once: Option<(IdempotencyToken, Uuid)>,
+    pub(super) requires: Option<Requirement>,
+}
+
+/// A state that a change requires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requirement {
+    /// The last change of the stack was at this time.
+    Stack(Uuid, Timestamp),
+    /// The last change of the generator was at this time.
+    Generator(Uuid, Timestamp),
+    /// The row of a template's label exists.
+    TemplateLabel(Uuid),
+    /// The row of a template's annotation exists.
+    TemplateAnnotation(Uuid),
+    /// The row of a stack's label exists.
+    StackLabel(Uuid),
+    /// The row of a stack's annotation exists.
+    StackAnnotation(Uuid),
+    /// There is another live administrator key than this one, or this is none.
+    OtherAdminKey(Uuid),
+}
+
+impl Guard {
+    /// Carries a request out once: `Replayed` if a request with this token was carried out before, `TokenReused` if that
+    /// was a different one. `created` is the ID of the row that the change creates.
+    pub fn once(token: Option<&IdempotencyToken>, created: Uuid) -> Self {
+        Self { once: token.cloned().map(|token| (token, created)), requires: None }
+    }
+
+    /// Requires a state, if there is a requirement. `Stale` or `LastAdminKey` if the state is another.
+    pub fn requiring(requirement: impl Into<Option<Requirement>>) -> Self {
+        Self { once: None, requires: requirement.into() }
+    }
+
+    /// Runs `change` with these conditions.
+    pub async fn scope<T>(self, change: impl Future<Output = T>) -> T {
+        GUARD.scope(self, change).await
+    }
+
+    /// The conditions of the current task.
+    pub(super) fn current() -> Self {
+        GUARD.try_with(Self::clone).unwrap_or_default()
+    }
+}

@@ -1,0 +1,88 @@
+//! The arguments of `dropforge serve`.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use dropforge_catalog::render;
+use dropforge_catalog::server::Settings;
+
+use super::limits::LimitArgs;
+use super::log::LogArgs;
+use super::size::SizeArgs;
+use super::transport::TransportArgs;
+
+/// Serve a catalog over HTTP
+///
+///     dropforge serve --init admin.key --db catalog.db
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServeArgs {
+    /// Listen on this address; port 0 selects a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3000", env = "DROPFORGE_LISTEN")]
+    pub(super) listen: SocketAddr,
+    /// Use this SQLite file, created if missing, or `postgres://` database
+    #[arg(long, value_name = "DB", default_value = "dropforge.db", env = "DROPFORGE_DB", hide_env_values = true)]
+    pub(super) db: String,
+    /// Create an administrator key if the catalog has none, and write it to FILE, which must not exist, or print it
+    #[arg(long, value_name = "FILE")]
+    pub(super) init: Option<Option<PathBuf>>,
+    /// Read the administrator key from this file if the catalog has none
+    #[arg(long, value_name = "FILE", conflicts_with = "init")]
+    pub(super) init_key_file: Option<PathBuf>,
+    /// Limit the requests per second of each key, or `off`
+    #[arg(long, value_name = "N|off", default_value = "1000", env = "DROPFORGE_RATE_LIMIT", value_parser = rate)]
+    rate_limit: Rate,
+    /// Set the number of render threads that one caller can keep busy; there is one more [default: one per core]
+    #[arg(long, value_name = "N", env = "DROPFORGE_RENDER_THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    render_threads: Option<u16>,
+    /// Limit the milliseconds of a render, including the time that it waits
+    #[arg(long, value_name = "MS", default_value = "5000", env = "DROPFORGE_RENDER_DEADLINE")]
+    render_deadline: u64,
+    /// Read options from this TOML file; its keys are the names of the options
+    #[arg(long, value_name = "FILE", env = "DROPFORGE_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    pub(super) size: SizeArgs,
+    #[command(flatten)]
+    pub(super) logs: LogArgs,
+    #[command(flatten)]
+    pub(super) transport: TransportArgs,
+}
+
+/// A rate limit, or none.
+#[derive(Debug, Clone, Copy)]
+struct Rate(Option<NonZeroU32>);
+
+fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "off" => Ok(Rate(None)),
+        number => number
+            .parse()
+            .map(|rate| Rate(Some(rate)))
+            .map_err(|_| "expected a number greater than 0, or `off`".to_owned()),
+    }
+}
+
+impl ServeArgs {
+    /// The options of the renderer.
+    pub(super) fn render_options(&self) -> render::Options {
+        let usual = render::Options::default();
+        let threads = self.render_threads.map_or(usual.threads, usize::from);
+        render::Options { threads, deadline: Duration::from_millis(self.render_deadline), ..usual }
+    }
+
+    /// The settings of the server, without a log.
+    pub(super) fn settings(&self) -> Settings {
+        self.size.apply(self.limits.apply(Settings {
+            listen: self.listen,
+            rate: self.rate_limit.0,
+            ..Settings::default()
+        }))
+    }
+}

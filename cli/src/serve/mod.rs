@@ -1,0 +1,70 @@
+//! `dropforge serve`: the catalog over HTTP.
+
+mod args;
+pub(crate) mod config;
+mod first_key;
+mod limits;
+mod log;
+mod shutdown;
+mod size;
+mod transport;
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge_catalog::server::{Server, Settings};
+use dropforge_catalog::{Catalog, CatalogError, store};
+
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+
+pub(crate) use args::ServeArgs;
+use log::{Level, Logger};
+
+/// Runs the command.
+pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let key = args.init_key_file.as_ref().map(|path| files.read(path)).transpose()?;
+    let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start the service: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
+    let served = runtime.block_on(serve(args, key.as_ref().map(|key| key.text()), console));
+    // Renders that outlast the drain must not hold up the end.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
+    let catalog = Catalog::open(&args.db, &args.render_options()).await.map_err(|error| unusable(&args.db, &error))?;
+    let catalog = catalog.with_quotas(args.size.quotas());
+    first_key(args, given_key, &catalog, console).await?;
+    let unbound =
+        |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
+    let logger = Logger::start(args.logs, console);
+    let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..args.settings() })?;
+    let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
+    let shutdown = shutdown::shutdown().map_err(unbound)?;
+    let address = server.address();
+    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
+    if let Some(warning) = args.transport.warning(address) {
+        logger.event(Level::Warn, &warning, console);
+    }
+    let deadline = server.serve(shutdown).await;
+    // Whatever the store still waits for must not hold up the end.
+    let _ = tokio::time::timeout_at(deadline, catalog.store().close()).await;
+    logger.flush();
+    Ok(Exit::Ok)
+}
+
+/// Creates the first key if requested.
+async fn first_key(args: &ServeArgs, given: Option<&str>, catalog: &Catalog, console: &Console) -> Result<(), Failed> {
+    match (&args.init, given) {
+        (Some(Some(path)), _) => first_key::written(path, catalog, console).await,
+        (Some(None), _) => first_key::printed(catalog, console).await,
+        (None, Some(_)) => catalog.initialise(given).await.map(drop).map_err(|error| unusable(&args.db, &error)),
+        (None, None) => Ok(()),
+    }
+}
+
+fn unusable(db: &str, error: &CatalogError) -> Failed {
+    let cause = error.cause.as_deref().map_or_else(|| error.to_string(), str::to_owned);
+    let (shown, cause) = (store::address(db), store::without_password(db, &cause));
+    Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {cause}")).into()
+}
