@@ -8,8 +8,9 @@ use lru::LruCache;
 use uuid::Uuid;
 
 use super::error::Result;
+use super::quota::{Ledger, Quotas, Reserved};
 use super::render::{self, Renderer};
-use super::store::{self, Store};
+use super::store::{self, Store, Usage};
 
 /// Number of generators whose last recorded activity is kept in memory.
 const ACTIVITY_CACHE: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
@@ -24,6 +25,7 @@ pub struct Catalog {
 struct Shared {
     store: Arc<dyn Store>,
     renderer: Renderer,
+    ledger: Ledger,
     /// The time of each generator's last recorded activity.
     last_active: Mutex<LruCache<Uuid, Instant>>,
 }
@@ -31,7 +33,17 @@ struct Shared {
 impl Catalog {
     /// Creates a catalog on a store.
     pub fn new(store: Arc<dyn Store>, renderer: Renderer) -> Self {
-        Self { shared: Arc::new(Shared { store, renderer, last_active: Mutex::new(LruCache::new(ACTIVITY_CACHE)) }) }
+        Self::limited(store, renderer, Quotas::default())
+    }
+
+    fn limited(store: Arc<dyn Store>, renderer: Renderer, quotas: Quotas) -> Self {
+        let last_active = Mutex::new(LruCache::new(ACTIVITY_CACHE));
+        Self { shared: Arc::new(Shared { store, renderer, ledger: Ledger::new(quotas), last_active }) }
+    }
+
+    /// The same catalog with quotas for generators.
+    pub fn with_quotas(&self, quotas: Quotas) -> Self {
+        Self::limited(self.shared.store.clone(), self.shared.renderer.clone(), quotas)
     }
 
     /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
@@ -47,6 +59,16 @@ impl Catalog {
     /// The renderer.
     pub fn renderer(&self) -> &Renderer {
         &self.shared.renderer
+    }
+
+    /// Reserves usage of a generator for a write.
+    pub(super) async fn reserve(&self, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
+        self.shared.ledger.reserve(self.store(), generator, more).await
+    }
+
+    /// Counts the usage of a generator again before its next write.
+    pub(super) fn recount(&self, generator: Option<Uuid>) {
+        self.shared.ledger.forget(generator);
     }
 
     /// Returns `true`, and restarts the interval, if no activity of the generator was recorded within `within`.

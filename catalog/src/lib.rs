@@ -13,7 +13,8 @@
 //! | [`render`] | compiled templates and the threads that render them |
 //! | `fair` | turns: callers share threads, connections and the writer |
 //! | [`store`] | SQLite and PostgreSQL |
-//! | `generators`, `templates`, `stacks`, `objects`, `provenance` | operations |
+//! | `generators`, `templates`, `stacks`, `objects`, `provenance`, `purge` | operations |
+//! | `quota` | what each generator may have |
 //! | [`server`] | the HTTP service and its page |
 
 #![cfg_attr(
@@ -35,6 +36,8 @@ mod model;
 mod objects;
 pub mod parameters;
 mod provenance;
+mod purge;
+mod quota;
 pub mod render;
 mod repeats;
 pub mod review;
@@ -59,6 +62,7 @@ pub use model::{
 };
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
+pub use quota::Quotas;
 pub use repeats::KeySeed;
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};

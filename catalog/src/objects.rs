@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::render::{RenderOutcome, RenderRequest};
 use super::review::Finding;
 use super::stacks::stack_not_found;
-use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, new_id};
+use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
 use super::templates::{Owner, template_not_found};
 use super::{Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 
@@ -121,7 +121,7 @@ impl Catalog {
             let object = self.object(actor, object).await?;
             return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
         }
-        let request = self.render_request(actor, stack, instantiation).await?;
+        let (owner, request) = self.render_request(actor, stack, instantiation).await?;
         let rendered = self.renderer().render_then(request, move |request, mut outcome| {
             let warnings = std::mem::take(&mut outcome.warnings);
             let mut object = NewObject::new(stack, rendered_text(outcome, order)?, false);
@@ -129,12 +129,17 @@ impl Catalog {
             Ok((object, warnings))
         });
         let (object, warnings) = rendered.await?;
-        let (object, replayed) = self.add_object(actor, &object, token).await?;
+        let (object, replayed) = self.add_object(actor, owner, &object, token).await?;
         Ok(Instantiated { object, warnings, replayed })
     }
 
     /// Reads and authorises the template, stack and metadata of an instantiation.
-    async fn render_request(&self, actor: Actor, stack: Uuid, instantiation: &Instantiation) -> Result<RenderRequest> {
+    async fn render_request(
+        &self,
+        actor: Actor,
+        stack: Uuid,
+        instantiation: &Instantiation,
+    ) -> Result<(Uuid, RenderRequest)> {
         let id = match &instantiation.template {
             TemplateSelector::Id(id) => *id,
             TemplateSelector::Newest(owner, name) => {
@@ -144,10 +149,11 @@ impl Catalog {
         };
         let InstantiationRows { stack, template, template_metadata, stack_metadata } =
             self.store().instantiation_rows(stack, id).await?;
-        actor.require_stack_change(&stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?)?;
+        let stack = stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?;
+        actor.require_stack_change(&stack)?;
         let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
-        Ok(RenderRequest {
+        let request = RenderRequest {
             template,
             template_metadata,
             stack_metadata: Some(stack_metadata),
@@ -155,7 +161,8 @@ impl Catalog {
             defaults: instantiation.defaults,
             shared: None,
             check_output: false,
-        })
+        };
+        Ok((stack.generator_id, request))
     }
 
     async fn replayed_object(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
@@ -177,24 +184,30 @@ impl Catalog {
         deletion: bool,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
-        actor.require_stack_change(&self.live_stack(stack).await?)?;
+        let owner = self.live_stack(stack).await?;
+        actor.require_stack_change(&owner)?;
         let object = self.renderer().run(move |scratch| {
             if !deletion || !yaml.is_empty() {
                 scratch.require_yaml(&yaml)?;
             }
             Ok::<_, CatalogError>(NewObject::new(stack, yaml, deletion))
         });
-        self.add_object(actor, &object.await??, token).await
+        self.add_object(actor, owner.generator_id, &object.await??, token).await
     }
 
     async fn add_object(
         &self,
         actor: Actor,
+        owner: Uuid,
         new: &NewObject,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
+        let reserved = self.reserve(Some(owner), Usage::of_object(new)).await?;
         match self.store().create_object(new, token).await {
-            Ok(object) => Ok((object, false)),
+            Ok(object) => {
+                reserved.keep();
+                Ok((object, false))
+            }
             Err(StoreError::Replayed(id)) => Ok((self.object(actor, id).await?, true)),
             Err(error) => Err(stack_not_found()(error)),
         }

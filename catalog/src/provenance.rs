@@ -11,6 +11,11 @@ use super::store::{Instance, Metadata, Page};
 use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
 
+/// Number of instances that a preview reads at once.
+const PREVIEW_ROWS: u32 = 64;
+/// Bytes of texts after which a page of a preview ends.
+const PREVIEW_BYTES: usize = 8 << 20;
+
 /// The result of verifying a record.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Verification {
@@ -129,54 +134,82 @@ impl Catalog {
     pub async fn preview_changes(&self, actor: Actor, version: Uuid, page: &Page) -> Result<Changes> {
         let template = self.template(actor, version).await?;
         let stacks_of = actor.generator();
+        let required = self.store().instantiation_rows(Uuid::nil(), version).await?.template_metadata;
         let (owner, name) = (template.generator_id, &template.name);
-        let instances = self.store().instances(owner, name, stacks_of, page).await?;
-        let full = page.limit.is_some_and(|limit| instances.len() >= limit as usize);
-        let next = instances.last().filter(|_| full).map(|last| last.object.id);
-        let (checked, mut unchanged) = (instances.len(), 0);
-        let mut groups: IndexMap<String, Change> = IndexMap::new();
-        for instance in instances {
-            let Some((key, change)) = self.change(&template, &instance).await? else {
-                unchanged += 1;
-                continue;
-            };
-            groups.entry(key).or_insert(change).instances.push(Changed {
-                deployment_object_id: instance.object.id,
-                stack_id: instance.object.stack_id,
-                template_version: instance.provenance.template_version,
-            });
-        }
-        let changes = groups.into_values().collect();
-        Ok(Changes { template_id: version, instances: checked, unchanged, changes, next })
+        let mut preview = Preview::default();
+        let (mut after, mut left) = (page.after, page.limit.unwrap_or(u32::MAX));
+        let next = loop {
+            let rows = left.min(PREVIEW_ROWS);
+            let page = Page { after, limit: Some(rows) };
+            let instances = self.store().instances(owner, name, stacks_of, &page).await?;
+            (after, left) = (instances.last().map(|last| last.object.id), left - rows);
+            let full = instances.len() == rows as usize;
+            for instance in instances {
+                let change = self.change(&template, &required, &instance).await?;
+                preview.add(&instance, change);
+            }
+            if !full || left == 0 || preview.bytes >= PREVIEW_BYTES {
+                break after.filter(|_| full);
+            }
+        };
+        let Preview { instances, unchanged, changes, .. } = preview;
+        let changes = changes.into_values().collect();
+        Ok(Changes { template_id: version, instances, unchanged, changes, next })
     }
 
     /// The change to one instance and its group key, or `None` if it stays the same.
-    async fn change(&self, template: &TemplateVersion, instance: &Instance) -> Result<Option<(String, Change)>> {
-        let read = self.store().instantiation_rows(instance.object.stack_id, template.id).await;
-        let read = read?;
+    async fn change(
+        &self,
+        template: &TemplateVersion,
+        required: &Metadata,
+        instance: &Instance,
+    ) -> Result<Option<(String, Change)>> {
         let old = &instance.object.yaml_content;
-        Ok(
-            match self
-                .rerender(template, Some((read.template_metadata, read.stack_metadata)), &instance.provenance)
-                .await?
-            {
-                Ok(new) if new == *old => None,
-                Ok(new) => {
-                    let before = format!("version {}", instance.provenance.template_version);
-                    let (old, after) = (old.clone(), format!("version {}", template.version));
-                    let compare = move |_: &mut _| {
-                        let diff = unified_diff(&before, &after, &old, &new);
-                        (changed_lines(&diff), diff)
-                    };
-                    let (key, diff) = self.renderer().run(compare).await?;
-                    Some((key, Change { instances: Vec::new(), diff, errors: Vec::new() }))
-                }
-                Err(errors) => {
-                    let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                    Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
-                }
-            },
-        )
+        let metadata = (required.clone(), instance.stack_metadata.clone());
+        Ok(match self.rerender(template, Some(metadata), &instance.provenance).await? {
+            Ok(new) if new == *old => None,
+            Ok(new) => {
+                let before = format!("version {}", instance.provenance.template_version);
+                let (old, after) = (old.clone(), format!("version {}", template.version));
+                let compare = move |_: &mut _| {
+                    let diff = unified_diff(&before, &after, &old, &new);
+                    (changed_lines(&diff), diff)
+                };
+                let (key, diff) = self.renderer().run(compare).await?;
+                Some((key, Change { instances: Vec::new(), diff, errors: Vec::new() }))
+            }
+            Err(errors) => {
+                let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
+            }
+        })
+    }
+}
+
+/// The instances previewed so far.
+#[derive(Default)]
+struct Preview {
+    instances: usize,
+    unchanged: usize,
+    changes: IndexMap<String, Change>,
+    /// Bytes of the texts.
+    bytes: usize,
+}
+
+impl Preview {
+    fn add(&mut self, instance: &Instance, change: Option<(String, Change)>) {
+        self.instances += 1;
+        self.bytes += instance.object.yaml_content.len();
+        let Some((key, change)) = change else {
+            self.unchanged += 1;
+            return;
+        };
+        self.bytes += change.diff.len();
+        self.changes.entry(key).or_insert(change).instances.push(Changed {
+            deployment_object_id: instance.object.id,
+            stack_id: instance.object.stack_id,
+            template_version: instance.provenance.template_version,
+        });
     }
 }
 

@@ -86,18 +86,26 @@ impl Catalog {
         }
         validation::name(&to.name)?;
         validation::description(to.description.as_deref())?;
-        let (name, description) = (to.name.clone(), to.description.clone());
+        let (name, description, owner) = (to.name.clone(), to.description.clone(), before.generator_id);
         let stack = Stack { name, description, generator_id: to.generator_id, updated_at: now(), ..before };
-        self.store().update_stack(&stack, expected).await.map_err(stack_not_found())
+        let stack = self.store().update_stack(&stack, expected).await.map_err(stack_not_found())?;
+        if stack.generator_id != owner {
+            self.recount(Some(owner));
+            self.recount(Some(stack.generator_id));
+        }
+        Ok(stack)
     }
 
     /// Deletes a stack and its objects, and adds a deletion marker. `expected` is the time of the last change that the
     /// caller has seen.
     pub async fn delete_stack(&self, actor: Actor, id: Uuid, expected: Option<Timestamp>) -> Result<()> {
-        actor.require_stack_change(&self.live_stack(id).await?)?;
+        let stack = self.live_stack(id).await?;
+        actor.require_stack_change(&stack)?;
         let marker = NewObject::new(id, String::new(), true);
         let guard = Guard::requiring(expected.map(|at| Requirement::Stack(id, at)));
-        guard.scope(self.store().delete_stack(id, &marker)).await.map_err(stack_not_found())
+        guard.scope(self.store().delete_stack(id, &marker)).await.map_err(stack_not_found())?;
+        self.recount(Some(stack.generator_id));
+        Ok(())
     }
 
     /// Lists the labels of a stack.

@@ -7,7 +7,8 @@ use super::objects::not_a_cursor;
 use super::repeats::add_once;
 use super::review::{Finding, Review};
 use super::store::{
-    Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, new_id,
+    Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, TemplateSearch,
+    Usage, new_id,
 };
 use super::{
     Actor, Catalog, CatalogError, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now, validation,
@@ -75,6 +76,16 @@ impl Catalog {
     /// Lists the live versions that the actor can read, optionally those of one name.
     pub async fn templates(&self, actor: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
         Ok(self.store().templates(actor.visibility()?, name, page).await?)
+    }
+
+    /// Searches the live versions that the actor can read by name.
+    pub async fn search_templates(
+        &self,
+        actor: Actor,
+        search: &TemplateSearch,
+        page: &Page,
+    ) -> Result<Vec<TemplateVersion>> {
+        Ok(self.store().search_templates(actor.visibility()?, search, page).await?)
     }
 
     /// Creates a template, or the next version if the actor already has one with this name.
@@ -146,8 +157,12 @@ impl Catalog {
         validation::template_description(version.description.as_deref())?;
         let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
         let review = self.review(content, schema, strict).await?;
+        let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
         let (template, replayed) = match self.store().create_version(&version, token).await {
-            Ok(template) => (template, false),
+            Ok(template) => {
+                reserved.keep();
+                (template, false)
+            }
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
             Err(error) => return Err(error.into()),
         };
@@ -212,8 +227,11 @@ impl Catalog {
 
     /// Deletes one version.
     pub async fn delete_template(&self, actor: Actor, id: Uuid) -> Result<()> {
-        actor.require_change(&self.live_template(id).await?, "delete")?;
-        self.store().delete_template(id, now()).await.map_err(template_not_found())
+        let template = self.live_template(id).await?;
+        actor.require_change(&template, "delete")?;
+        self.store().delete_template(id, now()).await.map_err(template_not_found())?;
+        self.recount(template.generator_id);
+        Ok(())
     }
 
     /// Lists the labels that a stack must have.

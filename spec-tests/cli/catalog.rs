@@ -162,6 +162,29 @@ fn marks_and_keys_are_changed() {
 }
 
 #[test]
+fn deleted_rows_are_purged() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--set", "n=1"]).expect(0);
+        catalog.run(&["update", "web", "web.tera"]).expect(0);
+        catalog.run(&["delete", "web@1"]).expect(0);
+        catalog.run(&["stack", "create", "gone", "--generator", "team", "--label", "env=prod"]).expect(0);
+        catalog.run(&["instantiate", "web", "--stack", "gone", "--set", "name=cart", "--set", "n=1"]).expect(0);
+        catalog.run(&["delete", "web@2"]).expect(0);
+        catalog.run(&["stack", "delete", "gone"]).expect(0);
+        let old = catalog.run(&["purge", "--older-than", "30d"]).expect(0).stdout;
+        assert_eq!(old, "removed 0 stacks, 0 objects and 0 template versions\n");
+        let purged = catalog.run(&["purge", "--older-than", "0s"]).expect(0).stdout;
+        let kept = "kept 1 deleted template version, from which objects were rendered\n";
+        assert_eq!(purged, format!("removed 1 stack, 2 objects and 1 template version\n{kept}"));
+        catalog.run(&["verify", "shop"]).expect(0);
+        assert_eq!(catalog.json(&["purge", "--older-than", "0s"])["kept_templates"], 1);
+        catalog.run(&["purge"]).expect(2).says(&["--older-than"]);
+        catalog.run(&["purge", "--older-than", "-1d"]).expect(2);
+    });
+}
+
+#[test]
 fn a_directory_is_imported_once() {
     Catalog::each(|catalog| {
         catalog.sandbox.write("web.labels", "env=prod\n\nteam=a\n");
@@ -239,6 +262,9 @@ fn unopenable_catalogs_are_errors() {
     sandbox.run(&["catalog", "--db", "text.db", "list"]).expect(1).says(&["E1002"]);
     sandbox.run(&["serve", "--db", "text.db", "--listen", "127.0.0.1:0"]).expect(1).says(&["E1002", "text.db"]);
     sandbox.run(&["serve", "--rate-limit", "0"]).expect(2).says(&["expected a number greater than 0, or `off`"]);
+    sandbox.run(&["serve", "--quota-objects", "x"]).expect(2).says(&["expected a number, or `off`"]);
+    sandbox.run(&["serve", "--quota-bytes", "1 mile"]).expect(2).says(&["expected a size"]);
+    sandbox.run(&["serve", "--probe-listen", "here"]).expect(2).says(&["--probe-listen"]);
     assert!(sandbox.read("text.db").starts_with("this is no database"));
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::background::Probes;
 use super::driver::drive;
 use super::origin::FromPeer;
 use super::places::{Place, Places};
@@ -39,6 +40,7 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     service: Arc<Service>,
+    probes: Probes,
 }
 
 impl Server {
@@ -49,8 +51,9 @@ impl Server {
     pub async fn bind(settings: Settings, catalog: Catalog) -> io::Result<Self> {
         let listener = TcpListener::bind(settings.listen).await?;
         let address = listener.local_addr()?;
+        let probes = Probes::bind(settings.probe_listen).await?;
         let service = Arc::new(Service::new(settings, catalog, &routes::description())?);
-        Ok(Self { listener, address, router: routes::router(&service), service })
+        Ok(Self { listener, address, router: routes::router(&service), service, probes })
     }
 
     /// The address of the server.
@@ -58,12 +61,18 @@ impl Server {
         self.address
     }
 
+    /// The address of the probe listener, if there is one.
+    pub fn probe_address(&self) -> Option<SocketAddr> {
+        self.probes.address()
+    }
+
     /// Serves until `end` completes. Then `/readyz` answers 503 for [`Settings::not_ready`]; after that the server
     /// accepts no more connections and finishes current requests. All this takes at most [`Settings::drain`].
     ///
     /// Returns the time at which that has passed.
     pub async fn serve(self, end: impl Future<Output = ()>) -> Instant {
-        let Self { listener, router, service, .. } = self;
+        let Self { listener, router, service, probes, .. } = self;
+        let _background = probes.start(&service);
         let settings = &service.settings;
         let (drain, draining) = watch::channel(false);
         let mut tasks = JoinSet::new();

@@ -14,6 +14,7 @@
 //! ```
 
 mod authentication;
+mod background;
 mod body;
 mod connections;
 mod driver;
@@ -21,6 +22,7 @@ mod error;
 mod extract;
 mod in_process;
 mod line_body;
+mod list;
 mod loads;
 mod metrics;
 mod negotiation;

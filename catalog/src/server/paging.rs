@@ -2,8 +2,8 @@
 
 use axum::extract::{FromRequestParts, OriginalUri};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, StatusCode, header};
-use serde::{Deserialize, Serialize};
+use axum::http::{HeaderName, header};
+use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
@@ -58,26 +58,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
 }
 
 impl Paging {
-    /// The page to read from the catalog: one row more than requested, which shows if there is another page.
-    pub(super) fn page(&self) -> Page {
-        Page { after: self.cursor, limit: self.limit.map(|limit| limit + 1) }
+    /// Maximum number of entries. `None` stands for a complete list.
+    pub(super) fn limit(&self) -> Option<usize> {
+        self.limit.map(|limit| limit as usize)
+    }
+
+    /// The last entry of the previous page.
+    pub(super) fn after(&self) -> Option<Uuid> {
+        self.cursor
     }
 
     /// Bounds the page where a complete list would be too long.
     pub(super) fn or_longest(self) -> Self {
         Self { limit: Some(self.limit.unwrap_or(MAX_PAGE_SIZE)), ..self }
-    }
-
-    /// A response with the page and a link to the next one.
-    pub(super) fn respond<T: Serialize>(&self, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Result<ApiResponse> {
-        let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let response = ApiResponse::json(StatusCode::OK, &rows)?;
-        match rows.last().filter(|_| more) {
-            None => Ok(response),
-            Some(last) => Ok(self.with_next(response, id(last))),
-        }
     }
 
     /// The page to read where a complete list would be too expensive.

@@ -1,5 +1,6 @@
 //! Successful responses: status, body and headers.
 
+use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -44,6 +45,11 @@ impl ApiResponse {
 
     /// A response with status 200 and a text body.
     pub(super) fn text(content_type: &'static str, body: String) -> Self {
+        Self(([(header::CONTENT_TYPE, content_type)], body).into_response())
+    }
+
+    /// A response with status 200 and a body.
+    pub(super) fn body(content_type: &'static str, body: Body) -> Self {
         Self(([(header::CONTENT_TYPE, content_type)], body).into_response())
     }
 

@@ -22,6 +22,10 @@ use crate::Origin;
 pub struct Settings {
     /// Address to listen on. With port 0 the system chooses a port ([`Server::address`](super::Server::address)).
     pub listen: SocketAddr,
+    /// Address to listen on for probes: `/healthz`, `/readyz` and `/metrics` without a key. Default: none.
+    pub probe_listen: Option<SocketAddr>,
+    /// Interval between counts of the catalog's rows, for the metrics.
+    pub count_interval: Duration,
     /// Maximum number of connections. A further one takes the place of the oldest one without a request, or waits.
     pub connections: usize,
     /// Maximum number of connections from one address. A further one takes the place of the address's oldest one without
@@ -43,6 +47,8 @@ pub struct Settings {
     pub body_bytes: usize,
     /// Maximum bytes of the body of a stamp request.
     pub stamp_bytes: usize,
+    /// Maximum bytes of a page of a list, unless it has one entry. A list without pages is sent in parts.
+    pub page_bytes: usize,
     /// Maximum bytes of all request bodies in memory. One caller gets at most half of it, and status 503 beyond.
     pub body_memory: usize,
     /// Maximum number of concurrent stamp requests of one caller, and half the maximum of all. Further ones get status 503.
@@ -61,6 +67,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            probe_listen: None,
+            count_interval: Duration::from_secs(15),
             connections: 1024,
             connections_per_address: 512,
             head_timeout: Duration::from_secs(10),
@@ -71,6 +79,7 @@ impl Default for Settings {
             not_ready: Duration::ZERO,
             body_bytes: 1 << 20,
             stamp_bytes: 16 << 20,
+            page_bytes: 4 << 20,
             body_memory: 96 << 20,
             stamps: 4,
             rate: None,

@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::error::StoreResult;
-use super::types::{Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Visibility};
+use super::types::{
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, TemplateSearch, Usage,
+    Visibility,
+};
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
@@ -20,6 +23,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Counts the live rows.
     async fn counts(&self) -> StoreResult<Counts>;
+
+    /// Counts the live rows of a generator and the bytes of their texts.
+    async fn usage(&self, generator: Uuid) -> StoreResult<Usage>;
+
+    /// Removes rows for good that were deleted before a time, about `most` of them: stacks with their objects, and
+    /// template versions that no remaining record names.
+    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged>;
 
     /// The use of the store's connections, which callers share in turns.
     fn load(&self) -> Load;
@@ -111,6 +121,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>>;
 
+    /// Searches live versions by name. The result is ordered by name, without regard to the case of ASCII letters, and
+    /// by ID. The page continues after the last version seen.
+    async fn search_templates(
+        &self,
+        visibility: Visibility,
+        search: &TemplateSearch,
+        page: &Page,
+    ) -> StoreResult<Vec<TemplateVersion>>;
+
     /// Deletes one version.
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
 
@@ -187,7 +206,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn provenance(&self, object: Uuid) -> StoreResult<Provenance>;
 
     /// Lists the live objects that were rendered from any version of an owner's template: the newest of each stack, in
-    /// the order of their IDs. With `stacks_of`, only those in stacks of this generator.
+    /// the order of the stacks' IDs. The page continues after the stack of the last object seen. With `stacks_of`, only those in stacks of this generator.
     async fn instances(
         &self,
         owner: Option<Uuid>,

@@ -26,5 +26,12 @@ pub use outage::Outage;
 pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
-    Visibility, new_id,
+    Purged, TemplateSearch, Usage, Visibility, new_id,
 };
+
+/// The statements of lists, lookups and counts of SQLite and of PostgreSQL, each with its name and the types of its
+/// parameters in PostgreSQL.
+#[doc(hidden)]
+pub fn statements() -> [&'static [(&'static str, &'static str, &'static str)]; 2] {
+    [sqlite::STATEMENTS, postgres::STATEMENTS]
+}

@@ -1,5 +1,6 @@
 //! Arguments and results of store methods.
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::KeySeed;
@@ -35,6 +36,15 @@ pub enum Visibility {
     All,
     /// System templates and those of a generator.
     Generator(Uuid),
+}
+
+/// A search for templates by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TemplateSearch {
+    /// Text that the name contains, without regard to the case of ASCII letters.
+    pub text: String,
+    /// `true` to leave out all but the newest version of each template.
+    pub newest: bool,
 }
 
 /// A version to create.
@@ -128,6 +138,8 @@ pub struct Instance {
     pub object: DeploymentObject,
     /// The provenance.
     pub provenance: Provenance,
+    /// Labels and annotations of its stack, in no order.
+    pub stack_metadata: Metadata,
 }
 
 /// Numbers of live rows.
@@ -141,6 +153,57 @@ pub struct Counts {
     pub stacks: i64,
     /// Deployment objects.
     pub objects: i64,
+}
+
+/// Live rows of a generator, and the bytes of their texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Template versions.
+    pub templates: u64,
+    /// Deployment objects.
+    pub objects: u64,
+    /// Bytes of templates, schemas and YAML.
+    pub bytes: u64,
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            templates: self.templates.saturating_add(other.templates),
+            objects: self.objects.saturating_add(other.objects),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+impl std::ops::Sub for Usage {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            templates: self.templates.saturating_sub(other.templates),
+            objects: self.objects.saturating_sub(other.objects),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+/// Numbers of rows that were removed for good.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Purged {
+    /// Deployment objects with their records.
+    pub objects: i64,
+    /// Stacks.
+    pub stacks: i64,
+    /// Template versions.
+    pub templates: i64,
+    /// Deleted template versions that stay, because the provenance of an object names them. Known once `more` is not
+    /// set.
+    pub kept_templates: i64,
+    /// `true` if there are more rows to remove.
+    pub more: bool,
 }
 
 /// Generates an ID that is greater than all earlier ones.

@@ -10,6 +10,7 @@ use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
 use super::objects::{self, DiffArgs, InstantiateArgs};
 use super::output::Output;
+use super::purge::{self, PurgeArgs};
 use super::references::TemplateRef;
 use super::stacks::{self, StackCommand};
 use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
@@ -66,6 +67,7 @@ enum CatalogCommand {
     },
     Diff(DiffArgs),
     Import(ImportArgs),
+    Purge(PurgeArgs),
     /// Add, list and delete stacks
     #[command(subcommand)]
     Stack(StackCommand),
@@ -102,6 +104,7 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
         CatalogCommand::Diff(args) => objects::diff(client, args, output),
         CatalogCommand::Import(args) => import::import(client, args, files, output),
+        CatalogCommand::Purge(args) => purge::purge(client, args, output),
         CatalogCommand::Stack(command) => stacks::run(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),

@@ -127,23 +127,9 @@ pub(crate) fn strict_path(path: &str, strict: bool) -> String {
 
 /// Lists templates.
 pub(crate) fn list(client: &Client, all: bool, output: &Output) -> ClientResult<Exit> {
-    let list = client.get("/templates")?;
-    output.rows(&if all { list } else { newest(&list) }, COLUMNS)?;
+    let list = client.get(if all { "/templates" } else { "/templates?latest=true" })?;
+    output.rows(&list, COLUMNS)?;
     Ok(Exit::Ok)
-}
-
-/// The newest version of each template.
-fn newest(list: &Json) -> Json {
-    let mut newest: Vec<&Json> = Vec::new();
-    for row in rows(list) {
-        let same = |other: &&mut &Json| other["name"] == row["name"] && other["generator_id"] == row["generator_id"];
-        match newest.iter_mut().find(same) {
-            Some(other) if other["version"].as_i64() < row["version"].as_i64() => *other = row,
-            Some(_) => {}
-            None => newest.push(row),
-        }
-    }
-    json!(newest)
 }
 
 /// Shows a template.

@@ -12,6 +12,7 @@ use dropforge_catalog::server::Settings;
 
 use super::limits::LimitArgs;
 use super::log::LogArgs;
+use super::size::SizeArgs;
 use super::transport::TransportArgs;
 
 /// Serve a catalog over HTTP
@@ -47,6 +48,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
+    pub(super) size: SizeArgs,
+    #[command(flatten)]
     pub(super) logs: LogArgs,
     #[command(flatten)]
     pub(super) transport: TransportArgs,
@@ -76,6 +79,10 @@ impl ServeArgs {
 
     /// The settings of the server, without a log.
     pub(super) fn settings(&self) -> Settings {
-        self.limits.apply(Settings { listen: self.listen, rate: self.rate_limit.0, ..Settings::default() })
+        self.size.apply(self.limits.apply(Settings {
+            listen: self.listen,
+            rate: self.rate_limit.0,
+            ..Settings::default()
+        }))
     }
 }

@@ -6,6 +6,7 @@ mod first_key;
 mod limits;
 mod log;
 mod shutdown;
+mod size;
 mod transport;
 
 use dropforge::diagnostics::{Code, Diagnostic};
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -
 
 async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
     let catalog = Catalog::open(&args.db, &args.render_options()).await.map_err(|error| unusable(&args.db, &error))?;
+    let catalog = catalog.with_quotas(args.size.quotas());
     first_key(args, given_key, &catalog, console).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));

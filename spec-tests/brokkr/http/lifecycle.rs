@@ -93,7 +93,13 @@ fn a_key_that_asks_too_often_waits_and_others_do_not() {
         (!waits).then(|| text(&made.has(201).json()["pak"]))
     });
     server.call(&other.unwrap(), "POST", "/api/v1/auth/pak").has(200);
-    let metrics = server.metrics();
+    let metrics = (0..200).find_map(|_| {
+        let metrics = server.call(&server.admin, "GET", "/metrics");
+        let waits = metrics.status == 429;
+        waits.then(|| std::thread::sleep(Duration::from_millis(20)));
+        (!waits).then(|| metrics.has(200).text().to_owned())
+    });
+    let metrics = metrics.unwrap();
     let limited = metrics.lines().find_map(|line| line.strip_prefix("dropforge_http_limited_total "));
     assert!(limited.unwrap().parse::<u64>().unwrap() >= 1);
 }

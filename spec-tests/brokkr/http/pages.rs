@@ -1,7 +1,11 @@
 //! Pagination.
 
-use serde_json::json;
+use std::io::Write;
 
+use dropforge_catalog::server::Settings;
+use serde_json::{Value as Json, json};
+
+use super::client::connect;
 use super::server::{Running, text};
 
 /// The entries of all pages, following `Link`, and the number of pages.
@@ -75,6 +79,86 @@ fn a_page_continues_after_a_deleted_entry() {
     server.call(&server.admin, "DELETE", &format!("/api/v1/templates/{}", ids[1])).has(204);
     let rest = whole(&server, &server.admin, &format!("/api/v1/templates?limit=2&cursor={cursor}"));
     assert_eq!(rest, ids[2..]);
+}
+
+#[test]
+fn a_search_shows_the_newest_version_of_each_name() {
+    let server = Running::new();
+    let (team, other) = (server.team("ci"), server.team("other"));
+    for name in ["web", "Web-admin", "db"] {
+        server.template(&server.admin, name);
+    }
+    let newest = server.template(&server.admin, "web");
+    let own = server.template(&team.pak, "my web");
+    let foreign = server.template(&other.pak, "foreign web");
+    let names = |pak: &str, path: &str| {
+        let list = server.call(pak, "GET", path).has(200).json();
+        list.as_array().unwrap().iter().map(|row| text(&row["name"])).collect::<Vec<_>>()
+    };
+    let path = "/api/v1/templates?search=WEB&latest=true";
+    assert_eq!(names(&team.pak, path), ["my web", "web", "Web-admin"]);
+    assert_eq!(names(&server.admin, path), ["foreign web", "my web", "web", "Web-admin"]);
+    assert_eq!(names(&team.pak, "/api/v1/templates?latest=true"), ["db", "my web", "web", "Web-admin"]);
+    assert_eq!(names(&team.pak, "/api/v1/templates?search=web").len(), 4);
+    let (ids, pages) = walked(&server, &team.pak, &format!("{path}&limit=1"));
+    assert_eq!((ids.len(), pages), (3, 3));
+    assert_eq!(ids[..2], [own, newest]);
+    assert!(!ids.contains(&foreign));
+    let both = server.call(&team.pak, "GET", "/api/v1/templates?name=web&latest=true");
+    both.is(400, "invalid_query");
+    server.call(&team.pak, "GET", "/api/v1/templates?latest=maybe").is(400, "invalid_query");
+}
+
+/// Adds objects of `size` bytes to a stack and returns their IDs, newest first.
+fn objects(server: &Running, stack: &str, count: usize, size: usize) -> Vec<String> {
+    let path = format!("/api/v1/stacks/{stack}/deployment-objects");
+    let body = json!({ "yaml_content": format!("a: {}", "x".repeat(size)) });
+    let mut ids: Vec<_> = (0..count).map(|_| text(&server.made(&path, &body)["id"])).collect();
+    ids.reverse();
+    ids
+}
+
+#[test]
+fn a_page_ends_at_its_budget_and_has_at_least_one_entry() {
+    let server = Running::with(Settings { page_bytes: 10_000, ..Settings::default() });
+    let team = server.team("ci");
+    let path = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
+    let mut all = objects(&server, &team.stack, 9, 2800);
+    all.splice(..0, objects(&server, &team.stack, 2, 20_000));
+    // Two entries that are larger than the budget, then nine, of which three fit.
+    assert_eq!(walked(&server, &team.pak, &format!("{path}?limit=100")), (all.clone(), 5));
+    assert_eq!(walked(&server, &team.pak, &format!("{path}?limit=2")), (all.clone(), 2 + 5));
+    assert_eq!(walked(&server, &team.pak, &format!("{path}?limit=1")), (all.clone(), 11));
+    for page in ["?limit=100", "?limit=2"] {
+        assert!(server.call(&team.pak, "GET", &format!("{path}{page}")).body.len() < 21_000);
+    }
+    // Without a limit the list is complete.
+    assert_eq!(whole(&server, &team.pak, &path), all);
+}
+
+#[test]
+fn a_whole_list_is_sent_while_it_is_read() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let path = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
+    let all = objects(&server, &team.stack, 40, 50_000);
+    let reply = server.call(&team.pak, "GET", &path);
+    assert_eq!(reply.has(200).header("transfer-encoding"), Some("chunked"));
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    assert_eq!(reply.header("link"), None);
+    let list = reply.json();
+    assert_eq!(list.as_array().unwrap().iter().map(|row| text(&row["id"])).collect::<Vec<_>>(), all);
+    assert!(list.as_array().unwrap().iter().all(|row: &Json| row["yaml_content"].as_str().unwrap().len() == 50_003));
+    // A short list has a length.
+    assert!(server.call(&team.pak, "GET", "/api/v1/stacks").header("content-length").is_some());
+    // A client that leaves ends the work, and one that reads nothing holds up nobody.
+    let request = server.further("GET", &path).key(&team.pak).bytes();
+    let mut slow: Vec<_> = (0..8).map(|_| connect(server.address)).collect();
+    for stream in &mut slow {
+        stream.write_all(&request).unwrap();
+    }
+    slow.truncate(4);
+    assert_eq!(whole(&server, &team.pak, &path), all);
 }
 
 #[test]

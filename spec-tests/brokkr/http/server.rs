@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dropforge_catalog::server::{Server, Settings};
 use dropforge_catalog::store::new_id;
-use dropforge_catalog::{Catalog, render};
+use dropforge_catalog::{Catalog, Quotas, render};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -26,8 +26,12 @@ pub const SCHEMA: &str = r#"{"type":"object","required":["name","value"],"proper
 /// `DROPFORGE_TEST_HTTP=postgres`.
 pub struct Running {
     pub address: SocketAddr,
+    /// The address of the probe listener.
+    pub probes: Option<SocketAddr>,
     pub admin: String,
     pub catalog: Catalog,
+    /// The value of `--db`.
+    pub url: String,
     runtime: Option<Runtime>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
@@ -64,24 +68,37 @@ pub fn quick() -> Settings {
     }
 }
 
+fn two_threads() -> render::Options {
+    render::Options { threads: 2, ..render::Options::default() }
+}
+
 impl Running {
     pub fn new() -> Self {
         Self::with(Settings::default())
     }
 
     pub fn with(settings: Settings) -> Self {
-        Self::rendering(settings, &render::Options { threads: 2, ..render::Options::default() })
+        Self::rendering(settings, &two_threads())
+    }
+
+    /// Starts a server whose generators have these quotas.
+    pub fn limited(quotas: Quotas) -> Self {
+        Self::start(Settings::default(), &two_threads(), quotas)
     }
 
     /// Starts a server whose renders have these limits.
     pub fn rendering(settings: Settings, options: &render::Options) -> Self {
+        Self::start(settings, options, Quotas::default())
+    }
+
+    fn start(settings: Settings, options: &render::Options, quotas: Quotas) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let database = postgres(&runtime);
         let file = directory.path().join("catalog.db").display().to_string();
         let url =
             database.as_ref().map_or(file, |(server, name)| format!("{}/{name}", server.rsplit_once('/').unwrap().0));
-        let mut running = Self::at(settings, &url, options, runtime);
+        let mut running = Self::at(settings, &url, options, quotas, runtime);
         (running.database, running._directory) = (database, Some(directory));
         running
     }
@@ -89,21 +106,22 @@ impl Running {
     /// A server on a database.
     pub fn on(settings: Settings, url: &str) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        Self::at(settings, url, &render::Options { threads: 2, ..render::Options::default() }, runtime)
+        Self::at(settings, url, &two_threads(), Quotas::default(), runtime)
     }
 
-    fn at(settings: Settings, url: &str, options: &render::Options, runtime: Runtime) -> Self {
+    fn at(settings: Settings, url: &str, options: &render::Options, quotas: Quotas, runtime: Runtime) -> Self {
         let catalog = runtime.block_on(Catalog::open(url, options)).unwrap();
         let admin = runtime.block_on(catalog.initialise(None)).unwrap().unwrap();
-        let server = runtime.block_on(Server::bind(settings, catalog.clone())).unwrap();
-        let address = server.address();
+        let server = runtime.block_on(Server::bind(settings, catalog.with_quotas(quotas))).unwrap();
+        let (address, probes) = (server.address(), server.probe_address());
         let (stop, stopped) = oneshot::channel();
         let handle = runtime.handle().clone();
         let serving = std::thread::spawn(move || {
             let _ = handle.block_on(server.serve(async { drop(stopped.await) }));
         });
         let (runtime, stop, serving) = (Some(runtime), Some(stop), Some(serving));
-        Self { address, admin, catalog, runtime, stop, serving, database: None, _directory: None }
+        let url = url.to_owned();
+        Self { address, probes, admin, catalog, url, runtime, stop, serving, database: None, _directory: None }
     }
 
     /// Runs a future on the server's threads.
@@ -175,7 +193,7 @@ impl Running {
 
     /// The lines of the metrics.
     pub fn metrics(&self) -> String {
-        self.request("GET", "/metrics").send().has(200).text().to_owned()
+        self.request("GET", "/metrics").key(&self.admin).send().has(200).text().to_owned()
     }
 
     pub fn description(&self) -> &'static Json {

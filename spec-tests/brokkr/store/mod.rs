@@ -8,6 +8,8 @@ mod fixtures;
 mod generators;
 mod idempotency;
 mod objects;
+mod plans;
+mod purge;
 mod refusals;
 mod stacks;
 mod templates;
@@ -63,6 +65,7 @@ on_each! {
         an_expectation_that_fails_changes_nothing
         labels_and_annotations_are_carried_over_or_given
         lists_show_visible_rows_page_by_page
+        searches_find_names_page_by_page
         sixteen_writers_leave_no_gap_and_no_duplicate
         one_of_several_conditional_writers_succeeds
         labels_of_versions
@@ -78,8 +81,12 @@ on_each! {
     objects: objects_are_numbered_and_listed_newest_first
         an_instantiation_reads_its_template_and_stack
         objects_need_a_live_stack
+        an_object_that_is_refused_leaves_others_whole
         provenance_outlives_its_object
         instances_are_the_newest_of_each_stack;
+    purge: deleted_rows_are_removed_unless_an_object_needs_them
+        rows_are_removed_in_batches
+        usage_counts_live_rows_and_bytes_of_a_generator;
     idempotency: a_repeated_request_is_carried_out_once
         a_token_of_another_request_is_refused
         a_failed_request_leaves_its_token_free

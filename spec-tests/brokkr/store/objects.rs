@@ -76,6 +76,55 @@ pub async fn objects_need_a_live_stack(db: Arc<Database>) {
     refused!(store.create_object(&an_object(stack.id, "a: 1"), None).await, NotFound);
 }
 
+pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
+    let store = db.open().await;
+    let generator = generator_in(&*store, "g").await;
+    let stack = stack_in(&*store, "s", generator.id).await;
+    let template = version_in(&*store, None, "t").await;
+    let taken = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    // Every third object has an ID that exists, every fourth no template: alone, and together with others.
+    let new = |n: usize| {
+        let mut new = an_instance(stack.id, &template);
+        if n.is_multiple_of(3) {
+            new.id = taken.id;
+        } else if n.is_multiple_of(4) {
+            new.provenance.as_mut().unwrap().template_id = new_id();
+        }
+        (new, !n.is_multiple_of(3) && !n.is_multiple_of(4))
+    };
+    let mut expected = vec![taken.id];
+    for n in 0..12 {
+        let (new, sound) = new(n);
+        assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
+        sound.then(|| expected.push(new.id));
+    }
+    let mut tasks = Vec::new();
+    for n in 0..64 {
+        let ((new, sound), store, stack) = (new(n), store.clone(), stack.id);
+        sound.then(|| expected.push(new.id));
+        tasks.push(tokio::spawn(async move {
+            assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
+            refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
+            if n.is_multiple_of(5) {
+                let label = stack_label(stack, &format!("l{n}"));
+                store.add_stack_label(&label).await.unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let mut found: Vec<_> =
+        store.objects(stack.id, &Page::default()).await.unwrap().into_iter().map(|object| object.id).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    for id in &expected[1..] {
+        assert_eq!(store.provenance(*id).await.unwrap().template_id, template.id);
+    }
+    assert_eq!(store.stack_labels(stack.id).await.unwrap().len(), 13);
+}
+
 pub async fn provenance_outlives_its_object(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
@@ -137,5 +186,20 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     assert_eq!(ids(Some(two.id), "t", None, &all).await.len(), 0);
     assert_eq!(ids(None, "t", None, &Page { after: Some(a), limit: Some(1) }).await, [b]);
     let found = store.instances(None, "t", None, &all).await.unwrap();
+    assert_eq!(found[0].stack_metadata, Metadata::default());
+    for label in ["z", "a"] {
+        store.add_stack_label(&stack_label(stacks[0], label)).await.unwrap();
+    }
+    for (key, value) in [("k", "v"), ("l", "")] {
+        store.add_stack_annotation(&stack_annotation(stacks[0], key, value)).await.unwrap();
+    }
+    let marked = store.instances(None, "t", Some(one.id), &all).await.unwrap();
+    let mut read = marked[0].stack_metadata.clone();
+    read.labels.sort_unstable();
+    read.annotations.sort_unstable();
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(read.labels, ["a", "z"]);
+    assert_eq!(read.annotations, [pair("k", "v"), pair("l", "")]);
+    assert_eq!(marked[1].stack_metadata, Metadata::default());
     assert_eq!((found[0].provenance.template_id, found[0].provenance.template_version), (second.id, 2));
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dropforge_catalog::TemplateVersion;
-use dropforge_catalog::store::{InitialMetadata, Metadata, NewVersion, Page, Store, Visibility, new_id};
+use dropforge_catalog::store::{
+    InitialMetadata, Metadata, NewVersion, Page, Store, TemplateSearch, Visibility, new_id,
+};
 use uuid::Uuid;
 
 use super::fixtures::{a_version, generator_in, now, template_annotation, template_label, version_in};
@@ -139,6 +141,59 @@ pub async fn lists_show_visible_rows_page_by_page(db: Arc<Database>) {
     store.delete_template(made[3], now()).await.unwrap();
     // A page may begin after a row that was deleted meanwhile.
     assert_eq!(list(Visibility::All, None, page(3, 9)).await, [4, 5]);
+}
+
+pub async fn searches_find_names_page_by_page(db: Arc<Database>) {
+    let store = db.open().await;
+    let (one, other) = (generator_in(&*store, "one").await.id, generator_in(&*store, "other").await.id);
+    let made = [
+        (None, "Web"),
+        (Some(one), "api"),
+        (Some(other), "my-WEB"),
+        (Some(one), "web"),
+        (None, "a%b"),
+        (Some(one), "api"),
+        (None, "a_b!"),
+        (Some(one), "Äweb"),
+        (None, "Web"),
+    ];
+    let mut ids = Vec::new();
+    for (owner, name) in made {
+        ids.push(version_in(&*store, owner, name).await.id);
+    }
+    let find = async |visibility, text: &str, newest, page: Page| {
+        let search = TemplateSearch { text: text.to_owned(), newest };
+        let found = store.search_templates(visibility, &search, &page).await.unwrap();
+        found.into_iter().map(|version| ids.iter().position(|id| *id == version.id).unwrap()).collect::<Vec<_>>()
+    };
+    let all = Page::default;
+    assert_eq!(find(Visibility::All, "", false, all()).await, [4, 6, 1, 5, 2, 0, 3, 8, 7]);
+    assert_eq!(find(Visibility::All, "", true, all()).await, [4, 6, 5, 2, 3, 8, 7]);
+    assert_eq!(find(Visibility::All, "wEb", true, all()).await, [2, 3, 8, 7]);
+    assert_eq!(find(Visibility::Generator(one), "web", true, all()).await, [3, 8, 7]);
+    assert_eq!(find(Visibility::Generator(one), "", true, all()).await, [4, 6, 5, 3, 8, 7]);
+    assert_eq!(find(Visibility::Generator(other), "web", false, all()).await, [2, 0, 8]);
+    // Characters of patterns are ordinary.
+    assert_eq!(find(Visibility::All, "%", true, all()).await, [4]);
+    assert_eq!(find(Visibility::All, "_", true, all()).await, [6]);
+    assert_eq!(find(Visibility::All, "b!", true, all()).await, [6]);
+    assert_eq!(find(Visibility::All, "\\", true, all()).await.len(), 0);
+    for visibility in [Visibility::All, Visibility::Generator(one), Visibility::Generator(other)] {
+        let whole = find(visibility, "", true, all()).await;
+        let (mut walked, mut after) = (Vec::new(), None);
+        loop {
+            let page = find(visibility, "", true, Page { after, limit: Some(2) }).await;
+            let Some(last) = page.last() else { break };
+            after = Some(ids[*last]);
+            walked.extend(page);
+        }
+        assert_eq!(walked, whole);
+    }
+    // Without its newest version a template shows the one before, and a page may begin after a deleted version.
+    store.delete_template(ids[8], now()).await.unwrap();
+    assert_eq!(find(Visibility::All, "web", true, all()).await, [2, 0, 3, 7]);
+    assert_eq!(find(Visibility::All, "", true, Page { after: Some(ids[8]), limit: None }).await, [7]);
+    assert_eq!(find(Visibility::All, "", true, Page { after: Some(new_id()), limit: None }).await.len(), 0);
 }
 
 pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {

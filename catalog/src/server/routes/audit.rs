@@ -11,6 +11,7 @@ use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
 use crate::server::extract::Query;
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::response::ApiResponse;
 use crate::{AuditEntry, CatalogError};
@@ -41,7 +42,10 @@ async fn list_audit(
     Query(query): Query<AuditQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let paging = paging.or_longest();
-    let rows = service.catalog.audit(caller.actor, query.object, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.audit(caller.actor, query.object, &page).await }
+    };
+    list(&service, paging.or_longest(), read, |row| row.id).await
 }

@@ -11,6 +11,7 @@ use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
 use crate::server::extract::{Json, Path, RequestBody};
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
@@ -39,8 +40,12 @@ struct CreateGeneratorResponse {
     (status = 403, body = CatalogError, description = "`admin_required`"),
 ))]
 async fn list_generators(State(service): State<Shared>, caller: Caller, paging: Paging) -> Result<ApiResponse> {
-    let rows = service.catalog.generators(caller.actor, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.generators(caller.actor, &page).await }
+    };
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates a generator and its key.

@@ -5,9 +5,11 @@ mod auth;
 mod generators;
 mod keys;
 mod metadata;
+mod metrics;
 mod objects;
 mod probes;
 mod provenance;
+mod purge;
 mod stacks;
 mod stamp;
 mod templates;
@@ -25,6 +27,8 @@ use super::error::ApiError;
 use super::service::Service;
 use super::{authentication, observe, openapi, page};
 
+pub(super) use metrics::probe_router;
+
 /// The state of handlers.
 pub(super) type Shared = Arc<Service>;
 
@@ -38,6 +42,7 @@ fn authenticated() -> OpenApiRouter<Shared> {
         .merge(auth::routes())
         .merge(generators::routes())
         .merge(provenance::routes())
+        .merge(purge::routes())
         .merge(keys::routes())
         .merge(metadata::routes())
         .merge(objects::routes())
@@ -49,16 +54,29 @@ fn authenticated() -> OpenApiRouter<Shared> {
     routes
 }
 
+/// The route of the metrics, which needs a key.
+fn metrics() -> OpenApiRouter<Shared> {
+    let mut routes = metrics::routes();
+    openapi::add_common_responses(routes.get_openapi_mut());
+    routes
+}
+
 /// The description of all routes except those of the page.
 pub(super) fn description() -> OpenApi {
-    OpenApiRouter::with_openapi(openapi::base()).merge(probes::routes()).nest(ROOT, authenticated()).into_openapi()
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(probes::routes())
+        .merge(metrics())
+        .nest(ROOT, authenticated())
+        .into_openapi()
 }
 
 /// All routes.
 pub(super) fn router(service: &Shared) -> Router {
     let authenticate = from_fn_with_state(service.clone(), authentication::authenticate);
-    let authenticated = Router::from(authenticated()).route_layer(authenticate);
+    let authenticated = Router::from(authenticated()).route_layer(authenticate.clone());
+    let metrics = Router::from(metrics()).route_layer(authenticate);
     Router::from(probes::routes())
+        .merge(metrics)
         .merge(page::routes())
         .nest(ROOT, authenticated)
         .fallback(unknown)
@@ -91,7 +109,9 @@ mod tests {
 
     #[test]
     fn every_route_but_the_page_is_described() {
-        let routed = paths(&Router::from(probes::routes()).nest(ROOT, Router::from(authenticated())));
+        let routed = paths(
+            &Router::from(probes::routes()).merge(Router::from(metrics())).nest(ROOT, Router::from(authenticated())),
+        );
         let described: BTreeSet<_> = description().paths.paths.into_keys().collect();
         assert!(routed.len() > 20, "{routed:?}");
         assert_eq!(routed, described);

@@ -14,6 +14,7 @@ use super::versions::parse_owner;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::list::list;
 use crate::server::negotiation::prefers_yaml;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::Preconditions;
@@ -91,8 +92,12 @@ async fn list_deployment_objects(
     Path(id): Path<Uuid>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.objects(caller.actor, id, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.objects(caller.actor, id, &page).await }
+    };
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates an object from a JSON or YAML body.
@@ -102,7 +107,7 @@ async fn list_deployment_objects(
     responses(
         (status = 201, body = DeploymentObject, description = "The object."),
         (status = 400, body = CatalogError, description = "`invalid_deployment_object`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`stack_not_found`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
@@ -144,7 +149,7 @@ async fn parse_submission(
         (status = 201, body = DeploymentObject, description = "The object, with warnings in `X-Dropforge-Warnings`."),
         (status = 400, body = CatalogError, description = "`invalid_parameters`, `template_render_failed`, \
             `invalid_deployment_object`, `invalid_owner`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`stack_not_owned`, `template_not_accessible`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`, `template_not_accessible`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`stack_not_found`, `template_not_found`"),
         (status = 422, body = CatalogError, description = "`template_stack_mismatch`, `idempotency_key_reused`, `invalid_body`"),
     ))]

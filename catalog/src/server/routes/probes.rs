@@ -1,4 +1,4 @@
-//! Routes without a key: liveness, readiness, metrics and the OpenAPI description.
+//! Routes without a key: liveness, readiness and the OpenAPI description.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -9,17 +9,18 @@ use utoipa_axum::routes;
 use super::Shared;
 use crate::CatalogError;
 use crate::server::authentication::has_known_key;
-use crate::server::error::{ApiError, Result};
+use crate::server::error::ApiError;
 use crate::server::response::ApiResponse;
 use crate::store::StoreError;
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::default()
-        .routes(routes!(healthz))
-        .routes(routes!(readyz))
-        .routes(routes!(metrics))
-        .routes(routes!(description))
+    health().routes(routes!(description))
+}
+
+/// The routes of liveness and readiness.
+pub(super) fn health() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(healthz)).routes(routes!(readyz))
 }
 
 /// Reports that the service is alive.
@@ -51,22 +52,6 @@ async fn readyz(State(service): State<Shared>, headers: HeaderMap) -> Response {
         message.push_str(&format!(": {why}"));
     }
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", message).retry_after(1).into_response()
-}
-
-/// Returns metrics in the text format of Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "health", responses(
-    (status = 200, body = String, description = "The metrics."),
-    (status = 500, body = CatalogError, description = "`internal_error`"),
-))]
-async fn metrics(State(service): State<Shared>) -> Result<ApiResponse> {
-    // Without a store the other metrics matter even more.
-    if let Ok(counts) = service.catalog.store().counts().await {
-        service.metrics.set_rows(&counts);
-    }
-    service.metrics.loads.measure(&service.catalog);
-    service.metrics.set_renders(&service.catalog.renderer().stats());
-    let text = service.metrics.text().map_err(|_| ApiError::internal("cannot write the metrics"))?;
-    Ok(ApiResponse::text("text/plain; version=0.0.4; charset=utf-8", text))
 }
 
 /// Returns this description.

@@ -51,7 +51,7 @@ async fn verify_deployment_object(
 /// Previews the changes if all instances of a template were rendered with this version. Instances with the same changed
 /// lines are grouped. Nothing is stored.
 ///
-/// `next` is the cursor of the next page. A page covers at most 1000 instances.
+/// `next` is the cursor of the next page. A page covers at most 1000 instances, and ends early after 8 MiB of texts.
 #[utoipa::path(post, path = "/templates/{id}/changes", tag = "templates", params(("id" = Uuid, Path), PageQuery),
     responses(
         (status = 200, body = Changes, description = "The changes."),

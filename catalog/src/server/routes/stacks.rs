@@ -11,6 +11,7 @@ use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
 use crate::server::extract::{Json, Path, Query};
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
@@ -44,8 +45,12 @@ async fn list_stacks(
     Query(ListQuery { pak_id }): Query<ListQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.stacks(caller.actor, pak_id, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.stacks(caller.actor, pak_id, &page).await }
+    };
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates a stack.

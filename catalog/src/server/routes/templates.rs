@@ -1,5 +1,7 @@
 //! Template versions. Each version is a resource of its own.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -10,11 +12,13 @@ use uuid::Uuid;
 use super::Shared;
 use crate::review::Review;
 use crate::server::authentication::Caller;
-use crate::server::error::Result;
+use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, Query};
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
+use crate::store::TemplateSearch;
 use crate::{CatalogError, Created, Owner, TemplateChange, TemplateInput, TemplateVersion};
 
 /// The routes.
@@ -31,6 +35,25 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 struct ListQuery {
     /// Only templates with this name.
     name: Option<String>,
+    /// Only templates whose name contains this text, without regard to the case of ASCII letters.
+    search: Option<String>,
+    /// `true` to list only the newest version of each template.
+    latest: Option<bool>,
+}
+
+impl ListQuery {
+    /// The search, if the request is one.
+    fn search(&self) -> Result<Option<TemplateSearch>> {
+        if self.search.is_none() && self.latest.is_none() {
+            return Ok(None);
+        }
+        if self.name.is_some() {
+            let message = "use either `name`, or `search` and `latest`";
+            return Err(ApiError::invalid("invalid_query", message));
+        }
+        let text = self.search.clone().unwrap_or_default();
+        Ok(Some(TemplateSearch { text, newest: self.latest.unwrap_or_default() }))
+    }
 }
 
 /// Query parameters of a review.
@@ -52,6 +75,9 @@ struct CheckRequest {
 }
 
 /// Lists templates, with an entry for each live version that the caller can read.
+///
+/// The entries are in the order of their creation. With `search` or `latest` they are in the order of their names,
+/// without regard to the case of ASCII letters.
 #[utoipa::path(get, path = "/templates", tag = "templates", params(ListQuery, PageQuery), responses(
     (status = 200, body = [TemplateVersion], description = "The versions."),
     (status = 403, body = CatalogError, description = "`templates_not_accessible`"),
@@ -59,11 +85,21 @@ struct CheckRequest {
 async fn list_templates(
     State(service): State<Shared>,
     caller: Caller,
-    Query(ListQuery { name }): Query<ListQuery>,
+    Query(query): Query<ListQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.templates(caller.actor, name.as_deref(), &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let search = query.search()?;
+    let (catalog, asked) = (service.catalog.clone(), Arc::new((search, query.name)));
+    let read = move |page| {
+        let (catalog, asked) = (catalog.clone(), asked.clone());
+        async move {
+            match &*asked {
+                (Some(search), _) => catalog.search_templates(caller.actor, search, &page).await,
+                (None, name) => catalog.templates(caller.actor, name.as_deref(), &page).await,
+            }
+        }
+    };
+    list(&service, paging, read, |row| row.id).await
 }
 
 /// Creates a template, or the next version if the caller already has one with this name.
@@ -74,7 +110,7 @@ async fn list_templates(
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_name`, `invalid_description`, `invalid_template_content`, `invalid_label`, `invalid_annotation`, \
             `template_review_failed`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`template_create_denied`"),
+        (status = 403, body = CatalogError, description = "`template_create_denied`, `quota_exceeded`"),
         (status = 409, body = CatalogError, description = "`unique_violation`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
@@ -136,7 +172,7 @@ async fn get_template(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_description`, `invalid_template_content`, `template_review_failed`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = CatalogError, description = "`template_not_owned`"),
+        (status = 403, body = CatalogError, description = "`template_not_owned`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`template_not_found`"),
         (status = 412, body = CatalogError, description = "`precondition_failed`"),
         (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),

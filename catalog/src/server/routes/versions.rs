@@ -11,6 +11,7 @@ use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Path, Query};
+use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
@@ -72,6 +73,10 @@ async fn list_template_versions(
     Path(id): Path<Uuid>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.history(caller.actor, id, &paging.page()).await?;
-    paging.respond(rows, |row| row.id)
+    let catalog = service.catalog.clone();
+    let read = move |page| {
+        let catalog = catalog.clone();
+        async move { catalog.history(caller.actor, id, &page).await }
+    };
+    list(&service, paging, read, |row| row.id).await
 }

@@ -10,3 +10,4 @@ mod watch;
 
 pub(super) use pool::PostgresStore;
 use pool::PostgresStore as Backend;
+pub(super) use sql::statements::STATEMENTS;

@@ -18,6 +18,7 @@ use crate::store::{StoreError, StoreResult};
 
 const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/postgres/0001_catalog.sql")),
+    (2, include_str!("../../../migrations/postgres/0002_size.sql")),
     (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
     (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
 ];
@@ -84,6 +85,18 @@ impl PostgresStore {
             Ok(done)
         };
         self.watch.run(transaction).await
+    }
+
+    /// Runs a statement that is a transaction of its own. The flag of the work is always `true`.
+    pub(super) async fn write_whole<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        F: for<'c> FnOnce(&'c mut Connection, bool) -> WorkFuture<'c, StoreResult<T>>,
+    {
+        let write = async {
+            let _turn = self.writing.turn().await;
+            work(&mut *self.pool.acquire().await?, true).await
+        };
+        self.watch.run(write).await
     }
 
     /// Runs work that only reads.

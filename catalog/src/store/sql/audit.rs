@@ -1,5 +1,7 @@
 //! The audit trail.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::super::dialect::Connection;
@@ -15,9 +17,9 @@ use crate::store::{Page, StoreResult, new_id};
 pub enum Kind {
     Template,
     Stack,
-    Object,
     Generator,
     Key,
+    Catalog,
 }
 
 /// Inserts an entry with the name of its object, which this statement looks up.
@@ -40,12 +42,9 @@ impl Kind {
         match self {
             Kind::Template => insert!("template", "SELECT name || '@' || version FROM stack_templates WHERE id"),
             Kind::Stack => insert!("stack", "SELECT name FROM stacks WHERE id"),
-            Kind::Object => insert!(
-                "object",
-                "SELECT name FROM stacks JOIN deployment_objects ON stacks.id = stack_id WHERE deployment_objects.id"
-            ),
             Kind::Generator => insert!("generator", "SELECT name FROM generators WHERE id"),
             Kind::Key => insert!("key", "SELECT name FROM key_details WHERE key_id"),
+            Kind::Catalog => insert!("catalog", "SELECT NULL FROM generators WHERE id"),
         }
     }
 }
@@ -83,6 +82,13 @@ where
     audited_if(event, |_| true, work)
 }
 
+/// The origin of a change of `object`. Call it in the task of the request.
+pub fn origin_of(object: Uuid) -> Arc<Origin> {
+    let origin = Origin::current();
+    origin.changed.get_or_init(|| object);
+    origin
+}
+
 /// Work that records `event` if its result shows that something changed.
 pub fn audited_if<T, F>(
     event: Event,
@@ -93,8 +99,7 @@ where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
 {
-    let origin = Origin::current();
-    origin.changed.get_or_init(|| event.object);
+    let origin = origin_of(event.object);
     move |c: &mut Connection| {
         Box::pin(async move {
             let done = work(&mut *c).await?;

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::super::Backend;
-use super::audit::{Event, Kind, audited, audited_if};
-use super::{audit, generators, idempotency, keys, metadata, objects, stacks, status, templates};
+use super::super::dialect::{CREATE_OBJECT, CREATE_OBJECT_ALONE};
+use super::audit::{Event, Kind, audited, audited_if, origin_of};
+use super::{audit, generators, idempotency, instances, keys, metadata, objects, purge, stacks, status, templates};
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
@@ -13,7 +14,8 @@ use crate::model::{
     TemplateLabel, TemplateVersion, Timestamp,
 };
 use crate::store::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Store, StoreResult, Visibility,
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store, StoreResult,
+    TemplateSearch, Usage, Visibility,
 };
 
 #[async_trait]
@@ -24,6 +26,16 @@ impl Store for Backend {
 
     async fn counts(&self) -> StoreResult<Counts> {
         self.read(|c| Box::pin(status::counts(c))).await
+    }
+
+    async fn usage(&self, generator: Uuid) -> StoreResult<Usage> {
+        self.read(move |c| Box::pin(status::usage(c, generator))).await
+    }
+
+    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged> {
+        let event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
+        let changed = |purged: &Purged| purged.objects + purged.stacks + purged.templates > 0;
+        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, most)))).await
     }
 
     fn load(&self) -> Load {
@@ -154,6 +166,16 @@ impl Store for Backend {
         self.read(move |c| Box::pin(templates::all(c, visibility, name, page))).await
     }
 
+    async fn search_templates(
+        &self,
+        visibility: Visibility,
+        search: &TemplateSearch,
+        page: &Page,
+    ) -> StoreResult<Vec<TemplateVersion>> {
+        let (search, page) = (search.clone(), page.clone());
+        self.read(move |c| Box::pin(templates::search(c, visibility, search, page))).await
+    }
+
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
         let event = Event::new("template.delete", Kind::Template, id);
         self.write(audited(event, move |c| Box::pin(templates::delete(c, id, at)))).await
@@ -256,8 +278,15 @@ impl Store for Backend {
 
     async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
         let (new, token) = (new.clone(), token.cloned());
-        let event = Event::new("object.create", Kind::Object, new.id);
-        self.write(audited(event, move |c| Box::pin(objects::create(c, new, token)))).await
+        let origin = origin_of(new.id);
+        if token.is_some() {
+            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, token, origin))).await;
+        }
+        self.write_whole(move |c, alone| {
+            let sql = if alone { CREATE_OBJECT_ALONE } else { CREATE_OBJECT };
+            Box::pin(objects::create(c, sql, new, None, origin))
+        })
+        .await
     }
 
     async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject> {
@@ -281,6 +310,6 @@ impl Store for Backend {
         page: &Page,
     ) -> StoreResult<Vec<Instance>> {
         let (name, page) = (name.to_owned(), page.clone());
-        self.read(move |c| Box::pin(objects::instances(c, owner, name, stacks_of, page))).await
+        self.read(move |c| Box::pin(instances::all(c, owner, name, stacks_of, page))).await
     }
 }

@@ -32,9 +32,10 @@ pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<Generator> {
     Ok(rows("SELECT * FROM generators WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
+pub const ALL: &str = "SELECT * FROM generators WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
+
 pub async fn all(c: &mut Connection, page: Page) -> StoreResult<Vec<Generator>> {
-    let select = rows("SELECT * FROM generators WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2");
-    Ok(select.bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
+    Ok(rows(ALL).bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
 }
 
 pub async fn update(c: &mut Connection, to: Generator) -> StoreResult<Generator> {

@@ -1,14 +1,18 @@
 //! Statements on deployment objects and their provenance.
 
+use std::sync::Arc;
+
+use sqlx::query::QueryAs;
 use sqlx::{FromRow, Row as _};
 use uuid::Uuid;
 
-use super::super::dialect::{Connection, LIVE_STACK};
+use super::super::dialect::{Connection, Db};
 use super::idempotency;
-use super::paging::{after, limit};
-use super::rows::{rows, statement};
+use super::paging::limit;
+use super::rows::{Arguments, rows, statement};
+use crate::audit::Origin;
 use crate::model::{DeploymentObject, Provenance};
-use crate::store::{IdempotencyToken, Instance, InstantiationRows, NewObject, Page, StoreResult};
+use crate::store::{IdempotencyToken, InstantiationRows, NewObject, Page, StoreResult, new_id};
 
 /// A template, a stack, and the labels and annotations of both, as rows of one statement. Every instantiation reads
 /// them, and they must come from one snapshot. Labels, keys and values use the columns of names and descriptions.
@@ -42,40 +46,56 @@ pub async fn instantiation_rows(c: &mut Connection, stack: Uuid, template: Uuid)
     Ok(read)
 }
 
+/// Adds an object to a live stack with `sql`, which is [`CREATE_OBJECT`](super::super::dialect::CREATE_OBJECT) or the same
+/// as a transaction of its own.
 pub async fn create(
     c: &mut Connection,
+    sql: &'static str,
     new: NewObject,
     token: Option<IdempotencyToken>,
+    origin: Arc<Origin>,
 ) -> StoreResult<DeploymentObject> {
     idempotency::claim(c, token, new.id, new.at).await?;
-    statement(LIVE_STACK).bind(new.stack_id).fetch_one(&mut *c).await?;
-    insert(c, new).await
+    let (sequence_id,) = bound(sql, &new, &origin).fetch_one(c).await?;
+    Ok(DeploymentObject {
+        id: new.id,
+        created_at: new.at,
+        updated_at: new.at,
+        deleted_at: None,
+        sequence_id,
+        stack_id: new.stack_id,
+        yaml_content: new.yaml_content,
+        yaml_checksum: new.yaml_checksum,
+        submitted_at: new.at,
+        is_deletion_marker: new.is_deletion_marker,
+    })
 }
 
-pub async fn insert(c: &mut Connection, new: NewObject) -> StoreResult<DeploymentObject> {
-    let insert = rows(
+/// Binds the object, its record, and the entry of the audit trail.
+fn bound(sql: &'static str, new: &NewObject, origin: &Origin) -> QueryAs<'static, Db, (i64,), Arguments> {
+    let record = new.provenance.as_ref();
+    let text = |of: fn(&Provenance) -> &String| record.map(|record| of(record).clone());
+    let insert = rows(sql).bind(new.id).bind(new.at).bind(new.stack_id).bind(new.yaml_content.clone());
+    let insert = insert.bind(new.yaml_checksum.clone()).bind(new.is_deletion_marker);
+    let insert = insert.bind(record.map(|record| record.id)).bind(record.map(|record| record.template_id));
+    let insert = insert.bind(record.map(|record| record.template_version)).bind(text(|it| &it.template_parameters));
+    let insert = insert.bind(record.map(|record| record.defaults)).bind(text(|it| &it.template_checksum));
+    let insert = insert.bind(text(|it| &it.schema_checksum)).bind(text(|it| &it.parameters_checksum));
+    let insert = insert.bind(text(|it| &it.output_checksum)).bind(text(|it| &it.engine));
+    let insert = insert.bind(new_id()).bind(origin.role.map(|role| role.name())).bind(origin.key_id);
+    let insert = insert.bind(origin.key_name.clone()).bind(origin.generator_id);
+    insert.bind(origin.address.map(|address| address.to_string())).bind(origin.request_id.clone())
+}
+
+/// Adds the deletion marker of a stack.
+pub async fn insert_marker(c: &mut Connection, new: NewObject) -> StoreResult<()> {
+    let insert = statement(
         "INSERT INTO deployment_objects
         (id, created_at, updated_at, stack_id, yaml_content, yaml_checksum, submitted_at, is_deletion_marker)
-        VALUES ($1, $2, $2, $3, $4, $5, $2, $6) RETURNING *",
+        VALUES ($1, $2, $2, $3, $4, $5, $2, $6)",
     );
     let insert = insert.bind(new.id).bind(new.at).bind(new.stack_id).bind(new.yaml_content).bind(new.yaml_checksum);
-    let row = insert.bind(new.is_deletion_marker).fetch_one(&mut *c).await?;
-    if let Some(record) = new.provenance {
-        insert_record(c, record).await?;
-    }
-    Ok(row)
-}
-
-async fn insert_record(c: &mut Connection, new: Provenance) -> StoreResult<()> {
-    let insert = statement(
-        "INSERT INTO rendered_deployment_objects (record_id, deployment_object_id, template_id,
-        template_version, template_parameters, defaults, template_checksum, schema_checksum, parameters_checksum,
-        output_checksum, engine, rendered_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-    );
-    let insert = insert.bind(new.id).bind(new.deployment_object_id).bind(new.template_id).bind(new.template_version);
-    let insert = insert.bind(new.template_parameters).bind(new.defaults).bind(new.template_checksum);
-    let insert = insert.bind(new.schema_checksum).bind(new.parameters_checksum).bind(new.output_checksum);
-    insert.bind(new.engine).bind(new.created_at).execute(c).await?;
+    insert.bind(new.is_deletion_marker).execute(c).await?;
     Ok(())
 }
 
@@ -83,38 +103,17 @@ pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<DeploymentObject> 
     Ok(rows("SELECT * FROM deployment_objects WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
+/// The live objects of a stack that are older than an object.
+pub const OF_STACK: &str = "SELECT * FROM deployment_objects WHERE stack_id = $1 AND deleted_at IS NULL
+    AND sequence_id < CASE WHEN $2 IS NULL THEN 9223372036854775807
+        ELSE (SELECT sequence_id FROM deployment_objects WHERE id = $2) END
+    ORDER BY sequence_id DESC LIMIT $3";
+
 pub async fn all(c: &mut Connection, stack: Uuid, page: Page) -> StoreResult<Vec<DeploymentObject>> {
-    let select = rows(
-        "SELECT * FROM deployment_objects WHERE stack_id = $1 AND deleted_at IS NULL
-        AND ($2 IS NULL OR sequence_id < (SELECT sequence_id FROM deployment_objects WHERE id = $2))
-        ORDER BY sequence_id DESC LIMIT $3",
-    );
-    Ok(select.bind(stack).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
+    Ok(rows(OF_STACK).bind(stack).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
 }
 
 pub async fn provenance(c: &mut Connection, object: Uuid) -> StoreResult<Provenance> {
     let select = rows("SELECT * FROM rendered_deployment_objects WHERE deployment_object_id = $1");
     Ok(select.bind(object).fetch_one(c).await?)
-}
-
-pub async fn instances(
-    c: &mut Connection,
-    owner: Option<Uuid>,
-    name: String,
-    stacks_of: Option<Uuid>,
-    page: Page,
-) -> StoreResult<Vec<Instance>> {
-    let select = rows(
-        "SELECT * FROM (
-            SELECT o.*, r.*, ROW_NUMBER() OVER (PARTITION BY o.stack_id ORDER BY o.sequence_id DESC) AS place
-            FROM stack_templates t
-            JOIN rendered_deployment_objects r ON r.template_id = t.id
-            JOIN deployment_objects o ON o.id = r.deployment_object_id
-            JOIN stacks s ON s.id = o.stack_id
-            WHERE t.name = $1 AND t.generator_id IS NOT DISTINCT FROM $2 AND o.deleted_at IS NULL
-            AND ($3 IS NULL OR s.generator_id = $3)
-        ) AS newest WHERE place = 1 AND id > $4 ORDER BY id LIMIT $5",
-    );
-    let select = select.bind(name).bind(owner).bind(stacks_of).bind(after(&page)).bind(limit(&page));
-    Ok(select.fetch_all(c).await?)
 }

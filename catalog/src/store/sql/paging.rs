@@ -12,3 +12,10 @@ pub fn after(page: &Page) -> Uuid {
 pub fn limit(page: &Page) -> i64 {
     page.limit.map_or(i64::MAX, i64::from)
 }
+
+/// A page of lists that were read one after the other.
+pub fn merged<T, K: Ord>(mut rows: Vec<T>, page: &Page, key: impl Fn(&T) -> K) -> Vec<T> {
+    rows.sort_by_cached_key(key);
+    rows.truncate(page.limit.map_or(usize::MAX, |limit| limit as usize));
+    rows
+}

@@ -9,9 +9,9 @@ use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion,
 };
-use crate::store::{Counts, Instance, StoreError, StoreResult};
+use crate::store::{Counts, StoreError, StoreResult};
 
-type Arguments = <Db as Database>::Arguments;
+pub type Arguments = <Db as Database>::Arguments;
 
 /// A statement that returns rows.
 pub fn rows<T: for<'r> FromRow<'r, Row>>(sql: &'static str) -> QueryAs<'static, Db, T, Arguments> {
@@ -80,12 +80,6 @@ impl FromRow<'_, Row> for Provenance {
             engine: row.try_get("engine")?,
             created_at: row.try_get("rendered_at")?,
         })
-    }
-}
-
-impl FromRow<'_, Row> for Instance {
-    fn from_row(row: &Row) -> Result<Self, Error> {
-        Ok(Self { object: FromRow::from_row(row)?, provenance: FromRow::from_row(row)? })
     }
 }
 

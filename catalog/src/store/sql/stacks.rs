@@ -26,12 +26,14 @@ pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<Stack> {
     Ok(rows("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
+pub const ALL: &str = "SELECT * FROM stacks WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
+
+pub const OF_GENERATOR: &str = "SELECT * FROM stacks WHERE generator_id = $3 AND deleted_at IS NULL AND id > $1
+    ORDER BY id LIMIT $2";
+
 pub async fn all(c: &mut Connection, generator: Option<Uuid>, page: Page) -> StoreResult<Vec<Stack>> {
-    let select = rows(
-        "SELECT * FROM stacks WHERE deleted_at IS NULL AND ($1 IS NULL OR generator_id = $1)
-        AND id > $2 ORDER BY id LIMIT $3",
-    );
-    Ok(select.bind(generator).bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
+    let select = rows(if generator.is_some() { OF_GENERATOR } else { ALL });
+    Ok(select.bind(after(&page)).bind(limit(&page)).bind(generator).fetch_all(c).await?)
 }
 
 pub async fn update(c: &mut Connection, to: Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
@@ -57,6 +59,5 @@ pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> StoreRes
         WHERE stack_id = $1 AND deleted_at IS NULL",
     );
     update.bind(id).bind(marker.at).execute(&mut *c).await?;
-    objects::insert(c, marker).await?;
-    Ok(())
+    objects::insert_marker(c, marker).await
 }

@@ -3,12 +3,15 @@
 use uuid::Uuid;
 
 use super::super::dialect::{Connection, lock};
-use super::paging::{after, limit};
+use super::paging::{after, limit, merged};
 use super::rows::{execute_one, rows};
+use super::template_lists::{
+    ALL, ALL_NAMED, FOUND, FOUND_OF_OWNER, NEWEST, OF_OWNER, OF_OWNER_NAMED, VERSIONS, owner_id, owners,
+};
 use super::{idempotency, live, metadata};
 use crate::model::{TemplateVersion, Timestamp};
 use crate::store::{
-    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, Visibility,
+    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility,
 };
 
 /// Prevents other transactions from creating or deleting versions of a name.
@@ -66,12 +69,7 @@ pub async fn including_deleted(c: &mut Connection, id: Uuid) -> StoreResult<Temp
 }
 
 pub async fn newest(c: &mut Connection, owner: Option<Uuid>, name: String) -> StoreResult<TemplateVersion> {
-    let select = rows(
-        "SELECT * FROM stack_templates
-        WHERE name = $1 AND generator_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL
-        ORDER BY version DESC LIMIT 1",
-    );
-    Ok(select.bind(name).bind(owner).fetch_one(c).await?)
+    Ok(rows(NEWEST).bind(owner_id(owner)).bind(name).fetch_one(c).await?)
 }
 
 pub async fn versions(
@@ -80,13 +78,8 @@ pub async fn versions(
     name: String,
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
-    let select = rows(
-        "SELECT * FROM stack_templates
-        WHERE name = $1 AND generator_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL
-        AND ($3 IS NULL OR version < (SELECT version FROM stack_templates WHERE id = $3))
-        ORDER BY version DESC LIMIT $4",
-    );
-    Ok(select.bind(name).bind(owner).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
+    let select = rows(VERSIONS).bind(owner_id(owner)).bind(name);
+    Ok(select.bind(page.after).bind(limit(&page)).fetch_all(c).await?)
 }
 
 pub async fn all(
@@ -95,16 +88,55 @@ pub async fn all(
     name: Option<String>,
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
-    let owner = match visibility {
-        Visibility::All => None,
-        Visibility::Generator(owner) => Some(owner),
-    };
-    let select = rows(
-        "SELECT * FROM stack_templates
-        WHERE deleted_at IS NULL AND ($1 IS NULL OR generator_id = $1 OR generator_id IS NULL)
-        AND ($2 IS NULL OR name = $2) AND id > $3 ORDER BY id LIMIT $4",
-    );
-    Ok(select.bind(owner).bind(name).bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
+    let mut found = Vec::new();
+    for owner in owners(visibility) {
+        let select = rows(match (owner, &name) {
+            (None, None) => ALL,
+            (None, Some(_)) => ALL_NAMED,
+            (Some(_), None) => OF_OWNER,
+            (Some(_), Some(_)) => OF_OWNER_NAMED,
+        });
+        let select = select.bind(after(&page)).bind(limit(&page)).bind(owner).bind(name.clone());
+        found.extend(select.fetch_all(&mut *c).await?);
+    }
+    Ok(merged(found, &page, |version: &TemplateVersion| version.id))
+}
+
+pub async fn search(
+    c: &mut Connection,
+    visibility: Visibility,
+    search: TemplateSearch,
+    page: Page,
+) -> StoreResult<Vec<TemplateVersion>> {
+    let Some(name) = name_before(c, &page).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for owner in owners(visibility) {
+        let select = rows(if owner.is_some() { FOUND_OF_OWNER } else { FOUND });
+        let select = select.bind(after(&page)).bind(limit(&page)).bind(owner);
+        let select = select.bind(name.clone()).bind(pattern(&search.text)).bind(!search.newest);
+        found.extend(select.fetch_all(&mut *c).await?);
+    }
+    Ok(merged(found, &page, |version: &TemplateVersion| (version.name.to_ascii_lowercase(), version.id)))
+}
+
+/// The folded name of the last row of the previous page, or `None` if there is no such row.
+async fn name_before(c: &mut Connection, page: &Page) -> StoreResult<Option<String>> {
+    let Some(id) = page.after else { return Ok(Some(String::new())) };
+    let select = rows::<(String,)>("SELECT name FROM stack_templates WHERE id = $1");
+    Ok(select.bind(id).fetch_optional(c).await?.map(|(name,)| name.to_ascii_lowercase()))
+}
+
+/// A pattern for names that contain a text. Names are compared in lower case.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for character in text.chars() {
+        if "%_!".contains(character) {
+            pattern.push('!');
+        }
+        pattern.push(character.to_ascii_lowercase());
+    }
+    pattern.push('%');
+    pattern
 }
 
 pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {

@@ -16,6 +16,7 @@ use crate::store::{StoreError, StoreResult};
 
 pub const MIGRATIONS: &Migrations = &[
     (1, include_str!("../../../migrations/sqlite/0001_catalog.sql")),
+    (2, include_str!("../../../migrations/sqlite/0002_size.sql")),
     (3, include_str!("../../../migrations/sqlite/0003_operations.sql")),
     (4, include_str!("../../../migrations/sqlite/0004_repeats.sql")),
 ];

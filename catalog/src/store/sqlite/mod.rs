@@ -16,3 +16,4 @@ mod writer;
 pub use backup::{back_up, restore};
 pub(super) use pool::SqliteStore;
 use pool::SqliteStore as Backend;
+pub(super) use sql::statements::STATEMENTS;

@@ -51,6 +51,16 @@ impl SqliteStore {
         self.writer.run(guarded(work)).await
     }
 
+    /// Runs a statement that can be a transaction of its own, or part of one. The flag of the work is `true` if it is
+    /// alone. In a transaction it has a savepoint `object`, which is open after an error.
+    pub(super) async fn write_whole<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection, bool) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
+        self.writer.run_whole(work).await
+    }
+
     /// Runs work that only reads.
     pub(super) async fn read<T, F>(&self, work: F) -> StoreResult<T>
     where

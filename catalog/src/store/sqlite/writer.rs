@@ -23,8 +23,16 @@ const LONG: Duration = Duration::from_millis(10);
 /// Completes a request, given the result of the commit.
 type Completion = Box<dyn FnOnce(StoreResult<()>) + Send>;
 /// Carries out a request. Its changes must be undone if it returns an error.
-type Request =
-    Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
+type Work =
+    Box<dyn for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
+
+/// A queued request.
+struct Request {
+    /// Its flag is `true` if it is to be a transaction of its own.
+    work: Work,
+    /// `true` for a statement that can be a transaction of its own, and else has a savepoint of its own.
+    whole: bool,
+}
 
 /// The connection and the queues of its callers.
 #[derive(Debug)]
@@ -69,11 +77,30 @@ impl Writer {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
+        self.enqueue(false, move |connection, _| work(connection)).await
+    }
+
+    /// Runs a statement when it is the caller's turn, as [`SqliteStore::write_whole`](super::SqliteStore) describes.
+    pub async fn run_whole<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
+        self.enqueue(true, work).await
+    }
+
+    async fn enqueue<T, F>(&self, whole: bool, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
-        let request: Request = Box::new(move |connection| {
+        let work: Work = Box::new(move |connection, alone| {
             Box::pin(async move {
-                let done = work(connection).await;
-                let failed = done.as_ref().err().cloned();
+                let done = work(connection, alone).await;
+                // A statement that found nothing to change has ended as usual.
+                let failed = done.as_ref().err().filter(|error| !(whole && matches!(error, StoreError::NotFound)));
+                let failed = failed.cloned();
                 let completion: Completion = Box::new(move |committed| {
                     // The caller may have stopped waiting.
                     let _ = sender.send(committed.and(done));
@@ -81,7 +108,7 @@ impl Writer {
                 (failed, completion)
             })
         });
-        self.queues.add(request)?;
+        self.queues.add(Request { work, whole })?;
         receiver.await.unwrap_or_else(|_| Err(self.queues.failure()))
     }
 
@@ -131,10 +158,6 @@ impl Queues {
         }
     }
 
-    fn waits(&self) -> bool {
-        self.lock().turns.load().waiting > 0
-    }
-
     /// Takes the next request.
     fn next(&self) -> Option<Request> {
         let mut state = self.lock();
@@ -182,8 +205,17 @@ async fn serve(mut connection: SqliteConnection, served: Served) {
 
 /// Carries out requests in one transaction.
 async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
+    let Some(first) = queues.next() else { return };
+    if first.whole && queues.lock().turns.load().waiting == 0 {
+        let (failed, complete) = (first.work)(connection, true).await;
+        if failed.is_some() {
+            // There may be no transaction to end.
+            let _ = execute(connection, "ROLLBACK").await;
+        }
+        return complete(Ok(()));
+    }
     let mut completions = Vec::new();
-    let committed = carry_out(connection, queues, &mut completions).await;
+    let committed = carry_out(connection, first, queues, &mut completions).await;
     if let Err(error) = &committed {
         queues.lock().failure = Some(error.clone());
         // A failure may have ended the transaction already.
@@ -201,28 +233,48 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
 /// On an error the transaction must be rolled back.
 async fn carry_out(
     connection: &mut SqliteConnection,
+    first: Request,
     queues: &Queues,
     completions: &mut Vec<Completion>,
 ) -> StoreResult<()> {
-    // Each statement is a round trip to the connection's thread, so statements are combined.
-    let (begun, mut next) = (Instant::now(), "BEGIN IMMEDIATE; SAVEPOINT request");
-    while completions.len() < BATCH && (completions.is_empty() || begun.elapsed() < LONG) && queues.waits() {
-        // The request stays in its queue until it can begin.
-        execute(connection, next).await?;
-        next = "RELEASE request; SAVEPOINT request";
-        let Some(request) = queues.next() else { break };
-        let (failed, completion) = request(connection).await;
+    let (begun, mut next, mut before) = (Instant::now(), Some(first), None);
+    while let Some(request) = next {
+        if let Some(statement) = opening(before, request.whole)
+            && let Err(error) = execute(connection, statement).await
+        {
+            // The caller of this request gets this error, too.
+            queues.lock().failure = Some(error.clone());
+            return Err(error);
+        }
+        before = Some(request.whole);
+        let (failed, completion) = (request.work)(connection, false).await;
         completions.push(completion);
         if let Some(error) = failed {
-            undo(connection, error).await?;
+            undo(connection, error, request.whole).await?;
         }
+        let more = completions.len() < BATCH && begun.elapsed() < LONG;
+        next = if more { queues.next() } else { None };
     }
     execute(connection, "COMMIT").await
 }
 
+/// The statement before a request, given what came before it. Each statement is a round trip to the connection's thread,
+/// so statements are combined, and a whole request needs no savepoint.
+fn opening(before: Option<bool>, whole: bool) -> Option<&'static str> {
+    match (before, whole) {
+        (None, false) => Some("BEGIN IMMEDIATE; SAVEPOINT request"),
+        (None, true) => Some("BEGIN IMMEDIATE"),
+        (Some(false), false) => Some("RELEASE request; SAVEPOINT request"),
+        (Some(false), true) => Some("RELEASE request"),
+        (Some(true), false) => Some("SAVEPOINT request"),
+        (Some(true), true) => None,
+    }
+}
+
 /// Undoes the changes of a request that failed with `error`.
-async fn undo(connection: &mut SqliteConnection, error: StoreError) -> StoreResult<()> {
-    execute(connection, "ROLLBACK TO request").await.map_err(|undone| match error {
+async fn undo(connection: &mut SqliteConnection, error: StoreError, whole: bool) -> StoreResult<()> {
+    let undo = if whole { "ROLLBACK TO object; RELEASE object" } else { "ROLLBACK TO request" };
+    execute(connection, undo).await.map_err(|undone| match error {
         // A full disk ends the transaction of all requests.
         StoreError::Unavailable(..) => error,
         _ => undone,

@@ -1,0 +1,77 @@
+//! Statements that remove deleted rows for good.
+
+use uuid::Uuid;
+
+use super::super::dialect::Connection;
+use super::rows::{rows, statement};
+use crate::model::Timestamp;
+use crate::store::{Purged, StoreResult};
+
+const DELETED_STACK: &str = "SELECT id FROM stacks WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1";
+
+/// The oldest objects of a stack with their records. A deleted stack gets no new ones.
+const OBJECTS_OF_STACK: [&str; 2] = [
+    "DELETE FROM rendered_deployment_objects WHERE deployment_object_id IN
+        (SELECT id FROM deployment_objects WHERE stack_id = $1 ORDER BY sequence_id LIMIT $2)",
+    "DELETE FROM deployment_objects WHERE sequence_id IN
+        (SELECT sequence_id FROM deployment_objects WHERE stack_id = $1 ORDER BY sequence_id LIMIT $2)",
+];
+
+const STACK: [&str; 3] = [
+    "DELETE FROM stack_labels WHERE stack_id = $1",
+    "DELETE FROM stack_annotations WHERE stack_id = $1",
+    "DELETE FROM stacks WHERE id = $1",
+];
+
+/// Deleted versions that no record names. Records are of live objects, or of objects that are not old enough.
+macro_rules! unused_templates {
+    () => {
+        "(SELECT t.id FROM stack_templates t WHERE t.deleted_at < $1 AND NOT EXISTS
+            (SELECT 1 FROM rendered_deployment_objects r WHERE r.template_id = t.id)
+            ORDER BY t.deleted_at, t.id LIMIT $2)"
+    };
+}
+
+const TEMPLATES: [&str; 3] = [
+    concat!("DELETE FROM template_labels WHERE template_id IN ", unused_templates!()),
+    concat!("DELETE FROM template_annotations WHERE template_id IN ", unused_templates!()),
+    concat!("DELETE FROM stack_templates WHERE id IN ", unused_templates!()),
+];
+
+/// Removes rows that were deleted before a time, about `most` of them.
+pub async fn purge(c: &mut Connection, before: Timestamp, most: u32) -> StoreResult<Purged> {
+    let (mut purged, most) = (Purged::default(), i64::from(most));
+    while purged.objects + purged.stacks < most {
+        let stack = rows::<(Uuid,)>(DELETED_STACK).bind(before).fetch_optional(&mut *c).await?;
+        let Some((stack,)) = stack else { break };
+        purge_stack(c, stack, most, &mut purged).await?;
+    }
+    for sql in TEMPLATES {
+        purged.templates = changed(statement(sql).bind(before).bind(most).execute(&mut *c).await?.rows_affected());
+    }
+    purged.more = purged.objects + purged.stacks >= most || purged.templates >= most;
+    if !purged.more {
+        let kept = rows::<(i64,)>("SELECT COUNT(*) FROM stack_templates WHERE deleted_at < $1");
+        (purged.kept_templates,) = kept.bind(before).fetch_one(c).await?;
+    }
+    Ok(purged)
+}
+
+async fn purge_stack(c: &mut Connection, stack: Uuid, most: i64, purged: &mut Purged) -> StoreResult<()> {
+    let (left, mut objects) = (most - purged.objects - purged.stacks, 0);
+    for sql in OBJECTS_OF_STACK {
+        objects = changed(statement(sql).bind(stack).bind(left).execute(&mut *c).await?.rows_affected());
+    }
+    purged.objects += objects;
+    if objects < left {
+        for sql in STACK {
+            statement(sql).bind(stack).execute(&mut *c).await?;
+        }
+        purged.stacks += 1;
+    }
+    Ok(())
+}
+
+fn changed(rows: u64) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,61 @@
+//! `dropforge catalog purge`.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use dropforge::diagnostics::counted;
+
+use super::client::{Client, ClientResult};
+use super::output::Output;
+use crate::duration::duration;
+use crate::exit::Exit;
+
+/// Remove deleted stacks, objects and template versions for good
+///
+/// Deleted versions stay while the provenance of an object names them.
+#[derive(Debug, Args)]
+pub(crate) struct PurgeArgs {
+    /// Remove what was deleted longer ago: 30d, 12h, 0s
+    #[arg(long, value_name = "AGE", value_parser = duration)]
+    older_than: Duration,
+}
+
+/// Removes deleted rows.
+pub(crate) fn purge(client: &Client, args: &PurgeArgs, output: &Output) -> ClientResult<Exit> {
+    let age = u32::try_from(args.older_than.as_secs()).unwrap_or(u32::MAX);
+    let mut all = json!({ "objects": 0, "stacks": 0, "templates": 0 });
+    loop {
+        let purged = client.post("/purge", &json!({ "older_than_seconds": age }))?;
+        for kind in ["objects", "stacks", "templates"] {
+            all[kind] = json!(number(&all, kind) + number(&purged, kind));
+        }
+        all["kept_templates"] = purged["kept_templates"].clone();
+        if purged["more"] != true {
+            break;
+        }
+    }
+    output.result(&all, || {
+        let removed = format!(
+            "removed {}, {} and {}\n",
+            counted(number(&all, "stacks"), "stack"),
+            counted(number(&all, "objects"), "object"),
+            counted(number(&all, "templates"), "template version")
+        );
+        match number(&all, "kept_templates") {
+            0 => removed,
+            kept => {
+                format!(
+                    "{removed}kept {}, from which objects were rendered\n",
+                    counted(kept, "deleted template version")
+                )
+            }
+        }
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn number(value: &Json, kind: &str) -> usize {
+    value[kind].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+}
