@@ -1,6 +1,8 @@
 //! A watch on the server: a connection of its own notices when the server does not answer, for example because its host
 //! is gone. Work then fails at once instead of waiting for connections that are never answered.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -11,10 +13,10 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::store::outage::Outage;
 use crate::store::{StoreError, StoreResult};
 
-/// Maximum time of an answer.
-const ANSWER: Duration = Duration::from_secs(1);
+/// Maximum time of an answer. A busy server needs a while.
+const ANSWER: Duration = Duration::from_secs(2);
 /// Interval of questions.
-const INTERVAL: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_millis(500);
 /// Interval of questions while the server does not answer.
 const RETRY: Duration = Duration::from_millis(250);
 
@@ -29,19 +31,24 @@ struct Seen {
 
 /// A watch on a server.
 #[derive(Debug, Clone)]
-pub struct Watch(Receiver<Seen>);
+pub struct Watch {
+    seen: Receiver<Seen>,
+    /// The number of answers to other work. A server that gives any is there, however long this watch waits.
+    answers: Arc<AtomicU64>,
+}
 
 impl Watch {
     /// Watches a server until the last clone is dropped.
     pub fn start(options: PgConnectOptions) -> Self {
-        let (sender, receiver) = channel(Seen::default());
-        tokio::spawn(watch(options, sender));
-        Self(receiver)
+        let (sender, seen) = channel(Seen::default());
+        let answers = Arc::default();
+        tokio::spawn(watch(options, sender, Arc::clone(&answers)));
+        Self { seen, answers }
     }
 
     /// Runs work, or fails when the server does not answer.
     pub async fn run<T>(&self, work: impl Future<Output = StoreResult<T>>) -> StoreResult<T> {
-        let mut seen = self.0.clone();
+        let mut seen = self.seen.clone();
         let gone = async {
             match seen.wait_for(|seen| seen.error.is_some()).await.map(|seen| seen.error.clone()) {
                 Ok(error) => StoreError::Unavailable(Outage::Unreachable, error.unwrap_or_default()),
@@ -51,20 +58,26 @@ impl Watch {
         };
         tokio::select! {
             biased;
-            done = work => done,
+            done = work => {
+                if !matches!(done, Err(StoreError::Unavailable(..))) {
+                    self.answers.fetch_add(1, Ordering::Relaxed);
+                }
+                done
+            }
             error = gone => Err(error),
         }
     }
 
     /// Returns `true` if the server did not answer at some time in the last `age`.
     pub fn failed_within(&self, age: Duration) -> bool {
-        self.0.borrow().outage.is_some_and(|outage| outage.elapsed() <= age)
+        self.seen.borrow().outage.is_some_and(|outage| outage.elapsed() <= age)
     }
 }
 
-async fn watch(options: PgConnectOptions, sender: Sender<Seen>) {
+async fn watch(options: PgConnectOptions, sender: Sender<Seen>, answers: Arc<AtomicU64>) {
     let mut connection = None;
     while !sender.is_closed() {
+        let before = answers.load(Ordering::Relaxed);
         let error = match timeout(ANSWER, ask(&mut connection, &options)).await {
             Ok(Ok(())) => None,
             // A server that refuses this connection alone still serves others.
@@ -74,6 +87,7 @@ async fn watch(options: PgConnectOptions, sender: Sender<Seen>) {
                 None
             }
             Ok(Err(error)) => Some(error.to_string()),
+            Err(_) if answers.load(Ordering::Relaxed) != before => None,
             Err(_) => Some("the server does not answer".to_owned()),
         };
         let answers = error.is_none();
