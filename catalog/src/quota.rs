@@ -42,7 +42,7 @@ pub struct Quotas {
 #[derive(Debug)]
 pub(super) struct Ledger {
     quotas: Quotas,
-    known: Arc<Mutex<LruCache<Uuid, Known>>>,
+    known: Arc<Shared>,
 }
 
 /// The usage of a generator.
@@ -57,10 +57,13 @@ struct Known {
     counted: Instant,
 }
 
+/// What is known of generators.
+type Shared = Mutex<LruCache<Uuid, Known>>;
+
 /// Usage that a write under way holds. It is free again when this is dropped, unless the write was carried out.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct Reserved(Option<(Arc<Mutex<LruCache<Uuid, Known>>>, Uuid, Usage)>);
+pub(super) struct Reserved(Option<(Arc<Shared>, Uuid, Usage)>);
 
 impl Ledger {
     pub(super) fn new(quotas: Quotas) -> Self {
@@ -145,7 +148,7 @@ impl Drop for Reserved {
 }
 
 /// Ends a write that held `more`, of which `written` was carried out.
-fn settle(known: &Mutex<LruCache<Uuid, Known>>, generator: Uuid, more: Usage, written: Usage) {
+fn settle(known: &Shared, generator: Uuid, more: Usage, written: Usage) {
     if let Some(known) = lock(known).get_mut(&generator) {
         known.pending = known.pending - more;
         known.used = known.used + written;
@@ -153,7 +156,7 @@ fn settle(known: &Mutex<LruCache<Uuid, Known>>, generator: Uuid, more: Usage, wr
     }
 }
 
-fn lock(known: &Mutex<LruCache<Uuid, Known>>) -> MutexGuard<'_, LruCache<Uuid, Known>> {
+fn lock(known: &Shared) -> MutexGuard<'_, LruCache<Uuid, Known>> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -37,7 +37,7 @@ impl Service {
             }
             notes.push(line);
         }
-        panic!("no address: {notes:?}");
+        panic!("no address, {:?}: {notes:?}", child.wait());
     }
 
     fn of(sandbox: &Sandbox, args: &[&str]) -> Self {

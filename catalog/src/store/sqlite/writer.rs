@@ -305,7 +305,7 @@ mod tests {
         let (writer, (release, released)) = (writer().await, oneshot::channel::<()>());
         let mut tasks = vec![tokio::spawn({
             let writer = writer.clone();
-            async move { writer.run(|_| Box::pin(async { Ok(drop(released.await)) })).await }
+            async move { writer.run(|_| Box::pin(async { released.await.map_err(|_| StoreError::NotFound) })).await }
         })];
         for (count, &(who, name)) in names.iter().enumerate() {
             let waiting = writer.clone();
