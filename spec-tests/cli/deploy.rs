@@ -77,7 +77,7 @@ fn the_manifests_fit_the_service() {
             assert_eq!(selector, labels);
         }
         let container = &pod["spec"]["containers"][0];
-        let port = &container["ports"][0];
+        let (port, probes) = (&container["ports"][0], &container["ports"][1]);
         assert_eq!(of_kind("Service")["spec"]["ports"][0]["targetPort"], port["name"]);
         let mounted: Vec<_> = container["volumeMounts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
         let volumes: Vec<_> = pod["spec"]["volumes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
@@ -89,7 +89,10 @@ fn the_manifests_fit_the_service() {
         assert!(config.contains(&listen), "{config}");
         let sandbox = Sandbox::with(&[("admin.key", KEY)]);
         let path = sandbox.path("admin.key").display().to_string();
-        let config = config.replace(&listen, "listen = \"127.0.0.1:0\"").replace("/secrets/admin.key", &path);
+        let probe_listen = format!("probe-listen = \"0.0.0.0:{}\"", probes["containerPort"]);
+        assert!(config.contains(&probe_listen), "{config}");
+        let config = config.replace(&probe_listen, "").replace(&listen, "listen = \"127.0.0.1:0\"");
+        let config = config.replace("/secrets/admin.key", &path);
         sandbox.write("serve.toml", &config);
         let args: Vec<_> = container["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
         assert_eq!(args, ["serve", "--config", "/config/serve.toml"]);
@@ -98,6 +101,7 @@ fn the_manifests_fit_the_service() {
         let service = Service::of(command);
         service.catalog(&sandbox, &["list"]).expect(0);
         for probe in ["readinessProbe", "livenessProbe"] {
+            assert_eq!(container[probe]["httpGet"]["port"], probes["name"]);
             let url = format!("{}{}", service.url, container[probe]["httpGet"]["path"].as_str().unwrap());
             assert_eq!(ureq::get(&url).call().unwrap().status().as_u16(), 200, "{url}");
         }
