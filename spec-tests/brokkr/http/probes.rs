@@ -65,6 +65,12 @@ fn the_probe_listener_serves_probes_only_and_needs_no_key() {
     probe(&server, "POST", "/metrics").has(405);
     // It tells what is wrong when no key can be checked.
     server.wait_for(async { server.catalog.store().close().await });
+    // An answer holds for a second.
+    let begun = Instant::now();
+    while probe(&server, "GET", "/readyz").status != 503 {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        sleep(Duration::from_millis(50));
+    }
     probe(&server, "GET", "/readyz").is(503, "not_ready");
     probe(&server, "GET", "/healthz").has(200);
     probe(&server, "GET", "/metrics").has(200);
