@@ -8,6 +8,8 @@ const { assert, base, browse, end, fill, folder, key, signIn, until, visit } = r
 const axe = require.resolve("axe-core/axe.min.js");
 const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
+/** Without this, each width is shown in one scheme. */
+const ALL = process.env.DROPFORGE_PAGE === "all";
 const ERRORS = `{"name": "Web", "replicas": 100, "ports": []}`;
 const box = (page, name) => page.getByRole("textbox", { name, exact: true });
 
@@ -146,7 +148,7 @@ async function look(page, states, filled) {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await open(page, filled);
-      for (const colorScheme of SCHEMES) {
+      for (const colorScheme of SCHEMES.filter((_, at) => ALL || at === WIDTHS.indexOf(width))) {
         await page.emulateMedia({ colorScheme });
         const state = `${name}-${width}-${colorScheme}`;
         wrong.push(...(await problems(page, width)).map((problem) => `${state}: ${problem}`));
