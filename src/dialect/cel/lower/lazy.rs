@@ -99,7 +99,10 @@ impl<'t> Lower<'_, 't> {
             self.emitter.jump(Op::JumpPresent, known);
         }
         let inner = self.locals.split_off(locals.min(self.locals.len()));
+        // Its value reads none of the variables bound after it, so a loop in it leaves them as they are.
+        let later = self.lazy.split_off(at + 1);
         self.value(value)?;
+        self.lazy.extend(later);
         self.locals.extend(inner);
         self.block = block;
         if state == State::Unclear {
