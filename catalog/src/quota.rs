@@ -43,6 +43,8 @@ pub struct Quotas {
 pub(super) struct Ledger {
     quotas: Quotas,
     known: Arc<Shared>,
+    /// Counts of some generators, one at a time: requests that come together wait for the first count.
+    counting: Arc<[tokio::sync::Mutex<()>; COUNTS]>,
 }
 
 /// The usage of a generator.
@@ -55,7 +57,14 @@ struct Known {
     /// All that was written through this entry.
     written: Usage,
     counted: Instant,
+    /// `true` if no write ran during the count. Otherwise the usage may have a write twice, until it is counted again.
+    exact: bool,
 }
+
+/// Number of counts at a time, each of other generators.
+const COUNTS: usize = 64;
+/// Maximum number of counts for one request.
+const MOST_COUNTS: usize = 3;
 
 /// What is known of generators.
 type Shared = Mutex<LruCache<Uuid, Known>>;
@@ -67,7 +76,8 @@ pub(super) struct Reserved(Option<(Arc<Shared>, Uuid, Usage)>);
 
 impl Ledger {
     pub(super) fn new(quotas: Quotas) -> Self {
-        Self { quotas, known: Arc::new(Mutex::new(LruCache::new(KNOWN))) }
+        let counting = Arc::new(std::array::from_fn(|_| tokio::sync::Mutex::default()));
+        Self { quotas, known: Arc::new(Mutex::new(LruCache::new(KNOWN))), counting }
     }
 
     /// Reserves usage of a generator. The system has no quota.
@@ -76,34 +86,46 @@ impl Ledger {
     /// `quota_exceeded`.
     pub(super) async fn reserve(&self, store: &dyn Store, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
         let Some(generator) = generator.filter(|_| self.quotas != Quotas::default()) else { return Ok(Reserved(None)) };
-        if let Some(result) = self.try_reserve(generator, more) {
+        if let Some(result) = self.try_reserve(generator, more, true) {
             return result;
         }
-        let before = lock(&self.known).get(&generator).map_or(Usage::default(), |known| known.written);
-        let used = store.usage(generator).await?;
-        self.counted(generator, used, before);
-        // What was counted a moment ago is never counted again.
-        self.try_reserve(generator, more).unwrap_or_else(|| Ok(Reserved(None)))
+        let _turn = match self.counting.get(usize::from(generator.as_bytes()[15]) % COUNTS) {
+            Some(counting) => Some(counting.lock().await),
+            None => None,
+        };
+        for _ in 0..MOST_COUNTS {
+            if let Some(result) = self.try_reserve(generator, more, true) {
+                return result;
+            }
+            let before = lock(&self.known).get(&generator).map(|known| (known.written, known.pending));
+            let used = store.usage(generator).await?;
+            self.counted(generator, used, before.unwrap_or_default());
+        }
+        // What was counted a moment ago is not counted again.
+        self.try_reserve(generator, more, false).unwrap_or_else(|| Ok(Reserved(None)))
     }
 
-    /// Reserves usage, or refuses to. Returns `None` if the rows have to be counted first.
-    fn try_reserve(&self, generator: Uuid, more: Usage) -> Option<Result<Reserved>> {
+    /// Reserves usage, or refuses to. Returns `None` if the rows have to be counted first. `exactly` does not refuse by a
+    /// count that can be made exact.
+    fn try_reserve(&self, generator: Uuid, more: Usage, exactly: bool) -> Option<Result<Reserved>> {
         let mut all = lock(&self.known);
         let known = all.get_mut(&generator).filter(|known| known.counted.elapsed() < RECOUNT)?;
         if let Some(error) = self.exceeded(known.used + known.pending, more) {
-            return (known.counted.elapsed() < RECOUNT_FULL).then_some(Err(error));
+            let can_be_exact = exactly && !known.exact && known.pending == Usage::default();
+            return (!can_be_exact && known.counted.elapsed() < RECOUNT_FULL).then_some(Err(error));
         }
         known.pending = known.pending + more;
         Some(Ok(Reserved(Some((self.known.clone(), generator, more)))))
     }
 
     /// Records a count. What was written while it ran is added, even if the count includes it.
-    fn counted(&self, generator: Uuid, used: Usage, before: Usage) {
+    fn counted(&self, generator: Uuid, used: Usage, (before, held): (Usage, Usage)) {
         let mut all = lock(&self.known);
         let old = all.get(&generator).copied();
         let (pending, written) = old.map_or_else(Default::default, |old| (old.pending, old.written));
+        let exact = held == Usage::default() && pending == held && written == before;
         let used = used + (written - before);
-        all.put(generator, Known { used, pending, written, counted: Instant::now() });
+        all.put(generator, Known { used, pending, written, counted: Instant::now(), exact });
     }
 
     /// Counts the rows of a generator again before the next write, because some were deleted.
