@@ -208,10 +208,15 @@ fn a_full_disk_is_told_and_writes_resume_alone() {
         let length = body.len();
         service.asked(&format!("{method} {path} HTTP/1.1\r\nHost: t\r\n{head}Content-Length: {length}\r\n\r\n{body}"))
     };
-    let content = "x".repeat(200_000);
-    let body = format!(r#"{{"name":"t","template_content":"{content}","parameters_schema":"{{}}"}}"#);
-    let create = || asked("POST", "/api/v1/templates", &body);
-    let told = (0..100).map(|_| create()).find(|reply| !reply.contains(" 201 ")).expect("a full disk");
+    let create = |size: usize| {
+        let content = "x".repeat(size);
+        let body = format!(r#"{{"name":"t","template_content":"{content}","parameters_schema":"{{}}"}}"#);
+        asked("POST", "/api/v1/templates", &body)
+    };
+    let fill = |size| (0..200).map(|_| create(size)).find(|reply| !reply.contains(" 201 ")).expect("a full disk");
+    fill(200_000);
+    // No room for what readiness writes, either.
+    let told = fill(10_000);
     assert!(told.starts_with("HTTP/1.1 503 ") && told.to_ascii_lowercase().contains("retry-after: "), "{told}");
     assert!(told.contains("store_unavailable") && told.contains("disk") | told.contains("full"), "{told}");
     // The service still reads.
@@ -220,7 +225,7 @@ fn a_full_disk_is_told_and_writes_resume_alone() {
     assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("not_ready"), "{told}");
     let any = Rlimit { current: None, maximum: None };
     prlimit(Some(Pid::from_child(&service.child)), Resource::Fsize, any).unwrap();
-    assert!(create().contains(" 201 "));
+    assert!(create(200_000).contains(" 201 "));
     while !asked("GET", "/readyz", "").contains(" 200 ") {}
 }
 
