@@ -31,7 +31,7 @@ pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
 pub use operands::{Claim, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use program::Program;
-pub use records::{CallSite, Failure, Path, Root, Scope, Segment};
+pub use records::{CallSite, Failure, Gate, Path, Root, Scope, Segment};
 pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS};
 pub(crate) use records::{pack_path, pack_place, pack_root, pack_segment};
 pub use rows::{ChunkInfo, Handler, Import, ImportKind, Number, Region, Signature, Spanned};

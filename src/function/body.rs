@@ -17,6 +17,9 @@ pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Valu
 /// A builtin's body. It gets one value for each parameter.
 pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
 
+/// A builtin's body whose result is text. It charges for the text and appends it, or returns a text value that exists.
+pub type TextBody = for<'v> fn(&Cx<'v>, &[Value<'v>], &mut String) -> Result<Option<Value<'v>>>;
+
 /// A closure registered by a user of the library.
 pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, HostError> + Send + Sync>;
 
@@ -28,6 +31,8 @@ pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'
 pub enum Body {
     /// A builtin's body.
     Native(NativeBody),
+    /// A builtin's body whose result is text.
+    Text(TextBody),
     /// A builtin's body with positional arguments.
     Positional(PositionalBody),
     /// A closure with positional arguments.
@@ -44,6 +49,7 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Body::Native(_) => "Native",
+            Body::Text(_) => "Text",
             Body::Positional(_) => "Positional",
             Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",
