@@ -45,6 +45,22 @@ pub enum Body {
     Template(TemplateBody),
 }
 
+impl Body {
+    /// Calls a builtin's body outside a run of a program, with one value for each parameter. Returns `None` if it has no
+    /// body that takes values.
+    pub fn call<'v>(&self, cx: &Cx<'v>, given: &[Value<'v>]) -> Option<Result<Value<'v>>> {
+        match self {
+            Body::Native(body) => Some(body(cx, given)),
+            Body::Text(body) => {
+                let mut out = String::new();
+                let result = body(cx, given, &mut out);
+                Some(result.map(|value| value.unwrap_or_else(|| cx.arena().text(&out))))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

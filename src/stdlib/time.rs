@@ -96,12 +96,12 @@ impl Moment {
         }
     }
 
-    /// Returns the date and time that it shows.
-    fn local(&self) -> NaiveDateTime {
+    /// Returns the date and time that it shows. `None` beyond the calendar, where an offset can lead.
+    fn local(&self) -> Option<NaiveDateTime> {
         match self {
-            Self::Naive(moment) => *moment,
-            Self::Offset(moment) | Self::Zoned(moment, _) => moment.naive_local(),
-            Self::Utc(moment) => moment.naive_utc(),
+            Self::Naive(moment) => Some(*moment),
+            Self::Offset(moment) | Self::Zoned(moment, _) => moment.naive_utc().checked_add_offset(*moment.offset()),
+            Self::Utc(moment) => Some(moment.naive_utc()),
         }
     }
 
@@ -109,8 +109,10 @@ impl Moment {
     ///
     /// `Moment::from_seconds(0, None)?.format("%d.%m.%Y", 100, &mut out)` appends `01.01.1970`.
     pub(crate) fn format(&self, format: &str, allowed: usize, out: &mut String) -> Result<(), TimeError> {
-        let local = self.local();
-        if (0..10_000).contains(&local.year()) && is_of_numbers(format) && format.len() <= allowed / 4 {
+        if let Some(local) = self.local().filter(|local| (0..10_000).contains(&local.year()))
+            && is_of_numbers(format)
+            && format.len() <= allowed / 4
+        {
             push_numbers(local, format, out);
             return Ok(());
         }

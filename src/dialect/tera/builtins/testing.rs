@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bytecode::ImportKind::{self, Filter, Function, Test};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::{Body, Caches, Capabilities, Cx, Params, with_arranged};
+use crate::function::{Caches, Capabilities, Cx, Params, with_arranged};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
 
@@ -30,14 +30,8 @@ pub(super) fn call(
         .collect();
     let given: Vec<_> =
         args.iter().map(|(_, json)| InputBuilder::new(&arena, &shapes).serialize(json).expect("JSON")).collect();
-    let answer = with_arranged(builtin, params, &places, &given, |given| match &builtin.body {
-        Body::Native(body) => body(&cx, given),
-        Body::Text(body) => {
-            let mut out = String::from("> ");
-            Ok(body(&cx, given, &mut out)?.unwrap_or_else(|| arena.text(&out[2..])))
-        }
-        _ => panic!("not native"),
-    })?;
+    let answer =
+        with_arranged(builtin, params, &places, &given, |given| builtin.body.call(&cx, given).expect("a body"))?;
     Ok(serde_json::to_value(answer.to_data()).expect("JSON"))
 }
 
