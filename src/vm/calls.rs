@@ -7,7 +7,7 @@ use super::output::Output;
 use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Params, check_in_order, with_arranged};
+use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
@@ -47,7 +47,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls the function of the call site at `at` with the top values, and pops them. Without a result, its text is at
     /// the end of the output.
-    #[inline]
+    #[inline(always)]
     fn result_at<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
@@ -98,7 +98,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Returns the result of a call with the top values. Without one, its text is at the end of the output.
-    #[inline]
+    #[inline(always)]
     fn result_of<S: Semantics>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
         let linked: &'r Linked = self.linked;
         let Some(builtin) = linked.get(site.import as usize) else { return Err(self.corrupt()) };
@@ -113,10 +113,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             check_in_order(builtin, params, site.gate, given)?;
             return run(cx, builtin, given, out);
         }
-        with_arranged(builtin, params, site.params, given, |given| run(cx, builtin, given, out))
+        run_arranged(cx, builtin, params, (site.params, given), out)
     }
 
     /// Returns the result of a call of a function whose parameters have no names.
+    #[inline(never)]
     fn unnamed<S: Semantics>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
         let given = self.topmost(site.params.len());
         match (&builtin.body, &builtin.params) {
@@ -197,8 +198,20 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 }
 
+/// Calls the body of a builtin like [`run`], with values for the parameters in `given.0`.
+#[inline(never)]
+fn run_arranged<'v>(
+    cx: &Cx<'v>,
+    builtin: &Builtin,
+    params: &'static [Param],
+    given: (&[u32], &[Value<'v>]),
+    out: &mut Output<'_>,
+) -> Result<Option<Value<'v>>> {
+    with_arranged(builtin, params, given.0, given.1, |given| run(cx, builtin, given, out))
+}
+
 /// Calls the body of a builtin with one value for each parameter. Without a result, its text is at the end of the output.
-#[inline]
+#[inline(always)]
 fn run<'v>(cx: &Cx<'v>, builtin: &Builtin, given: &[Value<'v>], out: &mut Output<'_>) -> Result<Option<Value<'v>>> {
     match &builtin.body {
         Body::Native(body) => body(cx, given).map(Some),
