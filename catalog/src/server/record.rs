@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
-use hyper::body::{Body as _, Frame};
+use hyper::body::Frame;
 
 use super::origin;
 use super::settings::{Exchange, Log};

@@ -116,7 +116,7 @@ pub async fn search(
     for owner in owners(visibility) {
         let select = rows(if owner.is_some() { FOUND_OF_OWNER } else { FOUND });
         let select = select.bind(after(&page)).bind(limit(&page)).bind(owner);
-        let select = select.bind(name.clone()).bind(pattern(&search.text)).bind(!search.newest);
+        let select = select.bind(name.clone()).bind(search.text.to_ascii_lowercase()).bind(!search.newest);
         found.extend(select.fetch_all(&mut *c).await?);
     }
     Ok(merged(found, &page, |version: &TemplateVersion| (version.name.to_ascii_lowercase(), version.id)))
@@ -127,19 +127,6 @@ async fn name_before(c: &mut Connection, page: &Page) -> StoreResult<Option<Stri
     let Some(id) = page.after else { return Ok(Some(String::new())) };
     let select = rows::<(String,)>("SELECT name FROM stack_templates WHERE id = $1");
     Ok(select.bind(id).fetch_optional(c).await?.map(|(name,)| name.to_ascii_lowercase()))
-}
-
-/// A pattern for names that contain a text. Names are compared in lower case.
-fn pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for character in text.chars() {
-        if "%_!".contains(character) {
-            pattern.push('!');
-        }
-        pattern.push(character.to_ascii_lowercase());
-    }
-    pattern.push('%');
-    pattern
 }
 
 pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
