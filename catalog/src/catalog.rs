@@ -63,7 +63,7 @@ impl Catalog {
 
     /// Reserves usage of a generator for a write.
     pub(super) async fn reserve(&self, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
-        self.shared.ledger.reserve(self.store(), generator, more).await
+        self.shared.ledger.reserve(generator, more, |generator| self.store().usage(generator)).await
     }
 
     /// Counts the usage of a generator again before its next write.
