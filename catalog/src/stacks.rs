@@ -58,7 +58,7 @@ impl Catalog {
             description: new.description.clone(),
             generator_id: new.generator_id,
         };
-        match self.store().create_stack(&stack, token).await {
+        match Guard::once(token, stack.id, at).scope(self.store().create_stack(&stack)).await {
             Ok(stack) => Ok((stack, false)),
             Err(StoreError::Replayed(id)) => Ok((self.live_stack(id).await?, true)),
             Err(error) => Err(error.into()),
@@ -88,7 +88,8 @@ impl Catalog {
         validation::description(to.description.as_deref())?;
         let (name, description, owner) = (to.name.clone(), to.description.clone(), before.generator_id);
         let stack = Stack { name, description, generator_id: to.generator_id, updated_at: now(), ..before };
-        let stack = self.store().update_stack(&stack, expected).await.map_err(stack_not_found())?;
+        let guard = Guard::requiring(expected.map(|at| Requirement::Stack(id, at)));
+        let stack = guard.scope(self.store().update_stack(&stack)).await.map_err(stack_not_found())?;
         if stack.generator_id != owner {
             self.recount(Some(owner));
             self.recount(Some(stack.generator_id));

@@ -112,9 +112,9 @@ impl Catalog {
             parameters_schema: new.parameters_schema.clone(),
             checksum: checksum(&new.template_content),
             metadata,
-            expected: None,
         };
-        self.add_version(version, strict, token).await
+        let guard = Guard::once(token, version.id, version.at);
+        self.add_version(version, strict, guard).await
     }
 
     /// Creates the next version of a template. It starts with the labels and annotations of the updated version.
@@ -143,26 +143,19 @@ impl Catalog {
                 true => InitialMetadata::Given(Metadata::default()),
                 false => InitialMetadata::CopiedFrom(Some(id)),
             },
-            expected,
         };
-        self.add_version(version, strict, token).await
+        let guard = Guard::once(token, version.id, version.at).and(expected.map(Requirement::Newest));
+        self.add_version(version, strict, guard).await
     }
 
-    async fn add_version(
-        &self,
-        version: NewVersion,
-        strict: bool,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<Created> {
+    async fn add_version(&self, version: NewVersion, strict: bool, guard: Guard) -> Result<Created> {
         validation::template_description(version.description.as_deref())?;
         let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
         let review = self.review(content, schema, strict).await?;
-        let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
-        let (template, replayed) = match self.store().create_version(&version, token).await {
-            Ok(template) => {
-                reserved.keep();
-                (template, false)
-            }
+        let quota = (version.generator_id, Usage::of_version(&version));
+        let added = self.add_within_quota(guard, quota, self.store().create_version(&version));
+        let (template, replayed) = match added.await? {
+            Ok(template) => (template, false),
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
             Err(error) => return Err(error.into()),
         };

@@ -15,7 +15,7 @@ use crate::model::{
     TemplateLabel, TemplateVersion, Timestamp,
 };
 
-/// A store of a catalog.
+/// A store of a catalog. A [`Guard`](super::Guard) makes changes conditional.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Checks that the store responds and can be written.
@@ -48,12 +48,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     // Generators and keys.
 
     /// Adds a generator and its key. `UniqueViolation("unique_generator_name")`.
-    async fn create_generator(
-        &self,
-        new: &Generator,
-        key: &KeyRow,
-        token: Option<&IdempotencyToken>,
-    ) -> StoreResult<Generator>;
+    async fn create_generator(&self, new: &Generator, key: &KeyRow) -> StoreResult<Generator>;
 
     /// Returns a live generator.
     async fn generator(&self, id: Uuid) -> StoreResult<Generator>;
@@ -99,7 +94,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Adds a version. Its number is one more than the greatest among the live versions of its owner and name, even
     /// under concurrent calls. `ForeignKeyViolation("stack_templates_generator_id_fkey")`.
-    async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion>;
+    async fn create_version(&self, new: &NewVersion) -> StoreResult<TemplateVersion>;
 
     /// Returns a live version.
     async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion>;
@@ -155,7 +150,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Adds a stack. `UniqueViolation("unique_stack_name")`; `ForeignKeyViolation("stacks_generator_id_fkey")`, also if the generator is
     /// deleted.
-    async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack>;
+    async fn create_stack(&self, new: &Stack) -> StoreResult<Stack>;
 
     /// Returns a live stack.
     async fn stack(&self, id: Uuid) -> StoreResult<Stack>;
@@ -163,9 +158,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Lists live stacks, optionally those of one generator.
     async fn stacks(&self, generator: Option<Uuid>, page: &Page) -> StoreResult<Vec<Stack>>;
 
-    /// Changes name, description and generator of a live stack, if its last change was at `expected` (`If-Match`) or
-    /// that is `None`. `UniqueViolation` and `ForeignKeyViolation` as for `create_stack`, `Stale`.
-    async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack>;
+    /// Changes name, description and generator of a live stack. `UniqueViolation` and `ForeignKeyViolation` as for
+    /// `create_stack`.
+    async fn update_stack(&self, to: &Stack) -> StoreResult<Stack>;
 
     /// Deletes a stack and its objects, and adds a deletion marker.
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()>;
@@ -194,7 +189,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows>;
 
     /// Adds an object and its provenance. `NotFound` if its stack is not live.
-    async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject>;
+    async fn create_object(&self, new: &NewObject) -> StoreResult<DeploymentObject>;
 
     /// Returns a live object.
     async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject>;

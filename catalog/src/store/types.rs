@@ -68,9 +68,6 @@ pub struct NewVersion {
     pub checksum: String,
     /// Initial labels and annotations.
     pub metadata: InitialMetadata,
-    /// ID of the version that must still be the newest (`If-Match`). If it is not, the store returns
-    /// [`StoreError::Stale`](super::StoreError::Stale).
-    pub expected: Option<Uuid>,
 }
 
 /// The initial labels and annotations of a version.

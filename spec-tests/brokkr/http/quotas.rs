@@ -69,6 +69,37 @@ fn concurrent_writers_do_not_exceed_a_quota() {
 }
 
 #[test]
+fn a_full_quota_answers_what_was_carried_out_before() {
+    let server = Running::limited(Quotas { templates: Some(2), objects: Some(2), ..Quotas::default() });
+    let team = server.team("ci");
+    let system = server.template(&server.admin, "seed");
+    let first = server.template(&team.pak, "first");
+    let objects = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
+    let requests = [
+        ("PUT", format!("/api/v1/templates/{first}"), template("first")),
+        ("POST", objects.clone(), json!({ "yaml_content": "a: 1" })),
+        ("POST", format!("{objects}/from-template"), json!({ "template_id": system, "parameters": parameters() })),
+    ];
+    let send = |(method, path, body): &(&str, String, Json), name: &str| {
+        server.request(method, path).key(&team.pak).header("Idempotency-Key", name).json(body).send()
+    };
+    let made: Vec<_> = requests.iter().map(|request| send(request, &request.1)).collect();
+    for (request, made) in requests.iter().zip(made) {
+        send(request, "another").is(403, "quota_exceeded");
+        let again = send(request, &request.1);
+        assert_eq!((again.status, again.json()), (made.status, made.json()), "{}", request.1);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", request.1);
+    }
+    // A new template is no exception, and a key of another request is told.
+    let next = ("POST", "/api/v1/templates".to_owned(), template("next"));
+    send(&next, "next").is(403, "quota_exceeded");
+    send(&next, &requests[0].1).is(422, "idempotency_key_reused");
+    server.call(&team.pak, "DELETE", &format!("/api/v1/templates/{first}")).has(204);
+    let made = send(&next, "next").has(201).json();
+    assert_eq!(send(&next, "next").has(201).json(), made);
+}
+
+#[test]
 fn bytes_count_all_texts() {
     let texts = (TEMPLATE.len() + SCHEMA.len()) as u64;
     let server = Running::limited(Quotas { bytes: Some(texts + 100), ..Quotas::default() });

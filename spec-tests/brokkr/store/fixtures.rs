@@ -1,10 +1,12 @@
 //! Rows for tests.
 
 use chrono::{SubsecRound, Utc};
-use dropforge_catalog::store::{IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, new_id};
+use dropforge_catalog::store::{
+    Guard, IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, StoreResult, new_id,
+};
 use dropforge_catalog::{
-    Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel,
-    TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
+    TemplateLabel, TemplateVersion, Timestamp,
 };
 use uuid::Uuid;
 
@@ -57,7 +59,6 @@ pub fn a_version(owner: Option<Uuid>, name: &str) -> NewVersion {
         parameters_schema: "{}".to_owned(),
         checksum: "11".repeat(32),
         metadata: InitialMetadata::CopiedFrom(None),
-        expected: None,
     }
 }
 
@@ -114,19 +115,42 @@ pub fn a_token(key: &str, request: &str) -> IdempotencyToken {
     IdempotencyToken { key: key.to_owned(), request: request.to_owned(), seed: None, salt: None }
 }
 
+/// Adds a version in a request with a token.
+pub async fn version_once(
+    store: &dyn Store,
+    new: &NewVersion,
+    token: &IdempotencyToken,
+) -> StoreResult<TemplateVersion> {
+    Guard::once(Some(token), new.id, new.at).scope(store.create_version(new)).await
+}
+
+/// Adds a stack in a request with a token.
+pub async fn stack_once(store: &dyn Store, new: &Stack, token: &IdempotencyToken) -> StoreResult<Stack> {
+    Guard::once(Some(token), new.id, new.created_at).scope(store.create_stack(new)).await
+}
+
+/// Adds an object in a request with a token.
+pub async fn object_once(
+    store: &dyn Store,
+    new: &NewObject,
+    token: &IdempotencyToken,
+) -> StoreResult<DeploymentObject> {
+    Guard::once(Some(token), new.id, new.at).scope(store.create_object(new)).await
+}
+
 /// Adds a generator with a key.
 pub async fn generator_in(store: &dyn Store, name: &str) -> Generator {
     let generator = a_generator(name);
     let key = a_key(&format!("BR{}", &generator.id.simple().to_string()[26..]), Some(generator.id));
-    store.create_generator(&generator, &key, None).await.expect("a generator")
+    store.create_generator(&generator, &key).await.expect("a generator")
 }
 
 /// Adds a stack.
 pub async fn stack_in(store: &dyn Store, name: &str, generator: Uuid) -> Stack {
-    store.create_stack(&a_stack(name, generator), None).await.expect("a stack")
+    store.create_stack(&a_stack(name, generator)).await.expect("a stack")
 }
 
 /// Adds a version.
 pub async fn version_in(store: &dyn Store, owner: Option<Uuid>, name: &str) -> TemplateVersion {
-    store.create_version(&a_version(owner, name), None).await.expect("a version")
+    store.create_version(&a_version(owner, name)).await.expect("a version")
 }

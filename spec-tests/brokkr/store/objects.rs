@@ -17,8 +17,8 @@ pub async fn objects_are_numbered_and_listed_newest_first(db: Arc<Database>) {
     let (stack, other) = (stack_in(&*store, "s", generator.id).await, stack_in(&*store, "o", generator.id).await);
     let mut made = Vec::new();
     for n in 0..5 {
-        made.push(store.create_object(&an_object(stack.id, &format!("n: {n}")), None).await.unwrap());
-        store.create_object(&an_object(other.id, "n: 0"), None).await.unwrap();
+        made.push(store.create_object(&an_object(stack.id, &format!("n: {n}"))).await.unwrap());
+        store.create_object(&an_object(other.id, "n: 0")).await.unwrap();
     }
     assert!(made.is_sorted_by(|before, after| before.sequence_id < after.sequence_id));
     assert_eq!(store.object(made[2].id).await.unwrap(), made[2]);
@@ -71,9 +71,9 @@ pub async fn objects_need_a_live_stack(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;
-    refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
+    refused!(store.create_object(&an_object(new_id(), "a: 1")).await, NotFound);
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    refused!(store.create_object(&an_object(stack.id, "a: 1"), None).await, NotFound);
+    refused!(store.create_object(&an_object(stack.id, "a: 1")).await, NotFound);
 }
 
 pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
@@ -81,7 +81,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;
     let template = version_in(&*store, None, "t").await;
-    let taken = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    let taken = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     // Every third object has an ID that exists, every fourth no template: alone, and together with others.
     let new = |n: usize| {
         let mut new = an_instance(stack.id, &template);
@@ -95,7 +95,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     let mut expected = vec![taken.id];
     for n in 0..12 {
         let (new, sound) = new(n);
-        assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
+        assert_eq!(store.create_object(&new).await.is_ok(), sound, "{n}");
         sound.then(|| expected.push(new.id));
     }
     let mut tasks = Vec::new();
@@ -103,8 +103,8 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
         let ((new, sound), store, stack) = (new(n), store.clone(), stack.id);
         sound.then(|| expected.push(new.id));
         tasks.push(tokio::spawn(async move {
-            assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
-            refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
+            assert_eq!(store.create_object(&new).await.is_ok(), sound, "{n}");
+            refused!(store.create_object(&an_object(new_id(), "a: 1")).await, NotFound);
             if n.is_multiple_of(5) {
                 let label = stack_label(stack, &format!("l{n}"));
                 store.add_stack_label(&label).await.unwrap();
@@ -132,9 +132,9 @@ pub async fn provenance_outlives_its_object(db: Arc<Database>) {
     let template = version_in(&*store, None, "t").await;
     let new = an_instance(stack.id, &template);
     let record = new.provenance.clone().unwrap();
-    store.create_object(&new, None).await.unwrap();
+    store.create_object(&new).await.unwrap();
     assert_eq!(store.provenance(new.id).await.unwrap(), record);
-    let plain = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    let plain = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     refused!(store.provenance(plain.id).await, NotFound);
     refused!(store.provenance(new_id()).await, NotFound);
     store.delete_template(template.id, now()).await.unwrap();
@@ -159,7 +159,7 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     }
     let make = async |stack, of| {
         let new = an_instance(stack, of);
-        store.create_object(&new, None).await.unwrap();
+        store.create_object(&new).await.unwrap();
         new.id
     };
     make(stacks[0], &first).await;
@@ -169,7 +169,7 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     make(stacks[2], &namesake).await;
     make(stacks[3], &second).await;
     let c = make(stacks[4], &first).await;
-    store.create_object(&an_object(stacks[5], "by: hand"), None).await.unwrap();
+    store.create_object(&an_object(stacks[5], "by: hand")).await.unwrap();
     store.delete_stack(stacks[3], &an_object(stacks[3], "")).await.unwrap();
     store.delete_template(first.id, now()).await.unwrap();
 

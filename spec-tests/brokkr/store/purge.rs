@@ -26,11 +26,11 @@ pub async fn deleted_rows_are_removed_unless_an_object_needs_them(db: Arc<Databa
     store.add_stack_label(&stack_label(dead.id, "a")).await.unwrap();
     store.add_stack_annotation(&stack_annotation(dead.id, "k", "v")).await.unwrap();
     let object = an_instance(live.id, &named);
-    store.create_object(&object, None).await.unwrap();
+    store.create_object(&object).await.unwrap();
     let gone = an_instance(dead.id, &unnamed);
-    store.create_object(&gone, None).await.unwrap();
+    store.create_object(&gone).await.unwrap();
     for _ in 0..3 {
-        store.create_object(&an_instance(dead.id, &kept), None).await.unwrap();
+        store.create_object(&an_instance(dead.id, &kept)).await.unwrap();
     }
     let at = now();
     store.delete_stack(dead.id, &an_object(dead.id, "")).await.unwrap();
@@ -67,7 +67,7 @@ pub async fn rows_are_removed_in_batches(db: Arc<Database>) {
         let stack = stack_in(&*store, name, generator.id).await;
         let version = version_in(&*store, None, name).await;
         for _ in 0..6 {
-            store.create_object(&an_instance(stack.id, &version), None).await.unwrap();
+            store.create_object(&an_instance(stack.id, &version)).await.unwrap();
         }
         store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
         store.delete_template(version.id, now()).await.unwrap();
@@ -95,10 +95,10 @@ pub async fn usage_counts_live_rows_and_bytes_of_a_generator(db: Arc<Database>) 
     version_in(&*store, None, "t").await;
     store.delete_template(deleted.id, now()).await.unwrap();
     let (stack, gone) = (stack_in(&*store, "s", one).await.id, stack_in(&*store, "gone", one).await.id);
-    store.create_object(&an_object(stack, "ä: 1"), None).await.unwrap();
-    store.create_object(&an_instance(stack, &version), None).await.unwrap();
-    store.create_object(&an_object(gone, "a: 1"), None).await.unwrap();
-    store.create_object(&an_object(stack_in(&*store, "o", other).await.id, "a: 1"), None).await.unwrap();
+    store.create_object(&an_object(stack, "ä: 1")).await.unwrap();
+    store.create_object(&an_instance(stack, &version)).await.unwrap();
+    store.create_object(&an_object(gone, "a: 1")).await.unwrap();
+    store.create_object(&an_object(stack_in(&*store, "o", other).await.id, "a: 1")).await.unwrap();
     store.delete_stack(gone, &an_object(gone, "")).await.unwrap();
     let texts = version.template_content.len() + version.parameters_schema.len() + "ä: 1".len() + "a: 1".len();
     assert_eq!(store.usage(one).await.unwrap(), Usage { templates: 1, objects: 2, bytes: texts as u64 });

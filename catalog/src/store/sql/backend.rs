@@ -14,8 +14,8 @@ use crate::model::{
     TemplateLabel, TemplateVersion, Timestamp,
 };
 use crate::store::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store, StoreResult,
-    TemplateSearch, Usage, Visibility,
+    Counts, Guard, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store,
+    StoreResult, TemplateSearch, Usage, Visibility,
 };
 
 #[async_trait]
@@ -56,15 +56,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(idempotency::salt(c, token))).await
     }
 
-    async fn create_generator(
-        &self,
-        new: &Generator,
-        key: &KeyRow,
-        token: Option<&IdempotencyToken>,
-    ) -> StoreResult<Generator> {
-        let (new, key, token) = (new.clone(), key.clone(), token.cloned());
+    async fn create_generator(&self, new: &Generator, key: &KeyRow) -> StoreResult<Generator> {
+        let (new, key) = (new.clone(), key.clone());
         let event = Event::new("generator.create", Kind::Generator, new.id);
-        self.write(audited(event, move |c| Box::pin(generators::create(c, new, key, token)))).await
+        self.write(audited(event, move |c| Box::pin(generators::create(c, new, key)))).await
     }
 
     async fn generator(&self, id: Uuid) -> StoreResult<Generator> {
@@ -132,10 +127,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(audit::all(c, object, page))).await
     }
 
-    async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion> {
-        let (new, token) = (new.clone(), token.cloned());
+    async fn create_version(&self, new: &NewVersion) -> StoreResult<TemplateVersion> {
+        let new = new.clone();
         let event = Event::new("template.create", Kind::Template, new.id);
-        self.write(audited(event, move |c| Box::pin(templates::create(c, new, token)))).await
+        self.write(audited(event, move |c| Box::pin(templates::create(c, new)))).await
     }
 
     async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion> {
@@ -213,10 +208,10 @@ impl Store for Backend {
         self.write(audited(event, move |c| Box::pin(metadata::remove_template_annotation(c, id, key)))).await
     }
 
-    async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack> {
-        let (new, token) = (new.clone(), token.cloned());
+    async fn create_stack(&self, new: &Stack) -> StoreResult<Stack> {
+        let new = new.clone();
         let event = Event::new("stack.create", Kind::Stack, new.id);
-        self.write(audited(event, move |c| Box::pin(stacks::create(c, new, token)))).await
+        self.write(audited(event, move |c| Box::pin(stacks::create(c, new)))).await
     }
 
     async fn stack(&self, id: Uuid) -> StoreResult<Stack> {
@@ -228,10 +223,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(stacks::all(c, generator, page))).await
     }
 
-    async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
+    async fn update_stack(&self, to: &Stack) -> StoreResult<Stack> {
         let to = to.clone();
         let event = Event::new("stack.update", Kind::Stack, to.id);
-        self.write(audited(event, move |c| Box::pin(stacks::update(c, to, expected)))).await
+        self.write(audited(event, move |c| Box::pin(stacks::update(c, to)))).await
     }
 
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()> {
@@ -276,15 +271,14 @@ impl Store for Backend {
         self.read(move |c| Box::pin(objects::instantiation_rows(c, stack, template))).await
     }
 
-    async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
-        let (new, token) = (new.clone(), token.cloned());
-        let origin = origin_of(new.id);
-        if token.is_some() {
-            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, token, origin))).await;
+    async fn create_object(&self, new: &NewObject) -> StoreResult<DeploymentObject> {
+        let (new, origin) = (new.clone(), origin_of(new.id));
+        if Guard::is_set() {
+            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, origin))).await;
         }
         self.write_whole(move |c, alone| {
             let sql = if alone { CREATE_OBJECT_ALONE } else { CREATE_OBJECT };
-            Box::pin(objects::create(c, sql, new, None, origin))
+            Box::pin(objects::create(c, sql, new, origin))
         })
         .await
     }

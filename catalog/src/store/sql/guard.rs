@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::super::dialect::{Connection, lock};
-use super::idempotency;
 use super::rows::{rows, statement};
+use super::{idempotency, live, stacks, templates};
 use crate::model::{Role, Timestamp, now};
 use crate::store::guard::{Guard, Requirement};
 use crate::store::work::WorkFuture;
@@ -21,8 +21,8 @@ where
     let guard = Guard::current();
     move |c: &mut Connection| {
         Box::pin(async move {
-            if let Some((token, created)) = guard.once {
-                idempotency::claim(c, Some(token), created, now()).await?;
+            if let Some((token, created, at)) = guard.once {
+                idempotency::claim(c, token, created, at).await?;
             }
             if let Some(requirement) = guard.requires {
                 require(c, requirement).await?;
@@ -32,10 +32,14 @@ where
     }
 }
 
-/// Requires a state until the end of the transaction: updates lock the rows that they leave as they are.
+/// Requires a state until the end of the transaction: updates lock the rows that they leave as they are. Locks are taken
+/// in the order of `LIVE_GENERATOR`.
 async fn require(c: &mut Connection, requirement: Requirement) -> StoreResult<()> {
     match requirement {
+        Requirement::Newest(id) => stale_unless(templates::held_newest(c, id).await?),
         Requirement::Stack(id, at) => {
+            let stack = stacks::one(c, id).await?;
+            live::require_generator(c, stack.generator_id, stacks::OWNER).await?;
             unchanged(c, "UPDATE stacks SET name = name WHERE id = $1 AND updated_at = $2", id, at).await
         }
         Requirement::Generator(id, at) => {
