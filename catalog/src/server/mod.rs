@@ -41,7 +41,7 @@ mod routes;
 mod service;
 mod settings;
 mod tls;
-mod write_timeout;
+mod watched;
 
 pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub use in_process::InProcess;
