@@ -36,6 +36,7 @@ mod preconditions;
 mod progress;
 mod rate_limit;
 mod readiness;
+mod record;
 mod response;
 mod routes;
 mod service;
