@@ -351,7 +351,7 @@ fn keys_that_would_travel_unencrypted_are_warned_about() {
 fn the_commands_of_the_page_work() {
     let page = include_str!("../../docs/operating.md");
     let blocks: Vec<_> = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     let sandbox = Sandbox::new();
     let toml = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     sandbox.write("serve.toml", &toml.replace("127.0.0.1:3000", "127.0.0.1:0"));

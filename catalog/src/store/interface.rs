@@ -28,8 +28,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn usage(&self, generator: Uuid) -> StoreResult<Usage>;
 
     /// Removes rows for good that were deleted before a time, about `most` of them: stacks with their objects, and
-    /// template versions that no remaining record names.
-    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged>;
+    /// template versions that no remaining record names. Also removes entries of the audit trail from before another
+    /// time, if there is one, at most `most`.
+    async fn purge(&self, before: Timestamp, audit_before: Option<Timestamp>, most: u32) -> StoreResult<Purged>;
 
     /// The use of the store's connections, which callers share in turns.
     fn load(&self) -> Load;

@@ -131,7 +131,8 @@ fn an_administrator_removes_deleted_rows_and_live_objects_stay_verifiable() {
     purge(&team.pak, 0).is(403, "admin_required");
     assert_eq!(purge(&server.admin, 3600).has(200).json()["objects"], 0);
     let purged = purge(&server.admin, 0).has(200).json();
-    let expected = json!({ "objects": 2, "stacks": 1, "templates": 0, "kept_templates": 1, "more": false });
+    let expected =
+        json!({ "objects": 2, "stacks": 1, "templates": 0, "audit_entries": 0, "kept_templates": 1, "more": false });
     assert_eq!(purged, expected);
     let trail = server.call(&server.admin, "GET", "/api/v1/audit").has(200).json();
     let actions: Vec<_> = trail.as_array().unwrap().iter().map(|entry| text(&entry["action"])).collect();
@@ -141,4 +142,27 @@ fn an_administrator_removes_deleted_rows_and_live_objects_stay_verifiable() {
     verify(&gone).is(404, "deployment_object_not_found");
     purge(&server.admin, u32::MAX).has(200);
     server.send(&server.admin, "POST", "/api/v1/purge", &json!({ "older_than_seconds": -1 })).is(422, "invalid_body");
+}
+
+#[test]
+fn an_administrator_removes_old_entries_of_the_trail() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let trail = || server.call(&server.admin, "GET", "/api/v1/audit").has(200).json().as_array().unwrap().clone();
+    let purge = |pak: &str, audit_age: i64| {
+        let body = json!({ "older_than_seconds": 0, "audit_older_than_seconds": audit_age });
+        server.send(pak, "POST", "/api/v1/purge", &body)
+    };
+    let before = trail();
+    assert_eq!(before.len(), 3);
+    // Ages are told apart by the millisecond.
+    thread::sleep(std::time::Duration::from_millis(5));
+    purge(&team.pak, 0).is(403, "admin_required");
+    purge(&server.admin, -1).is(422, "invalid_body");
+    assert_eq!(purge(&server.admin, 3600).has(200).json()["audit_entries"], 0);
+    assert_eq!(trail(), before);
+    assert_eq!(purge(&server.admin, 0).has(200).json()["audit_entries"], 3);
+    let [entry] = trail().try_into().unwrap();
+    assert_eq!((&entry["action"], &entry["role"]), (&json!("catalog.purge"), &json!("admin")));
+    assert!(text(&entry["detail"]).starts_with("audit before 20"), "{entry}");
 }

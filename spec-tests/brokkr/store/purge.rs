@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use dropforge_catalog::store::{Purged, Usage};
+use dropforge_catalog::store::{Page, Purged, Usage};
 
 use super::fixtures::{
     an_instance, an_object, generator_in, now, stack_annotation, stack_in, stack_label, template_annotation,
@@ -38,15 +38,15 @@ pub async fn deleted_rows_are_removed_unless_an_object_needs_them(db: Arc<Databa
     store.delete_template(unnamed.id, at).await.unwrap();
 
     // Nothing was deleted that long ago.
-    let young = store.purge(at - TimeDelta::hours(1), 100).await.unwrap();
+    let young = store.purge(at - TimeDelta::hours(1), None, 100).await.unwrap();
     assert_eq!(young, Purged::default());
     assert_eq!(store.provenance(gone.id).await.unwrap().template_id, unnamed.id);
 
-    let purged = store.purge(now() + TimeDelta::hours(1), 100).await.unwrap();
-    assert_eq!(purged, Purged { objects: 5, stacks: 1, templates: 1, kept_templates: 1, more: false });
+    let purged = store.purge(now() + TimeDelta::hours(1), None, 100).await.unwrap();
+    assert_eq!(purged, Purged { objects: 5, stacks: 1, templates: 1, kept_templates: 1, ..Purged::default() });
     refused!(store.provenance(gone.id).await, NotFound);
     refused!(store.template_including_deleted(unnamed.id).await, NotFound);
-    let again = store.purge(now() + TimeDelta::hours(1), 100).await.unwrap();
+    let again = store.purge(now() + TimeDelta::hours(1), None, 100).await.unwrap();
     assert_eq!(again, Purged { kept_templates: 1, ..Purged::default() });
     // What a live object was rendered from is still there.
     assert_eq!(store.provenance(object.id).await.unwrap().template_id, named.id);
@@ -74,15 +74,47 @@ pub async fn rows_are_removed_in_batches(db: Arc<Database>) {
     }
     let (mut all, mut batches) = (Purged { more: true, ..Purged::default() }, 0);
     while all.more {
-        let batch = store.purge(now() + TimeDelta::hours(1), 5).await.unwrap();
+        let batch = store.purge(now() + TimeDelta::hours(1), None, 5).await.unwrap();
         assert!(batch.objects + batch.stacks <= 5 && batch.templates <= 5, "{batch:?}");
         all.objects += batch.objects;
         all.stacks += batch.stacks;
         all.templates += batch.templates;
         (all.more, batches) = (batch.more, batches + 1);
     }
-    assert_eq!(all, Purged { objects: 14, stacks: 2, templates: 2, kept_templates: 0, more: false });
+    assert_eq!(all, Purged { objects: 14, stacks: 2, templates: 2, ..Purged::default() });
     assert!(batches >= 4);
+}
+
+pub async fn old_entries_of_the_trail_are_removed_in_batches(db: Arc<Database>) {
+    let store = db.open().await;
+    for _ in 0..5 {
+        version_in(&*store, None, "t").await;
+    }
+    // IDs tell times apart by the millisecond.
+    let pause = || tokio::time::sleep(std::time::Duration::from_millis(5));
+    pause().await;
+    let between = now();
+    pause().await;
+    let kept = version_in(&*store, None, "t").await.id;
+    let long_ago = now() - TimeDelta::hours(1);
+    let trail = async || store.audit(None, &Page::default()).await.unwrap();
+    let before = trail().await;
+    for nothing in [None, Some(long_ago)] {
+        assert_eq!(store.purge(long_ago, nothing, 2).await.unwrap(), Purged::default());
+        assert_eq!(trail().await, before);
+    }
+    for (audit_entries, more) in [(2, true), (2, true), (1, false), (0, false)] {
+        let purged = store.purge(long_ago, Some(between), 2).await.unwrap();
+        assert_eq!(purged, Purged { audit_entries, more, ..Purged::default() });
+    }
+    // Every removal left an entry.
+    let left: Vec<_> = trail().await.into_iter().map(|entry| (entry.action, entry.object_id == kept)).collect();
+    let purge = || ("catalog.purge".to_owned(), false);
+    assert_eq!(left, [purge(), purge(), purge(), ("template.create".to_owned(), true)]);
+    // What is removed last of all is not the entry that tells of it.
+    assert_eq!(store.purge(long_ago, Some(now() + TimeDelta::hours(1)), 9).await.unwrap().audit_entries, 4);
+    let [entry] = trail().await.try_into().unwrap();
+    assert!(entry.detail.unwrap().starts_with("audit before "));
 }
 
 pub async fn usage_counts_live_rows_and_bytes_of_a_generator(db: Arc<Database>) {

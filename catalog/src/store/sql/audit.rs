@@ -63,7 +63,7 @@ impl Event {
         Self { action, kind, object, detail: None }
     }
 
-    /// Adds the label or the key of the annotation that changed.
+    /// Adds what else is known: the label or the key of the annotation that changed.
     pub fn with(self, detail: &str) -> Self {
         Self { detail: Some(detail.to_owned()), ..self }
     }

@@ -1,6 +1,7 @@
 //! The store's methods. Each runs its statements on a connection.
 
 use async_trait::async_trait;
+use chrono::SecondsFormat;
 use uuid::Uuid;
 
 use super::super::Backend;
@@ -32,10 +33,13 @@ impl Store for Backend {
         self.read(move |c| Box::pin(status::usage(c, generator))).await
     }
 
-    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged> {
-        let event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
-        let changed = |purged: &Purged| purged.objects + purged.stacks + purged.templates > 0;
-        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, most)))).await
+    async fn purge(&self, before: Timestamp, audit_before: Option<Timestamp>, most: u32) -> StoreResult<Purged> {
+        let mut event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
+        if let Some(before) = audit_before {
+            event = event.with(&format!("audit before {}", before.to_rfc3339_opts(SecondsFormat::Secs, true)));
+        }
+        let changed = |it: &Purged| it.objects + it.stacks + it.templates + it.audit_entries > 0;
+        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, audit_before, most)))).await
     }
 
     fn load(&self) -> Load {
