@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::keys::{Pak, random_text};
 use super::store::{Guard, IdempotencyToken, StoreError, StoreResult, Usage};
-use super::{Catalog, CatalogError, ErrorKind, KeyRow, Result, now};
+use super::{Catalog, CatalogError, ErrorKind, KeyRow, Result};
 
 const SEEDS: &str = "dropforge catalog 2026-11 seed of the keys of repeated requests";
 const KEYS: &str = "dropforge catalog 2026-11 key of a repeated request";
@@ -55,27 +55,6 @@ pub(super) fn new_pak(token: Option<&IdempotencyToken>) -> Result<(Pak, Option<I
             Ok((seed.pak(&salt, token)?, Some(IdempotencyToken { salt: Some(salt), ..token.clone() })))
         }
         token => Ok((Pak::random()?, token.cloned())),
-    }
-}
-
-/// Adds a row. If an earlier request with this token added it, returns that row and `true`.
-///
-/// # Errors
-/// Those of the change. `NotFound` if the row was removed since.
-pub(super) async fn add_once<T>(
-    token: Option<&IdempotencyToken>,
-    (id, row): (Uuid, T),
-    change: impl Future<Output = StoreResult<()>>,
-    rows: impl Future<Output = StoreResult<Vec<T>>>,
-    id_of: impl Fn(&T) -> Uuid,
-) -> StoreResult<(T, bool)> {
-    match Guard::once(token, id, now()).scope(change).await {
-        Ok(()) => Ok((row, false)),
-        Err(StoreError::Replayed(added)) => {
-            let row = rows.await?.into_iter().find(|row| id_of(row) == added);
-            row.map(|row| (row, true)).ok_or(StoreError::NotFound)
-        }
-        Err(error) => Err(error),
     }
 }
 

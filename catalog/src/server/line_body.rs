@@ -69,8 +69,41 @@ impl Body for LineBody {
         self.0.poll_recv(cx).map(|piece| match piece {
             Some(Piece::Line(line)) => Some(Ok(Frame::data(line))),
             Some(Piece::End) => None,
-            Some(Piece::Failed(cause)) => Some(Err(Error::other(cause.as_ref()))),
+            Some(Piece::Failed(cause)) => Some(Err(Error::other(&*cause))),
             None => Some(Err(Error::new(ErrorKind::UnexpectedEof, "the response was cut off"))),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    /// The lines of a body, and its error.
+    async fn read(mut body: LineBody) -> (usize, Option<String>) {
+        let mut lines = 0;
+        loop {
+            match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                Some(Ok(_)) => lines += 1,
+                Some(Err(error)) => return (lines, Some(error.to_string())),
+                None => return (lines, None),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_completed_ends_in_its_cause() {
+        for (written, expected) in [
+            (Ok(()), None),
+            (Err(CutOff::Failed("the disk is gone".into())), Some("the disk is gone")),
+            (Err(CutOff::Disconnected), Some("the response was cut off")),
+        ] {
+            let (writer, body) = line_body(2);
+            writer.line(b"1".to_vec()).await.unwrap();
+            writer.end(written).await;
+            assert_eq!(read(body).await, (1, expected.map(str::to_owned)));
+        }
     }
 }

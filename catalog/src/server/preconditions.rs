@@ -36,7 +36,7 @@ struct ETag {
 impl ETag {
     /// The tag without the part that is no change for `If-Match`.
     fn state(&self) -> &str {
-        self.text.split_once(USE).map_or(&self.text, |(state, _)| state)
+        self.text.split_once(USE).map_or(self.text.as_str(), |(state, _)| state)
     }
 }
 

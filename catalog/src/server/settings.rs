@@ -90,7 +90,8 @@ impl Default for Settings {
     }
 }
 
-/// A callback for every finished request, and for every response that could not be completed. It runs on a thread that serves other requests and must not block.
+/// A callback for every finished request, and for every response that is cut off. It runs on a thread that serves other
+/// requests and must not block.
 #[derive(Clone)]
 pub struct Log(Arc<dyn Fn(&Exchange<'_>) + Send + Sync>);
 

@@ -6,7 +6,7 @@
 use uuid::Uuid;
 
 use super::types::IdempotencyToken;
-use crate::model::Timestamp;
+use crate::model::{MetadataKind, MetadataOwner, Timestamp};
 
 tokio::task_local! {
     static GUARD: Guard;
@@ -29,14 +29,8 @@ pub enum Requirement {
     Generator(Uuid, Timestamp),
     /// The version is the newest live one of its owner and name.
     Newest(Uuid),
-    /// The row of a template's label exists.
-    TemplateLabel(Uuid),
-    /// The row of a template's annotation exists.
-    TemplateAnnotation(Uuid),
-    /// The row of a stack's label exists.
-    StackLabel(Uuid),
-    /// The row of a stack's annotation exists.
-    StackAnnotation(Uuid),
+    /// The row of a label or an annotation exists.
+    Metadata(MetadataOwner, MetadataKind, Uuid),
     /// There is another live administrator key than this one, or this is none.
     OtherAdminKey(Uuid),
 }

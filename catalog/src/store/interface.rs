@@ -11,8 +11,8 @@ use super::types::{
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Stack, TemplateVersion,
+    Timestamp,
 };
 
 /// A store of a catalog. A [`Guard`](super::Guard) makes changes conditional.
@@ -129,24 +129,6 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Deletes one version.
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
 
-    /// Lists the labels of a live version.
-    async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>>;
-
-    /// Adds a label. `UniqueViolation("template_labels_template_id_label_key")`.
-    async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()>;
-
-    /// Removes a label.
-    async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()>;
-
-    /// Lists the annotations of a live version.
-    async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>>;
-
-    /// Adds an annotation. `UniqueViolation("template_annotations_template_id_key_key")`.
-    async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()>;
-
-    /// Removes an annotation.
-    async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()>;
-
     // Stacks.
 
     /// Adds a stack. `UniqueViolation("unique_stack_name")`; `ForeignKeyViolation("stacks_generator_id_fkey")`, also if the generator is
@@ -166,23 +148,18 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Deletes a stack and its objects, and adds a deletion marker.
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()>;
 
-    /// Lists the labels of a live stack.
-    async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>>;
+    // Labels and annotations.
 
-    /// Adds a label. `UniqueViolation("stack_labels_stack_id_label_key")`.
-    async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()>;
+    /// Lists the labels or the annotations of a live owner.
+    async fn metadata(&self, owner: MetadataOwner, kind: MetadataKind) -> StoreResult<Vec<MetadataRow>>;
 
-    /// Removes a label.
-    async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()>;
+    /// Adds a label or an annotation. `UniqueViolation("template_labels_template_id_label_key")`,
+    /// `UniqueViolation("template_annotations_template_id_key_key")`, `UniqueViolation("stack_labels_stack_id_label_key")`,
+    /// `UniqueViolation("unique_stack_annotation")`.
+    async fn add_metadata(&self, new: &MetadataRow) -> StoreResult<()>;
 
-    /// Lists the annotations of a live stack.
-    async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>>;
-
-    /// Adds an annotation. `UniqueViolation("unique_stack_annotation")`.
-    async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()>;
-
-    /// Removes an annotation.
-    async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()>;
+    /// Removes a label or an annotation.
+    async fn remove_metadata(&self, owner: MetadataOwner, kind: MetadataKind, key: &str) -> StoreResult<()>;
 
     // Objects.
 

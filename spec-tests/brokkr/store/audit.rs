@@ -48,7 +48,7 @@ pub async fn changes_that_fail_or_are_repeated_are_not_recorded(db: Arc<Database
     refused!(stack_once(&*store, &a_stack("s", generator.id), &token).await, Replayed(_));
     refused!(store.create_stack(&a_stack("s", generator.id)).await, UniqueViolation("unique_stack_name"));
     refused!(store.delete_template(new_id(), now()).await, NotFound);
-    refused!(store.add_stack_label(&stack_label(new_id(), "l")).await, NotFound);
+    refused!(store.add_metadata(&stack_label(new_id(), "l")).await, NotFound);
     assert!(store.add_first_key(&a_key("BRfirst0", None)).await.unwrap());
     assert!(!store.add_first_key(&a_key("BRsecond", None)).await.unwrap());
     let actions: Vec<_> = store.audit(None, &Page::default()).await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropforge_catalog::store::{Counts, InitialMetadata, Metadata, NewVersion, Page, new_id};
-use dropforge_catalog::{Generator, KeyRow, Role};
+use dropforge_catalog::{Generator, KeyRow, MetadataKind, MetadataOwner, Role};
 
 use super::fixtures::{
     a_generator, a_key, a_version, an_object, generator_in, now, stack_in, template_label, version_in,
@@ -95,8 +95,8 @@ pub async fn readers_see_acknowledged_writes(db: Arc<Database>) {
         let made = version_in(&*store, None, "t").await;
         assert_eq!(second.newest(None, "t").await.unwrap(), made);
         // Labels of earlier versions are copied.
-        second.add_template_label(&template_label(made.id, &format!("l{n}"))).await.unwrap();
-        assert_eq!(store.template_labels(made.id).await.unwrap().len(), n + 1);
+        second.add_metadata(&template_label(made.id, &format!("l{n}"))).await.unwrap();
+        assert_eq!(store.metadata(MetadataOwner::Template(made.id), MetadataKind::Label).await.unwrap().len(), n + 1);
     }
 }
 

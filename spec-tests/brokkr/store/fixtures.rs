@@ -5,8 +5,8 @@ use dropforge_catalog::store::{
     Guard, IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, StoreResult, new_id,
 };
 use dropforge_catalog::{
-    DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataOwner, MetadataRow, Provenance, Role, Stack, TemplateVersion,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -94,21 +94,27 @@ pub fn an_instance(stack_id: Uuid, of: &TemplateVersion) -> NewObject {
     NewObject { provenance: Some(provenance), ..object }
 }
 
-pub fn template_label(template_id: Uuid, label: &str) -> TemplateLabel {
-    TemplateLabel { id: new_id(), template_id, label: label.to_owned(), created_at: now() }
+/// A label, or an annotation if there is a value.
+fn a_row(owner: MetadataOwner, key: &str, value: Option<&str>) -> MetadataRow {
+    // The time is not stored for stacks.
+    let created_at = matches!(owner, MetadataOwner::Template(_)).then(now);
+    MetadataRow { id: new_id(), owner, key: key.to_owned(), value: value.map(str::to_owned), created_at }
 }
 
-pub fn template_annotation(template_id: Uuid, key: &str, value: &str) -> TemplateAnnotation {
-    let (key, value) = (key.to_owned(), value.to_owned());
-    TemplateAnnotation { id: new_id(), template_id, key, value, created_at: now() }
+pub fn template_label(template: Uuid, label: &str) -> MetadataRow {
+    a_row(MetadataOwner::Template(template), label, None)
 }
 
-pub fn stack_label(stack_id: Uuid, label: &str) -> StackLabel {
-    StackLabel { id: new_id(), stack_id, label: label.to_owned() }
+pub fn template_annotation(template: Uuid, key: &str, value: &str) -> MetadataRow {
+    a_row(MetadataOwner::Template(template), key, Some(value))
 }
 
-pub fn stack_annotation(stack_id: Uuid, key: &str, value: &str) -> StackAnnotation {
-    StackAnnotation { id: new_id(), stack_id, key: key.to_owned(), value: value.to_owned() }
+pub fn stack_label(stack: Uuid, label: &str) -> MetadataRow {
+    a_row(MetadataOwner::Stack(stack), label, None)
+}
+
+pub fn stack_annotation(stack: Uuid, key: &str, value: &str) -> MetadataRow {
+    a_row(MetadataOwner::Stack(stack), key, Some(value))
 }
 
 pub fn a_token(key: &str, request: &str) -> IdempotencyToken {

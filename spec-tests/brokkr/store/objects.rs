@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dropforge_catalog::store::{Metadata, Page, new_id};
+use dropforge_catalog::{MetadataKind, MetadataOwner};
 
 use super::fixtures::{
     an_instance, an_object, generator_in, now, stack_annotation, stack_in, stack_label, template_annotation,
@@ -40,11 +41,11 @@ pub async fn an_instantiation_reads_its_template_and_stack(db: Arc<Database>) {
     let stack = stack_in(&*store, "s", generator.id).await;
     let template = version_in(&*store, None, "t").await;
     for label in ["z", "a"] {
-        store.add_stack_label(&stack_label(stack.id, label)).await.unwrap();
-        store.add_template_label(&template_label(template.id, &format!("t{label}"))).await.unwrap();
+        store.add_metadata(&stack_label(stack.id, label)).await.unwrap();
+        store.add_metadata(&template_label(template.id, &format!("t{label}"))).await.unwrap();
     }
-    store.add_stack_annotation(&stack_annotation(stack.id, "k", "v")).await.unwrap();
-    store.add_template_annotation(&template_annotation(template.id, "tk", "tv")).await.unwrap();
+    store.add_metadata(&stack_annotation(stack.id, "k", "v")).await.unwrap();
+    store.add_metadata(&template_annotation(template.id, "tk", "tv")).await.unwrap();
 
     let marks = |labels: [&str; 2], (key, value): (&str, &str)| Metadata {
         labels: labels.map(str::to_owned).into(),
@@ -107,7 +108,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
             refused!(store.create_object(&an_object(new_id(), "a: 1")).await, NotFound);
             if n.is_multiple_of(5) {
                 let label = stack_label(stack, &format!("l{n}"));
-                store.add_stack_label(&label).await.unwrap();
+                store.add_metadata(&label).await.unwrap();
             }
         }));
     }
@@ -122,7 +123,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     for id in &expected[1..] {
         assert_eq!(store.provenance(*id).await.unwrap().template_id, template.id);
     }
-    assert_eq!(store.stack_labels(stack.id).await.unwrap().len(), 13);
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label).await.unwrap().len(), 13);
 }
 
 pub async fn provenance_outlives_its_object(db: Arc<Database>) {
@@ -188,10 +189,10 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     let found = store.instances(None, "t", None, &all).await.unwrap();
     assert_eq!(found[0].stack_metadata, Metadata::default());
     for label in ["z", "a"] {
-        store.add_stack_label(&stack_label(stacks[0], label)).await.unwrap();
+        store.add_metadata(&stack_label(stacks[0], label)).await.unwrap();
     }
     for (key, value) in [("k", "v"), ("l", "")] {
-        store.add_stack_annotation(&stack_annotation(stacks[0], key, value)).await.unwrap();
+        store.add_metadata(&stack_annotation(stacks[0], key, value)).await.unwrap();
     }
     let marked = store.instances(None, "t", Some(one.id), &all).await.unwrap();
     let mut read = marked[0].stack_metadata.clone();

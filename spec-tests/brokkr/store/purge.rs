@@ -20,11 +20,11 @@ pub async fn deleted_rows_are_removed_unless_an_object_needs_them(db: Arc<Databa
     let unnamed = version_in(&*store, Some(generator.id), "unnamed").await;
     let kept = version_in(&*store, None, "live").await;
     for version in [&named, &unnamed] {
-        store.add_template_label(&template_label(version.id, "a")).await.unwrap();
-        store.add_template_annotation(&template_annotation(version.id, "k", "v")).await.unwrap();
+        store.add_metadata(&template_label(version.id, "a")).await.unwrap();
+        store.add_metadata(&template_annotation(version.id, "k", "v")).await.unwrap();
     }
-    store.add_stack_label(&stack_label(dead.id, "a")).await.unwrap();
-    store.add_stack_annotation(&stack_annotation(dead.id, "k", "v")).await.unwrap();
+    store.add_metadata(&stack_label(dead.id, "a")).await.unwrap();
+    store.add_metadata(&stack_annotation(dead.id, "k", "v")).await.unwrap();
     let object = an_instance(live.id, &named);
     store.create_object(&object).await.unwrap();
     let gone = an_instance(dead.id, &unnamed);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge_catalog::Stack;
 use dropforge_catalog::store::{Guard, NewObject, Page, Requirement, new_id};
+use dropforge_catalog::{MetadataKind, MetadataOwner, Stack};
 
 use super::fixtures::{a_stack, an_object, generator_in, now, stack_annotation, stack_in, stack_label};
 use crate::databases::Database;
@@ -91,7 +91,7 @@ pub async fn a_deleted_stack_leaves_its_marker(db: Arc<Database>) {
     let (stack, other) = (stack_in(&*store, "s", generator.id).await, stack_in(&*store, "o", generator.id).await);
     let object = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     let elsewhere = store.create_object(&an_object(other.id, "a: 1")).await.unwrap();
-    store.add_stack_label(&stack_label(stack.id, "l")).await.unwrap();
+    store.add_metadata(&stack_label(stack.id, "l")).await.unwrap();
     let marker = NewObject { is_deletion_marker: true, ..an_object(stack.id, "") };
     store.delete_stack(stack.id, &marker).await.unwrap();
 
@@ -103,9 +103,9 @@ pub async fn a_deleted_stack_leaves_its_marker(db: Arc<Database>) {
     let left = store.objects(stack.id, &Page::default()).await.unwrap();
     assert_eq!((left.len(), left[0].id, left[0].is_deletion_marker), (1, marker.id, true));
     assert!(left[0].sequence_id > elsewhere.sequence_id);
-    refused!(store.stack_labels(stack.id).await, NotFound);
-    refused!(store.add_stack_label(&stack_label(stack.id, "m")).await, NotFound);
-    refused!(store.remove_stack_label(stack.id, "l").await, NotFound);
+    refused!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label).await, NotFound);
+    refused!(store.add_metadata(&stack_label(stack.id, "m")).await, NotFound);
+    refused!(store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label, "l").await, NotFound);
     assert_eq!(store.stacks(None, &Page::default()).await.unwrap(), [other]);
 }
 
@@ -115,21 +115,18 @@ pub async fn labels_of_stacks(db: Arc<Database>) {
     let (stack, other) = (stack_in(&*store, "s", generator.id).await, stack_in(&*store, "o", generator.id).await);
     let added: Vec<_> = ["b", "a", "ä=1'\"%_"].map(|label| stack_label(stack.id, label)).into();
     for label in &added {
-        store.add_stack_label(label).await.unwrap();
+        store.add_metadata(label).await.unwrap();
     }
-    store.add_stack_label(&stack_label(other.id, "b")).await.unwrap();
-    assert_eq!(store.stack_labels(stack.id).await.unwrap(), added);
-    refused!(
-        store.add_stack_label(&stack_label(stack.id, "b")).await,
-        UniqueViolation("stack_labels_stack_id_label_key")
-    );
-    store.remove_stack_label(stack.id, "b").await.unwrap();
-    assert_eq!(store.stack_labels(stack.id).await.unwrap(), added[1..]);
-    assert_eq!(store.stack_labels(other.id).await.unwrap().len(), 1);
-    refused!(store.remove_stack_label(stack.id, "b").await, NotFound);
-    refused!(store.remove_stack_label(stack.id, "%").await, NotFound);
-    refused!(store.add_stack_label(&stack_label(new_id(), "b")).await, NotFound);
-    refused!(store.stack_labels(new_id()).await, NotFound);
+    store.add_metadata(&stack_label(other.id, "b")).await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label).await.unwrap(), added);
+    refused!(store.add_metadata(&stack_label(stack.id, "b")).await, UniqueViolation("stack_labels_stack_id_label_key"));
+    store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label, "b").await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label).await.unwrap(), added[1..]);
+    assert_eq!(store.metadata(MetadataOwner::Stack(other.id), MetadataKind::Label).await.unwrap().len(), 1);
+    refused!(store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label, "b").await, NotFound);
+    refused!(store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label, "%").await, NotFound);
+    refused!(store.add_metadata(&stack_label(new_id(), "b")).await, NotFound);
+    refused!(store.metadata(MetadataOwner::Stack(new_id()), MetadataKind::Label).await, NotFound);
 }
 
 pub async fn annotations_of_stacks(db: Arc<Database>) {
@@ -138,19 +135,19 @@ pub async fn annotations_of_stacks(db: Arc<Database>) {
     let stack = stack_in(&*store, "s", generator.id).await;
     let added: Vec<_> = [("k", "1"), ("a", ""), ("ä", "1")].map(|(k, v)| stack_annotation(stack.id, k, v)).into();
     for annotation in &added {
-        store.add_stack_annotation(annotation).await.unwrap();
+        store.add_metadata(annotation).await.unwrap();
     }
-    assert_eq!(store.stack_annotations(stack.id).await.unwrap(), added);
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation).await.unwrap(), added);
     refused!(
-        store.add_stack_annotation(&stack_annotation(stack.id, "k", "2")).await,
+        store.add_metadata(&stack_annotation(stack.id, "k", "2")).await,
         UniqueViolation("unique_stack_annotation")
     );
-    store.remove_stack_annotation(stack.id, "k").await.unwrap();
-    assert_eq!(store.stack_annotations(stack.id).await.unwrap(), added[1..]);
-    refused!(store.remove_stack_annotation(stack.id, "k").await, NotFound);
-    refused!(store.add_stack_annotation(&stack_annotation(new_id(), "k", "2")).await, NotFound);
-    refused!(store.stack_annotations(new_id()).await, NotFound);
+    store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation, "k").await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation).await.unwrap(), added[1..]);
+    refused!(store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation, "k").await, NotFound);
+    refused!(store.add_metadata(&stack_annotation(new_id(), "k", "2")).await, NotFound);
+    refused!(store.metadata(MetadataOwner::Stack(new_id()), MetadataKind::Annotation).await, NotFound);
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    refused!(store.stack_annotations(stack.id).await, NotFound);
-    refused!(store.remove_stack_annotation(stack.id, "a").await, NotFound);
+    refused!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation).await, NotFound);
+    refused!(store.remove_metadata(MetadataOwner::Stack(stack.id), MetadataKind::Annotation, "a").await, NotFound);
 }

@@ -11,8 +11,8 @@ use super::{audit, generators, idempotency, instances, keys, metadata, objects, 
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Stack, TemplateVersion,
+    Timestamp,
 };
 use crate::store::{
     Counts, Guard, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store,
@@ -180,38 +180,6 @@ impl Store for Backend {
         self.write(audited(event, move |c| Box::pin(templates::delete(c, id, at)))).await
     }
 
-    async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>> {
-        self.read(move |c| Box::pin(metadata::template_labels(c, id))).await
-    }
-
-    async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()> {
-        let new = new.clone();
-        let event = Event::new("template.label.add", Kind::Template, new.template_id).with(&new.label);
-        self.write(audited(event, move |c| Box::pin(metadata::add_template_label(c, new)))).await
-    }
-
-    async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
-        let label = label.to_owned();
-        let event = Event::new("template.label.remove", Kind::Template, id).with(&label);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_template_label(c, id, label)))).await
-    }
-
-    async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>> {
-        self.read(move |c| Box::pin(metadata::template_annotations(c, id))).await
-    }
-
-    async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()> {
-        let new = new.clone();
-        let event = Event::new("template.annotation.add", Kind::Template, new.template_id).with(&new.key);
-        self.write(audited(event, move |c| Box::pin(metadata::add_template_annotation(c, new)))).await
-    }
-
-    async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
-        let key = key.to_owned();
-        let event = Event::new("template.annotation.remove", Kind::Template, id).with(&key);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_template_annotation(c, id, key)))).await
-    }
-
     async fn create_stack(&self, new: &Stack) -> StoreResult<Stack> {
         let new = new.clone();
         let event = Event::new("stack.create", Kind::Stack, new.id);
@@ -239,36 +207,20 @@ impl Store for Backend {
         self.write(audited(event, move |c| Box::pin(stacks::delete(c, id, marker)))).await
     }
 
-    async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>> {
-        self.read(move |c| Box::pin(metadata::stack_labels(c, id))).await
+    async fn metadata(&self, owner: MetadataOwner, kind: MetadataKind) -> StoreResult<Vec<MetadataRow>> {
+        self.read(move |c| Box::pin(metadata::all(c, owner, kind))).await
     }
 
-    async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()> {
+    async fn add_metadata(&self, new: &MetadataRow) -> StoreResult<()> {
         let new = new.clone();
-        let event = Event::new("stack.label.add", Kind::Stack, new.stack_id).with(&new.label);
-        self.write(audited(event, move |c| Box::pin(metadata::add_stack_label(c, new)))).await
+        let event = Event::of_metadata(new.owner, new.kind(), "add", &new.key);
+        self.write(audited(event, move |c| Box::pin(metadata::add(c, new)))).await
     }
 
-    async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
-        let label = label.to_owned();
-        let event = Event::new("stack.label.remove", Kind::Stack, id).with(&label);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_label(c, id, label)))).await
-    }
-
-    async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>> {
-        self.read(move |c| Box::pin(metadata::stack_annotations(c, id))).await
-    }
-
-    async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()> {
-        let new = new.clone();
-        let event = Event::new("stack.annotation.add", Kind::Stack, new.stack_id).with(&new.key);
-        self.write(audited(event, move |c| Box::pin(metadata::add_stack_annotation(c, new)))).await
-    }
-
-    async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
+    async fn remove_metadata(&self, owner: MetadataOwner, kind: MetadataKind, key: &str) -> StoreResult<()> {
         let key = key.to_owned();
-        let event = Event::new("stack.annotation.remove", Kind::Stack, id).with(&key);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_annotation(c, id, key)))).await
+        let event = Event::of_metadata(owner, kind, "remove", &key);
+        self.write(audited(event, move |c| Box::pin(metadata::remove(c, owner, kind, key)))).await
     }
 
     async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows> {

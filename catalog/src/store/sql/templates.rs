@@ -25,17 +25,12 @@ async fn hold_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Store
     lock_name(c, owner, name).await
 }
 
-/// Returns `true` if a version is the newest of its name, until the end of the transaction.
-pub async fn held_newest(c: &mut Connection, id: Uuid) -> StoreResult<bool> {
-    let found = async {
-        let version = including_deleted(c, id).await?;
-        hold_name(c, version.generator_id, &version.name).await?;
-        newest(c, version.generator_id, version.name).await
-    };
-    match found.await {
-        Err(StoreError::NotFound) => Ok(false),
-        found => Ok(found?.id == id),
-    }
+/// Requires that a version is the newest of its name until the end of the transaction. `NotFound` if it is not.
+pub async fn hold_newest(c: &mut Connection, id: Uuid) -> StoreResult<()> {
+    let version = including_deleted(c, id).await?;
+    hold_name(c, version.generator_id, &version.name).await?;
+    let newest = newest(c, version.generator_id, version.name).await?;
+    if newest.id == id { Ok(()) } else { Err(StoreError::NotFound) }
 }
 
 pub async fn create(c: &mut Connection, new: NewVersion) -> StoreResult<TemplateVersion> {
@@ -52,7 +47,7 @@ pub async fn create(c: &mut Connection, new: NewVersion) -> StoreResult<Template
         },
     };
     let row = insert(c, &new, before.map_or(0, |before| before.version)).await?;
-    metadata::add(c, &row, metadata).await?;
+    metadata::add_all(c, &row, metadata).await?;
     Ok(row)
 }
 
