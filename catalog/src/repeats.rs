@@ -59,8 +59,8 @@ pub(super) fn new_pak(token: Option<&IdempotencyToken>) -> Result<(Pak, Option<I
 }
 
 impl Catalog {
-    /// Adds a row of an owner that may have a quota. Returns `Replayed` if an earlier request with the guard's token added
-    /// it.
+    /// Adds a row of an owner that may have a quota, when it is the caller's turn. Returns `Replayed` if an earlier
+    /// request with the guard's token added it.
     ///
     /// # Errors
     /// `quota_exceeded`.
@@ -70,6 +70,7 @@ impl Catalog {
         (owner, more): (Option<Uuid>, Usage),
         change: impl Future<Output = StoreResult<T>>,
     ) -> Result<StoreResult<T>> {
+        let _turn = self.turn_to_write(more.bytes).await;
         let reserved = match self.reserve(owner, more).await {
             Ok(reserved) => reserved,
             // What was added before needs no room.
