@@ -32,6 +32,7 @@ mod fair;
 mod generators;
 mod keys;
 mod known_keys;
+mod large_writes;
 pub mod matching;
 mod metadata;
 mod model;
