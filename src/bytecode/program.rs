@@ -158,7 +158,13 @@ impl Program {
     }
 
     /// Returns the string constants as values.
+    #[inline]
     pub(super) fn texts(&self) -> &[Text<'_>] {
+        self.inner.constants.known_texts().unwrap_or_else(|| self.first_texts())
+    }
+
+    #[cold]
+    fn first_texts(&self) -> &[Text<'_>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
         self.inner.constants.texts(&self.inner.pool, strings, keys)
     }
