@@ -8,12 +8,19 @@ use lru::LruCache;
 use uuid::Uuid;
 
 use super::error::Result;
+use super::fair::{Gate, Pass};
+use super::known_keys::KnownKeys;
 use super::quota::{Ledger, Quotas, Reserved};
 use super::render::{self, Renderer};
 use super::store::{self, Store, Usage};
 
 /// Number of generators whose last recorded activity is kept in memory.
 const ACTIVITY_CACHE: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+/// Bytes of a write that keeps the store busy for long.
+const LARGE: u64 = 64 << 10;
+/// Number of large writes at a time, of which a caller has one.
+const LARGE_WRITES: usize = 2;
 
 /// A catalog: a store and a renderer. Clones share both.
 #[derive(Debug, Clone)]
@@ -26,6 +33,8 @@ struct Shared {
     store: Arc<dyn Store>,
     renderer: Renderer,
     ledger: Ledger,
+    known_keys: Arc<KnownKeys>,
+    large_writes: Gate,
     /// The time of each generator's last recorded activity.
     last_active: Mutex<LruCache<Uuid, Instant>>,
 }
@@ -33,17 +42,19 @@ struct Shared {
 impl Catalog {
     /// Creates a catalog on a store.
     pub fn new(store: Arc<dyn Store>, renderer: Renderer) -> Self {
-        Self::limited(store, renderer, Quotas::default())
+        Self::limited(store, renderer, Arc::default(), Quotas::default())
     }
 
-    fn limited(store: Arc<dyn Store>, renderer: Renderer, quotas: Quotas) -> Self {
+    fn limited(store: Arc<dyn Store>, renderer: Renderer, known_keys: Arc<KnownKeys>, quotas: Quotas) -> Self {
         let last_active = Mutex::new(LruCache::new(ACTIVITY_CACHE));
-        Self { shared: Arc::new(Shared { store, renderer, ledger: Ledger::new(quotas), last_active }) }
+        let (ledger, large_writes) = (Ledger::new(quotas), Gate::new(LARGE_WRITES, 1));
+        Self { shared: Arc::new(Shared { store, renderer, ledger, known_keys, large_writes, last_active }) }
     }
 
     /// The same catalog with quotas for generators.
     pub fn with_quotas(&self, quotas: Quotas) -> Self {
-        Self::limited(self.shared.store.clone(), self.shared.renderer.clone(), quotas)
+        let Shared { store, renderer, known_keys, .. } = &*self.shared;
+        Self::limited(store.clone(), renderer.clone(), known_keys.clone(), quotas)
     }
 
     /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
@@ -59,6 +70,16 @@ impl Catalog {
     /// The renderer.
     pub fn renderer(&self) -> &Renderer {
         &self.shared.renderer
+    }
+
+    /// The keys that were valid a moment ago.
+    pub(super) fn known_keys(&self) -> &KnownKeys {
+        &self.shared.known_keys
+    }
+
+    /// Waits for the caller's turn to write so many bytes. The write may begin while the result lives.
+    pub(super) async fn turn_to_write(&self, bytes: u64) -> Option<Pass> {
+        if bytes < LARGE { None } else { self.shared.large_writes.pass().await }
     }
 
     /// Reserves usage of a generator for a write.

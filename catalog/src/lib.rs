@@ -31,6 +31,7 @@ mod error;
 mod fair;
 mod generators;
 mod keys;
+mod known_keys;
 pub mod matching;
 mod model;
 mod objects;

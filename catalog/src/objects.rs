@@ -202,7 +202,9 @@ impl Catalog {
         new: &NewObject,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
-        let reserved = self.reserve(Some(owner), Usage::of_object(new)).await?;
+        let usage = Usage::of_object(new);
+        let _turn = self.turn_to_write(usage.bytes).await;
+        let reserved = self.reserve(Some(owner), usage).await?;
         match self.store().create_object(new, token).await {
             Ok(object) => {
                 reserved.keep();

@@ -157,7 +157,9 @@ impl Catalog {
         validation::template_description(version.description.as_deref())?;
         let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
         let review = self.review(content, schema, strict).await?;
-        let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
+        let usage = Usage::of_version(&version);
+        let _turn = self.turn_to_write(usage.bytes).await;
+        let reserved = self.reserve(version.generator_id, usage).await?;
         let (template, replayed) = match self.store().create_version(&version, token).await {
             Ok(template) => {
                 reserved.keep();
