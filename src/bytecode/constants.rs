@@ -69,10 +69,10 @@ fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
 }
 
 impl Constants {
-    /// The string constants, if a run has needed them.
-    #[inline]
-    pub(super) fn known_texts(&self) -> Option<&[Text<'_>]> {
-        self.texts.get().map(|texts| &**texts.borrow_dependent())
+    /// The string constants if a run has needed them, or none.
+    #[inline(always)]
+    pub(super) fn known_texts(&self) -> &[Text<'_>] {
+        self.texts.get().map_or(&[], |texts| &**texts.borrow_dependent())
     }
 
     /// The string constants. If the program builds maps, each string is classified as a word or not, because it is

@@ -167,6 +167,7 @@ pub fn held_field<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Valu
 ///
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.
+#[inline]
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
     let value = value.unwritten();
     match (value, value.extended()) {
