@@ -8,34 +8,37 @@ use super::rows::{execute_one, rows};
 use super::template_lists::{
     ALL, ALL_NAMED, FOUND, FOUND_OF_OWNER, NEWEST, OF_OWNER, OF_OWNER_NAMED, VERSIONS, owner_id, owners,
 };
-use super::{idempotency, live, metadata};
+use super::{live, metadata};
 use crate::model::{TemplateVersion, Timestamp};
-use crate::store::{
-    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility,
-};
+use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility};
 
 /// Prevents other transactions from creating or deleting versions of a name.
 async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
     lock(c, &format!("{}/{name}", owner.unwrap_or(Uuid::nil()))).await
 }
 
-pub async fn create(
-    c: &mut Connection,
-    new: NewVersion,
-    token: Option<IdempotencyToken>,
-) -> StoreResult<TemplateVersion> {
-    idempotency::claim(c, token, new.id, new.at).await?;
-    if let Some(generator) = new.generator_id {
+/// Requires a live owner, and then prevents other transactions from creating or deleting versions of a name.
+async fn hold_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
+    if let Some(generator) = owner {
         live::require_generator(c, generator, "stack_templates_generator_id_fkey").await?;
     }
-    lock_name(c, new.generator_id, &new.name).await?;
+    lock_name(c, owner, name).await
+}
+
+/// Requires that a version is the newest of its name until the end of the transaction. `NotFound` if it is not.
+pub async fn hold_newest(c: &mut Connection, id: Uuid) -> StoreResult<()> {
+    let version = including_deleted(c, id).await?;
+    hold_name(c, version.generator_id, &version.name).await?;
+    let newest = newest(c, version.generator_id, version.name).await?;
+    if newest.id == id { Ok(()) } else { Err(StoreError::NotFound) }
+}
+
+pub async fn create(c: &mut Connection, new: NewVersion) -> StoreResult<TemplateVersion> {
+    hold_name(c, new.generator_id, &new.name).await?;
     let before = match newest(c, new.generator_id, new.name.clone()).await {
         Err(StoreError::NotFound) => None,
         found => Some(found?),
     };
-    if new.expected.is_some_and(|expected| before.as_ref().is_none_or(|before| before.id != expected)) {
-        return Err(StoreError::Stale);
-    }
     let metadata = match &new.metadata {
         InitialMetadata::Given(metadata) => metadata.clone(),
         InitialMetadata::CopiedFrom(from) => match from.or(before.as_ref().map(|before| before.id)) {
@@ -44,7 +47,7 @@ pub async fn create(
         },
     };
     let row = insert(c, &new, before.map_or(0, |before| before.version)).await?;
-    metadata::add(c, &row, metadata).await?;
+    metadata::add_all(c, &row, metadata).await?;
     Ok(row)
 }
 
