@@ -157,6 +157,12 @@ impl Program {
         self.inner.pool.text()
     }
 
+    /// Returns the string constants as values if a run has needed them, or none.
+    #[inline(always)]
+    pub(super) fn known_texts(&self) -> &[Text<'_>] {
+        self.inner.constants.known_texts()
+    }
+
     /// Returns the string constants as values.
     pub(super) fn texts(&self) -> &[Text<'_>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
