@@ -110,11 +110,16 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk without parameters to its end or to an unabsorbed error. There must be room for its frame, with
-    /// unset slots.
+    /// Runs a chunk without parameters to its end or to an unabsorbed error, and pays for `paid`. There must be room for
+    /// its frame, with unset slots.
     #[inline(always)]
-    pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
-        self.pay_for(chunk)?;
+    pub(super) fn run_in_room<S: Semantics, H: Hooks>(
+        &mut self,
+        chunk: &ChunkInfo,
+        paid: &ChunkInfo,
+        hooks: &mut H,
+    ) -> Result<()> {
+        self.pay_for(paid)?;
         self.begin(chunk, 0, 0);
         let mut at = chunk.entry as usize;
         loop {
