@@ -8,19 +8,14 @@ use lru::LruCache;
 use uuid::Uuid;
 
 use super::error::Result;
-use super::fair::{Gate, Pass};
 use super::known_keys::KnownKeys;
+use super::large_writes::{LargeWrite, LargeWrites};
 use super::quota::{Ledger, Quotas, Reserved};
 use super::render::{self, Renderer};
 use super::store::{self, Store, Usage};
 
 /// Number of generators whose last recorded activity is kept in memory.
 const ACTIVITY_CACHE: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
-
-/// Bytes of a write that keeps the store busy for long.
-const LARGE: u64 = 64 << 10;
-/// Number of large writes at a time, of which a caller has one.
-const LARGE_WRITES: usize = 2;
 
 /// A catalog: a store and a renderer. Clones share both.
 #[derive(Debug, Clone)]
@@ -34,7 +29,7 @@ struct Shared {
     renderer: Renderer,
     ledger: Ledger,
     known_keys: Arc<KnownKeys>,
-    large_writes: Gate,
+    large_writes: LargeWrites,
     /// The time of each generator's last recorded activity.
     last_active: Mutex<LruCache<Uuid, Instant>>,
 }
@@ -47,7 +42,7 @@ impl Catalog {
 
     fn limited(store: Arc<dyn Store>, renderer: Renderer, known_keys: Arc<KnownKeys>, quotas: Quotas) -> Self {
         let last_active = Mutex::new(LruCache::new(ACTIVITY_CACHE));
-        let (ledger, large_writes) = (Ledger::new(quotas), Gate::new(LARGE_WRITES, 1));
+        let (ledger, large_writes) = (Ledger::new(quotas), LargeWrites::default());
         Self { shared: Arc::new(Shared { store, renderer, ledger, known_keys, large_writes, last_active }) }
     }
 
@@ -78,13 +73,13 @@ impl Catalog {
     }
 
     /// Waits for the caller's turn to write so many bytes. The write may begin while the result lives.
-    pub(super) async fn turn_to_write(&self, bytes: u64) -> Option<Pass> {
-        if bytes < LARGE { None } else { self.shared.large_writes.pass().await }
+    pub(super) async fn turn_to_write(&self, bytes: u64) -> Option<LargeWrite> {
+        self.shared.large_writes.turn(bytes).await
     }
 
     /// Reserves usage of a generator for a write.
     pub(super) async fn reserve(&self, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
-        self.shared.ledger.reserve(self.store(), generator, more).await
+        self.shared.ledger.reserve(generator, more, |generator| self.store().usage(generator)).await
     }
 
     /// Counts the usage of a generator again before its next write.

@@ -158,7 +158,7 @@ impl Catalog {
         let (pak, once) = new_pak(token)?;
         let row = pak.row(new.role, None, now());
         let row = KeyRow { name: new.name.clone(), expires_at: new.expires_at.map(|end| end.trunc_subsecs(6)), ..row };
-        match Guard::once(once.as_ref(), row.id).scope(self.store().add_key(&row)).await {
+        match Guard::once(once.as_ref(), row.id, row.created_at).scope(self.store().add_key(&row)).await {
             Ok(()) => Ok((row, pak.reveal(), false)),
             Err(StoreError::Replayed(_)) => {
                 let (row, pak) = self.repeated_key(token, None).await?;
@@ -216,7 +216,8 @@ impl Catalog {
         };
         let (pak, once) = new_pak(token)?;
         let key = pak.row(Role::Generator, Some(generator.id), at);
-        match self.store().create_generator(&generator, &key, once.as_ref()).await {
+        let change = self.store().create_generator(&generator, &key);
+        match Guard::once(once.as_ref(), generator.id, at).scope(change).await {
             Ok(generator) => Ok((generator, pak.reveal(), false)),
             Err(StoreError::Replayed(id)) => {
                 let (_, pak) = self.repeated_key(token, Some(id)).await?;
@@ -283,8 +284,9 @@ impl Catalog {
         require_self(actor, id)?;
         let generator = self.live_generator(id).await?;
         let (pak, once) = new_pak(token)?;
-        let key = pak.row(Role::Generator, Some(id), now());
-        let rotate = Guard::once(once.as_ref(), key.id).scope(self.store().rotate_key(id, &key, now()));
+        let at = now();
+        let key = pak.row(Role::Generator, Some(id), at);
+        let rotate = Guard::once(once.as_ref(), key.id, at).scope(self.store().rotate_key(id, &key, at));
         match self.known_keys().forget_after(rotate).await {
             Ok(()) => Ok((generator, pak.reveal(), false)),
             Err(StoreError::Replayed(_)) => Ok((generator, self.repeated_key(token, Some(id)).await?.1, true)),

@@ -120,10 +120,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(never)]
     fn unnamed<S: Semantics>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
         let given = self.topmost(site.params.len());
-        match (&builtin.body, &builtin.params) {
-            (Body::Positional(_) | Body::Closure(_), Params::Positional(_))
-            | (Body::Overloaded, Params::Overloaded(_)) => S::call(&self.cx, builtin, given, Form::of(site.params)),
-            _ => self.call_host(builtin, site, given),
+        match call_unnamed::<S>(&self.cx, builtin, site.params, given)? {
+            Some(result) => Ok(result),
+            None => self.call_host(builtin, site, given),
         }
     }
 
@@ -208,6 +207,39 @@ fn run_arranged<'v>(
     out: &mut Output<'_>,
 ) -> Result<Option<Value<'v>>> {
     with_arranged(builtin, params, given.0, given.1, |given| run(cx, builtin, given, out))
+}
+
+/// Calls a function with the arguments of a call site for these parameters. A text is a value of the run. `None` if the
+/// body takes other arguments.
+pub(crate) fn call_builtin<'r, S: Semantics>(
+    cx: &Cx<'r>,
+    builtin: &Builtin,
+    places: &[u32],
+    given: &[Value<'r>],
+) -> Result<Option<Value<'r>>> {
+    let Params::Named(params) = builtin.params else { return call_unnamed::<S>(cx, builtin, places, given) };
+    with_arranged(builtin, params, places, given, |given| {
+        let mut text = String::new();
+        match run(cx, builtin, given, &mut Output::new(&mut text, usize::MAX))? {
+            Some(result) => Ok(Some(result)),
+            None => cx.text(&text).map(Some),
+        }
+    })
+}
+
+/// Calls a function whose parameters have no names. `None` if its body takes the names and values of a host.
+fn call_unnamed<'r, S: Semantics>(
+    cx: &Cx<'r>,
+    builtin: &Builtin,
+    places: &[u32],
+    given: &[Value<'r>],
+) -> Result<Option<Value<'r>>> {
+    match (&builtin.body, &builtin.params) {
+        (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) | (Body::Overloaded, Params::Overloaded(_)) => {
+            S::call(cx, builtin, given, Form::of(places)).map(Some)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Calls the body of a builtin with one value for each parameter. Without a result, its text is at the end of the output.
