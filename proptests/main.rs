@@ -15,6 +15,7 @@ mod scan;
 mod sealing;
 mod tera_render;
 mod tera_syntax;
+mod totals;
 mod tower;
 mod values;
 mod yaml;

@@ -64,13 +64,13 @@ pub struct AuditEntry {
     pub at: DateTime<Utc>,
     /// The change, such as `template.create`, `stack.label.add` or `key.revoke`.
     pub action: String,
-    /// Kind of the changed object: `template`, `stack`, `object`, `generator` or `key`.
+    /// Kind of the changed object: `template`, `stack`, `object`, `generator`, `key` or `catalog`.
     pub object_kind: String,
     /// ID of the changed object.
     pub object_id: Uuid,
     /// Name of the changed object at that time: `NAME@VERSION` for templates, the stack's name for objects.
     pub object_name: Option<String>,
-    /// The label, or the key of the annotation.
+    /// The label, or the key of the annotation. For `catalog.purge`, the age of the entries that were removed, if any.
     pub detail: Option<String>,
     /// Role of the caller's key.
     pub role: Option<String>,

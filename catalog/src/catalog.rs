@@ -8,6 +8,8 @@ use lru::LruCache;
 use uuid::Uuid;
 
 use super::error::Result;
+use super::known_keys::KnownKeys;
+use super::large_writes::{LargeWrite, LargeWrites};
 use super::quota::{Ledger, Quotas, Reserved};
 use super::render::{self, Renderer};
 use super::store::{self, Store, Usage};
@@ -26,6 +28,8 @@ struct Shared {
     store: Arc<dyn Store>,
     renderer: Renderer,
     ledger: Ledger,
+    known_keys: Arc<KnownKeys>,
+    large_writes: LargeWrites,
     /// The time of each generator's last recorded activity.
     last_active: Mutex<LruCache<Uuid, Instant>>,
 }
@@ -33,17 +37,19 @@ struct Shared {
 impl Catalog {
     /// Creates a catalog on a store.
     pub fn new(store: Arc<dyn Store>, renderer: Renderer) -> Self {
-        Self::limited(store, renderer, Quotas::default())
+        Self::limited(store, renderer, Arc::default(), Quotas::default())
     }
 
-    fn limited(store: Arc<dyn Store>, renderer: Renderer, quotas: Quotas) -> Self {
+    fn limited(store: Arc<dyn Store>, renderer: Renderer, known_keys: Arc<KnownKeys>, quotas: Quotas) -> Self {
         let last_active = Mutex::new(LruCache::new(ACTIVITY_CACHE));
-        Self { shared: Arc::new(Shared { store, renderer, ledger: Ledger::new(quotas), last_active }) }
+        let (ledger, large_writes) = (Ledger::new(quotas), LargeWrites::default());
+        Self { shared: Arc::new(Shared { store, renderer, ledger, known_keys, large_writes, last_active }) }
     }
 
     /// The same catalog with quotas for generators.
     pub fn with_quotas(&self, quotas: Quotas) -> Self {
-        Self::limited(self.shared.store.clone(), self.shared.renderer.clone(), quotas)
+        let Shared { store, renderer, known_keys, .. } = &*self.shared;
+        Self::limited(store.clone(), renderer.clone(), known_keys.clone(), quotas)
     }
 
     /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
@@ -61,9 +67,19 @@ impl Catalog {
         &self.shared.renderer
     }
 
+    /// The keys that were valid a moment ago.
+    pub(super) fn known_keys(&self) -> &KnownKeys {
+        &self.shared.known_keys
+    }
+
+    /// Waits for the caller's turn to write so many bytes. The write may begin while the result lives.
+    pub(super) async fn turn_to_write(&self, bytes: u64) -> Option<LargeWrite> {
+        self.shared.large_writes.turn(bytes).await
+    }
+
     /// Reserves usage of a generator for a write.
     pub(super) async fn reserve(&self, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
-        self.shared.ledger.reserve(self.store(), generator, more).await
+        self.shared.ledger.reserve(generator, more, |generator| self.store().usage(generator)).await
     }
 
     /// Counts the usage of a generator again before its next write.

@@ -68,7 +68,7 @@ impl Catalog {
     pub async fn identify(&self, pak: &str) -> Result<(Actor, KeyRow)> {
         let nobody = || CatalogError::new(ErrorKind::Unauthorized, "unauthorized", "a valid key is required");
         let pak = Pak::parse(pak).ok_or_else(nobody)?;
-        let row = match self.store().key(pak.short_token()).await {
+        let row = match self.known_keys().row(&pak, async || self.store().key(pak.short_token()).await).await {
             Ok(row) => row,
             Err(StoreError::NotFound) => return Err(nobody()),
             Err(error) => return Err(error.into()),
@@ -158,7 +158,7 @@ impl Catalog {
         let (pak, once) = new_pak(token)?;
         let row = pak.row(new.role, None, now());
         let row = KeyRow { name: new.name.clone(), expires_at: new.expires_at.map(|end| end.trunc_subsecs(6)), ..row };
-        match Guard::once(once.as_ref(), row.id).scope(self.store().add_key(&row)).await {
+        match Guard::once(once.as_ref(), row.id, row.created_at).scope(self.store().add_key(&row)).await {
             Ok(()) => Ok((row, pak.reveal(), false)),
             Err(StoreError::Replayed(_)) => {
                 let (row, pak) = self.repeated_key(token, None).await?;
@@ -182,7 +182,7 @@ impl Catalog {
         actor.require_admin()?;
         let missing = CatalogError::or_not_found("key_not_found", "key not found");
         let guard = Guard::requiring((!force).then_some(Requirement::OtherAdminKey(id)));
-        guard.scope(self.store().revoke_key(id, now())).await.map_err(missing)
+        self.known_keys().forget_after(guard.scope(self.store().revoke_key(id, now()))).await.map_err(missing)
     }
 
     /// Lists live generators.
@@ -216,7 +216,8 @@ impl Catalog {
         };
         let (pak, once) = new_pak(token)?;
         let key = pak.row(Role::Generator, Some(generator.id), at);
-        match self.store().create_generator(&generator, &key, once.as_ref()).await {
+        let change = self.store().create_generator(&generator, &key);
+        match Guard::once(once.as_ref(), generator.id, at).scope(change).await {
             Ok(generator) => Ok((generator, pak.reveal(), false)),
             Err(StoreError::Replayed(id)) => {
                 let (_, pak) = self.repeated_key(token, Some(id)).await?;
@@ -255,7 +256,8 @@ impl Catalog {
         generator.is_active = change.is_active.unwrap_or(generator.is_active);
         generator.updated_at = now();
         let guard = Guard::requiring(expected.map(|at| Requirement::Generator(id, at)));
-        guard.scope(self.store().update_generator(&generator)).await.map_err(generator_not_found())
+        let update = guard.scope(self.store().update_generator(&generator));
+        self.known_keys().forget_after(update).await.map_err(generator_not_found())
     }
 
     /// Deletes a generator, its stacks and its templates, and revokes its key. `expected` is the time of the last change
@@ -267,7 +269,8 @@ impl Catalog {
             return Err(CatalogError::forbidden("cannot_delete_system_generator", message));
         }
         let guard = Guard::requiring(expected.map(|at| Requirement::Generator(id, at)));
-        guard.scope(self.store().delete_generator(id, now())).await.map_err(generator_not_found())
+        let delete = guard.scope(self.store().delete_generator(id, now()));
+        self.known_keys().forget_after(delete).await.map_err(generator_not_found())
     }
 
     /// Replaces the key of a generator. The secret is returned only here, and the old key stops working immediately. The
@@ -281,8 +284,10 @@ impl Catalog {
         require_self(actor, id)?;
         let generator = self.live_generator(id).await?;
         let (pak, once) = new_pak(token)?;
-        let key = pak.row(Role::Generator, Some(id), now());
-        match Guard::once(once.as_ref(), key.id).scope(self.store().rotate_key(id, &key, now())).await {
+        let at = now();
+        let key = pak.row(Role::Generator, Some(id), at);
+        let rotate = Guard::once(once.as_ref(), key.id, at).scope(self.store().rotate_key(id, &key, at));
+        match self.known_keys().forget_after(rotate).await {
             Ok(()) => Ok((generator, pak.reveal(), false)),
             Err(StoreError::Replayed(_)) => Ok((generator, self.repeated_key(token, Some(id)).await?.1, true)),
             Err(error) => Err(generator_not_found()(error)),

@@ -31,7 +31,10 @@ mod error;
 mod fair;
 mod generators;
 mod keys;
+mod known_keys;
+mod large_writes;
 pub mod matching;
+mod metadata;
 mod model;
 mod objects;
 pub mod parameters;
@@ -57,8 +60,8 @@ pub use fair::Load;
 pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
 pub use keys::new_key;
 pub use model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp, now,
+    DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Role, Stack,
+    TemplateVersion, Timestamp, now,
 };
 pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};

@@ -63,32 +63,53 @@ pub struct TemplateVersion {
     pub checksum: String,
 }
 
-/// A label that a stack must have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct TemplateLabel {
-    /// ID of the row.
-    pub id: Uuid,
-    /// ID of the template version.
-    pub template_id: Uuid,
-    /// The label.
-    pub label: String,
-    /// Creation time.
-    pub created_at: DateTime<Utc>,
+/// An owner of labels and annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetadataOwner {
+    /// A template version. Stacks must have its labels and annotations.
+    Template(Uuid),
+    /// A stack.
+    Stack(Uuid),
 }
 
-/// An annotation that a stack must have, with the same value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct TemplateAnnotation {
+impl MetadataOwner {
+    /// ID of the owner.
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::Template(id) | Self::Stack(id) => id,
+        }
+    }
+}
+
+/// The kind of metadata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetadataKind {
+    /// Has a key only.
+    Label,
+    /// Has a key and a value.
+    Annotation,
+}
+
+/// A label or an annotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetadataRow {
     /// ID of the row.
     pub id: Uuid,
-    /// ID of the template version.
-    pub template_id: Uuid,
-    /// Key.
+    /// The owner.
+    pub owner: MetadataOwner,
+    /// The label, or the key of the annotation.
     pub key: String,
-    /// Value.
-    pub value: String,
-    /// Creation time.
-    pub created_at: DateTime<Utc>,
+    /// The value of the annotation.
+    pub value: Option<String>,
+    /// Creation time. Not stored for stacks.
+    pub created_at: Option<Timestamp>,
+}
+
+impl MetadataRow {
+    /// The kind.
+    pub fn kind(&self) -> MetadataKind {
+        if self.value.is_some() { MetadataKind::Annotation } else { MetadataKind::Label }
+    }
 }
 
 /// A destination of rendered objects: the deployment of one thing into one environment.
@@ -108,30 +129,6 @@ pub struct Stack {
     pub description: Option<String>,
     /// Owner.
     pub generator_id: Uuid,
-}
-
-/// A label of a stack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct StackLabel {
-    /// ID of the row.
-    pub id: Uuid,
-    /// ID of the stack.
-    pub stack_id: Uuid,
-    /// The label.
-    pub label: String,
-}
-
-/// An annotation of a stack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct StackAnnotation {
-    /// ID of the row.
-    pub id: Uuid,
-    /// ID of the stack.
-    pub stack_id: Uuid,
-    /// Key.
-    pub key: String,
-    /// Value.
-    pub value: String,
 }
 
 /// An immutable object to deploy.

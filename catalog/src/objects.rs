@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::render::{RenderOutcome, RenderRequest};
 use super::review::Finding;
 use super::stacks::stack_not_found;
-use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
+use super::store::{Guard, IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
 use super::templates::{Owner, template_not_found};
 use super::{Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 
@@ -117,7 +117,7 @@ impl Catalog {
         order: FailureOrder,
         token: Option<&IdempotencyToken>,
     ) -> Result<Instantiated> {
-        if let Some(object) = self.replayed_object(token).await? {
+        if let Some(object) = self.replayed(token).await? {
             let object = self.object(actor, object).await?;
             return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
         }
@@ -165,15 +165,6 @@ impl Catalog {
         Ok((stack.generator_id, request))
     }
 
-    async fn replayed_object(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
-        let Some(token) = token else { return Ok(None) };
-        match self.store().replayed(token).await {
-            Ok(id) => Ok(Some(id)),
-            Err(StoreError::NotFound) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Creates an object from YAML text. The flag is `true` if an earlier request with the same idempotency token
     /// created it.
     pub async fn create_object(
@@ -202,12 +193,9 @@ impl Catalog {
         new: &NewObject,
         token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
-        let reserved = self.reserve(Some(owner), Usage::of_object(new)).await?;
-        match self.store().create_object(new, token).await {
-            Ok(object) => {
-                reserved.keep();
-                Ok((object, false))
-            }
+        let (guard, quota) = (Guard::once(token, new.id, new.at), (Some(owner), Usage::of_object(new)));
+        match self.add_within_quota(guard, quota, self.store().create_object(new)).await? {
+            Ok(object) => Ok((object, false)),
             Err(StoreError::Replayed(id)) => Ok((self.object(actor, id).await?, true)),
             Err(error) => Err(stack_not_found()(error)),
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{RenderRequest, Renderer};
+use super::render::{RenderOutcome, RenderRequest, Renderer};
 use super::store::{Instance, Metadata, Page};
 use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
@@ -15,6 +15,9 @@ use dropforge::bulk::unified_diff;
 const PREVIEW_ROWS: u32 = 64;
 /// Bytes of texts after which a page of a preview ends.
 const PREVIEW_BYTES: usize = 8 << 20;
+
+/// A rendered text, or the errors.
+type Rendered = Result<String, Vec<CatalogError>>;
 
 /// The result of verifying a record.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
@@ -96,25 +99,26 @@ impl Catalog {
         let template = self.store().template_including_deleted(record.template_id).await?;
         // A stack may have another owner than the template that its object was rendered from.
         actor.require_read(&template)?;
-        let rendered = self.rerender(&template, None, &record).await?;
-        let renderer = self.renderer().clone();
-        self.renderer().run(move |_| compared(&renderer, &stored, rendered, record, &template)).await
+        let (renderer, compared_record) = (self.renderer().clone(), record.clone());
+        let compare = move |template: &_, rendered| compared(&renderer, &stored, rendered, compared_record, template);
+        self.rerender(template, None, record, compare).await
     }
 
-    /// Renders the parameters of a record with a template.
-    async fn rerender(
+    /// Renders the parameters of a record with a template, and continues with the text or the errors on the same thread.
+    async fn rerender<R: Send + 'static>(
         &self,
-        template: &TemplateVersion,
+        template: TemplateVersion,
         metadata: Option<(Metadata, Metadata)>,
-        record: &Provenance,
-    ) -> Result<Result<String, Vec<CatalogError>>> {
+        record: Provenance,
+        then: impl FnOnce(&TemplateVersion, Rendered) -> R + Send + 'static,
+    ) -> Result<R> {
         let broken =
             |_| CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters are not JSON");
-        let parameters = RawValue::from_string(record.template_parameters.clone()).map_err(broken)?;
+        let parameters = RawValue::from_string(record.template_parameters).map_err(broken)?;
         let (template_metadata, stack_metadata) =
             metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
         let request = RenderRequest {
-            template: template.clone(),
+            template,
             template_metadata,
             stack_metadata,
             parameters,
@@ -122,11 +126,14 @@ impl Catalog {
             shared: None,
             check_output: false,
         };
-        let outcome = self.renderer().render(request).await?;
-        Ok(match outcome.text {
-            Some(text) if outcome.failures.is_empty() => Ok(text),
-            _ => Err(outcome.failures),
-        })
+        let then = move |request: &RenderRequest, outcome: RenderOutcome| {
+            let rendered = match outcome.text {
+                Some(text) if outcome.failures.is_empty() => Ok(text),
+                _ => Err(outcome.failures),
+            };
+            Ok(then(&request.template, rendered))
+        };
+        self.renderer().render_then(request, then).await
     }
 
     /// Previews a version: renders it for the newest object of each stack that was rendered from any version of the
@@ -164,26 +171,27 @@ impl Catalog {
         required: &Metadata,
         instance: &Instance,
     ) -> Result<Option<(String, Change)>> {
-        let old = &instance.object.yaml_content;
+        let (old, version) = (instance.object.yaml_content.clone(), instance.provenance.template_version);
         let metadata = (required.clone(), instance.stack_metadata.clone());
-        Ok(match self.rerender(template, Some(metadata), &instance.provenance).await? {
-            Ok(new) if new == *old => None,
-            Ok(new) => {
-                let before = format!("version {}", instance.provenance.template_version);
-                let (old, after) = (old.clone(), format!("version {}", template.version));
-                let compare = move |_: &mut _| {
-                    let diff = unified_diff(&before, &after, &old, &new);
-                    (changed_lines(&diff), diff)
-                };
-                let (key, diff) = self.renderer().run(compare).await?;
-                Some((key, Change { instances: Vec::new(), diff, errors: Vec::new() }))
-            }
-            Err(errors) => {
-                let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
-            }
-        })
+        let compare = move |template: &TemplateVersion, rendered| change(&old, version, rendered, template.version);
+        self.rerender(template.clone(), Some(metadata), instance.provenance.clone(), compare).await
     }
+}
+
+/// The change from the text of one version to that of another, and its group key, or `None` if they are the same.
+fn change(old: &str, before: i32, rendered: Rendered, after: i32) -> Option<(String, Change)> {
+    let (key, diff, errors) = match rendered {
+        Ok(new) if new == old => return None,
+        Ok(new) => {
+            let diff = unified_diff(&format!("version {before}"), &format!("version {after}"), old, &new);
+            (changed_lines(&diff), diff, Vec::new())
+        }
+        Err(errors) => {
+            let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+            (key, String::new(), errors)
+        }
+    };
+    Some((key, Change { instances: Vec::new(), diff, errors }))
 }
 
 /// The instances previewed so far.
@@ -226,7 +234,7 @@ fn redacted(renderer: &Renderer, record: Provenance, template: &TemplateVersion)
 fn compared(
     renderer: &Renderer,
     stored: &str,
-    rendered: Result<String, Vec<CatalogError>>,
+    rendered: Rendered,
     record: Provenance,
     template: &TemplateVersion,
 ) -> Verification {

@@ -13,7 +13,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::error::{CatalogError, Result};
-use super::store::{NewObject, NewVersion, Store, Usage};
+use super::store::{NewObject, NewVersion, StoreResult, Usage};
 
 /// Time after which rows are counted again.
 const RECOUNT: Duration = Duration::from_secs(60);
@@ -56,15 +56,23 @@ struct Known {
     pending: Usage,
     /// All that was written through this entry.
     written: Usage,
-    counted: Instant,
-    /// `true` if no write ran during the count. Otherwise the usage may have a write twice, until it is counted again.
+    /// Time of the count, unless the rows have to be counted again.
+    counted: Option<Instant>,
+    /// `true` if no write ran during the count. Otherwise the usage may include a write twice, until it is counted again.
     exact: bool,
+}
+
+impl Known {
+    /// Returns `true` if the rows were counted within `age`.
+    fn counted_within(&self, age: Duration) -> bool {
+        self.counted.is_some_and(|counted| counted.elapsed() < age)
+    }
 }
 
 /// Number of counts at a time, each of other generators.
 const COUNTS: usize = 64;
-/// Maximum number of counts for one request.
-const MOST_COUNTS: usize = 3;
+/// Maximum number of counts for one request. The first one may run beside writes, the second one is exact.
+const MOST_COUNTS: usize = 2;
 
 /// What is known of generators.
 type Shared = Mutex<LruCache<Uuid, Known>>;
@@ -80,39 +88,50 @@ impl Ledger {
         Self { quotas, known: Arc::new(Mutex::new(LruCache::new(KNOWN))), counting }
     }
 
-    /// Reserves usage of a generator. The system has no quota.
+    /// Reserves usage of a generator, which `count` counts, at most [`MOST_COUNTS`] times. The system has no quota.
     ///
     /// # Errors
     /// `quota_exceeded`.
-    pub(super) async fn reserve(&self, store: &dyn Store, generator: Option<Uuid>, more: Usage) -> Result<Reserved> {
+    pub(super) async fn reserve<F: Future<Output = StoreResult<Usage>>>(
+        &self,
+        generator: Option<Uuid>,
+        more: Usage,
+        count: impl Fn(Uuid) -> F,
+    ) -> Result<Reserved> {
         let Some(generator) = generator.filter(|_| self.quotas != Quotas::default()) else { return Ok(Reserved(None)) };
-        if let Some(result) = self.try_reserve(generator, more, true) {
+        if let Some(result) = self.try_reserve(generator, more, RECOUNT_FULL) {
             return result;
         }
         let _turn = match self.counting.get(usize::from(generator.as_bytes()[15]) % COUNTS) {
             Some(counting) => Some(counting.lock().await),
             None => None,
         };
+        let mut age = RECOUNT_FULL;
         for _ in 0..MOST_COUNTS {
-            if let Some(result) = self.try_reserve(generator, more, true) {
+            if let Some(result) = self.try_reserve(generator, more, age) {
                 return result;
             }
             let before = lock(&self.known).get(&generator).map(|known| (known.written, known.pending));
-            let used = store.usage(generator).await?;
+            let used = count(generator).await?;
             self.counted(generator, used, before.unwrap_or_default());
+            age = Duration::MAX;
         }
-        // What was counted a moment ago is not counted again.
-        self.try_reserve(generator, more, false).unwrap_or_else(|| Ok(Reserved(None)))
+        // Without an answer, the generator was forgotten since: there are too many.
+        self.try_reserve(generator, more, age).unwrap_or_else(|| Ok(Reserved(None)))
     }
 
-    /// Reserves usage, or refuses to. Returns `None` if the rows have to be counted first. `exactly` does not refuse by a
-    /// count that can be made exact.
-    fn try_reserve(&self, generator: Uuid, more: Usage, exactly: bool) -> Option<Result<Reserved>> {
+    /// Reserves usage, or refuses to by a count of at most this age. Returns `None` if the rows have to be counted first:
+    /// until then no write begins, so the count is exact if none was under way.
+    fn try_reserve(&self, generator: Uuid, more: Usage, age: Duration) -> Option<Result<Reserved>> {
         let mut all = lock(&self.known);
-        let known = all.get_mut(&generator).filter(|known| known.counted.elapsed() < RECOUNT)?;
+        let known = all.get_mut(&generator).filter(|known| known.counted_within(RECOUNT))?;
         if let Some(error) = self.exceeded(known.used + known.pending, more) {
-            let can_be_exact = exactly && !known.exact && known.pending == Usage::default();
-            return (!can_be_exact && known.counted.elapsed() < RECOUNT_FULL).then_some(Err(error));
+            let can_be_exact = !known.exact && known.pending == Usage::default();
+            if !can_be_exact && known.counted_within(age) {
+                return Some(Err(error));
+            }
+            known.counted = None;
+            return None;
         }
         known.pending = known.pending + more;
         Some(Ok(Reserved(Some((self.known.clone(), generator, more)))))
@@ -123,17 +142,17 @@ impl Ledger {
         let mut all = lock(&self.known);
         let old = all.get(&generator).copied();
         let (pending, written) = old.map_or_else(Default::default, |old| (old.pending, old.written));
-        let exact = held == Usage::default() && pending == held && written == before;
+        let exact = held == Usage::default();
         let used = used + (written - before);
-        all.put(generator, Known { used, pending, written, counted: Instant::now(), exact });
+        all.put(generator, Known { used, pending, written, counted: Some(Instant::now()), exact });
     }
 
     /// Counts the rows of a generator again before the next write, because some were deleted.
     pub(super) fn forget(&self, generator: Option<Uuid>) {
         let mut all = lock(&self.known);
-        let Some(known) = generator.and_then(|generator| all.get_mut(&generator)) else { return };
-        let long_ago = Instant::now().checked_sub(RECOUNT);
-        known.counted = long_ago.unwrap_or(known.counted);
+        if let Some(known) = generator.and_then(|generator| all.get_mut(&generator)) {
+            known.counted = None;
+        }
     }
 
     fn exceeded(&self, used: Usage, more: Usage) -> Option<CatalogError> {
@@ -191,5 +210,57 @@ impl Usage {
     /// The usage of an object.
     pub(super) fn of_object(new: &NewObject) -> Self {
         Self { templates: 0, objects: 1, bytes: new.yaml_content.len() as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    const GENERATOR: Uuid = Uuid::max();
+
+    fn bytes(bytes: u64) -> Usage {
+        Usage { bytes, ..Usage::default() }
+    }
+
+    /// Asks for `more` of 100 bytes, of which 85 are used, while a write of 10 of them ends during the first count. Returns
+    /// the answer and the number of counts.
+    async fn asked_beside_a_write(more: u64) -> (Result<Reserved>, usize) {
+        let ledger = Ledger::new(Quotas { bytes: Some(100), ..Quotas::default() });
+        let other = ledger.reserve(Some(GENERATOR), bytes(10), |_| async { Ok(bytes(75)) }).await.unwrap();
+        let (other, counts) = (RefCell::new(Some(other)), Cell::new(0));
+        ledger.forget(Some(GENERATOR));
+        let count = |_| {
+            counts.set(counts.get() + 1);
+            other.take().map(Reserved::keep);
+            // No other write begins meanwhile.
+            assert!(ledger.try_reserve(GENERATOR, bytes(1), Duration::MAX).is_none());
+            async { Ok(bytes(85)) }
+        };
+        let answer = ledger.reserve(Some(GENERATOR), bytes(more), count).await;
+        (answer, counts.get())
+    }
+
+    #[tokio::test]
+    async fn a_request_counts_at_most_twice_and_then_exactly() {
+        // The first count includes the other write, which is added to it, too.
+        assert!(matches!(asked_beside_a_write(5).await, (Ok(_), 1)));
+        assert!(matches!(asked_beside_a_write(15).await, (Ok(_), 2)));
+        let (Err(refusal), 2) = asked_beside_a_write(16).await else { panic!("not refused by the second count") };
+        assert_eq!(refusal.details.unwrap()["used"], 85);
+    }
+
+    #[tokio::test]
+    async fn an_exact_count_is_enough_to_refuse() {
+        let ledger = Ledger::new(Quotas { bytes: Some(100), ..Quotas::default() });
+        let counts = Cell::new(0);
+        let count = |_| {
+            counts.set(counts.get() + 1);
+            async { Ok(bytes(100)) }
+        };
+        ledger.reserve(Some(GENERATOR), bytes(1), count).await.unwrap_err();
+        assert_eq!(counts.get(), 1);
     }
 }

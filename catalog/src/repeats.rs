@@ -1,4 +1,7 @@
-//! Keys of repeated requests.
+//! Repeated requests.
+//!
+//! A request with an idempotency key is carried out once. Repeating it is answered with the row that it created, also if
+//! the quota of the row's owner is used up meanwhile.
 //!
 //! A request that creates a key and has an idempotency key gets the same key when it is repeated, although stores hold
 //! only hashes of secrets: the new key is derived from the sender's own key, which no store holds either, and from a
@@ -8,7 +11,7 @@
 use uuid::Uuid;
 
 use super::keys::{Pak, random_text};
-use super::store::{Guard, IdempotencyToken, StoreError, StoreResult};
+use super::store::{Guard, IdempotencyToken, StoreError, StoreResult, Usage};
 use super::{Catalog, CatalogError, ErrorKind, KeyRow, Result};
 
 const SEEDS: &str = "dropforge catalog 2026-11 seed of the keys of repeated requests";
@@ -55,28 +58,44 @@ pub(super) fn new_pak(token: Option<&IdempotencyToken>) -> Result<(Pak, Option<I
     }
 }
 
-/// Adds a row. If an earlier request with this token added it, returns that row and `true`.
-///
-/// # Errors
-/// Those of the change. `NotFound` if the row was removed since.
-pub(super) async fn add_once<T>(
-    token: Option<&IdempotencyToken>,
-    (id, row): (Uuid, T),
-    change: impl Future<Output = StoreResult<()>>,
-    rows: impl Future<Output = StoreResult<Vec<T>>>,
-    id_of: impl Fn(&T) -> Uuid,
-) -> StoreResult<(T, bool)> {
-    match Guard::once(token, id).scope(change).await {
-        Ok(()) => Ok((row, false)),
-        Err(StoreError::Replayed(added)) => {
-            let row = rows.await?.into_iter().find(|row| id_of(row) == added);
-            row.map(|row| (row, true)).ok_or(StoreError::NotFound)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 impl Catalog {
+    /// Adds a row of an owner that may have a quota, when it is the caller's turn. Returns `Replayed` if an earlier
+    /// request with the guard's token added it.
+    ///
+    /// # Errors
+    /// `quota_exceeded`.
+    pub(super) async fn add_within_quota<T>(
+        &self,
+        guard: Guard,
+        (owner, more): (Option<Uuid>, Usage),
+        change: impl Future<Output = StoreResult<T>>,
+    ) -> Result<StoreResult<T>> {
+        let _turn = self.turn_to_write(more.bytes).await;
+        let reserved = match self.reserve(owner, more).await {
+            Ok(reserved) => reserved,
+            // What was added before needs no room.
+            Err(refusal) => match self.replayed(guard.token()).await? {
+                Some(id) => return Ok(Err(StoreError::Replayed(id))),
+                None => return Err(refusal),
+            },
+        };
+        let done = guard.scope(change).await;
+        if done.is_ok() {
+            reserved.keep();
+        }
+        Ok(done)
+    }
+
+    /// The ID of the row that an earlier request with this token created, if there was one.
+    pub(super) async fn replayed(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
+        let Some(token) = token else { return Ok(None) };
+        match self.store().replayed(token).await {
+            Ok(id) => Ok(Some(id)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The key that an earlier request with this token created for `owner`, if it still works.
     ///
     /// # Errors

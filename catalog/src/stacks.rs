@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::repeats::add_once;
 use super::store::{Guard, IdempotencyToken, Metadata, NewObject, Page, Requirement, StoreError, new_id};
-use super::{Actor, Catalog, CatalogError, Result, Stack, StackAnnotation, StackLabel, Timestamp, now, validation};
+use super::{Actor, Catalog, CatalogError, Result, Stack, Timestamp, now, validation};
 
 /// A request to create a stack.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
@@ -58,7 +57,7 @@ impl Catalog {
             description: new.description.clone(),
             generator_id: new.generator_id,
         };
-        match self.store().create_stack(&stack, token).await {
+        match Guard::once(token, stack.id, at).scope(self.store().create_stack(&stack)).await {
             Ok(stack) => Ok((stack, false)),
             Err(StoreError::Replayed(id)) => Ok((self.live_stack(id).await?, true)),
             Err(error) => Err(error.into()),
@@ -88,7 +87,8 @@ impl Catalog {
         validation::description(to.description.as_deref())?;
         let (name, description, owner) = (to.name.clone(), to.description.clone(), before.generator_id);
         let stack = Stack { name, description, generator_id: to.generator_id, updated_at: now(), ..before };
-        let stack = self.store().update_stack(&stack, expected).await.map_err(stack_not_found())?;
+        let guard = Guard::requiring(expected.map(|at| Requirement::Stack(id, at)));
+        let stack = guard.scope(self.store().update_stack(&stack)).await.map_err(stack_not_found())?;
         if stack.generator_id != owner {
             self.recount(Some(owner));
             self.recount(Some(stack.generator_id));
@@ -108,71 +108,6 @@ impl Catalog {
         Ok(())
     }
 
-    /// Lists the labels of a stack.
-    pub async fn stack_labels(&self, actor: Actor, id: Uuid) -> Result<Vec<StackLabel>> {
-        self.readable(actor, id).await?;
-        self.store().stack_labels(id).await.map_err(stack_not_found())
-    }
-
-    /// Adds a label. The flag is `true` if an earlier request with the same idempotency token added it.
-    pub async fn add_stack_label(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        label: &str,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<(StackLabel, bool)> {
-        self.changeable(actor, id).await?;
-        validation::label(label)?;
-        let row = StackLabel { id: new_id(), stack_id: id, label: label.to_owned() };
-        let (change, rows) = (self.store().add_stack_label(&row), self.store().stack_labels(id));
-        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(stack_not_found())
-    }
-
-    /// Removes a label. `expected` is the ID of its row if that must not have changed.
-    pub async fn remove_stack_label(&self, actor: Actor, id: Uuid, label: &str, expected: Option<Uuid>) -> Result<()> {
-        self.changeable(actor, id).await?;
-        let missing = CatalogError::or_not_found("stack_label_not_found", "label not found");
-        let guard = Guard::requiring(expected.map(Requirement::StackLabel));
-        guard.scope(self.store().remove_stack_label(id, label)).await.map_err(missing)
-    }
-
-    /// Lists the annotations of a stack.
-    pub async fn stack_annotations(&self, actor: Actor, id: Uuid) -> Result<Vec<StackAnnotation>> {
-        self.readable(actor, id).await?;
-        self.store().stack_annotations(id).await.map_err(stack_not_found())
-    }
-
-    /// Adds an annotation. The flag is `true` if an earlier request with the same idempotency token added it.
-    pub async fn add_stack_annotation(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        key: &str,
-        value: &str,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<(StackAnnotation, bool)> {
-        self.changeable(actor, id).await?;
-        validation::annotation(key, value)?;
-        let row = StackAnnotation { id: new_id(), stack_id: id, key: key.to_owned(), value: value.to_owned() };
-        let (change, rows) = (self.store().add_stack_annotation(&row), self.store().stack_annotations(id));
-        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(stack_not_found())
-    }
-
-    /// Removes an annotation. `expected` is the ID of its row if that must not have changed.
-    pub async fn remove_stack_annotation(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        key: &str,
-        expected: Option<Uuid>,
-    ) -> Result<()> {
-        self.changeable(actor, id).await?;
-        let missing = CatalogError::or_not_found("stack_annotation_not_found", "annotation not found");
-        let guard = Guard::requiring(expected.map(Requirement::StackAnnotation));
-        guard.scope(self.store().remove_stack_annotation(id, key)).await.map_err(missing)
-    }
-
     /// The labels and annotations of a stack that the actor can read.
     pub(super) async fn stack_metadata(&self, actor: Actor, id: Uuid) -> Result<Metadata> {
         let rows = self.store().instantiation_rows(id, Uuid::nil()).await?;
@@ -184,23 +119,8 @@ impl Catalog {
     pub(super) async fn live_stack(&self, id: Uuid) -> Result<Stack> {
         self.store().stack(id).await.map_err(stack_not_found())
     }
-
-    /// Requires permission to read the labels and annotations of a stack.
-    async fn readable(&self, actor: Actor, id: Uuid) -> Result<()> {
-        actor.require_stack_read(&self.live_stack(id).await?).map_err(not_accessible)
-    }
-
-    /// Requires permission to change the labels and annotations of a stack.
-    async fn changeable(&self, actor: Actor, id: Uuid) -> Result<()> {
-        actor.require_stack_change(&self.live_stack(id).await?).map_err(not_accessible)
-    }
 }
 
 pub(super) fn stack_not_found() -> impl Fn(StoreError) -> CatalogError {
     CatalogError::or_not_found("stack_not_found", "stack not found")
-}
-
-/// Labels and annotations of stacks have an error code of their own.
-fn not_accessible(_: CatalogError) -> CatalogError {
-    CatalogError::forbidden("stack_not_accessible", "not authorized to access this stack")
 }

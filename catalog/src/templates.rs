@@ -4,15 +4,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::objects::not_a_cursor;
-use super::repeats::add_once;
 use super::review::{Finding, Review};
 use super::store::{
     Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, TemplateSearch,
     Usage, new_id,
 };
-use super::{
-    Actor, Catalog, CatalogError, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now, validation,
-};
+use super::{Actor, Catalog, CatalogError, Result, TemplateVersion, checksum, now, validation};
 
 /// A request to create a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
@@ -112,9 +109,9 @@ impl Catalog {
             parameters_schema: new.parameters_schema.clone(),
             checksum: checksum(&new.template_content),
             metadata,
-            expected: None,
         };
-        self.add_version(version, strict, token).await
+        let guard = Guard::once(token, version.id, version.at);
+        self.add_version(version, strict, guard).await
     }
 
     /// Creates the next version of a template. It starts with the labels and annotations of the updated version.
@@ -143,26 +140,19 @@ impl Catalog {
                 true => InitialMetadata::Given(Metadata::default()),
                 false => InitialMetadata::CopiedFrom(Some(id)),
             },
-            expected,
         };
-        self.add_version(version, strict, token).await
+        let guard = Guard::once(token, version.id, version.at).and(expected.map(Requirement::Newest));
+        self.add_version(version, strict, guard).await
     }
 
-    async fn add_version(
-        &self,
-        version: NewVersion,
-        strict: bool,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<Created> {
+    async fn add_version(&self, version: NewVersion, strict: bool, guard: Guard) -> Result<Created> {
         validation::template_description(version.description.as_deref())?;
         let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
         let review = self.review(content, schema, strict).await?;
-        let reserved = self.reserve(version.generator_id, Usage::of_version(&version)).await?;
-        let (template, replayed) = match self.store().create_version(&version, token).await {
-            Ok(template) => {
-                reserved.keep();
-                (template, false)
-            }
+        let quota = (version.generator_id, Usage::of_version(&version));
+        let added = self.add_within_quota(guard, quota, self.store().create_version(&version));
+        let (template, replayed) = match added.await? {
+            Ok(template) => (template, false),
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
             Err(error) => return Err(error.into()),
         };
@@ -232,78 +222,6 @@ impl Catalog {
         self.store().delete_template(id, now()).await.map_err(template_not_found())?;
         self.recount(template.generator_id);
         Ok(())
-    }
-
-    /// Lists the labels that a stack must have.
-    pub async fn template_labels(&self, actor: Actor, id: Uuid) -> Result<Vec<TemplateLabel>> {
-        self.template(actor, id).await?;
-        self.store().template_labels(id).await.map_err(template_not_found())
-    }
-
-    /// Adds a label. The flag is `true` if an earlier request with the same idempotency token added it.
-    pub async fn add_template_label(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        label: &str,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<(TemplateLabel, bool)> {
-        actor.require_change(&self.live_template(id).await?, "modify")?;
-        validation::label(label)?;
-        let row = TemplateLabel { id: new_id(), template_id: id, label: label.to_owned(), created_at: now() };
-        let (change, rows) = (self.store().add_template_label(&row), self.store().template_labels(id));
-        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
-    }
-
-    /// Removes a label. `expected` is the ID of its row if that must not have changed.
-    pub async fn remove_template_label(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        label: &str,
-        expected: Option<Uuid>,
-    ) -> Result<()> {
-        actor.require_change(&self.live_template(id).await?, "modify")?;
-        let missing = CatalogError::or_not_found("template_label_not_found", "label not found");
-        let guard = Guard::requiring(expected.map(Requirement::TemplateLabel));
-        guard.scope(self.store().remove_template_label(id, label)).await.map_err(missing)
-    }
-
-    /// Lists the annotations that a stack must have.
-    pub async fn template_annotations(&self, actor: Actor, id: Uuid) -> Result<Vec<TemplateAnnotation>> {
-        self.template(actor, id).await?;
-        self.store().template_annotations(id).await.map_err(template_not_found())
-    }
-
-    /// Adds an annotation. The flag is `true` if an earlier request with the same idempotency token added it.
-    pub async fn add_template_annotation(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        key: &str,
-        value: &str,
-        token: Option<&IdempotencyToken>,
-    ) -> Result<(TemplateAnnotation, bool)> {
-        actor.require_change(&self.live_template(id).await?, "modify")?;
-        validation::annotation(key, value)?;
-        let (key, value) = (key.to_owned(), value.to_owned());
-        let row = TemplateAnnotation { id: new_id(), template_id: id, key, value, created_at: now() };
-        let (change, rows) = (self.store().add_template_annotation(&row), self.store().template_annotations(id));
-        add_once(token, (row.id, row.clone()), change, rows, |row| row.id).await.map_err(template_not_found())
-    }
-
-    /// Removes an annotation. `expected` is the ID of its row if that must not have changed.
-    pub async fn remove_template_annotation(
-        &self,
-        actor: Actor,
-        id: Uuid,
-        key: &str,
-        expected: Option<Uuid>,
-    ) -> Result<()> {
-        actor.require_change(&self.live_template(id).await?, "modify")?;
-        let missing = CatalogError::or_not_found("template_annotation_not_found", "annotation not found");
-        let guard = Guard::requiring(expected.map(Requirement::TemplateAnnotation));
-        guard.scope(self.store().remove_template_annotation(id, key)).await.map_err(missing)
     }
 
     pub(super) async fn live_template(&self, id: Uuid) -> Result<TemplateVersion> {

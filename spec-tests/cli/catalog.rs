@@ -179,6 +179,14 @@ fn deleted_rows_are_purged() {
         assert_eq!(purged, format!("removed 1 stack, 2 objects and 1 template version\n{kept}"));
         catalog.run(&["verify", "shop"]).expect(0);
         assert_eq!(catalog.json(&["purge", "--older-than", "0s"])["kept_templates"], 1);
+        let trail = catalog.json(&["audit"]);
+        let young = catalog.run(&["purge", "--older-than", "30d", "--audit-older-than", "365d"]).expect(0);
+        assert!(young.stdout.ends_with("audit entries removed: 0\n"), "{}", young.stdout);
+        assert_eq!(catalog.json(&["audit"]), trail);
+        let old = catalog.json(&["purge", "--older-than", "30d", "--audit-older-than", "0s"]);
+        assert_eq!(old["audit_entries"], trail.as_array().unwrap().len());
+        let rest = catalog.json(&["audit"]);
+        assert_eq!((rest.as_array().unwrap().len(), &rest[0]["action"]), (1, &"catalog.purge".into()));
         catalog.run(&["purge"]).expect(2).says(&["--older-than"]);
         catalog.run(&["purge", "--older-than", "-1d"]).expect(2);
     });

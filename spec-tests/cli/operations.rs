@@ -1,6 +1,8 @@
 //! Operating the catalog: logs, audit, keys, backups, configuration, TLS.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
@@ -45,6 +47,40 @@ fn logs_are_json_with_the_key_and_the_object() {
     assert_eq!((&line["key"], &line["key_id"]), (&json!("ci\n\"x"), &named["key"]["id"]));
     let rest = service.stop();
     assert!(!rest.contains(&KEY[16..]) && !rest.contains("?"), "{rest}");
+}
+
+#[test]
+fn a_response_that_is_cut_off_is_logged_with_its_cause() {
+    let sandbox = sandbox();
+    // More than one part of a list.
+    for n in 0..12 {
+        sandbox.write(&format!("web{n:02}.tera"), &format!("# template {n}\n{}", "x".repeat(60_000)));
+    }
+    sandbox.run(&["catalog", "--db", "catalog.db", "import", "."]).expect(0);
+    let mut file = fs::read(sandbox.path("catalog.db")).unwrap();
+    let last = b"# template 11";
+    let at = file.windows(last.len()).position(|text| text == last).unwrap();
+    // No UTF-8.
+    file[at] = 0xff;
+    fs::write(sandbox.path("catalog.db"), file).unwrap();
+    for (format, expected) in [("json", "\"message\":\"response cut off\""), ("text", " response cut off ")] {
+        let service = Service::start(&sandbox, &["--log-format", format]);
+        let mut stream = TcpStream::connect(service.url.trim_start_matches("http://")).unwrap();
+        let head = format!("Host: test\r\nAuthorization: {KEY}\r\nX-Request-Id: list-1\r\nConnection: close\r\n\r\n");
+        stream.write_all(format!("GET /api/v1/templates HTTP/1.1\r\n{head}").as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // The connection ends early, perhaps by a reset.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 200 OK") && !answer.ends_with(b"\r\n0\r\n\r\n"));
+        let line = service.line(|line| line.contains("list-1"));
+        assert!(line.contains(expected) && line.contains("error") && line.contains("utf-8"), "{line}");
+        let Ok(line) = serde_json::from_str::<Json>(&line) else { continue };
+        assert_eq!(
+            (&line["level"], &line["request_id"], &line["status"]),
+            (&json!("error"), &json!("list-1"), &json!(200))
+        );
+        assert!(line["cause"].as_str().unwrap().contains("template_content"), "{line}");
+    }
 }
 
 #[test]
@@ -315,7 +351,7 @@ fn keys_that_would_travel_unencrypted_are_warned_about() {
 fn the_commands_of_the_page_work() {
     let page = include_str!("../../docs/operating.md");
     let blocks: Vec<_> = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     let sandbox = Sandbox::new();
     let toml = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     sandbox.write("serve.toml", &toml.replace("127.0.0.1:3000", "127.0.0.1:0"));

@@ -1,11 +1,11 @@
 //! Everything is tested: the case files run every instruction, and every builtin has examples, all of them true.
 
-use dropforge::bytecode::{CodeView, Control, ISA, Op, OpInfo, Operand, Pops};
-use dropforge::diagnostics::Code;
+use dropforge::bytecode::{CodeView, Control, ISA, Op, OpInfo, Operand, Place, Places, Pops};
+use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{Dialect, Engine};
 use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Audit, Heights, Hooks, Session, Transition};
+use dropforge::vm::{Audit, Contents, Heights, Hooks, Session, Transition};
 
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
@@ -37,6 +37,14 @@ impl<H: Hooks> Hooks for Seen<H> {
     fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
         self.0[op as usize] = true;
         self.1.step(at, op, state);
+    }
+
+    fn contents(&mut self, contents: impl FnOnce() -> Contents) {
+        self.1.contents(contents);
+    }
+
+    fn failed(&mut self, error: &Diagnostic) {
+        self.1.failed(error);
     }
 }
 
@@ -101,6 +109,28 @@ fn every_instruction_is_run_by_the_case_files_and_does_what_its_row_says() {
     let believed = lies.iter().flatten().filter(|lie| lie.1 == 0);
     let believed: Vec<_> = believed.map(|Claim(row, _)| format!("{row:?}")).collect();
     assert!(believed.is_empty(), "wrong rows that no case gives away: {believed:#?}");
+}
+
+#[test]
+fn every_instruction_writes_and_fails_as_its_row_says() {
+    let mut written = vec![Places::NONE; ISA.len()];
+    let mut audit = Audit::new(|transition: &Transition<'_>| {
+        let all = &mut written[transition.op() as usize];
+        *all = transition.changes().unwrap_or_default().iter().fold(*all, Places::with);
+    });
+    run_case_files(&mut audit);
+    let raised = audit.raised().to_vec();
+    let mut wrong = Vec::new();
+    for ((row, written), raised) in ISA.iter().zip(written).zip(raised) {
+        // A row holds for every language: only some of them record errors.
+        if !row.writes.includes(written) || !written.with(Place::Notes).includes(row.writes) {
+            wrong.push(format!("`{}` writes {written}, its row says {}", row.name, row.writes));
+        }
+        if raised > row.fails {
+            wrong.push(format!("`{}` raises {raised:?}, its row says {:?}", row.name, row.fails));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -4,13 +4,14 @@
 //! of documentation, examples that run as tests, and a body. A program refers to functions by name and is linked with a
 //! [`Registry`] when it is loaded, so adding a function renumbers nothing. The argument gate runs before the body,
 //! which gets one value of the right type for each parameter, in the order of the row. A missing optional argument
-//! without a default is [`Value::Undefined`].
+//! without a default is [`Value::Undefined`]. `total` declares kinds of arguments on which the body never fails and records
+//! no error, so that a call may run earlier than its template says, or not at all.
 //!
 //! ```text
 //! builtins! {
 //!     /// Filters of text.
 //!     pub static STRINGS:
-//!     filter "repeat" (value: Str, times: Int = int 2, sep: Str = absent) = repeat,
+//!     filter "repeat" (value: Str, times: Int = int 2, sep: Str = absent) = repeat, total (Str, Int, Absent),
 //!         "Repeat a text." ["{{ 'ab' | repeat(times=3) }}" => "ababab"];
 //!     function "now" () = now, needs CLOCK, "The time." [];
 //! }
@@ -71,7 +72,7 @@ pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
 pub use registry::{Linked, Registry};
 #[doc(hidden)]
-pub use spec::{Builtin, Default, Example, Param, Params, Type};
+pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
 #[doc(hidden)]
 pub use typed::{FromArgument, IntoValue, TypedBody};
 

@@ -60,6 +60,28 @@ impl Type {
     }
 }
 
+/// The kind of an argument, among those that a function never fails on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Left out, with no default.
+    Absent,
+    /// Any value.
+    Present,
+    /// A value of a type.
+    Is(Type),
+}
+
+impl Kind {
+    /// Returns `true` if `value` is of this kind.
+    pub fn admits(self, value: &Value<'_>) -> bool {
+        match self {
+            Kind::Absent => value.is_undefined(),
+            Kind::Present => !value.is_undefined(),
+            Kind::Is(ty) => ty.admits(value),
+        }
+    }
+}
+
 /// The value of a missing argument.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default {
@@ -130,6 +152,9 @@ pub struct Builtin {
     pub needs: Capabilities<'static>,
     /// `true` if its result depends only on its arguments. A function that needs a capability is not pure.
     pub pure: bool,
+    /// Kinds of arguments, one for each parameter, on which it neither fails nor records an error. It may still exceed a
+    /// limit.
+    pub total: &'static [&'static [Kind]],
     /// The implementation.
     pub body: Body,
 }
@@ -151,7 +176,34 @@ impl Builtin {
     ) -> Self {
         let (name, doc, examples, pure) =
             (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples), needs.is_none());
-        Self { kind, name, params, doc, examples, needs, pure, body }
+        Self { kind, name, params, doc, examples, needs, pure, total: &[], body }
+    }
+
+    /// Adds the kinds of arguments on which it never fails to a row of a table.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn never_failing(mut self, total: &'static [&'static [Kind]]) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Returns `true` if a call with these values, one for each parameter, neither fails nor records an error, unless it
+    /// exceeds a limit.
+    ///
+    /// ```
+    /// # #[cfg(feature = "tera")] {
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::Value;
+    /// let engine = Engine::new();
+    /// let length = engine.registry(Dialect::Tera).iter().find(|builtin| builtin.name == "length").unwrap();
+    /// assert!(!length.is_total(&[Value::Int(1)]));
+    /// # }
+    /// ```
+    pub fn is_total(&self, values: &[Value<'_>]) -> bool {
+        let fits = |kinds: &&[Kind]| {
+            kinds.len() == values.len() && kinds.iter().zip(values).all(|(kind, value)| kind.admits(value))
+        };
+        self.needs.is_none() && self.total.iter().any(fits)
     }
 
     /// Creates a function outside a table. It counts as impure.
@@ -181,6 +233,7 @@ impl Builtin {
         }
         self.examples = [&*earlier.examples, &*self.examples].concat().into();
         self.pure &= earlier.pure;
+        self.total = &[];
     }
 
     /// Returns the fingerprint of the parameters that call sites depend on.
@@ -224,12 +277,16 @@ macro_rules! builtins {
     (@default false) => { $crate::function::Default::Bool(false) };
     (@default int $n:literal) => { $crate::function::Default::Int($n) };
     (@default str $text:literal) => { $crate::function::Default::Str($text) };
+    (@given Absent) => { $crate::function::Kind::Absent };
+    (@given Present) => { $crate::function::Kind::Present };
+    (@given $ty:ident) => { $crate::function::Kind::Is($crate::function::Type::$ty) };
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
         $($kind:ident $name:literal
             ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
             = $body:expr
             $(, needs $needs:ident)?
+            $(, total ($($given_kind:ident),*) $(or ($($other_kind:ident),*))*)?
             , $doc:literal
             [$($template:literal => $rendered:literal),* $(,)?];)*
     ) => {
@@ -246,6 +303,7 @@ macro_rules! builtins {
             $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
             $doc,
             &[$(($template, $rendered)),*],
-        )),*];
+        )$(.never_failing(&[&[$($crate::builtins!(@given $given_kind)),*]
+            $(, &[$($crate::builtins!(@given $other_kind)),*])*]))?),*];
     };
 }

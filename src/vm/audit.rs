@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::hooks::{Heights, Hooks};
-use crate::bytecode::{CodeView, Control, Op, OpInfo};
+use super::hooks::{Contents, Heights, Hooks};
+use crate::bytecode::{CodeView, Control, Fails, ISA, Op, OpInfo, Places};
+use crate::diagnostics::Diagnostic;
 
 /// An instruction and the heights before it.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +12,7 @@ struct Step {
     at: u32,
     op: Op,
     heights: Heights,
+    contents: Contents,
 }
 
 /// The outcome that continues with the next instruction, or leaves the chunk.
@@ -35,6 +37,13 @@ impl Transition<'_> {
     /// Returns the opcode of the first step.
     pub fn op(&self) -> Op {
         self.before.op
+    }
+
+    /// Returns the state that the instruction changed, besides the stack. `None` if a chunk ran or ended, or if a handler
+    /// absorbed an error.
+    pub fn changes(&self) -> Option<Places> {
+        let within = self.before.heights.frames == self.after.heights.frames && !self.returned && !self.is_absorbed();
+        within.then(|| self.before.contents.changes(&self.after.contents))
     }
 
     /// Returns the outcomes of an instruction with this row that are observed here, as bits of
@@ -117,19 +126,32 @@ pub struct Audit<F> {
     each: F,
     /// The last step of each frame.
     steps: Vec<Step>,
+    /// The state before the next step.
+    contents: Option<Contents>,
+    /// The errors that each instruction raised.
+    raised: [Fails; ISA.len()],
+    /// The last instruction that ran.
+    last: Option<Op>,
 }
 
 impl<F: FnMut(&Transition<'_>)> Audit<F> {
     /// Returns an audit that calls `each`.
     pub fn new(each: F) -> Self {
-        Self { each, steps: Vec::new() }
+        Self { each, steps: Vec::new(), contents: None, raised: [Fails::Never; ISA.len()], last: None }
+    }
+
+    /// Returns the errors that instructions raised, in opcode order.
+    pub fn raised(&self) -> &[Fails] {
+        &self.raised
     }
 }
 
 impl<F: FnMut(&Transition<'_>)> Hooks for Audit<F> {
     fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
         let (code, heights) = state();
-        let (after, depth) = (Step { at: at as u32, op, heights }, heights.frames);
+        self.last = Some(op);
+        let Some(contents) = self.contents else { return };
+        let (after, depth) = (Step { at: at as u32, op, heights, contents }, heights.frames);
         if depth == 1 && code.chunks().any(|chunk| chunk.entry == after.at) {
             self.steps.clear(); // another run
         }
@@ -143,5 +165,15 @@ impl<F: FnMut(&Transition<'_>)> Hooks for Audit<F> {
         }
         self.steps.truncate(depth - 1);
         self.steps.push(after);
+    }
+
+    fn contents(&mut self, contents: impl FnOnce() -> Contents) {
+        self.contents = Some(contents());
+    }
+
+    fn failed(&mut self, error: &Diagnostic) {
+        let Some(op) = self.last else { return };
+        let fails = if error.code.is_limit() { Fails::Limit } else { Fails::Error };
+        self.raised[op as usize] = self.raised[op as usize].max(fails);
     }
 }

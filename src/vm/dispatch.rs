@@ -23,6 +23,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         loop {
             let word = A::at(words, pc);
             let op = A::op(word);
+            hooks.contents(|| self.contents());
             hooks.step(pc, op, || (self.program, self.heights()));
             self.cx.go(pc);
             let a = word >> 8;

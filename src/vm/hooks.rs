@@ -1,6 +1,10 @@
 //! Hooks that observe a run.
 
-use crate::bytecode::{CodeView, Op};
+use super::access::Access;
+use super::machine::{Capture, Machine};
+use crate::bytecode::{CodeView, Op, Place, Places};
+use crate::diagnostics::Diagnostic;
+use crate::value::Value;
 
 /// Observes a run. An empty method costs nothing.
 pub trait Hooks {
@@ -8,6 +12,18 @@ pub trait Hooks {
     #[inline(always)]
     fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
         let _ = (at, op, state);
+    }
+
+    /// Called before [`Hooks::step`]. `contents` returns a digest of the machine's state.
+    #[inline(always)]
+    fn contents(&mut self, contents: impl FnOnce() -> Contents) {
+        let _ = contents;
+    }
+
+    /// Called when the last instruction raises an error, before a handler may absorb it.
+    #[inline(always)]
+    fn failed(&mut self, error: &Diagnostic) {
+        let _ = error;
     }
 }
 
@@ -34,4 +50,73 @@ pub struct Heights {
     pub gathered: usize,
     /// Bytes of output.
     pub output: usize,
+}
+
+/// Digests of the parts of a machine's state. Digests that differ tell that the state changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contents([u64; Place::COUNT]);
+
+impl Contents {
+    /// Returns the places that differ.
+    pub fn changes(&self, other: &Contents) -> Places {
+        let differs = |place: &Place| self.0[*place as usize] != other.0[*place as usize];
+        Place::ALL.into_iter().filter(differs).fold(Places::NONE, Places::with)
+    }
+}
+
+impl<A: Access> Machine<'_, '_, A> {
+    /// Returns the heights of the stacks.
+    pub(super) fn heights(&self) -> Heights {
+        let stack = self.frames.last().map_or(self.top, |frame| frame.stack);
+        let gathers = self.captures.iter().filter(|capture| matches!(capture, Capture::Values(_))).count();
+        Heights {
+            frames: self.frames.len(),
+            values: self.top.saturating_sub(stack),
+            loops: self.loops.len(),
+            captures: self.captures.len(),
+            gathers,
+            gathered: self.gathered.len(),
+            output: self.out.len(),
+        }
+    }
+
+    /// Returns digests of the state.
+    pub(super) fn contents(&self) -> Contents {
+        let start = self.program.start();
+        let stack = self.frames.last().map_or(self.base, |frame| frame.stack);
+        let digest = |from: usize, to: usize| self.values.get(from..to).unwrap_or(&[]).iter().fold(0, mixed);
+        Contents(Place::ALL.map(|place| match place {
+            Place::Slots => digest(self.base, stack),
+            Place::Inputs => digest(0, start.inputs),
+            Place::Callers => digest(start.fixed, self.base),
+            Place::Memos => digest(start.inputs, start.fixed),
+            Place::Loops => self.loops.iter().fold(0, |digest, each| word(digest, each.begun as u64 + 1)),
+            Place::Output => self.out.len() as u64,
+            Place::Gathered => self.gathered.iter().fold(0, mixed),
+            Place::Notes => self.cx.notes().count() as u64,
+            Place::Result => mixed(0, &self.result),
+        }))
+    }
+}
+
+/// Adds a word to a digest: a step of FNV-1a.
+fn word(digest: u64, word: u64) -> u64 {
+    (digest ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(23)
+}
+
+/// Adds a value to a digest: its kind, and its content or address.
+fn mixed(digest: u64, value: &Value<'_>) -> u64 {
+    let (kind, content) = match *value {
+        Value::Undefined => (1, 0),
+        Value::Null => (2, 0),
+        Value::Bool(b) => (3, b.into()),
+        Value::Int(n) => (4, n.cast_unsigned()),
+        Value::Uint(n) => (5, n),
+        Value::Float(n) => (6, n.to_bits()),
+        Value::Str(text) => (7, std::ptr::from_ref(text).addr() as u64),
+        Value::List(list) => (8, std::ptr::from_ref(list).addr() as u64),
+        Value::Map(map) => (9, std::ptr::from_ref(map).addr() as u64),
+        Value::Extended(rare) => (10, std::ptr::from_ref(rare).addr() as u64),
+    };
+    word(word(digest, kind), content)
 }

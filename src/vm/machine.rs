@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use super::access::Access;
-use super::hooks::{Heights, Hooks};
+use super::hooks::Hooks;
 use super::items::Loop;
 use super::memory::{Cache, Feedback};
 use super::output::Output;
@@ -116,7 +116,10 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
-                Err(error) => at = self.unwind::<S>(error)?,
+                Err(error) => {
+                    hooks.failed(&error);
+                    at = self.unwind::<S>(error)?;
+                }
             }
         }
     }
@@ -137,21 +140,6 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     #[inline]
     pub(super) fn topmost(&self, count: usize) -> &[Value<'r>] {
         self.top.checked_sub(count).and_then(|first| self.values.get(first..self.top)).unwrap_or(&[])
-    }
-
-    /// Returns the heights of the stacks.
-    pub(super) fn heights(&self) -> Heights {
-        let stack = self.frames.last().map_or(self.top, |frame| frame.stack);
-        let gathers = self.captures.iter().filter(|capture| matches!(capture, Capture::Values(_))).count();
-        Heights {
-            frames: self.frames.len(),
-            values: self.top.saturating_sub(stack),
-            loops: self.loops.len(),
-            captures: self.captures.len(),
-            gathers,
-            gathered: self.gathered.len(),
-            output: self.out.len(),
-        }
     }
 
     /// Returns `true` if the running chunk has the slot.

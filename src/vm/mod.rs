@@ -35,7 +35,7 @@ pub use audit::{Audit, Transition};
 #[cfg(feature = "checked")]
 pub use checked::{answer_checked, run_checked};
 pub use evaluate::{Evaluation, Evaluator, evaluate, value};
-pub use hooks::{Heights, Hooks, NoHooks};
+pub use hooks::{Contents, Heights, Hooks, NoHooks};
 pub use items::Items;
 pub use output::Output;
 pub use run::Run;

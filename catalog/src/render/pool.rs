@@ -18,6 +18,9 @@ use crate::fair::{Bounds, Identity, Load, Turns};
 
 /// Stack size of a thread in bytes. Validation of deeply nested parameters needs the most.
 const STACK: usize = 64 << 20;
+/// Added to the niceness of a thread: on a busy machine, connections and the store come first.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 5;
 /// Additional time for work that began before its deadline and ends by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -61,7 +64,12 @@ impl Pool {
             let shared = shared.clone();
             let thread = thread::Builder::new().name(format!("render-{at}")).stack_size(STACK);
             // If the system cannot start a thread, the others do the work.
-            drop(thread.spawn(move || shared.work(memory)));
+            drop(thread.spawn(move || {
+                // Elsewhere this would apply to all threads.
+                #[cfg(target_os = "linux")]
+                let _ = rustix::process::nice(NICENESS);
+                shared.work(memory)
+            }));
         }
         Self { shared, refused: AtomicU64::new(0), timeout: options.deadline }
     }

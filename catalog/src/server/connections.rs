@@ -24,7 +24,6 @@ use super::routes;
 use super::service::Service;
 use super::settings::Settings;
 use super::tls::Tls;
-use super::write_timeout::WriteTimeout;
 use crate::Catalog;
 
 /// Maximum number of headers of a request.
@@ -116,7 +115,6 @@ struct Connections {
     router: Router,
     places: Arc<Places>,
     timeouts: Timeouts,
-    write_timeout: Duration,
     tls: Option<Tls>,
     draining: watch::Receiver<bool>,
 }
@@ -134,8 +132,11 @@ impl Connections {
             http: Arc::new(http),
             router,
             places: Places::new(settings.connections, per_address, open),
-            timeouts: Timeouts { head: settings.head_timeout, keep_alive: settings.keep_alive },
-            write_timeout: settings.write_timeout,
+            timeouts: Timeouts {
+                head: settings.head_timeout,
+                keep_alive: settings.keep_alive,
+                write: settings.write_timeout,
+            },
             tls: settings.tls.clone(),
             draining,
         }
@@ -156,7 +157,7 @@ impl Connections {
         // Otherwise small responses wait until the client acknowledges earlier ones.
         let _ = stream.set_nodelay(true);
         let (http, router, peer) = (self.http.clone(), self.router.clone(), stream.peer_addr());
-        let (tls, timeouts, write_timeout) = (self.tls.clone(), self.timeouts, self.write_timeout);
+        let (tls, timeouts) = (self.tls.clone(), self.timeouts);
         let mut draining = self.draining.clone();
         tasks.spawn(async move {
             let stream = tokio::select! {
@@ -165,9 +166,8 @@ impl Connections {
                 _ = draining.wait_for(|draining| *draining) => None,
             };
             let Some(stream) = stream else { return };
-            let stream = WriteTimeout::new(TokioIo::new(stream), write_timeout);
             let service = FromPeer::new(peer, TowerToHyperService::new(router));
-            drive(&http, stream, service, &place.progress, timeouts, draining).await;
+            drive(&http, TokioIo::new(stream), service, &place.progress, timeouts, draining).await;
         });
     }
 }

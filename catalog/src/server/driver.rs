@@ -1,14 +1,13 @@
 //! A connection from its first byte to its end: requests, timeouts, and closing it early.
 
 use std::future::{Future, poll_fn};
-use std::io::{IoSlice, Result};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper::{Request, Response};
@@ -18,6 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::origin::FromPeer;
 use super::progress::{Progress, Timeouts};
+use super::watched::Watched;
 
 /// Serves the requests of a connection until it ends, is idle for too long, or is asked to close. After `drain` becomes
 /// `true` it ends with the current request.
@@ -29,7 +29,7 @@ pub(super) async fn drive<S: Read + Write + Unpin + 'static>(
     timeouts: Timeouts,
     mut drain: watch::Receiver<bool>,
 ) {
-    let stream = Watched { stream, progress: progress.clone() };
+    let stream = Watched::new(stream, progress.clone(), timeouts.write);
     let service = Requests { service, progress: progress.clone() };
     let mut connection = pin!(http.serve_connection(stream, service));
     let mut timer = pin!(sleep_until(Instant::now()));
@@ -69,52 +69,6 @@ fn is_late(deadline: Option<Instant>, mut timer: Pin<&mut Sleep>, cx: &mut Conte
     timer.poll(cx).is_ready()
 }
 
-/// A stream that records when bytes arrive and when all are sent.
-struct Watched<S> {
-    stream: S,
-    progress: Arc<Progress>,
-}
-
-impl<S: Read + Unpin> Read for Watched<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
-        if result.is_ready() {
-            self.progress.bytes_arrived();
-        }
-        result
-    }
-}
-
-impl<S: Write + Unpin> Write for Watched<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_flush(cx);
-        if result.is_ready() {
-            self.progress.flushed();
-        }
-        result
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-}
-
 /// The routes of a connection. Records when a request begins and when its response ends.
 struct Requests {
     service: FromPeer<TowerToHyperService<Router>>,
@@ -124,7 +78,7 @@ struct Requests {
 impl Service<Request<Incoming>> for Requests {
     type Response = Response<ResponseBody>;
     type Error = std::convert::Infallible;
-    type Future = Pin<Box<dyn Future<Output = std::result::Result<Self::Response, Self::Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         self.progress.request_began();
@@ -143,10 +97,7 @@ impl Body for ResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 

@@ -46,6 +46,11 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
     }
 
+    /// The cause, or the message if no cause is known.
+    pub(super) fn into_cause(self) -> Box<str> {
+        self.error.cause.unwrap_or_else(|| self.error.message.into())
+    }
+
     /// Adds `Retry-After`.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
         Self { retry: Some(u32::try_from(seconds).unwrap_or(u32::MAX).max(1)), ..self }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::error::{ApiError, Result};
-use super::line_body::{LineWriter, line_body};
+use super::line_body::{CutOff, LineWriter, line_body};
 use super::paging::Paging;
 use super::response::ApiResponse;
 use super::service::Service;
@@ -46,7 +46,10 @@ where
     if more && limit.is_none() {
         let (writer, body) = line_body(AHEAD);
         // What is read later is read for the same caller.
-        tokio::spawn(Identity::current().scope(send_rest(reader, text, writer)));
+        tokio::spawn(Identity::current().scope(async move {
+            let sent = send_rest(reader, text, &writer).await;
+            writer.end(sent).await;
+        }));
         return Ok(ApiResponse::body(JSON, Body::new(body)));
     }
     text.push(b']');
@@ -57,9 +60,8 @@ where
     })
 }
 
-/// Sends the list from its beginning in `text` to its end. If a chunk cannot be read, the response ends early with an
-/// error.
-async fn send_rest<T, R, F>(mut reader: Reader<T, R>, mut text: Vec<u8>, writer: LineWriter)
+/// Sends the list from its beginning in `text` to its end.
+async fn send_rest<T, R, F>(mut reader: Reader<T, R>, mut text: Vec<u8>, writer: &LineWriter) -> Result<(), CutOff>
 where
     T: Serialize,
     R: Fn(Page) -> F,
@@ -67,18 +69,14 @@ where
 {
     loop {
         text.push(b',');
-        if writer.line(std::mem::take(&mut text)).await.is_err() {
-            return;
-        }
-        let Ok(more) = reader.fill(&mut text, CHUNK_BYTES).await else { return };
-        if !more {
+        writer.line(std::mem::take(&mut text)).await?;
+        let more = reader.fill(&mut text, CHUNK_BYTES).await;
+        if !more.map_err(|error| CutOff::Failed(error.into_cause()))? {
             break;
         }
     }
     text.push(b']');
-    if writer.line(text).await.is_ok() {
-        writer.end().await;
-    }
+    writer.line(text).await
 }
 
 /// Reads a list in chunks.

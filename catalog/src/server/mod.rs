@@ -36,12 +36,13 @@ mod preconditions;
 mod progress;
 mod rate_limit;
 mod readiness;
+mod record;
 mod response;
 mod routes;
 mod service;
 mod settings;
 mod tls;
-mod write_timeout;
+mod watched;
 
 pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub use in_process::InProcess;

@@ -11,11 +11,12 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use hyper::body::Body as _;
 
 use super::error::{ApiError, Cause};
 use super::origin::{self, RequestId, Told};
+use super::record::Record;
 use super::service::Service;
-use super::settings::Exchange;
 use crate::store::new_id;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -41,14 +42,11 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, mut request: Re
     add_common_headers(response.headers_mut(), &id);
     let (status, took) = (response.status(), begun.elapsed());
     service.metrics.count_response(route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str), &method, status, took);
-    if let Some(log) = &service.settings.log {
-        let (id, method, path) = (id.to_str().unwrap_or_default(), method.as_str(), uri.path());
-        let cause = response.extensions().get().map(|Cause(cause)| &**cause);
-        let origin = response.extensions().get().map(|Told(origin)| &**origin);
-        let object = origin.and_then(|origin| origin.changed.get().copied()).or_else(|| origin::object(path));
-        log.tell(&Exchange { id, method, path, status: status.as_u16(), took, cause, origin, address, object });
-    }
-    response
+    let Some(log) = service.settings.log.clone() else { return response };
+    let origin = response.extensions().get().map(|Told(origin)| origin.clone());
+    let record = Record { log, id, method, uri, status, begun, origin, address };
+    record.tell(took, response.extensions().get().map(|Cause(cause)| &**cause), false);
+    if response.body().size_hint().exact().is_some() { response } else { response.map(|body| record.watching(body)) }
 }
 
 /// The client's request ID if it is short and plain, or else a new one.

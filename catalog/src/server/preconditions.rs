@@ -8,7 +8,10 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use uuid::Uuid;
 
-use crate::{CatalogError, ErrorKind, Generator, Stack};
+use crate::{CatalogError, ErrorKind, Generator, Timestamp};
+
+/// Separates the last change from the last use in the tag of a generator. No other tag contains it.
+const USE: char = '.';
 
 /// The preconditions of a request.
 #[derive(Debug, Default)]
@@ -30,6 +33,13 @@ struct ETag {
     text: String,
 }
 
+impl ETag {
+    /// The tag without the part that is no change for `If-Match`.
+    fn state(&self) -> &str {
+        self.text.split_once(USE).map_or(self.text.as_str(), |(state, _)| state)
+    }
+}
+
 impl Preconditions {
     /// Returns `true` if the client has this state (`If-None-Match`, weak comparison).
     pub(super) fn if_none_match(&self, tag: &str) -> bool {
@@ -45,23 +55,26 @@ impl Preconditions {
         matches!(self.only, Some(ETags::These(_)))
     }
 
+    /// Reads the present state if a change is conditional, and checks `If-Match` against its tag.
+    pub(super) async fn expected<T>(
+        &self,
+        present: impl Future<Output = Result<T, CatalogError>>,
+        tag: impl Fn(&T) -> String,
+    ) -> Result<Option<T>, CatalogError> {
+        if !self.has_if_match() {
+            return Ok(None);
+        }
+        let present = present.await?;
+        self.check_if_match(&tag(&present))?;
+        Ok(Some(present))
+    }
+
     /// Checks `If-Match` against the current tag (strong comparison). The state may still change afterwards, so the
     /// store checks again.
     pub(super) fn check_if_match(&self, present: &str) -> Result<(), CatalogError> {
-        self.check(|tag| tag == present)
-    }
-
-    /// Checks `If-Match` against the last change of a generator, however its key was used since.
-    pub(super) fn check_generator(&self, present: &Generator) -> Result<(), CatalogError> {
-        let changed = present.updated_at.timestamp_micros().to_string();
-        self.check(|tag| tag.split('-').next() == Some(&changed))
-    }
-
-    /// Requires that one of the tags fits.
-    fn check(&self, fits: impl Fn(&str) -> bool) -> Result<(), CatalogError> {
         match &self.only {
             None | Some(ETags::Any) => Ok(()),
-            Some(ETags::These(tags)) if tags.iter().any(|tag| !tag.weak && fits(&tag.text)) => Ok(()),
+            Some(ETags::These(tags)) if tags.iter().any(|tag| !tag.weak && tag.state() == present) => Ok(()),
             Some(ETags::These(_)) => Err(CatalogError::new(
                 ErrorKind::PreconditionFailed,
                 "precondition_failed",
@@ -85,15 +98,15 @@ pub(super) fn row_etag(id: Uuid) -> String {
     id.to_string()
 }
 
-/// The tag of a stack: the time of its last change.
-pub(super) fn stack_etag(stack: &Stack) -> String {
-    stack.updated_at.timestamp_micros().to_string()
+/// The tag of a row that changes: the time of its last change.
+pub(super) fn change_etag(at: &Timestamp) -> String {
+    at.timestamp_micros().to_string()
 }
 
 /// The tag of a generator. It also changes when the key is used, which is no change for `If-Match`.
 pub(super) fn generator_etag(generator: &Generator) -> String {
     let used = generator.last_active_at.map_or(0, |at| at.timestamp_micros());
-    format!("{}-{used}", generator.updated_at.timestamp_micros())
+    format!("{}{USE}{used}", change_etag(&generator.updated_at))
 }
 
 /// The tags of a header. Malformed ones are left out and match nothing.
@@ -151,6 +164,8 @@ mod tests {
         assert!(expected(&[]).is_ok());
         assert!(expected(&["*"]).is_ok());
         assert!(expected(&["\"b\", \"a\""]).is_ok());
+        assert!(expected(&["\"a.1\""]).is_ok());
+        assert!(expected(&["\"b.a\""]).is_err());
         assert_eq!(expected(&["W/\"a\""]).unwrap_err().kind, ErrorKind::PreconditionFailed);
         assert_eq!(expected(&["a"]).unwrap_err().kind, ErrorKind::PreconditionFailed);
         assert_eq!(expected(&[""]).unwrap_err().kind, ErrorKind::PreconditionFailed);

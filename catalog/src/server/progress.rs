@@ -6,13 +6,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Timeouts of a connection without a request.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timeouts {
     /// For a whole request head.
     pub(super) head: Duration,
     /// For the first byte of the next request.
     pub(super) keep_alive: Duration,
+    /// For a client that accepts nothing.
+    pub(super) write: Duration,
 }
 
 /// A phase of a connection.

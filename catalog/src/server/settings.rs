@@ -59,7 +59,7 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// `true` to take the addresses of clients from the last entry of `X-Forwarded-For`, which a proxy adds.
     pub behind_proxy: bool,
-    /// Called after every request.
+    /// Called after every request, and again if its response is cut off.
     pub log: Option<Log>,
 }
 
@@ -90,7 +90,8 @@ impl Default for Settings {
     }
 }
 
-/// A callback for every finished request. It runs on a thread that serves other requests and must not block.
+/// A callback for every finished request, and for every response that is cut off. It runs on a thread that serves other
+/// requests and must not block.
 #[derive(Clone)]
 pub struct Log(Arc<dyn Fn(&Exchange<'_>) + Send + Sync>);
 
@@ -122,10 +123,12 @@ pub struct Exchange<'a> {
     pub path: &'a str,
     /// Response status.
     pub status: u16,
-    /// Time until the response started.
+    /// Time until the response started, or was cut off.
     pub took: Duration,
     /// The cause, for internal errors.
     pub cause: Option<&'a str>,
+    /// `true` if the response started well, but ended early for this cause.
+    pub cut_off: bool,
     /// The caller, if a key was accepted.
     pub origin: Option<&'a Origin>,
     /// Address of the client.

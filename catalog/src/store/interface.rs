@@ -11,11 +11,11 @@ use super::types::{
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Stack, TemplateVersion,
+    Timestamp,
 };
 
-/// A store of a catalog.
+/// A store of a catalog. A [`Guard`](super::Guard) makes changes conditional.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Checks that the store responds and can be written.
@@ -28,8 +28,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn usage(&self, generator: Uuid) -> StoreResult<Usage>;
 
     /// Removes rows for good that were deleted before a time, about `most` of them: stacks with their objects, and
-    /// template versions that no remaining record names.
-    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged>;
+    /// template versions that no remaining record names. Also removes entries of the audit trail from before another
+    /// time, if there is one, at most `most`.
+    async fn purge(&self, before: Timestamp, audit_before: Option<Timestamp>, most: u32) -> StoreResult<Purged>;
 
     /// The use of the store's connections, which callers share in turns.
     fn load(&self) -> Load;
@@ -48,12 +49,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     // Generators and keys.
 
     /// Adds a generator and its key. `UniqueViolation("unique_generator_name")`.
-    async fn create_generator(
-        &self,
-        new: &Generator,
-        key: &KeyRow,
-        token: Option<&IdempotencyToken>,
-    ) -> StoreResult<Generator>;
+    async fn create_generator(&self, new: &Generator, key: &KeyRow) -> StoreResult<Generator>;
 
     /// Returns a live generator.
     async fn generator(&self, id: Uuid) -> StoreResult<Generator>;
@@ -99,7 +95,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Adds a version. Its number is one more than the greatest among the live versions of its owner and name, even
     /// under concurrent calls. `ForeignKeyViolation("stack_templates_generator_id_fkey")`.
-    async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion>;
+    async fn create_version(&self, new: &NewVersion) -> StoreResult<TemplateVersion>;
 
     /// Returns a live version.
     async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion>;
@@ -133,29 +129,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Deletes one version.
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()>;
 
-    /// Lists the labels of a live version.
-    async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>>;
-
-    /// Adds a label. `UniqueViolation("template_labels_template_id_label_key")`.
-    async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()>;
-
-    /// Removes a label.
-    async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()>;
-
-    /// Lists the annotations of a live version.
-    async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>>;
-
-    /// Adds an annotation. `UniqueViolation("template_annotations_template_id_key_key")`.
-    async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()>;
-
-    /// Removes an annotation.
-    async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()>;
-
     // Stacks.
 
     /// Adds a stack. `UniqueViolation("unique_stack_name")`; `ForeignKeyViolation("stacks_generator_id_fkey")`, also if the generator is
     /// deleted.
-    async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack>;
+    async fn create_stack(&self, new: &Stack) -> StoreResult<Stack>;
 
     /// Returns a live stack.
     async fn stack(&self, id: Uuid) -> StoreResult<Stack>;
@@ -163,30 +141,25 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Lists live stacks, optionally those of one generator.
     async fn stacks(&self, generator: Option<Uuid>, page: &Page) -> StoreResult<Vec<Stack>>;
 
-    /// Changes name, description and generator of a live stack, if its last change was at `expected` (`If-Match`) or
-    /// that is `None`. `UniqueViolation` and `ForeignKeyViolation` as for `create_stack`, `Stale`.
-    async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack>;
+    /// Changes name, description and generator of a live stack. `UniqueViolation` and `ForeignKeyViolation` as for
+    /// `create_stack`.
+    async fn update_stack(&self, to: &Stack) -> StoreResult<Stack>;
 
     /// Deletes a stack and its objects, and adds a deletion marker.
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()>;
 
-    /// Lists the labels of a live stack.
-    async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>>;
+    // Labels and annotations.
 
-    /// Adds a label. `UniqueViolation("stack_labels_stack_id_label_key")`.
-    async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()>;
+    /// Lists the labels or the annotations of a live owner.
+    async fn metadata(&self, owner: MetadataOwner, kind: MetadataKind) -> StoreResult<Vec<MetadataRow>>;
 
-    /// Removes a label.
-    async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()>;
+    /// Adds a label or an annotation. `UniqueViolation("template_labels_template_id_label_key")`,
+    /// `UniqueViolation("template_annotations_template_id_key_key")`, `UniqueViolation("stack_labels_stack_id_label_key")`,
+    /// `UniqueViolation("unique_stack_annotation")`.
+    async fn add_metadata(&self, new: &MetadataRow) -> StoreResult<()>;
 
-    /// Lists the annotations of a live stack.
-    async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>>;
-
-    /// Adds an annotation. `UniqueViolation("unique_stack_annotation")`.
-    async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()>;
-
-    /// Removes an annotation.
-    async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()>;
+    /// Removes a label or an annotation.
+    async fn remove_metadata(&self, owner: MetadataOwner, kind: MetadataKind, key: &str) -> StoreResult<()>;
 
     // Objects.
 
@@ -194,7 +167,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows>;
 
     /// Adds an object and its provenance. `NotFound` if its stack is not live.
-    async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject>;
+    async fn create_object(&self, new: &NewObject) -> StoreResult<DeploymentObject>;
 
     /// Returns a live object.
     async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject>;

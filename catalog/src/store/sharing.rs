@@ -13,11 +13,11 @@ impl Connections {
         Self(Gate::new(count, (count * 2 / 3).max(1)))
     }
 
-    /// Shares connections for reading, which keep a core busy with rows: a caller gets at most one for each core, and two
-    /// thirds.
+    /// Shares connections for reading, which keep a core busy with rows: a caller gets at most two thirds, and leaves a
+    /// core to others.
     pub(super) fn for_reading(count: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        Self(Gate::new(count, (count * 2 / 3).clamp(1, cores)))
+        Self(Gate::new(count, (count * 2 / 3).clamp(1, cores - 1)))
     }
 
     /// Waits for the caller's turn. The connection may be used while the result lives.

@@ -68,9 +68,6 @@ pub struct NewVersion {
     pub checksum: String,
     /// Initial labels and annotations.
     pub metadata: InitialMetadata,
-    /// ID of the version that must still be the newest (`If-Match`). If it is not, the store returns
-    /// [`StoreError::Stale`](super::StoreError::Stale).
-    pub expected: Option<Uuid>,
 }
 
 /// The initial labels and annotations of a version.
@@ -199,6 +196,8 @@ pub struct Purged {
     pub stacks: i64,
     /// Template versions.
     pub templates: i64,
+    /// Entries of the audit trail.
+    pub audit_entries: i64,
     /// Deleted template versions that stay, because the provenance of an object names them. Known once `more` is not
     /// set.
     pub kept_templates: i64,
@@ -209,4 +208,10 @@ pub struct Purged {
 /// Generates an ID that is greater than all earlier ones.
 pub fn new_id() -> Uuid {
     Uuid::now_v7()
+}
+
+/// A lower bound of the IDs that were generated at a time or later. Earlier ones are less, up to the millisecond.
+pub(super) fn first_id(at: Timestamp) -> Uuid {
+    let milliseconds = u64::try_from(at.timestamp_millis()).unwrap_or_default();
+    uuid::Builder::from_unix_timestamp_millis(milliseconds, &[0; 10]).into_uuid()
 }

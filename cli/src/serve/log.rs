@@ -70,6 +70,7 @@ impl Level {
 
     fn of(exchange: &Exchange<'_>) -> Self {
         match (exchange.status, exchange.path) {
+            _ if exchange.cut_off => Level::Error,
             (503, _) => Level::Warn,
             (500.., _) => Level::Error,
             (_, "/healthz" | "/readyz" | "/metrics") => Level::Debug,
@@ -131,7 +132,10 @@ impl Logger {
         }
         self.send(match self.format {
             LogFormat::Text => text_line(level, exchange),
-            LogFormat::Json => json_line(level, "request", fields(exchange)),
+            LogFormat::Json => {
+                let message = if exchange.cut_off { "response cut off" } else { "request" };
+                json_line(level, message, fields(exchange))
+            }
         });
     }
 
@@ -185,7 +189,7 @@ fn json_line(level: Level, message: &str, fields: impl IntoIterator<Item = (&'st
 
 /// The fields of a request. None of them holds a query, a body or a secret.
 fn fields(exchange: &Exchange<'_>) -> [(&'static str, Option<Json>); 12] {
-    let Exchange { id, method, path, status, took, cause, origin, address, object } = *exchange;
+    let Exchange { id, method, path, status, took, cause, origin, address, object, .. } = *exchange;
     [
         ("request_id", Some(id.into())),
         ("method", Some(method.into())),
@@ -203,12 +207,15 @@ fn fields(exchange: &Exchange<'_>) -> [(&'static str, Option<Json>); 12] {
 }
 
 fn text_line(level: Level, exchange: &Exchange<'_>) -> String {
-    let Exchange { id, method, path, status, took, cause, origin, address, object } = *exchange;
+    let Exchange { id, method, path, status, took, cause, cut_off, origin, address, object } = *exchange;
     let mut line = format!("{} {} {method} {path} {status} {}us {id}", now(), level.name(), took.as_micros());
     let key = origin.and_then(|origin| {
         let id = || origin.generator_id.or(origin.key_id).map(|id| id.to_string());
         origin.key_name.clone().or_else(id)
     });
+    if cut_off {
+        line.push_str(" response cut off");
+    }
     let parts = [
         ("from", address.map(|address| address.to_string())),
         ("key", key),
@@ -232,7 +239,8 @@ mod tests {
     fn exchange(status: u16, path: &str) -> Exchange<'_> {
         let took = Duration::from_micros(7);
         let (id, method) = ("r-1", "GET");
-        Exchange { id, method, path, status, took, cause: None, origin: None, address: None, object: None }
+        let (cause, cut_off, origin, address, object) = (None, false, None, None, None);
+        Exchange { id, method, path, status, took, cause, cut_off, origin, address, object }
     }
 
     #[test]
@@ -245,6 +253,8 @@ mod tests {
             (200, "/metrics", Level::Debug),
         ] {
             assert_eq!(Level::of(&exchange(status, path)), level, "{status} {path}");
+            let cut_off = Exchange { cut_off: true, ..exchange(status, path) };
+            assert_eq!(Level::of(&cut_off), Level::Error, "{status} {path}");
         }
     }
 

@@ -1,5 +1,9 @@
-//! Keys: those of inactive generators, and the last one of an administrator.
+//! Keys: those of inactive generators, those revoked elsewhere, and the last one of an administrator.
 
+use std::thread;
+use std::time::Duration;
+
+use dropforge_catalog::{Actor, Catalog, render};
 use serde_json::json;
 
 use super::server::{Running, text};
@@ -32,6 +36,20 @@ fn a_generator_that_makes_itself_inactive_needs_an_administrator() {
     server.send(&team.pak, "PUT", &path, &json!({ "is_active": true })).has(401);
     server.send(&server.admin, "PUT", &path, &json!({ "is_active": true })).has(200);
     server.call(&team.pak, "GET", &path).has(200);
+}
+
+#[test]
+fn a_key_that_another_process_revokes_stops_after_a_while() {
+    let server = Running::new();
+    let made = server.made("/api/v1/keys", &json!({ "role": "readonly" }));
+    let (id, pak) = (text(&made["key"]["id"]).parse().unwrap(), text(&made["pak"]));
+    server.call(&pak, "GET", "/api/v1/templates").has(200);
+    let other = server.wait_for(Catalog::open(&server.url, &render::Options::default())).unwrap();
+    server.wait_for(other.revoke_key(Actor::Admin, id, false)).unwrap();
+    while server.call(&pak, "GET", "/api/v1/templates").status != 401 {
+        thread::sleep(Duration::from_millis(100));
+    }
+    server.wait_for(other.store().close());
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! Outages of the store: every request is answered, the service says why it is not ready, and goes on by itself.
 
-use dropforge_catalog::server::Settings;
+use std::io::{Read, Write};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use dropforge_catalog::server::{Log, Settings};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, Executor};
 
-use super::client::Reply;
+use super::client::{Reply, connect};
 use super::server::Running;
+use super::size::execute;
 use crate::databases::OwnServer;
 
 fn create(server: &Running) -> Reply {
@@ -21,7 +26,7 @@ fn ready(server: &Running, key: &str, status: u16) -> Reply {
         if reply.status == status {
             return reply;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -79,4 +84,39 @@ fn a_service_whose_database_is_stopped_goes_on_when_it_is_back() {
         let body = json!({ "name": up });
         while server.send(&server.admin, "POST", "/api/v1/generators", &body).status != 201 {}
     }
+}
+
+#[test]
+fn a_list_that_cannot_be_read_to_its_end_is_cut_off_and_told_to_the_log() {
+    let (sender, told) = channel();
+    let log = Log::new(move |exchange| {
+        let cause = exchange.cause.map(str::to_owned);
+        drop(sender.send((exchange.id.to_owned(), exchange.status, exchange.cut_off, cause)));
+    });
+    let server = Running::with(Settings { log: Some(log), ..Settings::default() });
+    for n in 0..12 {
+        server.template_of(&server.admin, &format!("web{n}"), &"x".repeat(60_000), "{}");
+    }
+    // A row that cannot be read, in a later part of the list.
+    let spoil = match server.url.starts_with("postgres") {
+        true => "ALTER TABLE stack_templates ALTER checksum DROP NOT NULL; UPDATE stack_templates SET checksum = NULL",
+        false => "UPDATE stack_templates SET checksum = x'ff' || checksum",
+    };
+    server.wait_for(execute(&server.url, format!("{spoil} WHERE name = 'web11'")));
+    let mut stream = connect(server.address);
+    let request = server.request("GET", "/api/v1/templates").key(&server.admin).header("X-Request-Id", "list-1");
+    stream.write_all(&request.bytes()).unwrap();
+    let mut answer = Vec::new();
+    // The connection may end in a reset.
+    let _ = stream.read_to_end(&mut answer);
+    assert!(answer.starts_with(b"HTTP/1.1 200 OK") && !answer.ends_with(b"\r\n0\r\n\r\n"));
+    let next = || loop {
+        let (id, status, cut_off, cause) = told.recv_timeout(Duration::from_secs(60)).unwrap();
+        if id == "list-1" {
+            return (status, cut_off, cause);
+        }
+    };
+    assert_eq!(next(), (200, false, None));
+    let (status, cut_off, cause) = next();
+    assert!(status == 200 && cut_off && cause.as_ref().is_some_and(|cause| cause.contains("checksum")), "{cause:?}");
 }

@@ -69,6 +69,37 @@ fn concurrent_writers_do_not_exceed_a_quota() {
 }
 
 #[test]
+fn a_full_quota_answers_what_was_carried_out_before() {
+    let server = Running::limited(Quotas { templates: Some(2), objects: Some(2), ..Quotas::default() });
+    let team = server.team("ci");
+    let system = server.template(&server.admin, "seed");
+    let first = server.template(&team.pak, "first");
+    let objects = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
+    let requests = [
+        ("PUT", format!("/api/v1/templates/{first}"), template("first")),
+        ("POST", objects.clone(), json!({ "yaml_content": "a: 1" })),
+        ("POST", format!("{objects}/from-template"), json!({ "template_id": system, "parameters": parameters() })),
+    ];
+    let send = |(method, path, body): &(&str, String, Json), name: &str| {
+        server.request(method, path).key(&team.pak).header("Idempotency-Key", name).json(body).send()
+    };
+    let made: Vec<_> = requests.iter().map(|request| send(request, &request.1)).collect();
+    for (request, made) in requests.iter().zip(made) {
+        send(request, "another").is(403, "quota_exceeded");
+        let again = send(request, &request.1);
+        assert_eq!((again.status, again.json()), (made.status, made.json()), "{}", request.1);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", request.1);
+    }
+    // A new template is no exception, and a key of another request is told.
+    let next = ("POST", "/api/v1/templates".to_owned(), template("next"));
+    send(&next, "next").is(403, "quota_exceeded");
+    send(&next, &requests[0].1).is(422, "idempotency_key_reused");
+    server.call(&team.pak, "DELETE", &format!("/api/v1/templates/{first}")).has(204);
+    let made = send(&next, "next").has(201).json();
+    assert_eq!(send(&next, "next").has(201).json(), made);
+}
+
+#[test]
 fn bytes_count_all_texts() {
     let texts = (TEMPLATE.len() + SCHEMA.len()) as u64;
     let server = Running::limited(Quotas { bytes: Some(texts + 100), ..Quotas::default() });
@@ -100,7 +131,8 @@ fn an_administrator_removes_deleted_rows_and_live_objects_stay_verifiable() {
     purge(&team.pak, 0).is(403, "admin_required");
     assert_eq!(purge(&server.admin, 3600).has(200).json()["objects"], 0);
     let purged = purge(&server.admin, 0).has(200).json();
-    let expected = json!({ "objects": 2, "stacks": 1, "templates": 0, "kept_templates": 1, "more": false });
+    let expected =
+        json!({ "objects": 2, "stacks": 1, "templates": 0, "audit_entries": 0, "kept_templates": 1, "more": false });
     assert_eq!(purged, expected);
     let trail = server.call(&server.admin, "GET", "/api/v1/audit").has(200).json();
     let actions: Vec<_> = trail.as_array().unwrap().iter().map(|entry| text(&entry["action"])).collect();
@@ -110,4 +142,27 @@ fn an_administrator_removes_deleted_rows_and_live_objects_stay_verifiable() {
     verify(&gone).is(404, "deployment_object_not_found");
     purge(&server.admin, u32::MAX).has(200);
     server.send(&server.admin, "POST", "/api/v1/purge", &json!({ "older_than_seconds": -1 })).is(422, "invalid_body");
+}
+
+#[test]
+fn an_administrator_removes_old_entries_of_the_trail() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let trail = || server.call(&server.admin, "GET", "/api/v1/audit").has(200).json().as_array().unwrap().clone();
+    let purge = |pak: &str, audit_age: i64| {
+        let body = json!({ "older_than_seconds": 0, "audit_older_than_seconds": audit_age });
+        server.send(pak, "POST", "/api/v1/purge", &body)
+    };
+    let before = trail();
+    assert_eq!(before.len(), 3);
+    // Ages are told apart by the millisecond.
+    thread::sleep(std::time::Duration::from_millis(5));
+    purge(&team.pak, 0).is(403, "admin_required");
+    purge(&server.admin, -1).is(422, "invalid_body");
+    assert_eq!(purge(&server.admin, 3600).has(200).json()["audit_entries"], 0);
+    assert_eq!(trail(), before);
+    assert_eq!(purge(&server.admin, 0).has(200).json()["audit_entries"], 3);
+    let [entry] = trail().try_into().unwrap();
+    assert_eq!((&entry["action"], &entry["role"]), (&json!("catalog.purge"), &json!("admin")));
+    assert!(text(&entry["detail"]).starts_with("audit before 20"), "{entry}");
 }

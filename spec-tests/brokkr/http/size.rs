@@ -96,7 +96,8 @@ fn with_calls(sql: &str, start: &str, call: &str, end: &str) -> String {
     format!("{before}{call}{argument}{end}{}", with_calls(&after[1..], start, call, end))
 }
 
-async fn execute(url: &str, sql: String) {
+/// Runs statements on a connection of their own.
+pub(super) async fn execute(url: &str, sql: String) {
     let sql = AssertSqlSafe(sql);
     if url.starts_with("postgres") {
         let mut connection = sqlx::PgConnection::connect(url).await.unwrap();

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use dropforge_catalog::store::{Page, new_id};
 use dropforge_catalog::{KeyRow, Origin, Role};
 
-use super::fixtures::{a_key, a_stack, a_token, a_version, generator_in, now, stack_label, version_in};
+use super::fixtures::{a_key, a_stack, a_token, a_version, generator_in, now, stack_label, stack_once, version_in};
 use crate::databases::Database;
 use crate::refused;
 
@@ -42,13 +42,13 @@ pub async fn changes_that_fail_or_are_repeated_are_not_recorded(db: Arc<Database
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let token = a_token("k", "r");
-    store.create_stack(&a_stack("s", generator.id), Some(&token)).await.unwrap();
+    stack_once(&*store, &a_stack("s", generator.id), &token).await.unwrap();
     let recorded = store.audit(None, &Page::default()).await.unwrap();
     assert_eq!(recorded.len(), 2);
-    refused!(store.create_stack(&a_stack("s", generator.id), Some(&token)).await, Replayed(_));
-    refused!(store.create_stack(&a_stack("s", generator.id), None).await, UniqueViolation("unique_stack_name"));
+    refused!(stack_once(&*store, &a_stack("s", generator.id), &token).await, Replayed(_));
+    refused!(store.create_stack(&a_stack("s", generator.id)).await, UniqueViolation("unique_stack_name"));
     refused!(store.delete_template(new_id(), now()).await, NotFound);
-    refused!(store.add_stack_label(&stack_label(new_id(), "l")).await, NotFound);
+    refused!(store.add_metadata(&stack_label(new_id(), "l")).await, NotFound);
     assert!(store.add_first_key(&a_key("BRfirst0", None)).await.unwrap());
     assert!(!store.add_first_key(&a_key("BRsecond", None)).await.unwrap());
     let actions: Vec<_> = store.audit(None, &Page::default()).await.unwrap();
@@ -81,7 +81,7 @@ pub async fn many_writers_leave_an_entry_for_every_change(db: Arc<Database>) {
         let store = store.clone();
         tokio::spawn(async move {
             for _ in 0..5 {
-                store.create_version(&a_version(None, "t"), None).await.unwrap();
+                store.create_version(&a_version(None, "t")).await.unwrap();
             }
         })
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropforge_catalog::store::{Counts, InitialMetadata, Metadata, NewVersion, Page, new_id};
-use dropforge_catalog::{Generator, KeyRow, Role};
+use dropforge_catalog::{Generator, KeyRow, MetadataKind, MetadataOwner, Role};
 
 use super::fixtures::{
     a_generator, a_key, a_version, an_object, generator_in, now, stack_in, template_label, version_in,
@@ -25,7 +25,7 @@ pub async fn rows_come_back_as_they_went_in(db: Arc<Database>) {
         ..a_generator(odd)
     };
     let key = a_key("BRodd000", Some(generator.id));
-    assert_eq!(store.create_generator(&generator, &key, None).await.unwrap(), generator);
+    assert_eq!(store.create_generator(&generator, &key).await.unwrap(), generator);
     assert_eq!(store.generator(generator.id).await.unwrap(), generator);
     for (n, role) in [Role::Admin, Role::Readonly, Role::Agent, Role::Generator].into_iter().enumerate() {
         let key = KeyRow { role, ..a_key(&format!("BRrole{n:02}"), None) };
@@ -39,7 +39,7 @@ pub async fn rows_come_back_as_they_went_in(db: Arc<Database>) {
         description: Some(String::new()),
         ..a_version(Some(generator.id), odd)
     };
-    let made = store.create_version(&new, None).await.unwrap();
+    let made = store.create_version(&new).await.unwrap();
     assert_eq!((&made.template_content, &made.parameters_schema), (&long, &long));
     assert_eq!((made.name.as_str(), made.description.as_deref(), made.created_at), (odd, Some(""), new.at));
     assert_eq!(store.newest(Some(generator.id), odd).await.unwrap(), made);
@@ -56,7 +56,7 @@ pub async fn a_failure_undoes_its_own_request_only(db: Arc<Database>) {
             ..a_version(None, "t")
         };
         let store = store.clone();
-        tokio::spawn(async move { (fails, store.create_version(&new, None).await) })
+        tokio::spawn(async move { (fails, store.create_version(&new).await) })
     };
     for request in (0..60).map(request).collect::<Vec<_>>() {
         match request.await.unwrap() {
@@ -73,7 +73,7 @@ pub async fn requests_that_are_given_up_leave_the_store_whole(db: Arc<Database>)
     let store = db.open().await;
     for n in 0..40 {
         let (writer, reader) = (store.clone(), store.clone());
-        let write = tokio::spawn(async move { writer.create_version(&a_version(None, "t"), None).await });
+        let write = tokio::spawn(async move { writer.create_version(&a_version(None, "t")).await });
         let read = tokio::spawn(async move { reader.instantiation_rows(new_id(), new_id()).await });
         for _ in 0..n {
             tokio::task::yield_now().await;
@@ -95,8 +95,8 @@ pub async fn readers_see_acknowledged_writes(db: Arc<Database>) {
         let made = version_in(&*store, None, "t").await;
         assert_eq!(second.newest(None, "t").await.unwrap(), made);
         // Labels of earlier versions are copied.
-        second.add_template_label(&template_label(made.id, &format!("l{n}"))).await.unwrap();
-        assert_eq!(store.template_labels(made.id).await.unwrap().len(), n + 1);
+        second.add_metadata(&template_label(made.id, &format!("l{n}"))).await.unwrap();
+        assert_eq!(store.metadata(MetadataOwner::Template(made.id), MetadataKind::Label).await.unwrap().len(), n + 1);
     }
 }
 
@@ -107,12 +107,12 @@ pub async fn writes_survive_reopening_the_store(db: Arc<Database>) {
     let version = version_in(&*store, None, "t").await;
     let deleted = version_in(&*store, None, "t").await;
     store.delete_template(deleted.id, now()).await.unwrap();
-    let object = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    let object = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     let counts = Counts { generators: 1, templates: 1, stacks: 1, objects: 1 };
     assert_eq!(store.counts().await.unwrap(), counts);
     store.close().await;
     refused!(store.ready().await, Failed(_));
-    refused!(store.create_version(&a_version(None, "t"), None).await, Failed(_));
+    refused!(store.create_version(&a_version(None, "t")).await, Failed(_));
     store.close().await;
     if !db.lasts() {
         return;
@@ -122,7 +122,7 @@ pub async fn writes_survive_reopening_the_store(db: Arc<Database>) {
     assert_eq!(store.generators(&Page::default()).await.unwrap(), [generator]);
     assert_eq!(store.stack(stack.id).await.unwrap(), stack);
     assert_eq!(store.newest(None, "t").await.unwrap(), version);
-    let next = store.create_object(&an_object(stack.id, "a: 2"), None).await.unwrap();
+    let next = store.create_object(&an_object(stack.id, "a: 2")).await.unwrap();
     assert!(next.sequence_id > object.sequence_id);
     store.close().await;
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use dropforge_catalog::store::{self, Page, Store, StoreError};
 use uuid::Uuid;
 
-use super::fixtures::{a_token, a_version, an_object, generator_in, stack_in};
+use super::fixtures::{a_token, a_version, an_object, generator_in, object_once, stack_in, version_once};
 use crate::databases::{Database, on_postgres, on_sqlite};
 
 const WRITE_TO: &str = "DROPFORGE_WRITE_TO";
@@ -27,11 +27,11 @@ const AGAIN: &str = "DROPFORGE_WRITE_AGAIN";
 async fn write(store: &dyn Store, stack: Uuid, number: usize) {
     let token = a_token(&format!("write {number}"), "the same");
     let done = if number.is_multiple_of(2) {
-        store.create_object(&an_object(stack, &format!("n: {number}")), Some(&token)).await.map(drop)
+        object_once(store, &an_object(stack, &format!("n: {number}")), &token).await.map(drop)
     } else {
         let description = Some(format!("{number}"));
         let new = store::NewVersion { description, ..a_version(None, "t") };
-        store.create_version(&new, Some(&token)).await.map(drop)
+        version_once(store, &new, &token).await.map(drop)
     };
     match done {
         Ok(()) | Err(StoreError::Replayed(_)) => {}

@@ -31,7 +31,7 @@ fn filler() {
                 let mut failures = 0;
                 while failures < 20 {
                     let new = an_object(stack, &"x".repeat(20_000));
-                    match store.create_object(&new, None).await {
+                    match store.create_object(&new).await {
                         Ok(made) => println!("\nmade {}", made.id),
                         Err(StoreError::Unavailable(Outage::Full | Outage::Disk, _)) => {
                             failures += 1;
@@ -75,7 +75,7 @@ fn writes_to_a_full_disk_are_reported_correctly() {
         let store = db.open().await;
         let found = store.objects(stack, &Page::default()).await.unwrap();
         assert_eq!(found.iter().map(|object| object.id).collect::<BTreeSet<_>>(), made);
-        assert!(store.create_object(&an_object(stack, "there is room again"), None).await.is_ok());
+        assert!(store.create_object(&an_object(stack, "there is room again")).await.is_ok());
     });
 }
 
@@ -92,7 +92,7 @@ fn a_store_outlives_its_connections() {
             let mut tries = 0;
             made = loop {
                 tries += 1;
-                match store.create_version(&super::fixtures::a_version(None, "t"), None).await {
+                match store.create_version(&super::fixtures::a_version(None, "t")).await {
                     Ok(version) => break version,
                     Err(error) => assert!(tries <= 20, "{error}"),
                 }
@@ -118,7 +118,7 @@ fn a_locked_file_is_told_and_can_be_read() {
         // More than one transaction carries out.
         let write = |_| {
             let store = store.clone();
-            tokio::spawn(async move { store.create_object(&an_object(stack, "a: 1"), None).await })
+            tokio::spawn(async move { store.create_object(&an_object(stack, "a: 1")).await })
         };
         for written in (0..300).map(write).collect::<Vec<_>>() {
             is_out(written.await.unwrap(), Outage::Locked);
@@ -145,7 +145,7 @@ fn a_locked_table_is_told_and_the_others_can_be_used() {
         let mut other = PgConnection::connect(&db.url).await.unwrap();
         other.execute("BEGIN").await.unwrap();
         other.execute("LOCK TABLE deployment_objects IN ACCESS EXCLUSIVE MODE").await.unwrap();
-        is_out(store.create_object(&an_object(stack, "a: 1"), None).await, Outage::Locked);
+        is_out(store.create_object(&an_object(stack, "a: 1")).await, Outage::Locked);
         is_out(store.objects(stack, &Page::default()).await, Outage::Locked);
         stack_in(&*store, "t", generator).await;
         store.ready().await.unwrap();
@@ -153,7 +153,7 @@ fn a_locked_table_is_told_and_the_others_can_be_used() {
         is_out(store.ready().await, Outage::Locked);
         other.execute("ROLLBACK").await.unwrap();
         store.ready().await.unwrap();
-        store.create_object(&an_object(stack, "a: 1"), None).await.unwrap();
+        store.create_object(&an_object(stack, "a: 1")).await.unwrap();
     });
 }
 
@@ -162,7 +162,7 @@ fn a_database_that_is_full_or_read_only_is_told() {
     on_postgres(async |db: Arc<Database>| {
         let store = db.open().await;
         let stack = stack_in(&*store, "s", generator_in(&*store, "g").await.id).await.id;
-        let write = || async { store.create_object(&an_object(stack, "a: 1"), None).await };
+        let write = || async { store.create_object(&an_object(stack, "a: 1")).await };
         let full = "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
             CREATE TRIGGER no_room BEFORE INSERT ON deployment_objects EXECUTE FUNCTION no_room();";

@@ -1,10 +1,12 @@
 //! Rows for tests.
 
 use chrono::{SubsecRound, Utc};
-use dropforge_catalog::store::{IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, new_id};
+use dropforge_catalog::store::{
+    Guard, IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, StoreResult, new_id,
+};
 use dropforge_catalog::{
-    Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel,
-    TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataOwner, MetadataRow, Provenance, Role, Stack, TemplateVersion,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -57,7 +59,6 @@ pub fn a_version(owner: Option<Uuid>, name: &str) -> NewVersion {
         parameters_schema: "{}".to_owned(),
         checksum: "11".repeat(32),
         metadata: InitialMetadata::CopiedFrom(None),
-        expected: None,
     }
 }
 
@@ -93,40 +94,69 @@ pub fn an_instance(stack_id: Uuid, of: &TemplateVersion) -> NewObject {
     NewObject { provenance: Some(provenance), ..object }
 }
 
-pub fn template_label(template_id: Uuid, label: &str) -> TemplateLabel {
-    TemplateLabel { id: new_id(), template_id, label: label.to_owned(), created_at: now() }
+/// A label, or an annotation if there is a value.
+fn a_row(owner: MetadataOwner, key: &str, value: Option<&str>) -> MetadataRow {
+    // The time is not stored for stacks.
+    let created_at = matches!(owner, MetadataOwner::Template(_)).then(now);
+    MetadataRow { id: new_id(), owner, key: key.to_owned(), value: value.map(str::to_owned), created_at }
 }
 
-pub fn template_annotation(template_id: Uuid, key: &str, value: &str) -> TemplateAnnotation {
-    let (key, value) = (key.to_owned(), value.to_owned());
-    TemplateAnnotation { id: new_id(), template_id, key, value, created_at: now() }
+pub fn template_label(template: Uuid, label: &str) -> MetadataRow {
+    a_row(MetadataOwner::Template(template), label, None)
 }
 
-pub fn stack_label(stack_id: Uuid, label: &str) -> StackLabel {
-    StackLabel { id: new_id(), stack_id, label: label.to_owned() }
+pub fn template_annotation(template: Uuid, key: &str, value: &str) -> MetadataRow {
+    a_row(MetadataOwner::Template(template), key, Some(value))
 }
 
-pub fn stack_annotation(stack_id: Uuid, key: &str, value: &str) -> StackAnnotation {
-    StackAnnotation { id: new_id(), stack_id, key: key.to_owned(), value: value.to_owned() }
+pub fn stack_label(stack: Uuid, label: &str) -> MetadataRow {
+    a_row(MetadataOwner::Stack(stack), label, None)
+}
+
+pub fn stack_annotation(stack: Uuid, key: &str, value: &str) -> MetadataRow {
+    a_row(MetadataOwner::Stack(stack), key, Some(value))
 }
 
 pub fn a_token(key: &str, request: &str) -> IdempotencyToken {
     IdempotencyToken { key: key.to_owned(), request: request.to_owned(), seed: None, salt: None }
 }
 
+/// Adds a version in a request with a token.
+pub async fn version_once(
+    store: &dyn Store,
+    new: &NewVersion,
+    token: &IdempotencyToken,
+) -> StoreResult<TemplateVersion> {
+    Guard::once(Some(token), new.id, new.at).scope(store.create_version(new)).await
+}
+
+/// Adds a stack in a request with a token.
+pub async fn stack_once(store: &dyn Store, new: &Stack, token: &IdempotencyToken) -> StoreResult<Stack> {
+    Guard::once(Some(token), new.id, new.created_at).scope(store.create_stack(new)).await
+}
+
+/// Adds an object in a request with a token.
+pub async fn object_once(
+    store: &dyn Store,
+    new: &NewObject,
+    token: &IdempotencyToken,
+) -> StoreResult<DeploymentObject> {
+    Guard::once(Some(token), new.id, new.at).scope(store.create_object(new)).await
+}
+
 /// Adds a generator with a key.
 pub async fn generator_in(store: &dyn Store, name: &str) -> Generator {
     let generator = a_generator(name);
     let key = a_key(&format!("BR{}", &generator.id.simple().to_string()[26..]), Some(generator.id));
-    store.create_generator(&generator, &key, None).await.expect("a generator")
+    store.create_generator(&generator, &key).await.expect("a generator")
 }
 
 /// Adds a stack.
 pub async fn stack_in(store: &dyn Store, name: &str, generator: Uuid) -> Stack {
-    store.create_stack(&a_stack(name, generator), None).await.expect("a stack")
+    store.create_stack(&a_stack(name, generator)).await.expect("a stack")
 }
 
 /// Adds a version.
 pub async fn version_in(store: &dyn Store, owner: Option<Uuid>, name: &str) -> TemplateVersion {
-    store.create_version(&a_version(owner, name), None).await.expect("a version")
+    store.create_version(&a_version(owner, name)).await.expect("a version")
 }

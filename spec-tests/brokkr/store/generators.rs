@@ -43,7 +43,7 @@ pub async fn names_of_live_generators_are_unique(db: Arc<Database>) {
     let store = db.open().await;
     let (first, second) = (generator_in(&*store, "first").await, generator_in(&*store, "second").await);
     let again = a_generator("first");
-    let refusal = store.create_generator(&again, &a_key("BRagain0", Some(again.id)), None).await;
+    let refusal = store.create_generator(&again, &a_key("BRagain0", Some(again.id))).await;
     refused!(refusal, UniqueViolation("unique_generator_name"));
     // Neither the generator nor its key was added.
     refused!(store.generator(again.id).await, NotFound);
@@ -87,7 +87,7 @@ pub async fn keys_are_found_until_they_are_revoked(db: Arc<Database>) {
 pub async fn the_key_of_an_inactive_generator_is_not_found(db: Arc<Database>) {
     let (store, second) = (db.open().await, db.open().await);
     let generator = a_generator("g");
-    store.create_generator(&generator, &a_key("BRowner0", Some(generator.id)), None).await.unwrap();
+    store.create_generator(&generator, &a_key("BRowner0", Some(generator.id))).await.unwrap();
     store.key("BRowner0").await.unwrap();
     store.update_generator(&Generator { is_active: false, ..generator.clone() }).await.unwrap();
     refused!(store.key("BRowner0").await, NotFound);
@@ -152,7 +152,7 @@ pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
 pub async fn rotation_leaves_one_key(db: Arc<Database>) {
     let store = db.open().await;
     let (one, other) = (a_generator("one"), generator_in(&*store, "other").await);
-    store.create_generator(&one, &a_key("BRfirst0", Some(one.id)), None).await.unwrap();
+    store.create_generator(&one, &a_key("BRfirst0", Some(one.id))).await.unwrap();
     store.rotate_key(one.id, &a_key("BRsecond", Some(one.id)), now()).await.unwrap();
     refused!(store.key("BRfirst0").await, NotFound);
     assert_eq!(store.key("BRsecond").await.unwrap().generator_id, Some(one.id));
@@ -188,7 +188,7 @@ pub async fn deleting_a_generator_deletes_its_resources(db: Arc<Database>) {
     for (owner, into) in [(&gone, &mut lost), (&stays, &mut kept)] {
         let template = version_in(&*store, Some(owner.id), "t").await;
         let stack = stack_in(&*store, &owner.name, owner.id).await;
-        let object = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+        let object = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
         into.push((template.id, stack.id, object.id));
     }
     let system = version_in(&*store, None, "t").await;

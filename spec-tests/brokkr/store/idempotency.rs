@@ -3,9 +3,16 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use dropforge_catalog::store::{InitialMetadata, Metadata, NewObject, NewVersion, Page, StoreError, new_id};
+use dropforge_catalog::Generator;
+use dropforge_catalog::store::{
+    Guard, IdempotencyToken, InitialMetadata, Metadata, NewObject, NewVersion, Page, Requirement, Store, StoreError,
+    StoreResult, new_id,
+};
 
-use super::fixtures::{a_generator, a_key, a_stack, a_token, a_version, an_object, generator_in, now, stack_in};
+use super::fixtures::{
+    a_generator, a_key, a_stack, a_token, a_version, an_object, generator_in, now, object_once, stack_in, stack_once,
+    version_once,
+};
 use crate::databases::Database;
 use crate::refused;
 
@@ -16,22 +23,31 @@ fn replayed<T: std::fmt::Debug>(result: Result<T, StoreError>) -> uuid::Uuid {
     }
 }
 
+async fn generator_once(
+    store: &dyn Store,
+    new: &Generator,
+    short_token: &str,
+    token: &IdempotencyToken,
+) -> StoreResult<Generator> {
+    let key = a_key(short_token, Some(new.id));
+    Guard::once(Some(token), new.id, new.created_at).scope(store.create_generator(new, &key)).await
+}
+
 pub async fn a_repeated_request_is_carried_out_once(db: Arc<Database>) {
     let store = db.open().await;
     let generator = a_generator("g");
     let (g, t, s, o) = (a_token("g", "1"), a_token("t", "2"), a_token("s", "3"), a_token("o", "4"));
-    store.create_generator(&generator, &a_key("BRone000", Some(generator.id)), Some(&g)).await.unwrap();
-    let version = store.create_version(&a_version(None, "t"), Some(&t)).await.unwrap();
-    let stack = store.create_stack(&a_stack("s", generator.id), Some(&s)).await.unwrap();
-    let object = store.create_object(&an_object(stack.id, "a: 1"), Some(&o)).await.unwrap();
+    generator_once(&*store, &generator, "BRone000", &g).await.unwrap();
+    let version = version_once(&*store, &a_version(None, "t"), &t).await.unwrap();
+    let stack = stack_once(&*store, &a_stack("s", generator.id), &s).await.unwrap();
+    let object = object_once(&*store, &an_object(stack.id, "a: 1"), &o).await.unwrap();
     let before = store.counts().await.unwrap();
 
     let again = a_generator("g");
-    let result = store.create_generator(&again, &a_key("BRtwo000", Some(again.id)), Some(&g)).await;
-    assert_eq!(replayed(result), generator.id);
-    assert_eq!(replayed(store.create_version(&a_version(None, "t"), Some(&t)).await), version.id);
-    assert_eq!(replayed(store.create_stack(&a_stack("s", generator.id), Some(&s)).await), stack.id);
-    assert_eq!(replayed(store.create_object(&an_object(stack.id, "a: 1"), Some(&o)).await), object.id);
+    assert_eq!(replayed(generator_once(&*store, &again, "BRtwo000", &g).await), generator.id);
+    assert_eq!(replayed(version_once(&*store, &a_version(None, "t"), &t).await), version.id);
+    assert_eq!(replayed(stack_once(&*store, &a_stack("s", generator.id), &s).await), stack.id);
+    assert_eq!(replayed(object_once(&*store, &an_object(stack.id, "a: 1"), &o).await), object.id);
     assert_eq!(store.counts().await.unwrap(), before);
     assert_eq!(store.keys().await.unwrap().len(), 1);
     for (token, id) in [(&g, generator.id), (&t, version.id), (&s, stack.id), (&o, object.id)] {
@@ -39,17 +55,17 @@ pub async fn a_repeated_request_is_carried_out_once(db: Arc<Database>) {
     }
     // A deletion does not matter: the request was carried out.
     store.delete_template(version.id, now()).await.unwrap();
-    assert_eq!(replayed(store.create_version(&a_version(None, "t"), Some(&t)).await), version.id);
+    assert_eq!(replayed(version_once(&*store, &a_version(None, "t"), &t).await), version.id);
 }
 
 pub async fn a_token_of_another_request_is_refused(db: Arc<Database>) {
     let store = db.open().await;
-    let version = store.create_version(&a_version(None, "t"), Some(&a_token("k", "1"))).await.unwrap();
-    refused!(store.create_version(&a_version(None, "t"), Some(&a_token("k", "2"))).await, TokenReused);
+    let version = version_once(&*store, &a_version(None, "t"), &a_token("k", "1")).await.unwrap();
+    refused!(version_once(&*store, &a_version(None, "t"), &a_token("k", "2")).await, TokenReused);
     refused!(store.replayed(&a_token("k", "2")).await, TokenReused);
     refused!(store.replayed(&a_token("K", "1")).await, NotFound);
     assert_eq!(store.replayed(&a_token("k", "1")).await.unwrap(), version.id);
-    assert_eq!(store.create_version(&a_version(None, "t"), Some(&a_token("K", "1"))).await.unwrap().version, 2);
+    assert_eq!(version_once(&*store, &a_version(None, "t"), &a_token("K", "1")).await.unwrap().version, 2);
 }
 
 pub async fn a_failed_request_leaves_its_token_free(db: Arc<Database>) {
@@ -57,12 +73,13 @@ pub async fn a_failed_request_leaves_its_token_free(db: Arc<Database>) {
     let generator = generator_in(&*store, "g").await;
     stack_in(&*store, "s", generator.id).await;
     let token = a_token("k", "1");
-    refused!(store.create_stack(&a_stack("s", generator.id), Some(&token)).await, UniqueViolation("unique_stack_name"));
+    refused!(stack_once(&*store, &a_stack("s", generator.id), &token).await, UniqueViolation("unique_stack_name"));
     refused!(store.replayed(&token).await, NotFound);
-    refused!(store.create_object(&an_object(new_id(), ""), Some(&token)).await, NotFound);
-    let moved = NewVersion { expected: Some(new_id()), ..a_version(None, "t") };
-    refused!(store.create_version(&moved, Some(&token)).await, Stale);
-    let stack = store.create_stack(&a_stack("t", generator.id), Some(&token)).await.unwrap();
+    refused!(object_once(&*store, &an_object(new_id(), ""), &token).await, NotFound);
+    let moved = a_version(None, "t");
+    let guard = Guard::once(Some(&token), moved.id, moved.at).and(Requirement::Newest(new_id()));
+    refused!(guard.scope(store.create_version(&moved)).await, Stale);
+    let stack = stack_once(&*store, &a_stack("t", generator.id), &token).await.unwrap();
     assert_eq!(store.replayed(&token).await.unwrap(), stack.id);
 }
 
@@ -74,18 +91,18 @@ pub async fn tokens_expire_after_a_day(db: Arc<Database>) {
     let at = now() - day + TimeDelta::minutes(1);
     let token = a_token("k", "1");
     let object_at = |at| NewObject { at, ..an_object(stack, "a: 1") };
-    let first = store.create_object(&object_at(at), Some(&token)).await.unwrap();
-    let result = store.create_object(&object_at(at + day - second), Some(&token)).await;
+    let first = object_once(&*store, &object_at(at), &token).await.unwrap();
+    let result = object_once(&*store, &object_at(at + day - second), &token).await;
     assert_eq!(replayed(result), first.id);
     assert_eq!(store.replayed(&token).await.unwrap(), first.id);
     // The token is free for a different request, and remembered again.
     let later = a_token("k", "2");
-    let second_one = store.create_object(&object_at(at + day), Some(&later)).await.unwrap();
-    refused!(store.create_object(&object_at(at + day + second), Some(&token)).await, TokenReused);
-    assert_eq!(replayed(store.create_object(&object_at(at + day + second), Some(&later)).await), second_one.id);
+    let second_one = object_once(&*store, &object_at(at + day), &later).await.unwrap();
+    refused!(object_once(&*store, &object_at(at + day + second), &token).await, TokenReused);
+    assert_eq!(replayed(object_once(&*store, &object_at(at + day + second), &later).await), second_one.id);
 
     let old = a_token("old", "1");
-    store.create_object(&object_at(now() - day - second), Some(&old)).await.unwrap();
+    object_once(&*store, &object_at(now() - day - second), &old).await.unwrap();
     refused!(store.replayed(&old).await, NotFound);
     assert_eq!(store.objects(stack, &Page::default()).await.unwrap().len(), 3);
 }
@@ -97,7 +114,7 @@ pub async fn the_same_request_at_the_same_time_is_carried_out_once(db: Arc<Datab
         let metadata = InitialMetadata::Given(Metadata { labels: vec!["a".into(), "b".into()], annotations: vec![] });
         let new = NewVersion { metadata, ..a_version(None, "t") };
         tokio::spawn(async move {
-            match store.create_version(&new, Some(&a_token("k", "1"))).await {
+            match version_once(&*store, &new, &a_token("k", "1")).await {
                 Ok(made) => (1, made.id),
                 result => (0, replayed(result)),
             }

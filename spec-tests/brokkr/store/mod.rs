@@ -86,6 +86,7 @@ on_each! {
         instances_are_the_newest_of_each_stack;
     purge: deleted_rows_are_removed_unless_an_object_needs_them
         rows_are_removed_in_batches
+        old_entries_of_the_trail_are_removed_in_batches
         usage_counts_live_rows_and_bytes_of_a_generator;
     idempotency: a_repeated_request_is_carried_out_once
         a_token_of_another_request_is_refused

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dropforge_catalog::store::{Metadata, Page, new_id};
+use dropforge_catalog::{MetadataKind, MetadataOwner};
 
 use super::fixtures::{
     an_instance, an_object, generator_in, now, stack_annotation, stack_in, stack_label, template_annotation,
@@ -17,8 +18,8 @@ pub async fn objects_are_numbered_and_listed_newest_first(db: Arc<Database>) {
     let (stack, other) = (stack_in(&*store, "s", generator.id).await, stack_in(&*store, "o", generator.id).await);
     let mut made = Vec::new();
     for n in 0..5 {
-        made.push(store.create_object(&an_object(stack.id, &format!("n: {n}")), None).await.unwrap());
-        store.create_object(&an_object(other.id, "n: 0"), None).await.unwrap();
+        made.push(store.create_object(&an_object(stack.id, &format!("n: {n}"))).await.unwrap());
+        store.create_object(&an_object(other.id, "n: 0")).await.unwrap();
     }
     assert!(made.is_sorted_by(|before, after| before.sequence_id < after.sequence_id));
     assert_eq!(store.object(made[2].id).await.unwrap(), made[2]);
@@ -40,11 +41,11 @@ pub async fn an_instantiation_reads_its_template_and_stack(db: Arc<Database>) {
     let stack = stack_in(&*store, "s", generator.id).await;
     let template = version_in(&*store, None, "t").await;
     for label in ["z", "a"] {
-        store.add_stack_label(&stack_label(stack.id, label)).await.unwrap();
-        store.add_template_label(&template_label(template.id, &format!("t{label}"))).await.unwrap();
+        store.add_metadata(&stack_label(stack.id, label)).await.unwrap();
+        store.add_metadata(&template_label(template.id, &format!("t{label}"))).await.unwrap();
     }
-    store.add_stack_annotation(&stack_annotation(stack.id, "k", "v")).await.unwrap();
-    store.add_template_annotation(&template_annotation(template.id, "tk", "tv")).await.unwrap();
+    store.add_metadata(&stack_annotation(stack.id, "k", "v")).await.unwrap();
+    store.add_metadata(&template_annotation(template.id, "tk", "tv")).await.unwrap();
 
     let marks = |labels: [&str; 2], (key, value): (&str, &str)| Metadata {
         labels: labels.map(str::to_owned).into(),
@@ -71,9 +72,9 @@ pub async fn objects_need_a_live_stack(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;
-    refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
+    refused!(store.create_object(&an_object(new_id(), "a: 1")).await, NotFound);
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    refused!(store.create_object(&an_object(stack.id, "a: 1"), None).await, NotFound);
+    refused!(store.create_object(&an_object(stack.id, "a: 1")).await, NotFound);
 }
 
 pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
@@ -81,7 +82,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;
     let template = version_in(&*store, None, "t").await;
-    let taken = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    let taken = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     // Every third object has an ID that exists, every fourth no template: alone, and together with others.
     let new = |n: usize| {
         let mut new = an_instance(stack.id, &template);
@@ -95,7 +96,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     let mut expected = vec![taken.id];
     for n in 0..12 {
         let (new, sound) = new(n);
-        assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
+        assert_eq!(store.create_object(&new).await.is_ok(), sound, "{n}");
         sound.then(|| expected.push(new.id));
     }
     let mut tasks = Vec::new();
@@ -103,11 +104,11 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
         let ((new, sound), store, stack) = (new(n), store.clone(), stack.id);
         sound.then(|| expected.push(new.id));
         tasks.push(tokio::spawn(async move {
-            assert_eq!(store.create_object(&new, None).await.is_ok(), sound, "{n}");
-            refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
+            assert_eq!(store.create_object(&new).await.is_ok(), sound, "{n}");
+            refused!(store.create_object(&an_object(new_id(), "a: 1")).await, NotFound);
             if n.is_multiple_of(5) {
                 let label = stack_label(stack, &format!("l{n}"));
-                store.add_stack_label(&label).await.unwrap();
+                store.add_metadata(&label).await.unwrap();
             }
         }));
     }
@@ -122,7 +123,7 @@ pub async fn an_object_that_is_refused_leaves_others_whole(db: Arc<Database>) {
     for id in &expected[1..] {
         assert_eq!(store.provenance(*id).await.unwrap().template_id, template.id);
     }
-    assert_eq!(store.stack_labels(stack.id).await.unwrap().len(), 13);
+    assert_eq!(store.metadata(MetadataOwner::Stack(stack.id), MetadataKind::Label).await.unwrap().len(), 13);
 }
 
 pub async fn provenance_outlives_its_object(db: Arc<Database>) {
@@ -132,9 +133,9 @@ pub async fn provenance_outlives_its_object(db: Arc<Database>) {
     let template = version_in(&*store, None, "t").await;
     let new = an_instance(stack.id, &template);
     let record = new.provenance.clone().unwrap();
-    store.create_object(&new, None).await.unwrap();
+    store.create_object(&new).await.unwrap();
     assert_eq!(store.provenance(new.id).await.unwrap(), record);
-    let plain = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
+    let plain = store.create_object(&an_object(stack.id, "a: 1")).await.unwrap();
     refused!(store.provenance(plain.id).await, NotFound);
     refused!(store.provenance(new_id()).await, NotFound);
     store.delete_template(template.id, now()).await.unwrap();
@@ -159,7 +160,7 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     }
     let make = async |stack, of| {
         let new = an_instance(stack, of);
-        store.create_object(&new, None).await.unwrap();
+        store.create_object(&new).await.unwrap();
         new.id
     };
     make(stacks[0], &first).await;
@@ -169,7 +170,7 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     make(stacks[2], &namesake).await;
     make(stacks[3], &second).await;
     let c = make(stacks[4], &first).await;
-    store.create_object(&an_object(stacks[5], "by: hand"), None).await.unwrap();
+    store.create_object(&an_object(stacks[5], "by: hand")).await.unwrap();
     store.delete_stack(stacks[3], &an_object(stacks[3], "")).await.unwrap();
     store.delete_template(first.id, now()).await.unwrap();
 
@@ -188,10 +189,10 @@ pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {
     let found = store.instances(None, "t", None, &all).await.unwrap();
     assert_eq!(found[0].stack_metadata, Metadata::default());
     for label in ["z", "a"] {
-        store.add_stack_label(&stack_label(stacks[0], label)).await.unwrap();
+        store.add_metadata(&stack_label(stacks[0], label)).await.unwrap();
     }
     for (key, value) in [("k", "v"), ("l", "")] {
-        store.add_stack_annotation(&stack_annotation(stacks[0], key, value)).await.unwrap();
+        store.add_metadata(&stack_annotation(stacks[0], key, value)).await.unwrap();
     }
     let marked = store.instances(None, "t", Some(one.id), &all).await.unwrap();
     let mut read = marked[0].stack_metadata.clone();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dropforge_catalog::TemplateVersion;
 use dropforge_catalog::store::{
-    InitialMetadata, Metadata, NewVersion, Page, Store, TemplateSearch, Visibility, new_id,
+    Guard, InitialMetadata, Metadata, NewVersion, Page, Requirement, Store, TemplateSearch, Visibility, new_id,
 };
+use dropforge_catalog::{MetadataKind, MetadataOwner, TemplateVersion};
 use uuid::Uuid;
 
 use super::fixtures::{a_version, generator_in, now, template_annotation, template_label, version_in};
@@ -69,24 +69,27 @@ pub async fn numbers_of_deleted_versions_come_free_again(db: Arc<Database>) {
 
 pub async fn an_expectation_that_fails_changes_nothing(db: Arc<Database>) {
     let store = db.open().await;
-    let expecting = |expected| NewVersion { expected: Some(expected), ..a_version(None, "t") };
-    refused!(store.create_version(&expecting(new_id()), None).await, Stale);
+    let expecting = async |expected| {
+        let guard = Guard::requiring(Requirement::Newest(expected));
+        guard.scope(store.create_version(&a_version(None, "t"))).await
+    };
+    refused!(expecting(new_id()).await, Stale);
     let first = version_in(&*store, None, "t").await;
-    let second = store.create_version(&expecting(first.id), None).await.unwrap();
-    refused!(store.create_version(&expecting(first.id), None).await, Stale);
+    let second = expecting(first.id).await.unwrap();
+    refused!(expecting(first.id).await, Stale);
     assert_eq!(numbers(&*store, None, "t").await, [2, 1]);
     // After a deletion the previous version is the newest.
     store.delete_template(second.id, now()).await.unwrap();
-    refused!(store.create_version(&expecting(second.id), None).await, Stale);
-    assert_eq!(store.create_version(&expecting(first.id), None).await.unwrap().version, 2);
+    refused!(expecting(second.id).await, Stale);
+    assert_eq!(expecting(first.id).await.unwrap().version, 2);
 }
 
 async fn marks_of(store: &dyn Store, id: Uuid) -> (Vec<String>, Vec<(String, String)>) {
-    let labels = store.template_labels(id).await.unwrap();
-    let annotations = store.template_annotations(id).await.unwrap();
+    let labels = store.metadata(MetadataOwner::Template(id), MetadataKind::Label).await.unwrap();
+    let annotations = store.metadata(MetadataOwner::Template(id), MetadataKind::Annotation).await.unwrap();
     assert!(labels.iter().all(|label| label.template_id == id));
-    let pairs = annotations.into_iter().map(|annotation| (annotation.key, annotation.value)).collect();
-    (labels.into_iter().map(|label| label.label).collect(), pairs)
+    let pairs = annotations.into_iter().map(|annotation| (annotation.key, annotation.value.unwrap())).collect();
+    (labels.into_iter().map(|label| label.key).collect(), pairs)
 }
 
 pub async fn labels_and_annotations_are_carried_over_or_given(db: Arc<Database>) {
@@ -97,22 +100,22 @@ pub async fn labels_and_annotations_are_carried_over_or_given(db: Arc<Database>)
 
     let annotations = vec![pair("z", "1"), pair("a", "2")];
     let given = with(InitialMetadata::Given(Metadata { labels: owned(&["z", "a"]), annotations: annotations.clone() }));
-    let first = store.create_version(&given, None).await.unwrap();
+    let first = store.create_version(&given).await.unwrap();
     assert_eq!(marks_of(&*store, first.id).await, (owned(&["z", "a"]), annotations.clone()));
-    store.add_template_label(&template_label(first.id, "m")).await.unwrap();
+    store.add_metadata(&template_label(first.id, "m")).await.unwrap();
 
     let second = version_in(&*store, None, "t").await;
     assert_eq!(marks_of(&*store, second.id).await, (owned(&["z", "a", "m"]), annotations.clone()));
     let none = InitialMetadata::Given(Metadata { labels: vec![], annotations: vec![] });
-    let third = store.create_version(&with(none), None).await.unwrap();
+    let third = store.create_version(&with(none)).await.unwrap();
     assert_eq!(marks_of(&*store, third.id).await, (vec![], vec![]));
-    let from_first = store.create_version(&with(InitialMetadata::CopiedFrom(Some(first.id))), None).await.unwrap();
+    let from_first = store.create_version(&with(InitialMetadata::CopiedFrom(Some(first.id)))).await.unwrap();
     assert_eq!(marks_of(&*store, from_first.id).await, (owned(&["z", "a", "m"]), annotations));
     // Other templates have none.
     assert_eq!(marks_of(&*store, version_in(&*store, None, "u").await.id).await, (vec![], vec![]));
     // If a label is repeated, nothing is created.
     let twice = InitialMetadata::Given(Metadata { labels: owned(&["x", "x"]), annotations: vec![] });
-    let refusal = store.create_version(&with(twice), None).await;
+    let refusal = store.create_version(&with(twice)).await;
     refused!(refusal, UniqueViolation("template_labels_template_id_label_key"));
     assert_eq!(numbers(&*store, None, "t").await, [4, 3, 2, 1]);
 }
@@ -203,8 +206,8 @@ pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {
         let store = if n.is_multiple_of(2) { store.clone() } else { second.clone() };
         tokio::spawn(async move {
             for _ in 0..8 {
-                store.create_version(&a_version(Some(owner), "t"), None).await.unwrap();
-                store.create_version(&a_version(None, "t"), None).await.unwrap();
+                store.create_version(&a_version(Some(owner), "t")).await.unwrap();
+                store.create_version(&a_version(None, "t")).await.unwrap();
             }
         })
     };
@@ -221,8 +224,8 @@ pub async fn one_of_several_conditional_writers_succeeds(db: Arc<Database>) {
     let first = version_in(&*store, None, "t").await.id;
     let writer = |_| {
         let store = store.clone();
-        let new = NewVersion { expected: Some(first), ..a_version(None, "t") };
-        tokio::spawn(async move { store.create_version(&new, None).await })
+        let guard = Guard::requiring(Requirement::Newest(first));
+        tokio::spawn(guard.scope(async move { store.create_version(&a_version(None, "t")).await }))
     };
     let mut won = 0;
     for writer in (0..16).map(writer).collect::<Vec<_>>() {
@@ -239,22 +242,22 @@ pub async fn labels_of_versions(db: Arc<Database>) {
     let (version, other) = (version_in(&*store, None, "t").await.id, version_in(&*store, None, "u").await.id);
     let added: Vec<_> = ["b", "a", "ä=1'\"%_"].map(|label| template_label(version, label)).into();
     for label in &added {
-        store.add_template_label(label).await.unwrap();
+        store.add_metadata(label).await.unwrap();
     }
-    store.add_template_label(&template_label(other, "b")).await.unwrap();
-    assert_eq!(store.template_labels(version).await.unwrap(), added);
-    let refusal = store.add_template_label(&template_label(version, "b")).await;
+    store.add_metadata(&template_label(other, "b")).await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Template(version), MetadataKind::Label).await.unwrap(), added);
+    let refusal = store.add_metadata(&template_label(version, "b")).await;
     refused!(refusal, UniqueViolation("template_labels_template_id_label_key"));
-    store.remove_template_label(version, "b").await.unwrap();
-    assert_eq!(store.template_labels(version).await.unwrap(), added[1..]);
-    assert_eq!(store.template_labels(other).await.unwrap().len(), 1);
-    refused!(store.remove_template_label(version, "b").await, NotFound);
-    refused!(store.add_template_label(&template_label(new_id(), "b")).await, NotFound);
-    refused!(store.template_labels(new_id()).await, NotFound);
+    store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Label, "b").await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Template(version), MetadataKind::Label).await.unwrap(), added[1..]);
+    assert_eq!(store.metadata(MetadataOwner::Template(other), MetadataKind::Label).await.unwrap().len(), 1);
+    refused!(store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Label, "b").await, NotFound);
+    refused!(store.add_metadata(&template_label(new_id(), "b")).await, NotFound);
+    refused!(store.metadata(MetadataOwner::Template(new_id()), MetadataKind::Label).await, NotFound);
     store.delete_template(version, now()).await.unwrap();
-    refused!(store.template_labels(version).await, NotFound);
-    refused!(store.add_template_label(&template_label(version, "x")).await, NotFound);
-    refused!(store.remove_template_label(version, "a").await, NotFound);
+    refused!(store.metadata(MetadataOwner::Template(version), MetadataKind::Label).await, NotFound);
+    refused!(store.add_metadata(&template_label(version, "x")).await, NotFound);
+    refused!(store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Label, "a").await, NotFound);
 }
 
 pub async fn annotations_of_versions(db: Arc<Database>) {
@@ -262,19 +265,19 @@ pub async fn annotations_of_versions(db: Arc<Database>) {
     let version = version_in(&*store, None, "t").await.id;
     let added: Vec<_> = [("k", "1"), ("a", ""), ("ä", "1")].map(|(k, v)| template_annotation(version, k, v)).into();
     for annotation in &added {
-        store.add_template_annotation(annotation).await.unwrap();
+        store.add_metadata(annotation).await.unwrap();
     }
-    assert_eq!(store.template_annotations(version).await.unwrap(), added);
-    let refusal = store.add_template_annotation(&template_annotation(version, "k", "2")).await;
+    assert_eq!(store.metadata(MetadataOwner::Template(version), MetadataKind::Annotation).await.unwrap(), added);
+    let refusal = store.add_metadata(&template_annotation(version, "k", "2")).await;
     refused!(refusal, UniqueViolation("template_annotations_template_id_key_key"));
-    store.remove_template_annotation(version, "k").await.unwrap();
-    assert_eq!(store.template_annotations(version).await.unwrap(), added[1..]);
-    refused!(store.remove_template_annotation(version, "k").await, NotFound);
-    refused!(store.add_template_annotation(&template_annotation(new_id(), "k", "2")).await, NotFound);
-    refused!(store.template_annotations(new_id()).await, NotFound);
+    store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Annotation, "k").await.unwrap();
+    assert_eq!(store.metadata(MetadataOwner::Template(version), MetadataKind::Annotation).await.unwrap(), added[1..]);
+    refused!(store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Annotation, "k").await, NotFound);
+    refused!(store.add_metadata(&template_annotation(new_id(), "k", "2")).await, NotFound);
+    refused!(store.metadata(MetadataOwner::Template(new_id()), MetadataKind::Annotation).await, NotFound);
     store.delete_template(version, now()).await.unwrap();
-    refused!(store.template_annotations(version).await, NotFound);
-    refused!(store.remove_template_annotation(version, "a").await, NotFound);
+    refused!(store.metadata(MetadataOwner::Template(version), MetadataKind::Annotation).await, NotFound);
+    refused!(store.remove_metadata(MetadataOwner::Template(version), MetadataKind::Annotation, "a").await, NotFound);
 }
 
 pub async fn templates_of_generators_that_are_not_there(db: Arc<Database>) {
@@ -282,7 +285,7 @@ pub async fn templates_of_generators_that_are_not_there(db: Arc<Database>) {
     let dead = generator_in(&*store, "dead").await.id;
     store.delete_generator(dead, now()).await.unwrap();
     for nobody in [dead, new_id()] {
-        let refusal = store.create_version(&a_version(Some(nobody), "t"), None).await;
+        let refusal = store.create_version(&a_version(Some(nobody), "t")).await;
         refused!(refusal, ForeignKeyViolation("stack_templates_generator_id_fkey"));
     }
 }

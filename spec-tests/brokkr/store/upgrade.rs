@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use dropforge_catalog::store::{Page, Visibility, new_id};
+use dropforge_catalog::{MetadataKind, MetadataOwner};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AssertSqlSafe, Connection, SqlSafeStr};
 use uuid::Uuid;
@@ -138,7 +139,10 @@ async fn has(db: &Database, rounds: &[Round]) {
     for round in rounds {
         assert_eq!(store.key(&round.token).await.unwrap().name, None);
         assert_eq!(store.template(round.template).await.unwrap().generator_id, Some(round.generator));
-        assert_eq!(store.template_labels(round.template).await.unwrap()[0].label, "env=prod");
+        assert_eq!(
+            store.metadata(MetadataOwner::Template(round.template), MetadataKind::Label).await.unwrap()[0].key,
+            "env=prod"
+        );
         assert_eq!(store.objects(round.stack, &Page::default()).await.unwrap()[0].id, round.object);
         assert_eq!(store.provenance(round.object).await.unwrap().template_id, round.template);
         let instances = store.instances(Some(round.generator), "web", None, &Page::default()).await.unwrap();

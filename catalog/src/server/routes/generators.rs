@@ -15,7 +15,7 @@ use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, Generator, GeneratorChange, GeneratorInput, Timestamp};
+use crate::{CatalogError, Generator, GeneratorChange, GeneratorInput};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -101,7 +101,8 @@ async fn update_generator(
     preconditions: Preconditions,
     Json { value, .. }: Json<GeneratorChange>,
 ) -> Result<ApiResponse> {
-    let expected = expected(&service, &caller, id, &preconditions).await?;
+    let present = async { Ok(service.catalog.generator(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, preconditions::change_etag).await?;
     let generator = service.catalog.update_generator(caller.actor, id, &value, expected).await?;
     Ok(ApiResponse::ok(&generator)?.with_etag(&preconditions::generator_etag(&generator)))
 }
@@ -118,24 +119,10 @@ async fn delete_generator(
     Path(id): Path<Uuid>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let expected = expected(&service, &caller, id, &preconditions).await?;
+    let present = async { Ok(service.catalog.generator(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, preconditions::change_etag).await?;
     service.catalog.delete_generator(caller.actor, id, expected).await?;
     Ok(ApiResponse::no_content())
-}
-
-/// The time of the last change that `If-Match` requires.
-async fn expected(
-    service: &Shared,
-    caller: &Caller,
-    id: Uuid,
-    preconditions: &Preconditions,
-) -> Result<Option<Timestamp>> {
-    if !preconditions.has_if_match() {
-        return Ok(None);
-    }
-    let present = service.catalog.generator(caller.actor, id).await?;
-    preconditions.check_generator(&present)?;
-    Ok(Some(present.updated_at))
 }
 
 /// Replaces the key of a generator and revokes the old one.

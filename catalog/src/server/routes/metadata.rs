@@ -1,6 +1,7 @@
 //! Labels and annotations of templates and stacks. The body of a label is a JSON string.
 
 use axum::extract::State;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,7 +14,8 @@ use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel};
+use crate::store::IdempotencyToken;
+use crate::{CatalogError, MetadataKind, MetadataOwner, MetadataRow};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -48,24 +50,124 @@ struct NewStackAnnotation {
     value: String,
 }
 
-/// A response with a row that was added, now or by an earlier request.
-fn respond<T: Serialize>((row, replayed): (T, bool), id: impl Fn(&T) -> Uuid) -> Result<ApiResponse> {
-    let tag = preconditions::row_etag(id(&row));
-    Ok(ApiResponse::created(&row)?.with_etag(&tag).with_replayed(replayed))
+/// A label that a stack must have.
+#[derive(Debug, Serialize, ToSchema)]
+struct TemplateLabel {
+    /// ID of the row.
+    id: Uuid,
+    /// ID of the template version.
+    template_id: Uuid,
+    /// The label.
+    label: String,
+    /// Creation time.
+    created_at: DateTime<Utc>,
 }
 
-/// The ID of the row that `If-Match` requires. A row that is absent is not found later.
-async fn expected<T>(
-    preconditions: &Preconditions,
-    rows: impl Future<Output = crate::Result<Vec<T>>>,
-    id: impl Fn(&T) -> Option<Uuid>,
-) -> Result<Option<Uuid>> {
-    if !preconditions.has_if_match() {
-        return Ok(None);
+/// An annotation that a stack must have, with the same value.
+#[derive(Debug, Serialize, ToSchema)]
+struct TemplateAnnotation {
+    /// ID of the row.
+    id: Uuid,
+    /// ID of the template version.
+    template_id: Uuid,
+    /// Key.
+    key: String,
+    /// Value.
+    value: String,
+    /// Creation time.
+    created_at: DateTime<Utc>,
+}
+
+/// A label of a stack.
+#[derive(Debug, Serialize, ToSchema)]
+struct StackLabel {
+    /// ID of the row.
+    id: Uuid,
+    /// ID of the stack.
+    stack_id: Uuid,
+    /// The label.
+    label: String,
+}
+
+/// An annotation of a stack.
+#[derive(Debug, Serialize, ToSchema)]
+struct StackAnnotation {
+    /// ID of the row.
+    id: Uuid,
+    /// ID of the stack.
+    stack_id: Uuid,
+    /// Key.
+    key: String,
+    /// Value.
+    value: String,
+}
+
+impl From<MetadataRow> for TemplateLabel {
+    fn from(row: MetadataRow) -> Self {
+        let (template_id, created_at) = (row.owner.id(), row.created_at.unwrap_or_default());
+        Self { id: row.id, template_id, label: row.key, created_at }
     }
-    let present = rows.await?.iter().find_map(id);
-    present.map_or(Ok(()), |id| preconditions.check_if_match(&preconditions::row_etag(id)))?;
-    Ok(present)
+}
+
+impl From<MetadataRow> for TemplateAnnotation {
+    fn from(row: MetadataRow) -> Self {
+        let (template_id, created_at) = (row.owner.id(), row.created_at.unwrap_or_default());
+        Self { id: row.id, template_id, key: row.key, value: row.value.unwrap_or_default(), created_at }
+    }
+}
+
+impl From<MetadataRow> for StackLabel {
+    fn from(row: MetadataRow) -> Self {
+        Self { id: row.id, stack_id: row.owner.id(), label: row.key }
+    }
+}
+
+impl From<MetadataRow> for StackAnnotation {
+    fn from(row: MetadataRow) -> Self {
+        Self { id: row.id, stack_id: row.owner.id(), key: row.key, value: row.value.unwrap_or_default() }
+    }
+}
+
+async fn list<T: From<MetadataRow> + Serialize>(
+    service: &Shared,
+    caller: &Caller,
+    owner: MetadataOwner,
+    kind: MetadataKind,
+) -> Result<ApiResponse> {
+    let rows = service.catalog.metadata(caller.actor, owner, kind).await?;
+    ApiResponse::ok(&rows.into_iter().map(T::from).collect::<Vec<_>>())
+}
+
+async fn add<T: From<MetadataRow> + Serialize>(
+    service: &Shared,
+    caller: &Caller,
+    owner: MetadataOwner,
+    new: (&str, Option<&str>),
+    token: Option<&IdempotencyToken>,
+) -> Result<ApiResponse> {
+    let (row, replayed) = service.catalog.add_metadata(caller.actor, owner, new, token).await?;
+    let tag = preconditions::row_etag(row.id);
+    Ok(ApiResponse::created(&T::from(row))?.with_etag(&tag).with_replayed(replayed))
+}
+
+async fn remove(
+    service: &Shared,
+    caller: &Caller,
+    owner: MetadataOwner,
+    (kind, key): (MetadataKind, &str),
+    preconditions: &Preconditions,
+) -> Result<ApiResponse> {
+    let expected = if preconditions.has_if_match() {
+        let rows = service.catalog.metadata(caller.actor, owner, kind).await?;
+        // A row that is absent is not found later.
+        let present = rows.into_iter().find(|row| row.key == key).map(|row| row.id);
+        present.map_or(Ok(()), |id| preconditions.check_if_match(&preconditions::row_etag(id)))?;
+        present
+    } else {
+        None
+    };
+    service.catalog.remove_metadata(caller.actor, owner, (kind, key), expected).await?;
+    Ok(ApiResponse::no_content())
 }
 
 /// Lists the labels that a template requires of stacks.
@@ -79,7 +181,7 @@ async fn templates_list_labels(
     caller: Caller,
     Path(id): Path<Uuid>,
 ) -> Result<ApiResponse> {
-    ApiResponse::ok(&service.catalog.template_labels(caller.actor, id).await?)
+    list::<TemplateLabel>(&service, &caller, MetadataOwner::Template(id), MetadataKind::Label).await
 }
 
 /// Adds a label to a template.
@@ -97,8 +199,7 @@ async fn templates_add_label(
     Path(id): Path<Uuid>,
     Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
-    let added = service.catalog.add_template_label(caller.actor, id, &value, token.as_ref());
-    respond(added.await?, |row| row.id)
+    add::<TemplateLabel>(&service, &caller, MetadataOwner::Template(id), (value.as_str(), None), token.as_ref()).await
 }
 
 /// Removes a label from a template.
@@ -114,10 +215,8 @@ async fn templates_remove_label(
     Path((id, label)): Path<(Uuid, String)>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.template_labels(caller.actor, id);
-    let expected = expected(&preconditions, rows, |row| (row.label == label).then_some(row.id)).await?;
-    service.catalog.remove_template_label(caller.actor, id, &label, expected).await?;
-    Ok(ApiResponse::no_content())
+    let metadata = (MetadataKind::Label, &*label);
+    remove(&service, &caller, MetadataOwner::Template(id), metadata, &preconditions).await
 }
 
 /// Lists the annotations that a template requires of stacks.
@@ -131,7 +230,7 @@ async fn templates_list_annotations(
     caller: Caller,
     Path(id): Path<Uuid>,
 ) -> Result<ApiResponse> {
-    ApiResponse::ok(&service.catalog.template_annotations(caller.actor, id).await?)
+    list::<TemplateAnnotation>(&service, &caller, MetadataOwner::Template(id), MetadataKind::Annotation).await
 }
 
 /// Adds an annotation to a template.
@@ -149,8 +248,9 @@ async fn templates_add_annotation(
     Path(id): Path<Uuid>,
     Json { value: new, token, .. }: Json<AddAnnotationRequest>,
 ) -> Result<ApiResponse> {
-    let added = service.catalog.add_template_annotation(caller.actor, id, &new.key, &new.value, token.as_ref());
-    respond(added.await?, |row| row.id)
+    let owner = MetadataOwner::Template(id);
+    add::<TemplateAnnotation>(&service, &caller, owner, (new.key.as_str(), Some(new.value.as_str())), token.as_ref())
+        .await
 }
 
 /// Removes an annotation from a template.
@@ -166,10 +266,8 @@ async fn templates_remove_annotation(
     Path((id, key)): Path<(Uuid, String)>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.template_annotations(caller.actor, id);
-    let expected = expected(&preconditions, rows, |row| (row.key == key).then_some(row.id)).await?;
-    service.catalog.remove_template_annotation(caller.actor, id, &key, expected).await?;
-    Ok(ApiResponse::no_content())
+    let metadata = (MetadataKind::Annotation, &*key);
+    remove(&service, &caller, MetadataOwner::Template(id), metadata, &preconditions).await
 }
 
 /// Lists the labels of a stack.
@@ -183,7 +281,7 @@ async fn stacks_list_labels(
     caller: Caller,
     Path(id): Path<Uuid>,
 ) -> Result<ApiResponse> {
-    ApiResponse::ok(&service.catalog.stack_labels(caller.actor, id).await?)
+    list::<StackLabel>(&service, &caller, MetadataOwner::Stack(id), MetadataKind::Label).await
 }
 
 /// Adds a label to a stack.
@@ -201,8 +299,7 @@ async fn stacks_add_label(
     Path(id): Path<Uuid>,
     Json { value, token, .. }: Json<String>,
 ) -> Result<ApiResponse> {
-    let added = service.catalog.add_stack_label(caller.actor, id, &value, token.as_ref());
-    respond(added.await?, |row| row.id)
+    add::<StackLabel>(&service, &caller, MetadataOwner::Stack(id), (value.as_str(), None), token.as_ref()).await
 }
 
 /// Removes a label from a stack.
@@ -218,10 +315,8 @@ async fn stacks_remove_label(
     Path((id, label)): Path<(Uuid, String)>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.stack_labels(caller.actor, id);
-    let expected = expected(&preconditions, rows, |row| (row.label == label).then_some(row.id)).await?;
-    service.catalog.remove_stack_label(caller.actor, id, &label, expected).await?;
-    Ok(ApiResponse::no_content())
+    let metadata = (MetadataKind::Label, &*label);
+    remove(&service, &caller, MetadataOwner::Stack(id), metadata, &preconditions).await
 }
 
 /// Lists the annotations of a stack.
@@ -235,7 +330,7 @@ async fn stacks_list_annotations(
     caller: Caller,
     Path(id): Path<Uuid>,
 ) -> Result<ApiResponse> {
-    ApiResponse::ok(&service.catalog.stack_annotations(caller.actor, id).await?)
+    list::<StackAnnotation>(&service, &caller, MetadataOwner::Stack(id), MetadataKind::Annotation).await
 }
 
 /// Adds an annotation to a stack.
@@ -256,8 +351,8 @@ async fn stacks_add_annotation(
     if new.stack_id != id {
         return Err(ApiError::invalid("stack_id_mismatch", "stack ID mismatch"));
     }
-    let added = service.catalog.add_stack_annotation(caller.actor, id, &new.key, &new.value, token.as_ref());
-    respond(added.await?, |row| row.id)
+    let owner = MetadataOwner::Stack(id);
+    add::<StackAnnotation>(&service, &caller, owner, (new.key.as_str(), Some(new.value.as_str())), token.as_ref()).await
 }
 
 /// Removes an annotation from a stack.
@@ -273,8 +368,6 @@ async fn stacks_remove_annotation(
     Path((id, key)): Path<(Uuid, String)>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let rows = service.catalog.stack_annotations(caller.actor, id);
-    let expected = expected(&preconditions, rows, |row| (row.key == key).then_some(row.id)).await?;
-    service.catalog.remove_stack_annotation(caller.actor, id, &key, expected).await?;
-    Ok(ApiResponse::no_content())
+    let metadata = (MetadataKind::Annotation, &*key);
+    remove(&service, &caller, MetadataOwner::Stack(id), metadata, &preconditions).await
 }

@@ -25,9 +25,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 struct PurgeRequest {
     /// Age of the deletion in seconds.
     older_than_seconds: u32,
+    /// Age of the entries of the audit trail to remove, in seconds. Default: none are removed.
+    #[serde(default)]
+    audit_older_than_seconds: Option<u32>,
 }
 
-/// Removes what was deleted some time ago: stacks with their objects, and template versions.
+/// Removes what was deleted some time ago: stacks with their objects, and template versions. With
+/// `audit_older_than_seconds` also removes old entries of the audit trail; the entry of this request stays.
 ///
 /// A version that was deleted stays while the provenance of an object names it, so that the object can be verified. Send
 /// the request again while `more` is set.
@@ -40,6 +44,7 @@ async fn purge(
     caller: Caller,
     Json { value, .. }: Json<PurgeRequest>,
 ) -> Result<ApiResponse> {
-    let age = TimeDelta::seconds(i64::from(value.older_than_seconds));
-    ApiResponse::ok(&service.catalog.purge(caller.actor, age).await?)
+    let age = |seconds: u32| TimeDelta::seconds(i64::from(seconds));
+    let (older_than, audit_older_than) = (age(value.older_than_seconds), value.audit_older_than_seconds.map(age));
+    ApiResponse::ok(&service.catalog.purge(caller.actor, older_than, audit_older_than).await?)
 }

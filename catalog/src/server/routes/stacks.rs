@@ -15,7 +15,7 @@ use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
-use crate::{CatalogError, Stack, StackInput, Timestamp};
+use crate::{CatalogError, Stack, StackInput};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -67,7 +67,7 @@ async fn create_stack(
     Json { value, token, .. }: Json<StackInput>,
 ) -> Result<ApiResponse> {
     let (stack, replayed) = service.catalog.create_stack(caller.actor, &value, token.as_ref()).await?;
-    Ok(ApiResponse::created(&stack)?.with_etag(&preconditions::stack_etag(&stack)).with_replayed(replayed))
+    Ok(ApiResponse::created(&stack)?.with_etag(&preconditions::change_etag(&stack.updated_at)).with_replayed(replayed))
 }
 
 /// Returns a stack.
@@ -84,7 +84,7 @@ async fn get_stack(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let stack = service.catalog.stack(caller.actor, id).await?;
-    Ok(ApiResponse::ok(&stack)?.or_not_modified(&preconditions::stack_etag(&stack), &preconditions))
+    Ok(ApiResponse::ok(&stack)?.or_not_modified(&preconditions::change_etag(&stack.updated_at), &preconditions))
 }
 
 /// Changes a stack.
@@ -106,9 +106,10 @@ async fn update_stack(
     preconditions: Preconditions,
     Json { value, .. }: Json<Stack>,
 ) -> Result<ApiResponse> {
-    let expected = expected(&service, &caller, id, &preconditions).await?;
+    let present = async { Ok(service.catalog.stack(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, preconditions::change_etag).await?;
     let stack = service.catalog.update_stack(caller.actor, id, &value, expected).await?;
-    Ok(ApiResponse::ok(&stack)?.with_etag(&preconditions::stack_etag(&stack)))
+    Ok(ApiResponse::ok(&stack)?.with_etag(&preconditions::change_etag(&stack.updated_at)))
 }
 
 /// Deletes a stack and its objects.
@@ -123,22 +124,8 @@ async fn delete_stack(
     Path(id): Path<Uuid>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    let expected = expected(&service, &caller, id, &preconditions).await?;
+    let present = async { Ok(service.catalog.stack(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, preconditions::change_etag).await?;
     service.catalog.delete_stack(caller.actor, id, expected).await?;
     Ok(ApiResponse::no_content())
-}
-
-/// The time of the last change that `If-Match` requires.
-async fn expected(
-    service: &Shared,
-    caller: &Caller,
-    id: Uuid,
-    preconditions: &Preconditions,
-) -> Result<Option<Timestamp>> {
-    if !preconditions.has_if_match() {
-        return Ok(None);
-    }
-    let present = service.catalog.stack(caller.actor, id).await?;
-    preconditions.check_if_match(&preconditions::stack_etag(&present))?;
-    Ok(Some(present.updated_at))
 }

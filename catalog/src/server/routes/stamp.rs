@@ -2,6 +2,7 @@
 //! ready.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -23,7 +24,7 @@ use crate::fair::{Held, Identity};
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, RequestBody};
-use crate::server::line_body::{Disconnected, LineWriter, line_body};
+use crate::server::line_body::{CutOff, LineWriter, line_body};
 use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 
 /// Number of sets that are rendered, or whose lines wait for those before them.
@@ -107,13 +108,11 @@ fn busy() -> ApiError {
 async fn write(service: Shared, stamper: Arc<Stamper>, sets: Vec<ParameterSet>, writer: LineWriter, held: [Held; 2]) {
     let written = tokio::select! {
         biased;
-        () = writer.disconnected() => Err(Disconnected),
+        () = writer.disconnected() => Err(CutOff::Disconnected),
         written = in_order(&service, &stamper, sets, &writer) => written,
     };
     drop(held);
-    if written.is_ok() {
-        writer.end().await;
-    }
+    writer.end(written).await;
 }
 
 async fn in_order(
@@ -121,7 +120,7 @@ async fn in_order(
     stamper: &Arc<Stamper>,
     sets: Vec<ParameterSet>,
     writer: &LineWriter,
-) -> Result<(), Disconnected> {
+) -> Result<(), CutOff> {
     let mut sets = sets.into_iter().enumerate();
     let mut in_progress = InProgress::default();
     loop {
@@ -133,12 +132,16 @@ async fn in_order(
             in_progress.0.push_back(tokio::spawn(Identity::current().scope(line)));
         }
         let Some(first) = in_progress.0.front_mut() else { return Ok(()) };
-        // If a render panicked, the body ends early with an error.
-        let line = first.await.map_err(|_| Disconnected)?.map_err(|_| Disconnected)?;
+        // A render may panic.
+        let line = first.await.map_err(failed)?.map_err(failed)?;
         in_progress.0.pop_front();
         service.metrics.stamped.inc();
         writer.line(line).await?;
     }
+}
+
+fn failed(cause: impl Display) -> CutOff {
+    CutOff::Failed(cause.to_string().into())
 }
 
 /// Sets being rendered. Dropping it aborts them.

@@ -185,22 +185,16 @@ async fn update_template(
     preconditions: Preconditions,
     Json { value, token, .. }: Json<TemplateChange>,
 ) -> Result<ApiResponse> {
-    let expected = expected(&service, &caller, id, &preconditions).await?;
+    // Its name must still have the same newest version when the next one is created.
+    let newest = async {
+        let template = service.catalog.template(caller.actor, id).await?;
+        let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
+        Ok(service.catalog.newest(caller.actor, owner, &template.name).await?.id)
+    };
+    let expected = preconditions.expected(newest, |id| preconditions::row_etag(*id)).await?;
     let (actor, token) = (caller.actor, token.as_ref());
     let created = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
     with_headers(ApiResponse::ok(&created.template)?, &created)
-}
-
-/// The version that must still be the newest when the next one is created.
-async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &Preconditions) -> Result<Option<Uuid>> {
-    if !preconditions.has_if_match() {
-        return Ok(None);
-    }
-    let template = service.catalog.template(caller.actor, id).await?;
-    let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
-    let newest = service.catalog.newest(caller.actor, owner, &template.name).await?;
-    preconditions.check_if_match(&preconditions::row_etag(newest.id))?;
-    Ok(Some(newest.id))
 }
 
 /// Deletes one version.

@@ -49,4 +49,11 @@ macro_rules! folded {
     };
 }
 
-pub(super) use {folded, owner};
+/// Whether the name of a template contains a text in lower case.
+macro_rules! contains {
+    ($table:literal, $text:literal) => {
+        concat!("strpos(", folded!($table), ", ", $text, ") > 0")
+    };
+}
+
+pub(super) use {contains, folded, owner};

@@ -32,8 +32,11 @@ const WRITING: usize = 12;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Idle time after which a connection is pinged before use.
 const IDLE: Duration = Duration::from_secs(5);
-/// Maximum time that a statement waits for a lock.
-const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
+/// Settings of each connection: the maximum time that a statement waits for a lock, and plans that read indexes in their
+/// order, which takes time in proportion to the rows of a page. The planner takes other plans to be cheaper where it
+/// cannot know how many rows there are.
+const SETTINGS: &str = "SET lock_timeout = '2s'; SET enable_sort = off; SET enable_hashagg = off;
+    SET enable_bitmapscan = off";
 /// The oldest supported server version, the first with `NULLS NOT DISTINCT`.
 const OLDEST: i32 = 150_000;
 
@@ -64,7 +67,7 @@ impl PostgresStore {
             Box::pin(async move { Ok(sound || connection.ping().await.is_ok()) })
         });
         let pool = pool.after_connect(|connection: &mut PgConnection, _| {
-            Box::pin(async move { connection.execute(LOCK_TIMEOUT).await.map(drop) })
+            Box::pin(async move { connection.execute(SETTINGS).await.map(drop) })
         });
         let (reading, writing) = (Connections::for_reading(READING), Connections::for_writing(WRITING));
         Ok(Self { pool: pool.connect_lazy_with(options), watch, reading, writing })

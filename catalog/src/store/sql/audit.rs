@@ -1,5 +1,6 @@
 //! The audit trail.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use super::super::dialect::Connection;
 use super::paging::limit;
 use super::rows::{rows, statement};
 use crate::audit::{AuditEntry, Origin};
-use crate::model::now;
+use crate::model::{MetadataKind, MetadataOwner, now};
 use crate::store::work::WorkFuture;
 use crate::store::{Page, StoreResult, new_id};
 
@@ -52,7 +53,7 @@ impl Kind {
 /// A change to record.
 #[derive(Debug)]
 pub struct Event {
-    action: &'static str,
+    action: Cow<'static, str>,
     kind: Kind,
     object: Uuid,
     detail: Option<String>,
@@ -60,10 +61,24 @@ pub struct Event {
 
 impl Event {
     pub fn new(action: &'static str, kind: Kind, object: Uuid) -> Self {
-        Self { action, kind, object, detail: None }
+        Self { action: Cow::Borrowed(action), kind, object, detail: None }
     }
 
-    /// Adds the label or the key of the annotation that changed.
+    /// A change of a label or an annotation: `add` or `remove`.
+    pub fn of_metadata(owner: MetadataOwner, kind: MetadataKind, change: &str, key: &str) -> Self {
+        let (of, name) = match owner {
+            MetadataOwner::Template(_) => (Kind::Template, "template"),
+            MetadataOwner::Stack(_) => (Kind::Stack, "stack"),
+        };
+        let what = match kind {
+            MetadataKind::Label => "label",
+            MetadataKind::Annotation => "annotation",
+        };
+        let action = Cow::Owned(format!("{name}.{what}.{change}"));
+        Self { action, kind: of, object: owner.id(), detail: Some(key.to_owned()) }
+    }
+
+    /// Adds what else is known.
     pub fn with(self, detail: &str) -> Self {
         Self { detail: Some(detail.to_owned()), ..self }
     }
@@ -112,7 +127,8 @@ where
 }
 
 async fn insert(c: &mut Connection, event: Event, origin: &Origin) -> StoreResult<()> {
-    let insert = statement(event.kind.insert()).bind(new_id()).bind(now()).bind(event.action).bind(event.object);
+    let insert =
+        statement(event.kind.insert()).bind(new_id()).bind(now()).bind(event.action.into_owned()).bind(event.object);
     let insert = insert.bind(event.detail).bind(origin.role.map(|role| role.name())).bind(origin.key_id);
     let insert = insert.bind(origin.key_name.clone()).bind(origin.generator_id);
     let insert = insert.bind(origin.address.map(|address| address.to_string())).bind(origin.request_id.clone());

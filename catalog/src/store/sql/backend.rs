@@ -1,6 +1,7 @@
 //! The store's methods. Each runs its statements on a connection.
 
 use async_trait::async_trait;
+use chrono::SecondsFormat;
 use uuid::Uuid;
 
 use super::super::Backend;
@@ -10,12 +11,12 @@ use super::{audit, generators, idempotency, instances, keys, metadata, objects, 
 use crate::audit::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion, Timestamp,
+    DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Stack, TemplateVersion,
+    Timestamp,
 };
 use crate::store::{
-    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store, StoreResult,
-    TemplateSearch, Usage, Visibility,
+    Counts, Guard, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store,
+    StoreResult, TemplateSearch, Usage, Visibility,
 };
 
 #[async_trait]
@@ -32,10 +33,13 @@ impl Store for Backend {
         self.read(move |c| Box::pin(status::usage(c, generator))).await
     }
 
-    async fn purge(&self, before: Timestamp, most: u32) -> StoreResult<Purged> {
-        let event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
-        let changed = |purged: &Purged| purged.objects + purged.stacks + purged.templates > 0;
-        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, most)))).await
+    async fn purge(&self, before: Timestamp, audit_before: Option<Timestamp>, most: u32) -> StoreResult<Purged> {
+        let mut event = Event::new("catalog.purge", Kind::Catalog, Uuid::nil());
+        if let Some(before) = audit_before {
+            event = event.with(&format!("audit before {}", before.to_rfc3339_opts(SecondsFormat::Secs, true)));
+        }
+        let changed = |it: &Purged| it.objects + it.stacks + it.templates + it.audit_entries > 0;
+        self.write(audited_if(event, changed, move |c| Box::pin(purge::purge(c, before, audit_before, most)))).await
     }
 
     fn load(&self) -> Load {
@@ -56,15 +60,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(idempotency::salt(c, token))).await
     }
 
-    async fn create_generator(
-        &self,
-        new: &Generator,
-        key: &KeyRow,
-        token: Option<&IdempotencyToken>,
-    ) -> StoreResult<Generator> {
-        let (new, key, token) = (new.clone(), key.clone(), token.cloned());
+    async fn create_generator(&self, new: &Generator, key: &KeyRow) -> StoreResult<Generator> {
+        let (new, key) = (new.clone(), key.clone());
         let event = Event::new("generator.create", Kind::Generator, new.id);
-        self.write(audited(event, move |c| Box::pin(generators::create(c, new, key, token)))).await
+        self.write(audited(event, move |c| Box::pin(generators::create(c, new, key)))).await
     }
 
     async fn generator(&self, id: Uuid) -> StoreResult<Generator> {
@@ -132,10 +131,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(audit::all(c, object, page))).await
     }
 
-    async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion> {
-        let (new, token) = (new.clone(), token.cloned());
+    async fn create_version(&self, new: &NewVersion) -> StoreResult<TemplateVersion> {
+        let new = new.clone();
         let event = Event::new("template.create", Kind::Template, new.id);
-        self.write(audited(event, move |c| Box::pin(templates::create(c, new, token)))).await
+        self.write(audited(event, move |c| Box::pin(templates::create(c, new)))).await
     }
 
     async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion> {
@@ -181,42 +180,10 @@ impl Store for Backend {
         self.write(audited(event, move |c| Box::pin(templates::delete(c, id, at)))).await
     }
 
-    async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>> {
-        self.read(move |c| Box::pin(metadata::template_labels(c, id))).await
-    }
-
-    async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()> {
+    async fn create_stack(&self, new: &Stack) -> StoreResult<Stack> {
         let new = new.clone();
-        let event = Event::new("template.label.add", Kind::Template, new.template_id).with(&new.label);
-        self.write(audited(event, move |c| Box::pin(metadata::add_template_label(c, new)))).await
-    }
-
-    async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
-        let label = label.to_owned();
-        let event = Event::new("template.label.remove", Kind::Template, id).with(&label);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_template_label(c, id, label)))).await
-    }
-
-    async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>> {
-        self.read(move |c| Box::pin(metadata::template_annotations(c, id))).await
-    }
-
-    async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()> {
-        let new = new.clone();
-        let event = Event::new("template.annotation.add", Kind::Template, new.template_id).with(&new.key);
-        self.write(audited(event, move |c| Box::pin(metadata::add_template_annotation(c, new)))).await
-    }
-
-    async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
-        let key = key.to_owned();
-        let event = Event::new("template.annotation.remove", Kind::Template, id).with(&key);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_template_annotation(c, id, key)))).await
-    }
-
-    async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack> {
-        let (new, token) = (new.clone(), token.cloned());
         let event = Event::new("stack.create", Kind::Stack, new.id);
-        self.write(audited(event, move |c| Box::pin(stacks::create(c, new, token)))).await
+        self.write(audited(event, move |c| Box::pin(stacks::create(c, new)))).await
     }
 
     async fn stack(&self, id: Uuid) -> StoreResult<Stack> {
@@ -228,10 +195,10 @@ impl Store for Backend {
         self.read(move |c| Box::pin(stacks::all(c, generator, page))).await
     }
 
-    async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
+    async fn update_stack(&self, to: &Stack) -> StoreResult<Stack> {
         let to = to.clone();
         let event = Event::new("stack.update", Kind::Stack, to.id);
-        self.write(audited(event, move |c| Box::pin(stacks::update(c, to, expected)))).await
+        self.write(audited(event, move |c| Box::pin(stacks::update(c, to)))).await
     }
 
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()> {
@@ -240,51 +207,34 @@ impl Store for Backend {
         self.write(audited(event, move |c| Box::pin(stacks::delete(c, id, marker)))).await
     }
 
-    async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>> {
-        self.read(move |c| Box::pin(metadata::stack_labels(c, id))).await
+    async fn metadata(&self, owner: MetadataOwner, kind: MetadataKind) -> StoreResult<Vec<MetadataRow>> {
+        self.read(move |c| Box::pin(metadata::all(c, owner, kind))).await
     }
 
-    async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()> {
+    async fn add_metadata(&self, new: &MetadataRow) -> StoreResult<()> {
         let new = new.clone();
-        let event = Event::new("stack.label.add", Kind::Stack, new.stack_id).with(&new.label);
-        self.write(audited(event, move |c| Box::pin(metadata::add_stack_label(c, new)))).await
+        let event = Event::of_metadata(new.owner, new.kind(), "add", &new.key);
+        self.write(audited(event, move |c| Box::pin(metadata::add(c, new)))).await
     }
 
-    async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
-        let label = label.to_owned();
-        let event = Event::new("stack.label.remove", Kind::Stack, id).with(&label);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_label(c, id, label)))).await
-    }
-
-    async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>> {
-        self.read(move |c| Box::pin(metadata::stack_annotations(c, id))).await
-    }
-
-    async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()> {
-        let new = new.clone();
-        let event = Event::new("stack.annotation.add", Kind::Stack, new.stack_id).with(&new.key);
-        self.write(audited(event, move |c| Box::pin(metadata::add_stack_annotation(c, new)))).await
-    }
-
-    async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
+    async fn remove_metadata(&self, owner: MetadataOwner, kind: MetadataKind, key: &str) -> StoreResult<()> {
         let key = key.to_owned();
-        let event = Event::new("stack.annotation.remove", Kind::Stack, id).with(&key);
-        self.write(audited(event, move |c| Box::pin(metadata::remove_stack_annotation(c, id, key)))).await
+        let event = Event::of_metadata(owner, kind, "remove", &key);
+        self.write(audited(event, move |c| Box::pin(metadata::remove(c, owner, kind, key)))).await
     }
 
     async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows> {
         self.read(move |c| Box::pin(objects::instantiation_rows(c, stack, template))).await
     }
 
-    async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
-        let (new, token) = (new.clone(), token.cloned());
-        let origin = origin_of(new.id);
-        if token.is_some() {
-            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, token, origin))).await;
+    async fn create_object(&self, new: &NewObject) -> StoreResult<DeploymentObject> {
+        let (new, origin) = (new.clone(), origin_of(new.id));
+        if Guard::is_set() {
+            return self.write(move |c| Box::pin(objects::create(c, CREATE_OBJECT, new, origin))).await;
         }
         self.write_whole(move |c, alone| {
             let sql = if alone { CREATE_OBJECT_ALONE } else { CREATE_OBJECT };
-            Box::pin(objects::create(c, sql, new, None, origin))
+            Box::pin(objects::create(c, sql, new, origin))
         })
         .await
     }

@@ -5,17 +5,11 @@ use uuid::Uuid;
 use super::super::dialect::{Connection, HELD_GENERATOR, lock};
 use super::paging::{after, limit};
 use super::rows::{execute_one, rows, statement};
-use super::{idempotency, keys, live};
+use super::{keys, live};
 use crate::model::{Generator, KeyRow, Timestamp};
-use crate::store::{IdempotencyToken, Page, StoreResult};
+use crate::store::{Page, StoreResult};
 
-pub async fn create(
-    c: &mut Connection,
-    new: Generator,
-    key: KeyRow,
-    token: Option<IdempotencyToken>,
-) -> StoreResult<Generator> {
-    idempotency::claim(c, token, new.id, new.created_at).await?;
+pub async fn create(c: &mut Connection, new: Generator, key: KeyRow) -> StoreResult<Generator> {
     let insert = rows(
         "INSERT INTO generators
         (id, created_at, updated_at, deleted_at, name, description, last_active_at, is_active, is_system)

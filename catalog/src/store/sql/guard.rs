@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use super::super::dialect::{Connection, lock};
-use super::idempotency;
-use super::rows::{rows, statement};
-use crate::model::{Role, Timestamp, now};
+use super::rows::{execute_one, rows, statement};
+use super::{idempotency, live, metadata, stacks, templates};
+use crate::model::{Role, now};
 use crate::store::guard::{Guard, Requirement};
 use crate::store::work::WorkFuture;
 use crate::store::{StoreError, StoreResult};
@@ -21,8 +21,8 @@ where
     let guard = Guard::current();
     move |c: &mut Connection| {
         Box::pin(async move {
-            if let Some((token, created)) = guard.once {
-                idempotency::claim(c, Some(token), created, now()).await?;
+            if let Some((token, created, at)) = guard.once {
+                idempotency::claim(c, token, created, at).await?;
             }
             if let Some(requirement) = guard.requires {
                 require(c, requirement).await?;
@@ -32,40 +32,33 @@ where
     }
 }
 
-/// Requires a state until the end of the transaction: updates lock the rows that they leave as they are.
+/// Requires a state until the end of the transaction: updates lock the rows that they leave as they are. Locks are taken
+/// in the order of `LIVE_GENERATOR`.
 async fn require(c: &mut Connection, requirement: Requirement) -> StoreResult<()> {
     match requirement {
+        Requirement::Newest(id) => templates::hold_newest(c, id).await.map_err(stale),
         Requirement::Stack(id, at) => {
-            unchanged(c, "UPDATE stacks SET name = name WHERE id = $1 AND updated_at = $2", id, at).await
+            let stack = stacks::one(c, id).await?;
+            live::require_generator(c, stack.generator_id, stacks::OWNER).await?;
+            let update = statement("UPDATE stacks SET name = name WHERE id = $1 AND updated_at = $2");
+            execute_one(update.bind(id).bind(at), c).await.map_err(stale)
         }
         Requirement::Generator(id, at) => {
-            unchanged(c, "UPDATE generators SET name = name WHERE id = $1 AND updated_at = $2", id, at).await
+            let update = statement("UPDATE generators SET name = name WHERE id = $1 AND updated_at = $2");
+            execute_one(update.bind(id).bind(at), c).await.map_err(stale)
         }
-        Requirement::TemplateLabel(id) => {
-            present(c, "UPDATE template_labels SET label = label WHERE id = $1", id).await
-        }
-        Requirement::TemplateAnnotation(id) => {
-            present(c, "UPDATE template_annotations SET key = key WHERE id = $1", id).await
-        }
-        Requirement::StackLabel(id) => present(c, "UPDATE stack_labels SET label = label WHERE id = $1", id).await,
-        Requirement::StackAnnotation(id) => {
-            present(c, "UPDATE stack_annotations SET key = key WHERE id = $1", id).await
-        }
+        Requirement::Metadata(owner, kind, row) => metadata::hold(c, owner, kind, row).await.map_err(stale),
         Requirement::OtherAdminKey(id) if last_live_admin_key(c, id).await? => Err(StoreError::LastAdminKey),
         Requirement::OtherAdminKey(_) => Ok(()),
     }
 }
 
-async fn unchanged(c: &mut Connection, update: &'static str, id: Uuid, at: Timestamp) -> StoreResult<()> {
-    stale_unless(statement(update).bind(id).bind(at).execute(c).await?.rows_affected() > 0)
-}
-
-async fn present(c: &mut Connection, update: &'static str, id: Uuid) -> StoreResult<()> {
-    stale_unless(statement(update).bind(id).execute(c).await?.rows_affected() > 0)
-}
-
-fn stale_unless(holds: bool) -> StoreResult<()> {
-    if holds { Ok(()) } else { Err(StoreError::Stale) }
+/// The error of a state that is not there.
+fn stale(error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotFound => StoreError::Stale,
+        error => error,
+    }
 }
 
 /// Returns `true` if this is a live administrator key and there is no other. Holds until the end of the transaction.

@@ -16,13 +16,7 @@ const LIFETIME: TimeDelta = TimeDelta::hours(24);
 ///
 /// # Errors
 /// `Replayed`, `TokenReused`.
-pub async fn claim(
-    c: &mut Connection,
-    token: Option<IdempotencyToken>,
-    created: Uuid,
-    at: Timestamp,
-) -> StoreResult<()> {
-    let Some(token) = token else { return Ok(()) };
+pub async fn claim(c: &mut Connection, token: IdempotencyToken, created: Uuid, at: Timestamp) -> StoreResult<()> {
     let expired = at - LIFETIME;
     let claim = statement(
         "INSERT INTO requests (key, request, made, created_at, salt) VALUES ($1, $2, $3, $4, $6)

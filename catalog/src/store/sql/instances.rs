@@ -45,13 +45,13 @@ pub const ALL: &str = concat!(
     newest_in_page!()
 );
 
-/// Instances in the stacks of a generator.
+/// Instances in the stacks of a generator. (With `EXISTS`, PostgreSQL may read all instances first.)
 pub const OF_GENERATOR: &str = concat!(
     "WITH page AS (SELECT s.id AS stack_id FROM stacks s
         WHERE s.generator_id = $5 AND s.deleted_at IS NULL AND s.id > ",
     stack_before!(),
-    " AND EXISTS (SELECT 1 FROM instances i WHERE i.owner = $1 AND i.name = $2 AND i.stack_id = s.id)
-        ORDER BY s.id LIMIT $4)",
+    " AND (SELECT i.stack_id FROM instances i WHERE i.owner = $1 AND i.name = $2 AND i.stack_id = s.id LIMIT 1)
+        IS NOT NULL ORDER BY s.id LIMIT $4)",
     newest_in_page!()
 );
 

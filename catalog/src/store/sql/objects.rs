@@ -7,12 +7,11 @@ use sqlx::{FromRow, Row as _};
 use uuid::Uuid;
 
 use super::super::dialect::{Connection, Db};
-use super::idempotency;
 use super::paging::limit;
 use super::rows::{Arguments, rows, statement};
 use crate::audit::Origin;
 use crate::model::{DeploymentObject, Provenance};
-use crate::store::{IdempotencyToken, InstantiationRows, NewObject, Page, StoreResult, new_id};
+use crate::store::{InstantiationRows, NewObject, Page, StoreResult, new_id};
 
 /// A template, a stack, and the labels and annotations of both, as rows of one statement. Every instantiation reads
 /// them, and they must come from one snapshot. Labels, keys and values use the columns of names and descriptions.
@@ -52,10 +51,8 @@ pub async fn create(
     c: &mut Connection,
     sql: &'static str,
     new: NewObject,
-    token: Option<IdempotencyToken>,
     origin: Arc<Origin>,
 ) -> StoreResult<DeploymentObject> {
-    idempotency::claim(c, token, new.id, new.at).await?;
     let (sequence_id,) = bound(sql, &new, &origin).fetch_one(c).await?;
     Ok(DeploymentObject {
         id: new.id,

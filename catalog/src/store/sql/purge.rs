@@ -1,10 +1,11 @@
-//! Statements that remove deleted rows for good.
+//! Statements that remove deleted rows for good, and old entries of the audit trail.
 
 use uuid::Uuid;
 
 use super::super::dialect::Connection;
 use super::rows::{rows, statement};
 use crate::model::Timestamp;
+use crate::store::types::first_id;
 use crate::store::{Purged, StoreResult};
 
 const DELETED_STACK: &str = "SELECT id FROM stacks WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1";
@@ -38,8 +39,16 @@ const TEMPLATES: [&str; 3] = [
     concat!("DELETE FROM stack_templates WHERE id IN ", unused_templates!()),
 ];
 
-/// Removes rows that were deleted before a time, about `most` of them.
-pub async fn purge(c: &mut Connection, before: Timestamp, most: u32) -> StoreResult<Purged> {
+/// The oldest entries. IDs are in the order of time.
+const AUDIT: &str = "DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE id < $1 ORDER BY id LIMIT $2)";
+
+/// Removes rows that were deleted before a time, about `most` of them, and entries from before another time.
+pub async fn purge(
+    c: &mut Connection,
+    before: Timestamp,
+    audit_before: Option<Timestamp>,
+    most: u32,
+) -> StoreResult<Purged> {
     let (mut purged, most) = (Purged::default(), i64::from(most));
     while purged.objects + purged.stacks < most {
         let stack = rows::<(Uuid,)>(DELETED_STACK).bind(before).fetch_optional(&mut *c).await?;
@@ -49,8 +58,13 @@ pub async fn purge(c: &mut Connection, before: Timestamp, most: u32) -> StoreRes
     for sql in TEMPLATES {
         purged.templates = changed(statement(sql).bind(before).bind(most).execute(&mut *c).await?.rows_affected());
     }
-    purged.more = purged.objects + purged.stacks >= most || purged.templates >= most;
-    if !purged.more {
+    let done = purged.objects + purged.stacks < most && purged.templates < most;
+    if let Some(before) = audit_before {
+        let delete = statement(AUDIT).bind(first_id(before)).bind(most);
+        purged.audit_entries = changed(delete.execute(&mut *c).await?.rows_affected());
+    }
+    purged.more = !done || purged.audit_entries >= most;
+    if done {
         let kept = rows::<(i64,)>("SELECT COUNT(*) FROM stack_templates WHERE deleted_at < $1");
         (purged.kept_templates,) = kept.bind(before).fetch_one(c).await?;
     }

@@ -5,10 +5,7 @@ use sqlx::{Database, Error, FromRow, Row as _};
 
 use super::super::dialect::{Connection, Db, Row};
 use crate::audit::AuditEntry;
-use crate::model::{
-    DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
-    TemplateLabel, TemplateVersion,
-};
+use crate::model::{DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, TemplateVersion};
 use crate::store::{Counts, StoreError, StoreResult};
 
 pub type Arguments = <Db as Database>::Arguments;
@@ -48,11 +45,7 @@ columns! {
         id, created_at, updated_at, deleted_at, generator_id, name, description, version, template_content,
         parameters_schema, checksum
     }
-    TemplateLabel { id, template_id, label, created_at }
-    TemplateAnnotation { id, template_id, key, value, created_at }
     Stack { id, created_at, updated_at, deleted_at, name, description, generator_id }
-    StackLabel { id, stack_id, label }
-    StackAnnotation { id, stack_id, key, value }
     DeploymentObject {
         id, created_at, updated_at, deleted_at, sequence_id, stack_id, yaml_content, yaml_checksum, submitted_at,
         is_deletion_marker

@@ -5,14 +5,13 @@ use uuid::Uuid;
 use super::super::dialect::Connection;
 use super::paging::{after, limit};
 use super::rows::{execute_one, rows, statement};
-use super::{idempotency, live, objects};
-use crate::model::{Stack, Timestamp};
-use crate::store::{IdempotencyToken, NewObject, Page, StoreError, StoreResult};
+use super::{live, objects};
+use crate::model::Stack;
+use crate::store::{NewObject, Page, StoreResult};
 
-const OWNER: &str = "stacks_generator_id_fkey";
+pub const OWNER: &str = "stacks_generator_id_fkey";
 
-pub async fn create(c: &mut Connection, new: Stack, token: Option<IdempotencyToken>) -> StoreResult<Stack> {
-    idempotency::claim(c, token, new.id, new.created_at).await?;
+pub async fn create(c: &mut Connection, new: Stack) -> StoreResult<Stack> {
     live::require_generator(c, new.generator_id, OWNER).await?;
     let insert = rows(
         "INSERT INTO stacks (id, created_at, updated_at, deleted_at, name, description, generator_id)
@@ -36,19 +35,15 @@ pub async fn all(c: &mut Connection, generator: Option<Uuid>, page: Page) -> Sto
     Ok(select.bind(after(&page)).bind(limit(&page)).bind(generator).fetch_all(c).await?)
 }
 
-pub async fn update(c: &mut Connection, to: Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
-    let id = to.id;
-    one(c, id).await?;
+pub async fn update(c: &mut Connection, to: Stack) -> StoreResult<Stack> {
+    one(c, to.id).await?;
     live::require_generator(c, to.generator_id, OWNER).await?;
     let update = rows(
         "UPDATE stacks SET name = $2, description = $3, generator_id = $4, updated_at = $5
-        WHERE id = $1 AND deleted_at IS NULL AND ($6 IS NULL OR updated_at = $6) RETURNING *",
+        WHERE id = $1 AND deleted_at IS NULL RETURNING *",
     );
-    let update = update.bind(id).bind(to.name).bind(to.description).bind(to.generator_id).bind(to.updated_at);
-    match update.bind(expected).fetch_optional(&mut *c).await? {
-        Some(stack) => Ok(stack),
-        None => one(c, id).await.and(Err(StoreError::Stale)),
-    }
+    let update = update.bind(to.id).bind(to.name).bind(to.description).bind(to.generator_id).bind(to.updated_at);
+    Ok(update.fetch_one(c).await?)
 }
 
 pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> StoreResult<()> {

@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 
-use super::super::dialect::{folded, owner};
+use super::super::dialect::{contains, folded, owner};
 use crate::store::Visibility;
 
 /// The newest version of a name.
@@ -40,18 +40,16 @@ pub const OF_OWNER_NAMED: &str = concat!(
     " = $3 AND name = $4 AND deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2"
 );
 
-/// The condition and order of a search: `$4` is the folded name of the last row of the previous page, `$5` the pattern.
+/// The condition and order of a search: `$4` is the folded name of the last row of the previous page, `$5` the text.
 /// Unless `$6` is set, older versions are left out.
 macro_rules! found {
     () => {
         concat!(
-            "t.deleted_at IS NULL AND ",
+            "t.deleted_at IS NULL AND (",
             folded!("t."),
-            " >= $4 AND (",
-            folded!("t."),
-            " > $4 OR t.id > $1) AND ",
-            folded!("t."),
-            " LIKE $5 ESCAPE '!' AND ($6 OR NOT EXISTS (SELECT 1 FROM stack_templates newer WHERE ",
+            ", t.id) > ($4, $1) AND ",
+            contains!("t.", "$5"),
+            " AND ($6 OR NOT EXISTS (SELECT 1 FROM stack_templates newer WHERE ",
             owner!("newer."),
             " = ",
             owner!("t."),

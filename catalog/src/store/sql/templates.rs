@@ -8,34 +8,37 @@ use super::rows::{execute_one, rows};
 use super::template_lists::{
     ALL, ALL_NAMED, FOUND, FOUND_OF_OWNER, NEWEST, OF_OWNER, OF_OWNER_NAMED, VERSIONS, owner_id, owners,
 };
-use super::{idempotency, live, metadata};
+use super::{live, metadata};
 use crate::model::{TemplateVersion, Timestamp};
-use crate::store::{
-    IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility,
-};
+use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility};
 
 /// Prevents other transactions from creating or deleting versions of a name.
 async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
     lock(c, &format!("{}/{name}", owner.unwrap_or(Uuid::nil()))).await
 }
 
-pub async fn create(
-    c: &mut Connection,
-    new: NewVersion,
-    token: Option<IdempotencyToken>,
-) -> StoreResult<TemplateVersion> {
-    idempotency::claim(c, token, new.id, new.at).await?;
-    if let Some(generator) = new.generator_id {
+/// Requires a live owner, and then prevents other transactions from creating or deleting versions of a name.
+async fn hold_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
+    if let Some(generator) = owner {
         live::require_generator(c, generator, "stack_templates_generator_id_fkey").await?;
     }
-    lock_name(c, new.generator_id, &new.name).await?;
+    lock_name(c, owner, name).await
+}
+
+/// Requires that a version is the newest of its name until the end of the transaction. `NotFound` if it is not.
+pub async fn hold_newest(c: &mut Connection, id: Uuid) -> StoreResult<()> {
+    let version = including_deleted(c, id).await?;
+    hold_name(c, version.generator_id, &version.name).await?;
+    let newest = newest(c, version.generator_id, version.name).await?;
+    if newest.id == id { Ok(()) } else { Err(StoreError::NotFound) }
+}
+
+pub async fn create(c: &mut Connection, new: NewVersion) -> StoreResult<TemplateVersion> {
+    hold_name(c, new.generator_id, &new.name).await?;
     let before = match newest(c, new.generator_id, new.name.clone()).await {
         Err(StoreError::NotFound) => None,
         found => Some(found?),
     };
-    if new.expected.is_some_and(|expected| before.as_ref().is_none_or(|before| before.id != expected)) {
-        return Err(StoreError::Stale);
-    }
     let metadata = match &new.metadata {
         InitialMetadata::Given(metadata) => metadata.clone(),
         InitialMetadata::CopiedFrom(from) => match from.or(before.as_ref().map(|before| before.id)) {
@@ -44,7 +47,7 @@ pub async fn create(
         },
     };
     let row = insert(c, &new, before.map_or(0, |before| before.version)).await?;
-    metadata::add(c, &row, metadata).await?;
+    metadata::add_all(c, &row, metadata).await?;
     Ok(row)
 }
 
@@ -113,7 +116,7 @@ pub async fn search(
     for owner in owners(visibility) {
         let select = rows(if owner.is_some() { FOUND_OF_OWNER } else { FOUND });
         let select = select.bind(after(&page)).bind(limit(&page)).bind(owner);
-        let select = select.bind(name.clone()).bind(pattern(&search.text)).bind(!search.newest);
+        let select = select.bind(name.clone()).bind(search.text.to_ascii_lowercase()).bind(!search.newest);
         found.extend(select.fetch_all(&mut *c).await?);
     }
     Ok(merged(found, &page, |version: &TemplateVersion| (version.name.to_ascii_lowercase(), version.id)))
@@ -124,19 +127,6 @@ async fn name_before(c: &mut Connection, page: &Page) -> StoreResult<Option<Stri
     let Some(id) = page.after else { return Ok(Some(String::new())) };
     let select = rows::<(String,)>("SELECT name FROM stack_templates WHERE id = $1");
     Ok(select.bind(id).fetch_optional(c).await?.map(|(name,)| name.to_ascii_lowercase()))
-}
-
-/// A pattern for names that contain a text. Names are compared in lower case.
-fn pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for character in text.chars() {
-        if "%_!".contains(character) {
-            pattern.push('!');
-        }
-        pattern.push(character.to_ascii_lowercase());
-    }
-    pattern.push('%');
-    pattern
 }
 
 pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {

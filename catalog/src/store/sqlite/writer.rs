@@ -18,7 +18,7 @@ use crate::store::{StoreError, StoreResult};
 /// Maximum number of requests in one commit, so that none waits too long for the others.
 const BATCH: usize = 128;
 /// Time after which a transaction takes no further requests.
-const LONG: Duration = Duration::from_millis(10);
+const LONG: Duration = Duration::from_millis(3);
 
 /// Completes a request, given the result of the commit.
 type Completion = Box<dyn FnOnce(StoreResult<()>) + Send>;

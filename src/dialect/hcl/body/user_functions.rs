@@ -64,6 +64,7 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
         doc: "Defined by a configuration.".into(),
         examples: Cow::Borrowed(&[]),
         needs: Capabilities::NONE,
+        total: &[],
         pure: true,
         body: FunctionBody::Closure(Arc::new(move |cx, given| function.call(cx, given))),
     })

@@ -15,19 +15,19 @@ use crate::value::Value;
 builtins! {
     /// Filters, tests and functions that need other crates.
     pub(super) static EXTERNAL:
-    filter "title" (value: Str) = title,
+    filter "title" (value: Str) = title, total (Str),
         "The first letter of each word as a capital, all others as small letters."
         [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
-    filter "urlencode" (value: Str) = url_encode,
+    filter "urlencode" (value: Str) = url_encode, total (Str),
         "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
         [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
-    filter "urlencode_strict" (value: Str) = url_encode_strict,
+    filter "urlencode_strict" (value: Str) = url_encode_strict, total (Str),
         "All but letters and digits percent-encoded."
         [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
-    filter "slugify" (value: Str) = slugify,
+    filter "slugify" (value: Str) = slugify, total (Str),
         "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
         [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
-    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size,
+    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size, total (Size, Bool),
         "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
         [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
     test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,

@@ -11,10 +11,10 @@ use crate::value::Value;
 builtins! {
     /// List filters.
     pub(super) static LISTS:
-    filter "first" (value: List) = first,
+    filter "first" (value: List) = first, total (List),
         "The first item; empty text where there is none."
         [r"{{ [3, 1] | first }}" => "3", r"{{ 'a' | first }}" => "E0403"];
-    filter "last" (value: List) = last,
+    filter "last" (value: List) = last, total (List),
         "The last item; empty text where there is none."
         [r"{{ [3, 1] | last }}" => "1"];
     filter "nth" (value: List, n: Any = absent) = nth,
@@ -26,7 +26,7 @@ builtins! {
     filter "slice" (value: List, start: Any = absent, end: Any = absent) = slice,
         "The items from `start` up to but not including `end`; negative positions count from the end."
         [r"{{ [1, 2, 3, 4] | slice(start=1, end=-1) }}" => "[2, 3]", r"{{ [1] | slice(start='a') }}" => "E0403"];
-    filter "concat" (value: List, with: Any) = concat,
+    filter "concat" (value: List, with: Any) = concat, total (List, Present),
         "With the items of the list `with`, or with `with` itself, at the end."
         [r"{{ [1] | concat(with=[2, 3]) | concat(with=4) }}" => "[1, 2, 3, 4]"];
 }

@@ -10,19 +10,19 @@ use crate::value::Value;
 builtins! {
     /// Filters that escape text for HTML and XML.
     pub(super) static MARKUP:
-    filter "escape" (value: Str) = escape,
+    filter "escape" (value: Str) = escape, total (Str),
         "For HTML: `& < > \" ' /` as entities."
         [r"{{ '<b>a/b</b>' | escape }}" => "&lt;b&gt;a&#x2F;b&lt;&#x2F;b&gt;", r"{{ 1 | escape }}" => "E0403"];
-    filter "escape_xml" (value: Str) = escape_xml,
+    filter "escape_xml" (value: Str) = escape_xml, total (Str),
         "For XML: `& < > \" '` as entities."
         [r#"{{ "<a b='c'/>" | escape_xml }}"# => "&lt;a b=&apos;c&apos;/&gt;"];
-    filter "addslashes" (value: Str) = add_slashes,
+    filter "addslashes" (value: Str) = add_slashes, total (Str),
         "With a backslash before each backslash and quote."
         [r#"{{ "it's" | addslashes }}"# => r"it\'s"];
-    filter "striptags" (value: Str) = strip_tags,
+    filter "striptags" (value: Str) = strip_tags, total (Str),
         "Without HTML tags and comments."
         [r"{{ '<p>a <b>b</b><!-- c --></p>' | striptags }}" => "a b"];
-    filter "spaceless" (value: Str) = spaceless,
+    filter "spaceless" (value: Str) = spaceless, total (Str),
         "Without white space between tags."
         [r"{{ '<p> <b>a b</b> </p>' | spaceless }}" => "<p><b>a b</b></p>"];
 }

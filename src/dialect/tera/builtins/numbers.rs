@@ -19,10 +19,10 @@ builtins! {
             r"{{ '1' | int(base=1) }}" => "E0403",
             r"{{ true | int }}" => "E0403",
         ];
-    filter "float" (value: Any, default: Number = int 0) = float,
+    filter "float" (value: Any, default: Number = int 0) = float, total (Str, Number) or (Number, Number),
         "A number or text as a float; `default` where the text is none."
         [r"{{ '2.50' | float }}" => "2.5", r"{{ 'much' | float(default=1.5) }}" => "1.5"];
-    filter "abs" (value: Any) = abs,
+    filter "abs" (value: Any) = abs, total (Number),
         "The number without its sign."
         [r"{{ -1.5 | abs }}" => "1.5", r"{{ 'a' | abs }}" => "E0403"];
     filter "round" (value: Number, method: Str = str "common", precision: Int = int 0) = round,
@@ -32,7 +32,7 @@ builtins! {
             r"{{ 2.41 | round(method='ceil', precision=1) }}" => "2.5",
             r"{{ 2.5 | round(method='up') }}" => "E0403",
         ];
-    filter "pluralize" (value: Number, singular: Str = str "", plural: Str = str "s") = pluralize,
+    filter "pluralize" (value: Number, singular: Str = str "", plural: Str = str "s") = pluralize, total (Number, Str, Str),
         "`singular` where the number is 1 or -1, else `plural`."
         [
             r"replica{{ 1 | pluralize }}, replica{{ 3 | pluralize }}" => "replica, replicas",

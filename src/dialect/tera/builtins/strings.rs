@@ -12,46 +12,46 @@ use crate::value::Value;
 builtins! {
     /// String filters.
     pub(super) static STRINGS:
-    filter "upper" (value: Str) = upper,
+    filter "upper" (value: Str) = upper, total (Str),
         "All letters as capitals."
         [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
-    filter "lower" (value: Str) = lower,
+    filter "lower" (value: Str) = lower, total (Str),
         "All letters as small letters."
         [r"{{ 'Web-API' | lower }}" => "web-api"];
-    filter "capitalize" (value: Str) = capitalize,
+    filter "capitalize" (value: Str) = capitalize, total (Str),
         "The first letter as a capital, all others as small letters."
         [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
-    filter "trim" (value: Str) = trim,
+    filter "trim" (value: Str) = trim, total (Str),
         "Without white space at both ends."
         [r"[{{ '  a b ' | trim }}]" => "[a b]"];
-    filter "trim_start" (value: Str) = trim_start,
+    filter "trim_start" (value: Str) = trim_start, total (Str),
         "Without white space at the beginning."
         [r"[{{ ' a ' | trim_start }}]" => "[a ]"];
-    filter "trim_end" (value: Str) = trim_end,
+    filter "trim_end" (value: Str) = trim_end, total (Str),
         "Without white space at the end."
         [r"[{{ ' a ' | trim_end }}]" => "[ a]"];
-    filter "trim_start_matches" (value: Str, pat: Str) = trim_start_matches,
+    filter "trim_start_matches" (value: Str, pat: Str) = trim_start_matches, total (Str, Str),
         "Without the text `pat` at the beginning, however often it stands there."
         [r"{{ '//a/b//' | trim_start_matches(pat='/') }}" => "a/b//", r"{{ 'a' | trim_start_matches }}" => "E0402"];
-    filter "trim_end_matches" (value: Str, pat: Str) = trim_end_matches,
+    filter "trim_end_matches" (value: Str, pat: Str) = trim_end_matches, total (Str, Str),
         "Without the text `pat` at the end, however often it stands there."
         [r"{{ '//a/b//' | trim_end_matches(pat='/') }}" => "//a/b"];
-    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") = truncate,
+    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") = truncate, total (Str, Size, Str),
         "The first `length` characters as a reader counts them, and `end` if that left any out."
         [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
-    filter "wordcount" (value: Str) = wordcount,
+    filter "wordcount" (value: Str) = wordcount, total (Str),
         "How many words there are between white space."
         [r"{{ ' one  two ' | wordcount }}" => "2"];
-    filter "replace" (value: Str, from: Str, to: Str) = replace,
+    filter "replace" (value: Str, from: Str, to: Str) = replace, total (Str, Str, Str),
         "With every `from` replaced by `to`."
         [r"{{ 'a.b.c' | replace(from='.', to='-') }}" => "a-b-c", r"{{ 'a' | replace(from='a') }}" => "E0402"];
-    filter "split" (value: Str, pat: Str) = split,
+    filter "split" (value: Str, pat: Str) = split, total (Str, Str),
         r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
         [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
-    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) = indent,
+    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) = indent, total (Str, Str, Bool, Bool),
         "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A last line end goes."
         ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
-    filter "linebreaksbr" (value: Str) = line_breaks,
+    filter "linebreaksbr" (value: Str) = line_breaks, total (Str),
         "With line ends as `<br>`."
         ["{{ 'a\nb' | linebreaksbr }}" => "a<br>b"];
 }

@@ -11,10 +11,10 @@ use crate::value::{JsonStyle, Value};
 builtins! {
     /// Filters of values of several types.
     pub(super) static VALUES:
-    filter "length" (value: Any) = length,
+    filter "length" (value: Any) = length, total (Str) or (List) or (Map),
         "How many items a list or map has, or characters a text."
         [r"{{ 'abc' | length }}{{ [1, 2] | length }}" => "32", r"{{ 1 | length }}" => "E0403"];
-    filter "reverse" (value: Any) = reverse,
+    filter "reverse" (value: Any) = reverse, total (Str) or (List),
         "The items of a list or the characters of a text from last to first."
         [r"{{ 'abc' | reverse }}{{ [1, 2] | reverse }}" => "cba[2, 1]", r"{{ 1 | reverse }}" => "E0403"];
     filter "json_encode" (value: Any, pretty: Any = absent) = json_encode,
@@ -23,7 +23,7 @@ builtins! {
     filter "as_str" (value: Any) = as_str,
         "As the text that output shows."
         [r"{{ 1.0 | as_str | length }}" => "1"];
-    filter "get" (value: Any, key: Str, default: Any = absent) = get,
+    filter "get" (value: Any, key: Str, default: Any = absent) = get, total (Map, Str, Present),
         "The value under `key` in a map, else `default`, else an error."
         [
             r"{{ [1] | group_by(attribute='a') | get(key='b', default='none') }}" => "none",

@@ -1,26 +1,31 @@
-//! A write timeout: a client that stops reading loses its connection, which frees its buffers.
+//! The stream of a connection, which records its progress. A client that stops reading loses its connection, which frees
+//! its buffers.
 
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream with a write timeout.
-pub(super) struct WriteTimeout<S> {
+use super::progress::Progress;
+
+/// A stream that records when bytes arrive and when all are sent, with a write timeout.
+pub(super) struct Watched<S> {
     stream: S,
+    progress: Arc<Progress>,
     timeout: Duration,
     pending: bool,
     end: Pin<Box<Sleep>>,
 }
 
-impl<S> WriteTimeout<S> {
+impl<S> Watched<S> {
     /// Wraps a stream. A write fails if the client accepts nothing for `timeout`.
-    pub(super) fn new(stream: S, timeout: Duration) -> Self {
-        Self { stream, timeout, pending: false, end: Box::pin(sleep(timeout)) }
+    pub(super) fn new(stream: S, progress: Arc<Progress>, timeout: Duration) -> Self {
+        Self { stream, progress, timeout, pending: false, end: Box::pin(sleep(timeout)) }
     }
 
     /// Passes a write result on, or fails if the write has been pending for too long.
@@ -40,13 +45,17 @@ impl<S> WriteTimeout<S> {
     }
 }
 
-impl<S: Read + Unpin> Read for WriteTimeout<S> {
+impl<S: Read + Unpin> Read for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if result.is_ready() {
+            self.progress.bytes_arrived();
+        }
+        result
     }
 }
 
-impl<S: Write + Unpin> Write for WriteTimeout<S> {
+impl<S: Write + Unpin> Write for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.check(cx, result)
@@ -54,6 +63,9 @@ impl<S: Write + Unpin> Write for WriteTimeout<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(cx);
+        if result.is_ready() {
+            self.progress.flushed();
+        }
         self.check(cx, result)
     }
 
