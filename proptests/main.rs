@@ -13,6 +13,7 @@ mod machines;
 mod numbers;
 mod scan;
 mod sealing;
+mod specialise;
 mod tera_render;
 mod tera_syntax;
 mod totals;

@@ -71,6 +71,8 @@ pub mod limits;
 #[cfg(feature = "schemas")]
 #[doc(hidden)]
 pub mod schema;
+#[cfg(feature = "compile")]
+pub mod specialise;
 #[doc(hidden)]
 pub mod stdlib;
 pub mod text;

@@ -104,16 +104,16 @@ impl From<Refused> for Failed {
 
 /// Parses the arguments, with those of the project file.
 fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
-    let definition = definition();
+    let command = definition();
     #[cfg(feature = "catalog")]
-    serve::config::expand(&definition, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
-    let project = project::expand(&definition, &mut args, moved);
+    serve::config::expand(&command, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
+    let project = project::expand(&command, &mut args, moved);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
-    let matches = definition.clone().try_get_matches_from(&args);
+    let matches = command.try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok((cli, project)),
         Err(mut error) => {
-            let refused = project.as_ref().map(|project| project.refused(&definition)).unwrap_or_default();
+            let refused = project.as_ref().map(|project| project.refused(&definition())).unwrap_or_default();
             project::hint(&mut error, project.as_ref(), &args);
             Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
         }

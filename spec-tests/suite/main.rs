@@ -21,6 +21,7 @@ mod library;
 mod limits;
 mod reads;
 
+mod specialised;
 mod tower;
 mod yaml_readers;
 

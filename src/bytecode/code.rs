@@ -99,6 +99,12 @@ impl<'p> CodeView<'p> {
         }
     }
 
+    /// Returns the string constants as values if a run has needed them, or none.
+    #[inline(always)]
+    pub(crate) fn known_texts(&self) -> &'p [Text<'p>] {
+        self.program.known_texts()
+    }
+
     /// Returns the string constants as values.
     pub(crate) fn texts(&self) -> &'p [Text<'p>] {
         self.program.texts()

@@ -69,6 +69,12 @@ fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
 }
 
 impl Constants {
+    /// The string constants if a run has needed them, or none.
+    #[inline(always)]
+    pub(super) fn known_texts(&self) -> &[Text<'_>] {
+        self.texts.get().map_or(&[], |texts| &**texts.borrow_dependent())
+    }
+
     /// The string constants. If the program builds maps, each string is classified as a word or not, because it is
     /// likely to be written.
     pub(super) fn texts(&self, pool: &Pool, strings: &[[u32; 2]], keys: &[u32]) -> &[Text<'_>] {

@@ -32,6 +32,7 @@ pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
 pub use operands::{Claim, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use places::{Fails, Place, Places};
+pub(crate) use positions::{PieceKind, TextPiece, piece_part};
 pub use program::Program;
 pub use records::{CallSite, Failure, Path, Root, Scope, Segment};
 pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS};

@@ -9,7 +9,67 @@ use super::records::Path;
 use super::rows::{Region, Spanned};
 use crate::text::Source;
 
+/// The origin of a piece of joined text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PieceKind {
+    /// Text of the source, at its position.
+    Text = 1,
+    /// Text of the source before a value, at the position of the value.
+    Before = 2,
+    /// A computed value.
+    Value = 3,
+}
+
+impl PieceKind {
+    /// Every kind.
+    const ALL: [PieceKind; 3] = [PieceKind::Text, PieceKind::Before, PieceKind::Value];
+
+    /// Returns the kind of text at its position, if `is_behind`, or before a value.
+    pub(crate) fn of(is_behind: bool) -> Self {
+        if is_behind { PieceKind::Text } else { PieceKind::Before }
+    }
+
+    /// The shift of the kind in the part of an instruction that is a piece. Other parts are small.
+    const SHIFT: u32 = 28;
+}
+
+/// Returns the part of an instruction that writes the piece of its text from byte `start` on.
+pub(crate) fn piece_part(kind: PieceKind, start: usize) -> u32 {
+    (kind as u32) << PieceKind::SHIFT | u32::try_from(start).unwrap_or(u32::MAX) & 0x0FFF_FFFF
+}
+
+/// A piece of joined text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextPiece {
+    /// The byte of the text that it begins at.
+    pub start: usize,
+    /// The byte that it ends before. `None` for the last piece.
+    pub end: Option<usize>,
+    /// Its position.
+    pub place: Spanned,
+    /// Its origin.
+    pub kind: PieceKind,
+}
+
 impl Program {
+    /// Returns the piece with byte `nth` of the text that the instruction at word `at` writes, if the text was joined.
+    pub(crate) fn text_piece(&self, at: u32, nth: usize) -> Option<TextPiece> {
+        let (place, details) = (self.place(at)?, self.tables().details);
+        let from = details.partition_point(|row| row[0] < at);
+        let own = details.get(from..)?.iter().take_while(|row| row[0] == at);
+        let mut pieces: Vec<TextPiece> = own
+            .filter_map(|&[_, part, start, end]| {
+                let kind = PieceKind::ALL.into_iter().find(|kind| *kind as u32 == part >> PieceKind::SHIFT)?;
+                let place = Spanned::of(place.source, start, end);
+                Some(TextPiece { start: (part & 0x0FFF_FFFF) as usize, end: None, place, kind })
+            })
+            .collect();
+        pieces.sort_unstable_by_key(|piece| piece.start);
+        let found = pieces.partition_point(|piece| piece.start <= nth).checked_sub(1)?;
+        let end = pieces.get(found + 1).map(|piece| piece.start);
+        pieces.get(found).map(|piece| TextPiece { end, ..*piece })
+    }
+
     /// Returns the position of the instruction at word `at`.
     pub fn place(&self, at: u32) -> Option<Spanned> {
         let spans = self.tables().spans;

@@ -43,6 +43,8 @@ struct Inner {
 pub(crate) struct Start {
     /// The first chunk.
     pub chunk: ChunkInfo,
+    /// The chunk whose frame and code a run pays for: the first one, or that of the original of a residual program.
+    pub paid: ChunkInfo,
     /// The number of top-level inputs that the program reads.
     pub inputs: usize,
     /// The number of values outside frames: inputs and memos.
@@ -57,7 +59,7 @@ impl Start {
     fn of(tables: &Tables<'_>) -> Self {
         let chunk = tables.chunks.first().map(ChunkInfo::of).unwrap_or_default();
         let (inputs, Properties { caches, memos, lenient }) = (tables.globals.len(), tables.properties);
-        Self { chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize, lenient }
+        Self { chunk, paid: chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize, lenient }
     }
 }
 
@@ -83,6 +85,22 @@ impl Program {
         let (block, layout) = parts.tables().block();
         let pool = Pool::Shared(parts.pool.as_str().into());
         Ok(Self::verified(parts.dialect, parts.properties, (block.into(), layout), pool, sources.into()))
+    }
+
+    /// Verifies the tables of `of` specialised to some of its inputs. Runs do not pay for more code than those of `of`.
+    ///
+    /// # Errors
+    /// [`Code::CorruptProgram`] if the verifier rejects the tables.
+    #[cfg(feature = "compile")]
+    pub(crate) fn residual(parts: &mut Parts, sources: Vec<Arc<Source>>, of: &Program) -> Result<Program> {
+        let mut residual = Self::new(parts, sources)?;
+        let own = residual.start().chunk;
+        if let Some(inner) = Arc::get_mut(&mut residual.inner) {
+            let ChunkInfo { entry, end, slots, stack, .. } = of.start().paid;
+            let words = (end - entry).min(own.end - own.entry);
+            inner.start.paid = ChunkInfo { entry: 0, end: words, slots, stack, ..own };
+        }
+        Ok(residual)
     }
 
     /// Verifies the tables in `block`. Their sources are read only when an error needs a position.
@@ -155,6 +173,12 @@ impl Program {
     #[inline(always)]
     pub(super) fn pool(&self) -> &str {
         self.inner.pool.text()
+    }
+
+    /// Returns the string constants as values if a run has needed them, or none.
+    #[inline(always)]
+    pub(super) fn known_texts(&self) -> &[Text<'_>] {
+        self.inner.constants.known_texts()
     }
 
     /// Returns the string constants as values.

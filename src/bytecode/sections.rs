@@ -120,6 +120,13 @@ macro_rules! sections {
                 Self { dialect, properties: Properties::default(), pool: String::new(), $($field: Vec::new(),)* }
             }
 
+            /// Copies the tables of a program.
+            #[cfg(feature = "compile")]
+            pub(crate) fn of(tables: &Tables<'_>) -> Self {
+                let Tables { dialect, properties, .. } = *tables;
+                Self { dialect, properties, pool: tables.pool.to_owned(), $($field: tables.$field.to_vec(),)* }
+            }
+
             /// Empties the tables but keeps their memory.
             pub(crate) fn clear(&mut self) {
                 self.properties = Properties::default();

@@ -16,6 +16,8 @@ use crate::dialect::tera;
 #[cfg(feature = "tower")]
 use crate::dialect::tower;
 use crate::function::Registry;
+#[cfg(feature = "compile")]
+use crate::specialise::{Known, specialise};
 use crate::value::{OutputFormat, Value, write_documents};
 use crate::vm::{Hooks, Run, Session, answer, run};
 #[cfg(feature = "checked")]
@@ -213,6 +215,22 @@ pub(super) fn writable(document: Value<'_>, program: &Program, format: OutputFor
         Some((source, span)) => error.at(source, span, ""),
         None => error,
     })
+}
+
+/// Returns the program specialised to `known`, in languages whose programs write text. `None` if it cannot be.
+#[cfg(feature = "compile")]
+pub(super) fn specialised(what: Run<'_>, known: &Known<'_>) -> Option<Program> {
+    let Run { program, linked, limits, .. } = what;
+    match program.dialect() {
+        #[cfg(feature = "tower")]
+        Dialect::Tower => specialise::<tower::Rules>(program, linked, known, limits),
+        #[cfg(feature = "tera")]
+        Dialect::Tera => specialise::<tera::Rules>(program, linked, known, limits),
+        #[cfg(feature = "hcl")]
+        Dialect::Hcl => specialise::<hcl::Rules>(program, linked, known, limits),
+        #[allow(unreachable_patterns)]
+        _ => None,
+    }
 }
 
 /// Adds the values of the involved variables to a render error, in languages that support it.

@@ -17,6 +17,8 @@ use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_wit
 use crate::diagnostics::{Code, Diagnostic, Label, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
+#[cfg(feature = "compile")]
+use crate::specialise::Known;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
@@ -121,6 +123,34 @@ impl Template {
     /// than text.
     pub fn gives_documents(&self) -> bool {
         self.dialect().answers_documents()
+    }
+
+    /// Returns the template specialised to inputs that are known before a render, or `None` if it cannot be, or not within
+    /// the budgets of [`specialise`](crate::specialise). With inputs that agree with `known`, it gives the same text, or
+    /// fails with the same error. It may use less fuel, memory and depth.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::specialise::Known;
+    /// use dropforge::value::{Arena, Value};
+    /// let template = Engine::new().compile(Dialect::Tera, "t", "{% if env == 'prod' %}{{ name }}{% endif %}.")?;
+    /// let arena = Arena::new();
+    /// let known = Known::Fields(vec![("env", Known::Value(arena.text("prod")))]);
+    /// let specialised = template.specialise(&known).expect("a small program");
+    /// let inputs = serde_json::json!({"env": "prod", "name": "api"});
+    /// assert_eq!(specialised.render(&inputs)?, template.render(&inputs)?);
+    /// assert!(specialised.program().words().len() < template.program().words().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "compile")]
+    pub fn specialise(&self, known: &Known<'_>) -> Option<Self> {
+        let program = instance::specialised(self.run(Inputs::new(Value::Null)), known)?;
+        let Shared { linked, limits, capabilities, files, found, callees, .. } = &*self.shared;
+        let found = Findings { lints: found.lints.clone(), reaches: found.reaches.clone(), ..*found };
+        let (linked, limits, files) = (linked.clone(), limits.clone(), files.clone());
+        let (capabilities, callees) = (*capabilities, callees.clone());
+        let shared = Shared { program, linked, limits, capabilities, files, found, callees };
+        Some(Self { shared: Arc::new(shared), format: self.format })
     }
 
     /// Renders the documents as values. They live until the session is used again.

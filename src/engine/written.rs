@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bytecode::{CodeView, Op, Program};
+use crate::bytecode::{CodeView, Op, PieceKind, Program, TextPiece};
 use crate::text::{Source, Span};
 use crate::vm::{Heights, Hooks};
 
@@ -41,13 +41,23 @@ impl Written {
         let &(start, word) = self.parts.get(part)?;
         let place = program.place(word)?;
         let source = program.source(place)?;
-        let span = match text_of(program, word) {
-            Some((text, is_behind)) if at < start + text.len() => {
-                line_of(text, at - start, source.text(), place.span, is_behind).unwrap_or(place.span)
-            }
-            _ => place.span,
+        let Some((text, is_behind)) = text_of(program, word).filter(|(text, _)| at < start + text.len()) else {
+            return Some((source, place.span));
         };
-        Some((source, span))
+        // The text of a specialised program may come from several places.
+        let (nth, whole) = (at - start, TextPiece { start: 0, end: None, place, kind: PieceKind::of(is_behind) });
+        let piece = program.text_piece(word, nth).unwrap_or(whole);
+        let text = text.get(piece.start..piece.end.unwrap_or(text.len()))?;
+        let span = piece.place.span;
+        let line = |is_behind| line_of(text, nth - piece.start, source.text(), span, is_behind).unwrap_or(span);
+        Some((
+            source,
+            match piece.kind {
+                PieceKind::Text => line(true),
+                PieceKind::Before => line(false),
+                PieceKind::Value => span,
+            },
+        ))
     }
 }
 

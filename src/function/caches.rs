@@ -20,6 +20,8 @@ use crate::schema::Schemas;
 pub struct Caches {
     #[cfg(feature = "patterns")]
     pub(super) patterns: PatternCache,
+    #[cfg(feature = "patterns")]
+    pub(super) re2: Re2Cache,
     #[cfg(feature = "cel")]
     pub(super) schemas: SchemaCache,
 }
@@ -32,6 +34,12 @@ type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
 #[cfg(feature = "patterns")]
 #[derive(Debug, Default)]
 pub struct PatternCache(pub(super) RefCell<Patterns>);
+
+/// The patterns of a session in RE2 syntax, in the order of their first use: as many as a context has bits for. They are
+/// never replaced. Allocated with the first pattern.
+#[cfg(feature = "patterns")]
+#[derive(Debug, Default)]
+pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<super::patterns::Translated>]>>);
 
 /// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
 /// the first pattern.

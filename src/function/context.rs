@@ -44,6 +44,9 @@ pub struct Cx<'v> {
     pub(super) caches: &'v Caches,
     #[cfg(feature = "patterns")]
     pub(super) patterns: super::caches::PaidPatterns,
+    /// The patterns in RE2 syntax that the run has paid for: a bit for each in the session's cache.
+    #[cfg(feature = "patterns")]
+    pub(super) paid: Cell<u64>,
     /// Steps until the next look at the clock; all remaining ones without a time limit.
     fuel: Cell<u64>,
     /// Further steps.
@@ -80,6 +83,8 @@ impl<'v> Cx<'v> {
             caches,
             #[cfg(feature = "patterns")]
             patterns: Default::default(),
+            #[cfg(feature = "patterns")]
+            paid: Cell::new(0),
             fuel,
             reserve,
             until,
@@ -111,6 +116,9 @@ impl<'v> Cx<'v> {
     /// Sets a deadline in addition to the time limit.
     #[must_use]
     pub(crate) fn with_deadline(self, deadline: Option<&'v Deadline>) -> Self {
+        if deadline.is_none() {
+            return self;
+        }
         let cx = Self { deadline, ..self };
         cx.portion();
         cx

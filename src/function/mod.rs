@@ -66,7 +66,7 @@ pub use notes::{Note, Noted, Notes, Subject};
 #[doc(hidden)]
 pub use overloads::{Overload, Ty};
 #[cfg(feature = "patterns")]
-pub(crate) use patterns::Pattern;
+pub(crate) use patterns::{Pattern, Refusal};
 #[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]

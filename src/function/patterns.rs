@@ -1,5 +1,6 @@
 //! Regular expressions: compiled once per session, charged once per render.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use regex::{Captures, Regex};
 
 use super::context::Cx;
 use super::errors::{Fault, Outcome};
-use crate::diagnostics::{Code, Result};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::Limit;
 use crate::stdlib::re2::parsed;
-use crate::stdlib::regex_cost::search_steps;
+use crate::stdlib::regex_cost::{search_steps, steps_per_byte};
 
 /// Maximum number of cached patterns.
 const REGEXES: usize = 64;
@@ -27,17 +28,25 @@ const REGEX_COMPILATION: usize = 1 << 10;
 impl Cx<'_> {
     /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
     pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
-        if pattern.len() > self.limits.regex_bytes {
-            return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
-        }
+        self.check_pattern(pattern)?;
         if let Some(regex) = self.patterns.0.get().and_then(|patterns| patterns.borrow().get(pattern).cloned()) {
             return Ok(regex);
         }
-        self.charge(pattern.len() * 64)?;
-        self.spend(search_steps(pattern, REGEX_COMPILATION))?;
+        self.pay_for_compilation(pattern)?;
         let regex = self.compiled(pattern)?;
         self.patterns.0.get_or_init(Rc::default).borrow_mut().insert(pattern.to_owned(), regex.clone());
         Ok(regex)
+    }
+
+    fn check_pattern(&self, pattern: &str) -> Result<()> {
+        let most = self.limits.regex_bytes;
+        if pattern.len() > most { Err(Limit::Regex.error(most as u64)) } else { Ok(()) }
+    }
+
+    /// Charges for compiling a pattern, whether it is in the session's cache or not.
+    fn pay_for_compilation(&self, pattern: &str) -> Result<()> {
+        self.charge(pattern.len() * 64)?;
+        self.spend(search_steps(pattern, REGEX_COMPILATION))
     }
 
     /// Returns the compiled form of `pattern`, from the session's cache if possible.
@@ -60,29 +69,129 @@ impl Cx<'_> {
     }
 
     /// Returns the compiled form of a pattern in RE2 syntax.
-    pub(crate) fn pattern<'p>(&self, pattern: &'p str) -> Outcome<Pattern<'p>> {
+    pub(crate) fn pattern(&self, pattern: &str) -> Outcome<Pattern<'_>> {
         self.charge(pattern.len().saturating_mul(2))?;
-        let wrong = |why: String| Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"));
-        let parsed = parsed(pattern).map_err(|why| wrong(why.to_string()))?;
+        self.re2(pattern, |refused| {
+            let why = match &refused {
+                Refusal::Syntax(why) => why,
+                Refusal::Engine(message) => message.lines().last().unwrap_or(""),
+            };
+            Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"))
+        })
+    }
+
+    /// Returns the compiled form of a pattern in RE2 syntax. Charges for compiling it, but not for reading it. `refused`
+    /// makes the error of an invalid pattern.
+    pub(crate) fn re2<E: From<Box<Diagnostic>>>(
+        &self,
+        pattern: &str,
+        refused: impl Fn(Refusal) -> E,
+    ) -> std::result::Result<Pattern<'_>, E> {
+        let caches = self.caches;
+        let known = caches.re2.0.get_or_init(|| (0..u64::BITS).map(|_| OnceCell::new()).collect());
+        if let Some((at, found)) = known.iter().map_while(OnceCell::get).enumerate().find(|(_, of)| of.is(pattern)) {
+            if self.paid.get() & 1 << at == 0 {
+                self.check_pattern(&found.text)?;
+                self.pay_for_compilation(&found.text)?;
+                self.paid.set(self.paid.get() | 1 << at);
+            }
+            return Ok(Pattern(Known::Kept(found)));
+        }
+        let made = self.translated(pattern, refused)?;
+        match known.iter().enumerate().find(|(_, free)| free.get().is_none()) {
+            Some((at, free)) => {
+                self.paid.set(self.paid.get() | 1 << at);
+                Ok(Pattern(Known::Kept(free.get_or_init(|| made))))
+            }
+            None => Ok(Pattern(Known::Own(Box::new(made)))),
+        }
+    }
+
+    fn translated<E: From<Box<Diagnostic>>>(
+        &self,
+        pattern: &str,
+        refused: impl Fn(Refusal) -> E,
+    ) -> std::result::Result<Translated, E> {
+        let parsed = parsed(pattern).map_err(|why| refused(Refusal::Syntax(why.to_string())))?;
         let regex = self.regex(&parsed.text).map_err(|error| match error.code {
-            Code::BadArgument => wrong(error.message.lines().last().unwrap_or("").to_owned()),
-            _ => Fault::Limit(error),
+            Code::BadArgument => refused(Refusal::Engine(error.message)),
+            _ => error.into(),
         })?;
-        Ok(Pattern { text: pattern, regex, names: parsed.names })
+        let names = parsed.names.iter().map(|name| name.map(str::to_owned)).collect();
+        let steps = steps_per_byte(&parsed.text);
+        Ok(Translated { source: pattern.to_owned(), text: parsed.text, names, steps, regex })
     }
 }
 
-/// A compiled pattern in RE2 syntax, and the names of its groups. Several groups may have one name.
-pub(crate) struct Pattern<'p> {
-    text: &'p str,
-    pub(crate) regex: Arc<Regex>,
-    pub(crate) names: Vec<Option<&'p str>>,
+/// The reason why a pattern is invalid.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is not in RE2 syntax.
+    Syntax(String),
+    /// The message of the engine.
+    Engine(String),
+}
+
+/// A pattern in RE2 syntax, compiled.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    source: String,
+    /// The pattern in the syntax of the engine.
+    text: String,
+    /// The names of the groups. Several groups may have one name.
+    names: Vec<Option<String>>,
+    /// Steps of a search, for each byte.
+    steps: u64,
+    regex: Arc<Regex>,
+}
+
+impl Translated {
+    #[inline]
+    fn is(&self, pattern: &str) -> bool {
+        self.source == pattern
+    }
+}
+
+/// A pattern of the session's cache, or one that did not fit.
+#[derive(Debug)]
+enum Known<'c> {
+    Kept(&'c Translated),
+    Own(Box<Translated>),
+}
+
+/// A compiled pattern in RE2 syntax. It dereferences to the regular expression.
+#[derive(Debug)]
+pub(crate) struct Pattern<'c>(Known<'c>);
+
+impl std::ops::Deref for Pattern<'_> {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        &self.translated().regex
+    }
 }
 
 impl Pattern<'_> {
+    fn translated(&self) -> &Translated {
+        match &self.0 {
+            Known::Kept(kept) => kept,
+            Known::Own(own) => own,
+        }
+    }
+
+    /// Returns the names of the groups, in order. Several groups may have one name.
+    pub(crate) fn names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.translated().names.iter().map(Option::as_deref)
+    }
+
+    /// Returns the steps of a search in so many bytes.
+    pub(crate) fn search_steps(&self, bytes: usize) -> u64 {
+        self.translated().steps.saturating_mul(bytes as u64)
+    }
+
     /// Charges for a search in `text`.
     pub(crate) fn charge_search(&self, cx: &Cx<'_>, text: &str) -> Result<()> {
-        cx.spend(search_steps(self.text, text.len()) / 8)
+        cx.spend(search_steps(&self.translated().source, text.len()) / 8)
     }
 
     /// Replaces all matches. `$1`, `$name` and `${name}` in `template` are groups, and `$$` is `$`.
@@ -90,7 +199,7 @@ impl Pattern<'_> {
         self.charge_search(cx, text)?;
         cx.charge(text.len())?;
         let (mut out, mut done) = (String::new(), 0);
-        for captures in self.regex.captures_iter(text) {
+        for captures in self.captures_iter(text) {
             let Some(whole) = captures.get(0) else { continue };
             out.push_str(text.get(done..whole.start()).unwrap_or(""));
             self.expand(cx, template, &captures, &mut out)?;
@@ -111,7 +220,7 @@ impl Pattern<'_> {
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('$') {
             push(before)?;
-            cx.spend(1 + self.names.len() as u64 / 16)?;
+            cx.spend(1 + self.names().len() as u64 / 16)?;
             rest = after;
             if let Some((name, after)) = group_reference(rest) {
                 push(self.group(captures, name))?;
@@ -127,7 +236,7 @@ impl Pattern<'_> {
     fn group<'t>(&self, captures: &Captures<'t>, name: &str) -> &'t str {
         let group = match name.parse() {
             Ok(at) => captures.get(at),
-            Err(_) => (1..).zip(&self.names).find_map(|(at, own)| captures.get(at).filter(|_| *own == Some(name))),
+            Err(_) => (1..).zip(self.names()).find_map(|(at, own)| captures.get(at).filter(|_| own == Some(name))),
         };
         group.map_or("", |group| group.as_str())
     }
@@ -139,4 +248,52 @@ fn group_reference(rest: &str) -> Option<(&str, &str)> {
     let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
     let (name, after) = inside.split_at(end);
     if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::function::{Caches, Capabilities, Cx};
+    use crate::limits::Limits;
+    use crate::value::{Arena, Inputs};
+
+    /// Uses patterns in one run, and returns the steps of each use.
+    fn steps(caches: &Caches, patterns: &[String]) -> Vec<u64> {
+        let (arena, limits) = (Arena::new(), Limits::default());
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, caches);
+        let step = |pattern: &String| {
+            let before = cx.fuel();
+            assert!(cx.pattern(pattern).unwrap().is_match("a1"), "{pattern}");
+            before - cx.fuel()
+        };
+        patterns.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_run_pays_once_for_a_pattern_whatever_ran_before() {
+        let caches = Caches::default();
+        let patterns = ["a", "a", r"\d", "a"].map(String::from);
+        let first = steps(&caches, &patterns);
+        assert!(first[0] > 0 && first[1] == 0 && first[2] > 0 && first[3] == 0, "{first:?}");
+        assert_eq!(steps(&caches, &patterns), first);
+    }
+
+    #[test]
+    fn patterns_beyond_the_cache_cost_the_same() {
+        let caches = Caches::default();
+        let patterns: Vec<_> = (0..80).map(|n| format!("a|b{n:02}")).collect();
+        let twice = [patterns.clone(), patterns].concat();
+        let (first, again) = (steps(&caches, &twice), steps(&caches, &twice));
+        assert!(first[..80].iter().all(|steps| *steps == first[0] && *steps > 0), "{first:?}");
+        assert!(first[80..].iter().all(|steps| *steps == 0), "{first:?}");
+        assert_eq!(again, first);
+    }
+
+    #[test]
+    fn the_length_of_a_known_pattern_is_limited_as_well() {
+        let (arena, caches) = (Arena::new(), Caches::default());
+        steps(&caches, &["a1".to_owned()]);
+        let limits = Limits { regex_bytes: 1, ..Limits::default() };
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches);
+        assert!(cx.pattern("a1").is_err());
+    }
 }

@@ -87,8 +87,7 @@ impl Quantity {
         let (part, suffix) = rest.strip_prefix('.').map_or(("", rest), leading_digits);
         let (style, power) = style_of(suffix)?;
         let whole_digits = whole.trim_start_matches('0');
-        let digits = [if negative { "-" } else { "" }, "0", whole_digits, part].concat();
-        let digits: BigInt = digits.parse().map_err(|_| Refused::Form)?;
+        let digits = digits_of(negative, whole_digits, part)?;
         let places = i32::try_from(part.len()).map_err(|_| Refused::Digits)?;
         let length = whole_digits.len().max(1);
         let (digits, exponent, short) = match style {
@@ -206,6 +205,13 @@ impl Quantity {
 
     fn cmp_at_one_place(&self, other: &Self) -> Ordering {
         let exponent = self.exponent.min(other.exponent);
+        let small = |it: &Self| {
+            let unit = 10_i128.checked_pow(it.exponent.abs_diff(exponent))?;
+            i128::from(small(&it.digits)?).checked_mul(unit)
+        };
+        if let (Some(a), Some(b)) = (small(self), small(other)) {
+            return a.cmp(&b);
+        }
         let scaled = |it: &Self| &it.digits * ten_to(it.exponent.abs_diff(exponent));
         scaled(self).cmp(&scaled(other))
     }
@@ -242,7 +248,7 @@ impl Quantity {
         if decimal_digits(&self.digits).saturating_add(more.into()) > MOST_DIGITS as i64 {
             return Err(Refused::Digits);
         }
-        Ok(&self.digits * ten_to(more))
+        Ok(if more == 0 { self.digits.clone() } else { &self.digits * ten_to(more) })
     }
 
     /// Returns the value as an `i64` where Kubernetes does: if it is short, an integer in that range, and written without a
@@ -277,11 +283,9 @@ impl Quantity {
 
     /// Returns the digits without trailing zeros, and an exponent that is a multiple of 3.
     fn by_thousands(&self) -> (BigInt, i32) {
-        let text = self.digits.to_string();
-        let zeros = text.len() - text.trim_end_matches('0').len();
+        let (digits, zeros) = without_zeros(&self.digits);
         let exponent = self.exponent.saturating_add(i32::try_from(zeros).unwrap_or(i32::MAX));
         let down = exponent.rem_euclid(3);
-        let digits = text.get(..text.len() - zeros).and_then(|text| text.parse().ok()).unwrap_or(BigInt::ZERO);
         (digits * 10_i32.pow(down.unsigned_abs()), exponent - down)
     }
 }
@@ -342,7 +346,38 @@ fn ten_to(power: u32) -> BigInt {
 }
 
 fn decimal_digits(number: &BigInt) -> i64 {
-    number.magnitude().to_string().len() as i64
+    match small(number) {
+        Some(n) => i64::from(n.unsigned_abs().checked_ilog10().unwrap_or(0)) + 1,
+        None => number.magnitude().to_string().len() as i64,
+    }
+}
+
+/// Returns a number of 64 bits. Most quantities are such, and formatting and parsing big numbers is slow.
+fn small(number: &BigInt) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+/// Parses the digits before and behind the point as one number.
+fn digits_of(negative: bool, whole: &str, part: &str) -> Result<BigInt, Refused> {
+    if whole.len() + part.len() <= SHORT_DIGITS {
+        let n = whole.bytes().chain(part.bytes()).fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
+        return Ok(BigInt::from(if negative { -n } else { n }));
+    }
+    [if negative { "-" } else { "" }, "0", whole, part].concat().parse().map_err(|_| Refused::Form)
+}
+
+/// Removes trailing zeros. Returns their number as well. 0 stays.
+fn without_zeros(digits: &BigInt) -> (BigInt, usize) {
+    if let Some(mut n) = small(digits).filter(|n| *n != 0) {
+        let mut zeros = 0;
+        while n % 10 == 0 {
+            (n, zeros) = (n / 10, zeros + 1);
+        }
+        return (n.into(), zeros);
+    }
+    let text = digits.to_string();
+    let zeros = text.len() - text.trim_end_matches('0').len();
+    (text.get(..text.len() - zeros).and_then(|text| text.parse().ok()).unwrap_or(BigInt::ZERO), zeros)
 }
 
 fn exact_quotient(number: &BigInt, unit: &BigInt) -> Option<BigInt> {

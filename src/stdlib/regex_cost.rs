@@ -8,8 +8,12 @@ const MOST_STATES: u64 = 1 << 16;
 ///
 /// `search_steps("^a.c$", 100)` is 100; `search_steps("(a{100}){100}", 100)` is over 10,000.
 pub(crate) fn search_steps(pattern: &str, bytes: usize) -> u64 {
-    let each = states(pattern) / 64 + 1;
-    each.saturating_mul(bytes as u64)
+    steps_per_byte(pattern).saturating_mul(bytes as u64)
+}
+
+/// Returns the steps of a search for each byte of text.
+pub(crate) fn steps_per_byte(pattern: &str) -> u64 {
+    states(pattern) / 64 + 1
 }
 
 /// Returns a rough upper bound of the number of states: the length of the pattern (Unicode classes are large) times all

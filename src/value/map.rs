@@ -13,8 +13,9 @@ use hashbrown::hash_table::HashTable;
 use super::borrowed::Summary;
 use super::{Arena, Text, Value};
 
-/// Largest map that is searched linearly. Larger ones are searched by their sorted permutation.
-const LINEAR: usize = 8;
+/// Largest map that is searched linearly, which compares few keys besides their lengths. Larger ones are searched by their
+/// sorted permutation.
+const LINEAR: usize = 24;
 
 /// Maximum number of shapes in one interner. Further shapes are anonymous, so hostile inputs cannot fill memory.
 const INTERNED: usize = 4096;

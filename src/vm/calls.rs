@@ -5,7 +5,7 @@ use super::machine::{Frame, Machine};
 use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
+use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Params, arrange, in_order};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
@@ -73,21 +73,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             return S::fault(&self.cx, capability_off(builtin));
         }
         let given = self.topmost(site.params.len());
-        match (&builtin.body, &builtin.params) {
-            (Body::Native(body), Params::Named(params)) if in_order(builtin, params, site.params, given)? => {
-                body(&self.cx, given)
-            }
-            (Body::Native(body), Params::Named(params)) => {
-                let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
-                body(&self.cx, &arguments)
-            }
-            (Body::Template(body), Params::Named(params)) => {
-                let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
-                body(&self.cx, arguments.first().copied().unwrap_or_default())
-            }
-            (Body::Positional(_) | Body::Closure(_), Params::Positional(_))
-            | (Body::Overloaded, Params::Overloaded(_)) => S::call(&self.cx, builtin, given, Form::of(site.params)),
-            _ => self.call_host(builtin, site, given),
+        match &builtin.body {
+            Body::Host(_) => self.call_host(builtin, site, given),
+            _ => call_builtin::<S>(&self.cx, builtin, site.params, given)?.ok_or_else(|| self.corrupt()),
         }
     }
 
@@ -160,6 +148,29 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.base = caller.slots;
         Some(frame.back)
     }
+}
+
+/// Calls a function with the arguments of a call site for these parameters. `None` if its body takes others.
+#[inline]
+pub(crate) fn call_builtin<'r, S: Semantics>(
+    cx: &Cx<'r>,
+    builtin: &Builtin,
+    places: &[u32],
+    given: &[Value<'r>],
+) -> Result<Option<Value<'r>>> {
+    let result = match (&builtin.body, &builtin.params) {
+        (Body::Native(body), Params::Named(params)) if in_order(builtin, params, places, given)? => body(cx, given),
+        (Body::Native(body), Params::Named(params)) => body(cx, &arrange(cx, builtin, params, places, given)?),
+        (Body::Template(body), Params::Named(params)) => {
+            let arguments = arrange(cx, builtin, params, places, given)?;
+            body(cx, arguments.first().copied().unwrap_or_default())
+        }
+        (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) | (Body::Overloaded, Params::Overloaded(_)) => {
+            S::call(cx, builtin, given, Form::of(places))
+        }
+        _ => return Ok(None),
+    };
+    result.map(Some)
 }
 
 #[cold]

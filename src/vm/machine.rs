@@ -1,6 +1,7 @@
 //! The machine's state and its basic operations.
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 use smallvec::SmallVec;
 
@@ -42,6 +43,9 @@ pub(super) struct Frame {
     pub scope: u32,
 }
 
+/// A stack in the arena, whose reset frees it. Dropping it would cost every run something.
+type InArena<'r, T> = ManuallyDrop<bumpalo::collections::Vec<'r, T>>;
+
 /// The state of one render.
 ///
 /// `values` holds the program's inputs, then its memos, then the slots and the stack of each frame. A callee's parameters
@@ -52,7 +56,7 @@ pub(super) struct Machine<'r, 'o, A> {
     pub cx: Cx<'r>,
     pub caches: &'o [Cache],
     pub feedback: &'o Feedback,
-    /// String constants as values. Empty until one is pushed.
+    /// String constants as values. Empty until a run pushes one.
     pub texts: &'r [Text<'r>],
     /// Shapes of maps by the offsets of their keys. Empty until a map is built.
     pub shapes: &'r [Option<Shape<'r>>],
@@ -61,10 +65,10 @@ pub(super) struct Machine<'r, 'o, A> {
     pub top: usize,
     /// Index of the first slot of the running chunk.
     pub base: usize,
-    pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
+    pub loops: InArena<'r, Loop<'r>>,
     pub captures: SmallVec<[Capture; 4]>,
     /// The gathered values, outermost capture first.
-    pub gathered: bumpalo::collections::Vec<'r, Value<'r>>,
+    pub gathered: InArena<'r, Value<'r>>,
     /// The latest result of the run.
     pub result: Value<'r>,
     pub frames: SmallVec<[Frame; 4]>,
@@ -90,14 +94,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             linked,
             caches: &feedback.caches,
             feedback,
-            texts: &[],
+            texts: program.known_texts(),
             shapes: &[],
             values,
             top: fixed,
             base: fixed,
-            loops: bumpalo::collections::Vec::new_in(bump),
+            loops: ManuallyDrop::new(bumpalo::collections::Vec::new_in(bump)),
             captures: SmallVec::new(),
-            gathered: bumpalo::collections::Vec::new_in(bump),
+            gathered: ManuallyDrop::new(bumpalo::collections::Vec::new_in(bump)),
             result: Value::Undefined,
             frames: SmallVec::new(),
             cx,
@@ -106,11 +110,16 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk without parameters to its end or to an unabsorbed error. There must be room for its frame, with
-    /// unset slots.
+    /// Runs a chunk without parameters to its end or to an unabsorbed error, and pays for `paid`. There must be room for
+    /// its frame, with unset slots.
     #[inline(always)]
-    pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
-        self.pay_for(chunk)?;
+    pub(super) fn run_in_room<S: Semantics, H: Hooks>(
+        &mut self,
+        chunk: &ChunkInfo,
+        paid: &ChunkInfo,
+        hooks: &mut H,
+    ) -> Result<()> {
+        self.pay_for(paid)?;
         self.begin(chunk, 0, 0);
         let mut at = chunk.entry as usize;
         loop {

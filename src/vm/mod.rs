@@ -32,6 +32,7 @@ mod tests;
 
 #[cfg(feature = "checked")]
 pub use audit::{Audit, Transition};
+pub(crate) use calls::call_builtin;
 #[cfg(feature = "checked")]
 pub use checked::{answer_checked, run_checked};
 pub use evaluate::{Evaluation, Evaluator, evaluate, value};

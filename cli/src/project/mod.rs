@@ -82,6 +82,9 @@ pub(crate) enum Moved {
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
 pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) -> Result<Option<Project>, Failed> {
+    if !may_have_project(args) {
+        return Ok(None);
+    }
     let mut lenient = command.clone().ignore_errors(true);
     let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(None) };
     let Some((name, given)) = matches.subcommand().filter(|(name, _)| COMMANDS.contains(name)) else { return Ok(None) };
@@ -98,6 +101,17 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     let at = position(command, args);
     args.splice(at..at, options);
     Ok(Some(project))
+}
+
+/// Returns `false` if no command with these arguments reads a project file: none is in the current directory, and no
+/// argument can be `--project` or `--chdir`. Then the arguments need not be read twice.
+fn may_have_project(args: &[OsString]) -> bool {
+    let leads_elsewhere = |arg: &OsString| match arg.as_encoded_bytes() {
+        [b'-', b'-', long @ ..] => long.starts_with(b"project") || long.starts_with(b"chdir"),
+        [b'-', short @ ..] => short.contains(&b'C'),
+        _ => false,
+    };
+    Path::new(FILE).exists() || args.iter().any(leads_elsewhere)
 }
 
 /// Reads the project file of a command. Also returns its folder.

@@ -31,6 +31,10 @@ const COMMAND: &str = "serve";
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
 pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>) -> Result<(), Failed> {
+    // Other commands do not pay for reading the arguments twice.
+    if !args.iter().any(|arg| arg == COMMAND) {
+        return Ok(());
+    }
     let mut lenient = command.clone().ignore_errors(true);
     let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(()) };
     let Some((COMMAND, given)) = matches.subcommand() else { return Ok(()) };

@@ -157,6 +157,7 @@ fn failing(name: &str, variadic: bool, body: PositionalBody) -> Builtin {
         examples: [].as_slice().into(),
         needs: Capabilities::NONE,
         pure: true,
+        total: &[],
         body: Body::Positional(body),
     }
 }

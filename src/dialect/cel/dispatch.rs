@@ -10,6 +10,7 @@ use crate::value::{Extended, Value};
 ///
 /// # Errors
 /// No overload takes the arguments, the error of its body, or a limit of the render.
+#[inline]
 pub fn call<'v>(cx: &Cx<'v>, function: &Builtin, member: bool, given: &[Value<'v>]) -> Result<Value<'v>> {
     match overload(function, member, given) {
         Some(overload) => (overload.body)(cx, given),
@@ -35,10 +36,17 @@ pub fn call_plain<'v>(cx: &Cx<'v>, function: &Builtin, member: bool, given: &[Va
 
 /// Returns the first overload of `function` that takes the arguments; if there is none, the first one that takes
 /// collections with other elements, whose body then rejects them.
+#[inline]
 pub fn overload<'f>(function: &'f Builtin, member: bool, given: &[Value<'_>]) -> Option<&'f Overload> {
     let Params::Overloaded(overloads) = &function.params else { return None };
     let matching = overloads.iter().find(|overload| takes(overload, member, given, is_of));
-    matching.or_else(|| overloads.iter().find(|overload| takes(overload, member, given, is_of_kind)))
+    matching.or_else(|| by_kinds(overloads, member, given))
+}
+
+/// Returns the first overload that takes collections, whatever their elements.
+#[cold]
+fn by_kinds<'f>(overloads: &'f [Overload], member: bool, given: &[Value<'_>]) -> Option<&'f Overload> {
+    overloads.iter().find(|overload| takes(overload, member, given, is_of_kind))
 }
 
 /// Returns `true` if `overload` takes arguments, each by `is_of`.
@@ -71,7 +79,8 @@ pub fn is_of(value: Value<'_>, ty: &Ty) -> bool {
         | (Ty::Uint, Value::Uint(_))
         | (Ty::Double, Value::Float(_))
         | (Ty::String, Value::Str(_)) => true,
-        (Ty::Null | Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::String, _) => false,
+        (Ty::Null | Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::String, _)
+        | (_, Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) | Value::Str(_)) => false,
         _ => is_of_composite(value, ty),
     }
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::check::cost::{Hints, Range, estimate};
 use super::check::{Checked, Kind, check};
+use super::constant::Constant;
 use super::lower::{LowerOptions, compile_expression};
 use super::resolution::{Names, OwnedNames};
 use super::semantics::Rules;
@@ -44,6 +45,8 @@ pub struct Expression {
     checked: Option<Arc<Checked>>,
     program: Program,
     linked: Linked,
+    /// The value, if the expression is a constant.
+    pub(super) constant: Option<Arc<Constant>>,
     /// The functions and names to compile parts of it with.
     pub(super) registry: Registry,
     pub(super) names: OwnedNames,
@@ -101,7 +104,8 @@ impl Expression {
         let linked = registry.link(program.imports())?;
         let names = names.owned(&tree);
         let lenient = options.lenient;
-        Ok(Self { tree, checked: None, program, linked, registry: registry.clone(), names, lenient })
+        let constant = Constant::of(&program, &linked).map(Arc::new);
+        Ok(Self { tree, checked: None, program, linked, constant, registry: registry.clone(), names, lenient })
     }
 
     /// Returns the type of the expression as text, if it was checked.
@@ -136,6 +140,9 @@ impl Expression {
     /// # Errors
     /// The error of the expression, with its position; a limit that was reached.
     pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Value<'r>> {
+        if let Some(value) = self.constant.as_ref().and_then(|constant| constant.within(limits)) {
+            return Ok(value);
+        }
         let (program, linked) = (&self.program, &self.linked);
         let run = Run { program, linked, inputs, limits, capabilities: Capabilities::NONE, budgets: None };
         value::<Rules>(space, run)

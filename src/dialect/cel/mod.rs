@@ -19,6 +19,8 @@ pub mod builtins;
 pub mod check;
 #[cfg(feature = "compile")]
 mod compile;
+#[cfg(feature = "compile")]
+mod constant;
 pub mod cost;
 #[doc(hidden)]
 pub mod dispatch;

@@ -180,3 +180,17 @@ fn sums_are_integers_as_long_as_all_digits_fit() {
         assert_eq!(Quantity::of_form(&sum.to_string(), sum.form()).unwrap().as_int(), whole, "{a} + {b}");
     }
 }
+
+#[test]
+fn numbers_of_many_digits_are_those_of_few() {
+    for text in ["0.0", "7.0", "-1.5", "120.0", "-1200.25", "999999999999999.99", "-0.001", "1000000000000000.5"] {
+        let long = format!("{text}{}", "0".repeat(30));
+        for suffix in ["", "m", "k", "E", "Ki", "e3"] {
+            let [short, long] = [text, &long].map(|text| quantity(&format!("{text}{suffix}")));
+            assert_eq!(short.cmp_value(&long), Ordering::Equal, "{text}{suffix}");
+            assert_eq!(short.to_string(), long.to_string(), "{text}{suffix}");
+            assert_eq!(short.add(&long).unwrap().to_string(), long.add(&short).unwrap().to_string(), "{text}{suffix}");
+            assert_eq!(short.sub(&long).unwrap().sign(), 0, "{text}{suffix}");
+        }
+    }
+}

@@ -19,6 +19,8 @@ intrinsics! {
     "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field.";
     "select optional" (value: Any, field: Str) = access::select_optional, "An optional of a field.";
     "index optional" (value: Any, index: Any) = access::index_optional, "An optional of an element.";
+    "held field" (value: Any, field: Str) = access::held_field, "The value that an optional of a field holds; undefined for a missing one.";
+    "held element" (value: Any, index: Any) = access::held_element, "The value that an optional of an element holds; undefined for a missing one.";
     "held" (value: Any) = held, "The value of an optional; undefined for an empty one, or another value.";
     "empty" (value: Any) = is_empty, "Returns `true` for an empty optional.";
     "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element.";

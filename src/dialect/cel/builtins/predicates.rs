@@ -1,15 +1,9 @@
 //! Sizes, and predicates of strings.
 
-use std::sync::Arc;
-
-use regex::Regex;
-
 use crate::diagnostics::Result;
 use crate::dialect::cel::values::{access, errors};
-use crate::function::Cx;
+use crate::function::{Cx, Pattern, Refusal};
 use crate::overloads;
-use crate::stdlib::re2;
-use crate::stdlib::regex_cost::search_steps;
 
 overloads! {
     /// Sizes and string predicates of the standard library.
@@ -53,13 +47,14 @@ fn matches<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<bool> {
 ///
 /// # Errors
 /// An invalid regular expression, or a limit of the render.
-pub(super) fn compiled(cx: &Cx<'_>, pattern: &str, bytes: usize) -> Result<Arc<Regex>> {
-    let invalid = |why: String| {
+pub(super) fn compiled<'c>(cx: &'c Cx<'_>, pattern: &str, bytes: usize) -> Result<Pattern<'c>> {
+    let invalid = |refused| {
+        let (Refusal::Syntax(why) | Refusal::Engine(why)) = refused;
         let shown: String = pattern.chars().take(60).collect();
         errors::bad_argument(format!("`{shown}` is not a regular expression")).with_help(why)
     };
     cx.charge(pattern.len())?;
-    let translated = re2::translated(pattern).map_err(|why| invalid(why.to_string()))?;
-    cx.spend(search_steps(&translated, bytes))?;
-    cx.regex(&translated).map_err(|error| if error.code.is_limit() { error } else { invalid(error.message) })
+    let compiled = cx.re2(pattern, invalid)?;
+    cx.spend(compiled.search_steps(bytes))?;
+    Ok(compiled)
 }

@@ -1,7 +1,5 @@
 //! RE2 regular expressions, on a linear-time engine.
 
-use std::sync::Arc;
-
 use ::regex::{Captures, Regex};
 
 use super::predicates::compiled;
@@ -9,7 +7,7 @@ use super::strings::at_most;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::dialect::cel::values::optional;
-use crate::function::Cx;
+use crate::function::{Cx, Pattern};
 use crate::overloads;
 use crate::value::Value;
 
@@ -39,16 +37,19 @@ pub(super) fn for_each<'t>(
     mut each: impl FnMut(&Captures<'t>) -> Result<()>,
 ) -> Result<()> {
     for captures in regex.captures_iter(text).take(most) {
-        // The search for the next match may read the rest of the text again.
-        let behind = text.len() - captures.get(0).map_or(0, |whole| whole.end());
-        cx.spend(1 + behind as u64 / 256)?;
+        pay_for_rest(cx, text, captures.get(0).map_or(0, |whole| whole.end()))?;
         each(&captures)?;
     }
     Ok(())
 }
 
+/// Pays for the search after a match that ends at `end`: it may read the rest of the text again.
+pub(super) fn pay_for_rest(cx: &Cx<'_>, text: &str, end: usize) -> Result<()> {
+    cx.spend(1 + (text.len() - end) as u64 / 256)
+}
+
 /// Compiles a pattern with at most one group.
-fn of_one_group(cx: &Cx<'_>, pattern: &str, text: &str) -> Result<Arc<Regex>> {
+fn of_one_group<'c>(cx: &'c Cx<'_>, pattern: &str, text: &str) -> Result<Pattern<'c>> {
     let regex = compiled(cx, pattern, text.len())?;
     if regex.captures_len() > 2 {
         return Err(bad_argument(format!("regular expression has more than one capturing group: {pattern:?}")));

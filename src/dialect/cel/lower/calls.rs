@@ -142,6 +142,13 @@ impl<'t> Lower<'_, 't> {
     /// `optional.or(other)`, `optional.orValue(other)`: evaluates `other` only if the optional is empty.
     fn otherwise(&mut self, id: ExprId, function: &Builtin, optional: ExprId, other: ExprId) -> Result<()> {
         let (some, end) = (self.emitter.new_label(), self.emitter.new_label());
+        let plain = function.name == "orValue" && matches!(self.tree.expr(other), Expr::Literal(_));
+        if plain && self.held_by_step(optional)? {
+            self.emitter.jump(Op::JumpPresent, end);
+            self.value(other)?;
+            self.emitter.bind(end);
+            return Ok(());
+        }
         self.value(optional)?;
         let slot = self.emitter.store();
         self.emitter.load_slot(slot);

@@ -193,6 +193,34 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
+    /// Pushes the value that an optional step holds, or undefined, without the optional. Returns `false` for an expression
+    /// other than an optional step with a constant key.
+    pub(super) fn held_by_step(&mut self, id: ExprId) -> Result<bool> {
+        if self.options.metered || self.unknown.is_some() {
+            return Ok(false);
+        }
+        match self.tree.expr(id) {
+            Expr::Select { operand, field, selection: Selection::Optional } => {
+                self.value(operand)?;
+                self.at(id);
+                self.push_text(self.tree.name(field));
+                self.intrinsic("held field", 2);
+            }
+            Expr::Call(Call { function: Function::Operator(Operator::OptionalIndex), args, .. }) => {
+                let &[value, index] = self.tree.ids(args) else { return Ok(false) };
+                if !matches!(self.tree.expr(index), Expr::Literal(_)) {
+                    return Ok(false);
+                }
+                self.value(value)?;
+                self.value(index)?;
+                self.at(id);
+                self.intrinsic("held element", 2);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// Stores the operand of a step in a slot, and meters the step unless the operand is an optional.
     fn begin_step(&mut self, of: ExprId) -> u32 {
         if self.never_optional(of) {

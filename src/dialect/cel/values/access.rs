@@ -86,12 +86,23 @@ pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Valu
 /// `value[?index]`: an optional of the element, or of the element of the value that an optional holds.
 ///
 /// # Errors
-/// The index cannot be one of the value. In a strict program, the value has no elements.
+/// Those of [`held_element`].
 pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    if let Some(Value::Undefined) = as_optional(value) {
+        return Ok(value);
+    }
+    optional::of(cx, held_element(cx, value, index)?)
+}
+
+/// Returns the value that `value[?index]` holds; undefined if there is none.
+///
+/// # Errors
+/// The index cannot be one of the value. In a strict program, the value has no elements.
+pub fn held_element<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
     let (value, index) = (value.unwritten(), index.unwritten());
     let found = match (value, as_optional(value)) {
-        (_, Some(Value::Undefined)) => return Ok(value),
-        (_, Some(held)) => return index_optional(cx, held, index),
+        (_, Some(Value::Undefined)) => return Ok(Value::Undefined),
+        (_, Some(held)) => return held_element(cx, held, index),
         _ if !is_key(index) => return Err(bad_key(index)),
         (Value::List(list), _) => {
             let at = position(list.items().len(), index)?;
@@ -100,7 +111,7 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
         _ if is_map(value) => entry(value, index),
         _ => Some(no_members(cx, || no_such_overload("_[_]", false, &[value, index]))?),
     };
-    optional::of(cx, found.unwrap_or_default())
+    Ok(found.unwrap_or_default())
 }
 
 /// `value.field`: the value of a map under a string. Selecting from an optional gives an optional.
@@ -124,12 +135,23 @@ pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v
 /// `value.?field`: an optional of the field, or of the field of the value that an optional holds.
 ///
 /// # Errors
-/// The value is a list. In a strict program, it has no fields.
+/// Those of [`held_field`].
 pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    if let Some(Value::Undefined) = as_optional(value) {
+        return Ok(value);
+    }
+    optional::of(cx, held_field(cx, value, field)?)
+}
+
+/// Returns the value that `value.?field` holds; undefined if there is none.
+///
+/// # Errors
+/// The value is a list. In a strict program, it has no fields.
+pub fn held_field<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
     let value = value.unwritten();
     let found = match (value, as_optional(value)) {
-        (_, Some(Value::Undefined)) => return Ok(value),
-        (_, Some(held)) => return select_optional(cx, held, field),
+        (_, Some(Value::Undefined)) => return Ok(Value::Undefined),
+        (_, Some(held)) => return held_field(cx, held, field),
         (Value::Map(map), _) => map.get(field),
         (Value::List(_), _) => return Err(bad_index("list", cx.text(field)?)),
         _ if is_map(value) => entry(value, cx.text(field)?),
@@ -138,13 +160,14 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
             Some(no_members(cx, || no_such_key(key).with_detail(detail))?)
         }
     };
-    optional::of(cx, found.unwrap_or_default())
+    Ok(found.unwrap_or_default())
 }
 
 /// `has(value.field)`.
 ///
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.
+#[inline]
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
     let value = value.unwritten();
     match (value, value.extended()) {

@@ -35,7 +35,7 @@ functions! {
 }
 
 /// Compiles a pattern that is the first argument.
-fn first_pattern<'p>(cx: &Cx<'_>, pattern: &'p str) -> Outcome<Pattern<'p>> {
+fn first_pattern<'c>(cx: &'c Cx<'_>, pattern: &str) -> Outcome<Pattern<'c>> {
     cx.pattern(pattern).map_err(|fault| fault.of_argument(0))
 }
 
@@ -49,8 +49,8 @@ fn matches_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, text: Value<'v>) -> Outcome
 
 /// Returns the type of a match, which depends on the groups of the pattern.
 fn type_of_match<'v>(cx: &Cx<'v>, pattern: &Pattern<'_>) -> Outcome<Type<'v>> {
-    let groups = pattern.names.len();
-    let names: Vec<&str> = pattern.names.iter().flatten().copied().collect();
+    let groups = pattern.names().len();
+    let names: Vec<&str> = pattern.names().flatten().collect();
     if !names.is_empty() && names.len() != groups {
         return Err(Fault::argument(0, "either all groups must have names or none"));
     }
@@ -73,10 +73,10 @@ fn value_of<'v>(cx: &Cx<'v>, pattern: &Pattern<'_>, captures: &Captures<'_>) -> 
         return group(0);
     }
     let groups: Vec<_> = (1..captures.len()).map(group).collect::<Outcome<_>>()?;
-    if pattern.names.first().is_none_or(Option::is_none) {
+    if pattern.names().next().flatten().is_none() {
         return Ok(cx.list(&groups)?);
     }
-    let entries = pattern.names.iter().flatten().zip(groups).map(|(name, group)| {
+    let entries = pattern.names().flatten().zip(groups).map(|(name, group)| {
         cx.charge(name.len())?;
         Ok((cx.arena().copy_str(name), group))
     });
@@ -87,14 +87,14 @@ fn first_match<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>>
     let compiled = first_pattern(cx, pattern)?;
     type_of_match(cx, &compiled)?;
     compiled.charge_search(cx, text)?;
-    let captures = compiled.regex.captures(text);
+    let captures = compiled.captures(text);
     value_of(cx, &compiled, &captures.ok_or_else(|| Fault::wrong("the pattern does not match the string"))?)
 }
 
 fn all_matches<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
     let compiled = first_pattern(cx, pattern)?;
     compiled.charge_search(cx, text)?;
-    let matches = compiled.regex.captures_iter(text).map(|captures| value_of(cx, &compiled, &captures));
+    let matches = compiled.captures_iter(text).map(|captures| value_of(cx, &compiled, &captures));
     let list = cx.list(&matches.collect::<Outcome<Vec<_>>>()?)?;
     Ok(cx.arena().typed(cx.arena().list_type(type_of_match(cx, &compiled)?), list))
 }

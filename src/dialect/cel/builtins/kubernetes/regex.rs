@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Result;
 use crate::dialect::cel::builtins::predicates::compiled;
-use crate::dialect::cel::builtins::regex::for_each;
+use crate::dialect::cel::builtins::regex::pay_for_rest;
 use crate::dialect::cel::builtins::strings::at_most;
 use crate::function::Cx;
 use crate::overloads;
@@ -25,10 +25,10 @@ fn find<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<&'v str> {
 }
 
 fn find_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str, most: Option<i64>) -> Result<Vec<Value<'v>>> {
-    let mut all = Vec::new();
-    for_each(cx, &*compiled(cx, pattern, text.len())?, text, at_most(most), |captures| {
-        all.push(cx.borrowed(captures.get(0).map_or("", |found| found.as_str()))?);
-        Ok(())
-    })?;
-    Ok(all)
+    let regex = compiled(cx, pattern, text.len())?;
+    let found = regex.find_iter(text).take(at_most(most)).map(|found| {
+        pay_for_rest(cx, text, found.end())?;
+        cx.borrowed(found.as_str())
+    });
+    found.collect()
 }

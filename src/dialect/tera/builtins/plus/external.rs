@@ -70,7 +70,7 @@ fn regex_match<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
     let pattern = cx.pattern(pattern.as_str()).map_err(|fault| refused("filter `regex_match`", fault))?;
     pattern.charge_search(cx, text)?;
-    Ok(Value::Bool(pattern.regex.is_match(text)))
+    Ok(Value::Bool(pattern.is_match(text)))
 }
 
 fn regex_replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -1,0 +1,589 @@
+//! The walk through a program: the flow of control, and the code that stays.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use super::known::Known;
+use super::residual::Residual;
+use super::state::{Entry, Fixed, Home, Join, Joined, Pending, Recipe, Running, Slot, Snapshot, State, Step, same};
+use crate::bytecode::{
+    ChunkInfo, CodeView, Handler, Instruction, Op, Operand, PieceKind, Place, Program, Root, Spanned,
+};
+use crate::function::{Cx, Linked};
+use crate::value::Value;
+use crate::vm::Semantics;
+
+/// Maximum nesting of inlined chunks.
+const DEPTH: usize = 24;
+
+/// The program cannot be specialised.
+#[derive(Debug)]
+pub(super) struct GivenUp;
+
+/// The result of a step.
+pub(super) type Outcome<T = ()> = Result<T, GivenUp>;
+
+/// A chunk that is walked through.
+pub(super) struct Frame<'v> {
+    pub chunk: ChunkInfo,
+    /// The index of its first slot in the residual's frame.
+    pub base: u32,
+    /// The calls that it is inlined for, innermost first.
+    pub calls: Rc<[Spanned]>,
+    /// The word of the original up to which code is copied as it is.
+    pub verbatim_to: u32,
+    /// The places where jumps meet, by the words of the original.
+    pub joins: BTreeMap<u32, Join<'v>>,
+    /// Slots that branches set, each with the word where these branches have met.
+    pub pins: Vec<(u32, Rc<[u32]>)>,
+}
+
+/// The walk.
+pub(super) struct Walk<'v, S> {
+    pub program: &'v Program,
+    pub code: CodeView<'v>,
+    pub linked: &'v Linked,
+    pub known: &'v Known<'v>,
+    pub cx: Cx<'v>,
+    pub out: Residual<'v>,
+    pub state: State<'v>,
+    pub frame: Frame<'v>,
+    /// The word of the original.
+    pub pc: u32,
+    /// `false` if the previous instruction does not continue here.
+    pub live: bool,
+    depth: usize,
+    handlers: Vec<Handler>,
+    /// The number of slots of the residual's frame.
+    pub slots: u32,
+    /// `true` if the residual calls a chunk.
+    pub calls: bool,
+    semantics: PhantomData<S>,
+}
+
+impl<'v, S: Semantics> Walk<'v, S> {
+    pub fn new(program: &'v Program, linked: &'v Linked, known: &'v Known<'v>, cx: Cx<'v>) -> Self {
+        let chunk = program.start().chunk;
+        let (calls, joins, pins) = (Rc::from(Vec::new()), BTreeMap::new(), Vec::new());
+        let mut walk = Self {
+            program,
+            code: program.code(),
+            linked,
+            known,
+            cx,
+            out: Residual::new(program),
+            state: State { texts: vec![Pending::default()], ..State::default() },
+            frame: Frame { chunk, base: 0, calls, verbatim_to: 0, joins, pins },
+            pc: chunk.entry,
+            live: true,
+            depth: 0,
+            handlers: program.handlers().collect(),
+            slots: 0,
+            calls: false,
+            semantics: PhantomData,
+        };
+        walk.add_slots(0, chunk.slots);
+        walk
+    }
+
+    /// Returns the residual program.
+    pub fn residual(mut self) -> Option<Program> {
+        let (first, entry) = (self.frame.chunk, self.out.here());
+        self.flow(first.end, 0).ok()?;
+        if self.live {
+            self.settle();
+            self.flush();
+            self.emit(&[Op::Return as u32], first.end.saturating_sub(1));
+        }
+        self.out.chunk(first, entry, self.slots);
+        if self.calls {
+            self.program.chunks().skip(1).for_each(|chunk| self.copy(chunk));
+        }
+        self.out.program()
+    }
+
+    /// Copies a chunk as it is.
+    fn copy(&mut self, chunk: ChunkInfo) {
+        let entry = self.out.here();
+        self.frame.calls = Rc::from(Vec::new());
+        for row in self.program.handlers().filter(|row| (chunk.entry..chunk.end).contains(&row.from)) {
+            let moved = |word: u32| word - chunk.entry + entry;
+            self.out.parts.handlers.push(Handler { from: moved(row.from), to: moved(row.to), ..row }.row());
+        }
+        for instruction in self.code.instructions(chunk) {
+            let mut words = self.words(instruction);
+            if let (Some(nth), Some(label)) = (instruction.op.info().label(), instruction.operand(Operand::Label)) {
+                let label = label - chunk.entry + entry;
+                words[nth] = if nth == 0 { words[0] & 0xFF | label << 8 } else { label };
+            }
+            self.emit(&words, instruction.at);
+        }
+        self.out.chunk(chunk, entry, chunk.slots);
+    }
+
+    /// Returns the words of an instruction.
+    pub fn words(&self, instruction: Instruction<'v>) -> Vec<u32> {
+        let (at, end) = (instruction.at as usize, instruction.end() as usize);
+        self.code.words.get(at..end).unwrap_or(&[]).to_vec()
+    }
+
+    /// Walks to the word `until` of the chunk, where all paths have met or the code is dead. The first `skip` handlers
+    /// that begin at the current word are open.
+    pub fn flow(&mut self, until: u32, skip: usize) -> Outcome {
+        let start = self.pc;
+        loop {
+            if !self.live {
+                let Some(next) = self.frame.joins.keys().next().copied().filter(|pc| *pc <= until) else {
+                    self.pc = until;
+                    return Ok(());
+                };
+                self.pc = next;
+            }
+            self.arrive()?;
+            if self.pc == until {
+                return Ok(());
+            }
+            if self.pc > until || self.cx.spend(1).is_err() {
+                return Err(GivenUp);
+            }
+            let from = if self.pc == start { skip } else { 0 };
+            match self.handler_at(self.pc, from) {
+                Some((nth, handler)) => self.handled(nth, handler)?,
+                None => self.step()?,
+            }
+        }
+    }
+
+    /// Returns the first handler behind `skip` of those that begin at a word, with the number of those before and itself.
+    fn handler_at(&self, at: u32, skip: usize) -> Option<(usize, Handler)> {
+        let first = self.handlers.partition_point(|handler| handler.from < at);
+        let handler = self.handlers.get(first + skip).filter(|handler| handler.from == at);
+        handler.map(|handler| (skip + 1, *handler))
+    }
+
+    /// Meets the jumps to the current word.
+    fn arrive(&mut self) -> Outcome {
+        if let Some(join) = self.frame.joins.remove(&self.pc) {
+            if self.live {
+                self.before_jump();
+                merge(&mut self.state, join.state)?;
+            } else {
+                self.state = join.state;
+                self.live = true;
+            }
+            let here = self.out.here();
+            join.labels.into_iter().for_each(|label| self.out.patch(label, here));
+        }
+        let pc = self.pc;
+        self.frame.pins.retain(|(end, _)| *end > pc);
+        Ok(())
+    }
+
+    /// Continues at `target`, with a jump if other code is in between.
+    pub fn go(&mut self, target: u32, at: u32) -> Outcome {
+        if self.frame.joins.range(..target).next().is_none() {
+            self.pc = target;
+            return Ok(());
+        }
+        self.before_jump();
+        let word = self.out.here() as usize;
+        self.emit(&[Op::Jump as u32], at);
+        self.edge(target, (word, 0), 0)?;
+        self.live = false;
+        Ok(())
+    }
+
+    /// Adds a jump to `target`, whose label is in the residual, with `pushed` values more.
+    pub fn edge(&mut self, target: u32, label: (usize, usize), pushed: usize) -> Outcome {
+        let mut state = self.state.clone();
+        state.stack.extend(std::iter::repeat_n(Entry::Pushed, pushed));
+        match self.frame.joins.get_mut(&target) {
+            Some(join) => {
+                join.labels.push(label);
+                merge(&mut join.state, state)
+            }
+            None => {
+                self.frame.joins.insert(target, Join { state, labels: vec![label] });
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes the residual's state that of the walk, except for slots that no branch sets.
+    pub fn before_jump(&mut self) {
+        self.settle();
+        let pins = self.frame.pins.clone();
+        pins.iter().flat_map(|(_, slots)| slots.iter()).for_each(|slot| self.sync(*slot));
+        self.flush();
+    }
+
+    /// Returns the word where the branches of an instruction have met: the furthest that jumps before it lead to.
+    fn met(&self, from: u32, target: u32) -> u32 {
+        let (mut at, mut end) = (from, target);
+        while at < end
+            && let Some(instruction) = self.code.instruction(at)
+        {
+            end = end.max(instruction.operand(Operand::Label).unwrap_or(0));
+            at = instruction.end();
+        }
+        end
+    }
+
+    /// Returns the slots that code sets, in the residual's frame.
+    fn set_in(&self, from: u32, to: u32) -> Rc<[u32]> {
+        let (mut at, mut slots) = (from, Vec::new());
+        while at < to
+            && let Some(instruction) = self.code.instruction(at)
+        {
+            if instruction.op.info().writes.contains(Place::Slots) {
+                slots.extend(self.slots_of(instruction));
+            }
+            at = instruction.end();
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots.into()
+    }
+
+    /// Returns the slots that an instruction refers to, in the residual's frame.
+    pub fn slots_of(&self, instruction: Instruction<'v>) -> std::ops::Range<u32> {
+        let count = |kind, most: u32| instruction.operand(kind).unwrap_or(most);
+        for (kind, first) in instruction.operands() {
+            let count = match kind {
+                Operand::Slot => 1,
+                Operand::SlotPair => 2,
+                Operand::SlotRun => count(Operand::Count, 0),
+                Operand::LoopSlots => count(Operand::Names, 2),
+                _ => continue,
+            };
+            let end = first.saturating_add(count).min(self.frame.chunk.slots);
+            return self.frame.base + first..self.frame.base + end;
+        }
+        0..0
+    }
+
+    /// Prepares for branches that meet behind `target`. Returns the slots that they set.
+    pub fn part(&mut self, target: u32) -> Rc<[u32]> {
+        let end = self.met(self.pc, target);
+        let slots = self.set_in(self.pc, end);
+        self.frame.pins.push((end, slots.clone()));
+        self.before_jump();
+        slots
+    }
+
+    /// Walks through code with a handler.
+    fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
+        let before = self.snapshot();
+        if !self.is_verbatim() {
+            self.flow(handler.to, nth)?;
+            let joins = self.frame.joins.keys().eq(before.joins.keys());
+            if self.live && joins && self.out.is_at(&before.mark) && !self.is_open(&before) {
+                return Ok(());
+            }
+            self.back_to(&before, handler.from);
+        }
+        self.settle();
+        self.sync_all();
+        self.flush();
+        let slots = self.set_in(handler.from, handler.to);
+        if !slots.is_empty() {
+            // An error may leave the code after any of its stores.
+            self.frame.verbatim_to = self.frame.verbatim_to.max(handler.to);
+        }
+        let (row, from, height) = (self.out.parts.handlers.len(), self.out.here(), self.state.stack.len());
+        let iters = self.state.loops.iter().filter(|each| matches!(each, Running::Kept(_))).count();
+        let captures = self.state.texts.len() - 1 + self.state.gatherings as usize;
+        let [height, iters, captures] = [height, iters, captures].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        self.out.parts.handlers.push(Handler { from, to: from, height, iters, captures }.row());
+        let state = self.state.clone();
+        self.flow(handler.to, nth)?;
+        match self.live {
+            true => self.before_jump(),
+            false => {
+                self.state = state;
+                self.state.stack.push(Entry::Pushed);
+                slots.iter().for_each(|slot| self.open_slot(*slot));
+            }
+        }
+        self.live = true;
+        let to = self.out.here();
+        if let Some([_, end, ..]) = self.out.parts.handlers.get_mut(row) {
+            *end = to;
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if text or a capture was added since.
+    fn is_open(&self, before: &Snapshot<'v>) -> bool {
+        let texts = |state: &State<'v>| state.texts.iter().map(|text| text.text.len()).collect::<Vec<_>>();
+        texts(&self.state) != texts(&before.state)
+    }
+
+    pub fn snapshot(&self) -> Snapshot<'v> {
+        let (joins, pins) = (self.frame.joins.clone(), self.frame.pins.clone());
+        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins }
+    }
+
+    pub fn back_to(&mut self, before: &Snapshot<'v>, at: u32) {
+        self.out.back_to(&before.mark);
+        self.state = before.state.clone();
+        (self.frame.joins, self.frame.pins) = (before.joins.clone(), before.pins.clone());
+        (self.pc, self.live) = (at, true);
+    }
+
+    /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
+    pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
+        let base = self.frame.base + self.frame.chunk.slots;
+        self.add_slots(base, callee.slots);
+        for slot in (base..base + callee.params).rev() {
+            match self.state.stack.pop() {
+                Some(entry) => self.store(slot, entry, at),
+                None => return Err(GivenUp),
+            }
+        }
+        let around = self.program.place(at).into_iter().chain(self.program.inlined_at(at));
+        let calls = around.chain(self.frame.calls.iter().copied()).collect();
+        let (joins, pins) = (BTreeMap::new(), Vec::new());
+        let frame = Frame { chunk: callee, base, calls, verbatim_to: 0, joins, pins };
+        let caller = std::mem::replace(&mut self.frame, frame);
+        let back = self.pc;
+        (self.pc, self.depth) = (callee.entry, self.depth + 1);
+        self.flow(callee.end, 0)?;
+        (self.pc, self.depth) = (back, self.depth - 1);
+        self.frame = caller;
+        self.state.slots.truncate(base as usize);
+        Ok(())
+    }
+
+    /// Returns `true` if a chunk can be inlined here.
+    pub fn is_inlinable(&self, callee: ChunkInfo) -> bool {
+        let words = (callee.end - callee.entry) as usize;
+        self.depth < DEPTH && !self.is_verbatim() && !self.is_repeated() && !self.out.is_full(2 * words) && {
+            let mut instructions = self.code.instructions(callee);
+            instructions.all(|instruction| !self.is_by_name(instruction))
+        }
+    }
+
+    /// Returns `true` if an instruction depends on frames or loops by more than its operands.
+    pub fn is_by_name(&self, instruction: Instruction<'v>) -> bool {
+        let by_name = |(kind, operand): (Operand, u32)| match kind {
+            Operand::Scope => operand != 0 || instruction.op == Op::Scope,
+            Operand::Path => {
+                let path = self.code.path(operand);
+                let several = path.roots().len() > 1;
+                path.roots().any(|root| match root {
+                    Root::Callers(_) => true,
+                    Root::Loop(..) => several || !path.is_empty(),
+                    Root::Slot(_) | Root::Global(_) => false,
+                })
+            }
+            _ => false,
+        };
+        instruction.operands().any(by_name)
+    }
+
+    /// Returns `true` in a loop that stays, whose code must not grow: its turns cost fuel by its length.
+    pub fn is_repeated(&self) -> bool {
+        self.state.loops.iter().any(|each| matches!(each, Running::Kept(_)))
+    }
+
+    pub fn is_verbatim(&self) -> bool {
+        self.pc < self.frame.verbatim_to
+    }
+
+    fn add_slots(&mut self, base: u32, count: u32) {
+        self.state.slots.truncate(base as usize);
+        for slot in base..base + count {
+            let home = if slot < self.slots { Home::Stale } else { Home::Blank };
+            let known = self.constant(Value::Undefined, self.pc);
+            self.state.slots.push(Slot { known, home });
+        }
+        self.slots = self.slots.max(base + count);
+    }
+
+    /// Sets a slot to a popped value.
+    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
+        let of_slot = |recipe: &Recipe| matches!(recipe, Recipe::Slot(one) if *one == slot);
+        if self.state.stack.iter().any(|entry| matches!(entry, Entry::Known(fixed) if of_slot(&fixed.recipe))) {
+            self.settle(); // the slot is about to change
+        }
+        let new = match entry {
+            Entry::Pushed => {
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot::OPEN
+            }
+            Entry::Known(Fixed { value, recipe: recipe @ Recipe::Code(_) }) => {
+                // A call runs once.
+                self.push(&recipe);
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+            }
+            Entry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
+                self.push(&Recipe::Slot(other));
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+            }
+            Entry::Known(fixed) => {
+                let old = self.state.slots.get(slot as usize);
+                let home = match old {
+                    Some(Slot { known: Some(old), home }) if same(old.value, fixed.value) => *home,
+                    _ => Home::Stale,
+                };
+                Slot { known: Some(fixed), home }
+            }
+        };
+        if let Some(place) = self.state.slots.get_mut(slot as usize) {
+            *place = new;
+        }
+    }
+
+    /// Forgets the value of a slot, which is in the residual's.
+    pub fn open_slot(&mut self, slot: u32) {
+        if let Some(place) = self.state.slots.get_mut(slot as usize) {
+            *place = Slot::OPEN;
+        }
+    }
+
+    /// Sets the residual's slot to the slot's value.
+    pub fn sync(&mut self, slot: u32) {
+        let Some(place) = self.state.slots.get_mut(slot as usize) else { return };
+        if place.is_in_place() {
+            return;
+        }
+        place.home = Home::Same;
+        if let Some(Fixed { recipe, .. }) = place.known.clone() {
+            self.push(&recipe);
+            self.emit_quietly(&[Op::StoreSlot as u32 | slot << 8], self.pc);
+        }
+    }
+
+    pub fn sync_all(&mut self) {
+        (0..u32::try_from(self.state.slots.len()).unwrap_or(0)).for_each(|slot| self.sync(slot));
+    }
+
+    /// Pushes the known values of the stack.
+    pub fn settle(&mut self) {
+        for nth in 0..self.state.stack.len() {
+            if let Some(place @ Entry::Known(_)) = self.state.stack.get_mut(nth)
+                && let Entry::Known(fixed) = std::mem::replace(place, Entry::Pushed)
+            {
+                self.push(&fixed.recipe);
+            }
+        }
+    }
+
+    /// Emits the code that pushes a known value.
+    fn push(&mut self, recipe: &Recipe) {
+        match recipe {
+            Recipe::Constant(instr) => self.emit_quietly(&instr.words, instr.at),
+            Recipe::Input(global, steps) => {
+                for step in steps.iter() {
+                    if let Step::Index(nth) = step {
+                        self.emit_quietly(&[Op::Int as u32 | nth << 8], self.pc);
+                    }
+                }
+                let path = self.out.input_path(*global, steps);
+                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
+            }
+            Recipe::Slot(slot) => {
+                let path = self.out.slot_path(*slot);
+                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
+            }
+            Recipe::Code(code) => code.iter().for_each(|instr| self.emit_quietly(&instr.words, instr.at)),
+        }
+    }
+
+    /// Emits an instruction without the positions of its parts.
+    pub fn emit_quietly(&mut self, words: &[u32], at: u32) {
+        let (place, calls) = (self.program.place(at), self.calls_at(at));
+        self.out.emit(words, place, &calls);
+    }
+
+    /// Emits an instruction in the place of the original's at `at`.
+    pub fn emit(&mut self, words: &[u32], at: u32) {
+        self.out.details_of(at);
+        self.emit_quietly(words, at);
+    }
+
+    fn calls_at(&self, at: u32) -> Rc<[Spanned]> {
+        let own = self.program.inlined_at(at);
+        if own.is_empty() {
+            return self.frame.calls.clone();
+        }
+        own.into_iter().chain(self.frame.calls.iter().copied()).collect()
+    }
+
+    /// Adds text to write, from the original's instruction at `at`.
+    pub fn write(&mut self, text: &str, kind: PieceKind, at: u32) {
+        let place = self.program.place(at);
+        if let Some(pending) = self.state.texts.last_mut().filter(|_| !text.is_empty()) {
+            pending.pieces.push(super::residual::Piece { start: pending.text.len(), place, kind });
+            pending.text.push_str(text);
+        }
+    }
+
+    /// Writes the pending text.
+    pub fn flush(&mut self) {
+        let left = self.flush_unless(|_| false);
+        debug_assert!(left.is_none());
+    }
+
+    /// Writes the pending text, except for the last part if it comes from the source of `place`. Returns that part.
+    pub fn flush_before(&mut self, place: Option<Spanned>) -> Option<Joined> {
+        self.flush_unless(|last| last.source() == place.map(|place| place.source))
+    }
+
+    /// Writes the pending text, and opens captures, except for the last part of the innermost if it is kept.
+    fn flush_unless(&mut self, keep: impl Fn(&Joined) -> bool) -> Option<Joined> {
+        let innermost = self.state.texts.len().saturating_sub(1);
+        let mut kept = None;
+        for level in 0..=innermost {
+            let Some(pending) = self.state.texts.get_mut(level).map(std::mem::take) else { break };
+            if let Some(at) = pending.unopened {
+                self.emit(&[Op::Capture as u32], at);
+            }
+            let mut parts = pending.parts();
+            if level == innermost {
+                kept = parts.pop_if(|last| keep(last));
+            }
+            for Joined { text, pieces } in parts {
+                let string = self.out.string(&text);
+                self.out.pieces(&pieces);
+                let place = pieces.first().and_then(|piece| piece.place);
+                self.out.emit(&[Op::Text as u32 | string << 8], place, &self.frame.calls);
+            }
+        }
+        kept
+    }
+}
+
+/// Merges the states of two paths that meet. Slots that differ must be in their places.
+fn merge<'v>(state: &mut State<'v>, other: State<'v>) -> Outcome {
+    let pushed = |state: &State<'v>| state.stack.iter().all(|entry| matches!(entry, Entry::Pushed));
+    let written = |state: &State<'v>| state.texts.iter().all(|text| text.text.is_empty() && text.unopened.is_none());
+    let heights = |state: &State<'v>| [state.stack.len(), state.loops.len(), state.texts.len(), state.slots.len()];
+    let alike = heights(state) == heights(&other) && state.gatherings == other.gatherings;
+    if !(alike && pushed(state) && pushed(&other) && written(state) && written(&other)) {
+        return Err(GivenUp);
+    }
+    for (slot, other) in state.slots.iter_mut().zip(other.slots) {
+        match (&slot.known, &other.known) {
+            (Some(a), Some(b)) if same(a.value, b.value) => {
+                if slot.home != other.home {
+                    // A value that only the slot holds must be in it on both paths.
+                    let of_slot = |fixed: &Fixed<'v>| matches!(fixed.recipe, Recipe::Slot(_));
+                    match (of_slot(a), of_slot(b)) {
+                        (true, true) => return Err(GivenUp),
+                        (true, false) => slot.known.clone_from(&other.known),
+                        (false, _) => {}
+                    }
+                    slot.home = Home::Stale;
+                }
+            }
+            _ if slot.is_in_place() && other.is_in_place() => *slot = Slot::OPEN,
+            _ => return Err(GivenUp),
+        }
+    }
+    Ok(())
+}
