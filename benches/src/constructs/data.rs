@@ -1,5 +1,7 @@
 //! The inputs of the construct table: 100 items, all of them different.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 /// Items of a loop.
@@ -16,9 +18,11 @@ fn part(n: usize) -> &'static str {
 /// Returns the items, each with the fields that one of `texts` reads as `x.FIELD`, and the other names that they read.
 pub fn inputs(texts: &[&str]) -> Value {
     let read = |name: &str| texts.iter().any(|text| mentions(text, name));
+    // The first item has every field.
+    let wanted: Vec<&String> = all(0).keys().filter(|name| read(&format!("x.{name}"))).collect();
     let item = |n| {
-        let fields = all(n).into_iter().filter(|(name, _)| read(&format!("x.{name}")));
-        Value::Object(fields.collect())
+        let fields = all(n).iter().filter(|(name, _)| wanted.contains(name));
+        Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect())
     };
     let mut inputs: Map<String, Value> = globals().into_iter().filter(|(name, _)| read(name)).collect();
     inputs.insert("items".into(), (0..ITEMS).map(item).collect());
@@ -46,7 +50,13 @@ fn globals() -> Map<String, Value> {
 }
 
 /// Returns all fields of an item.
-pub fn all(n: usize) -> Map<String, Value> {
+pub fn all(n: usize) -> &'static Map<String, Value> {
+    static ALL: LazyLock<Vec<Map<String, Value>>> = LazyLock::new(|| (0..ITEMS).map(fields).collect());
+    &ALL[n]
+}
+
+/// Makes the fields of an item.
+fn fields(n: usize) -> Map<String, Value> {
     let word = format!("{}-{n:02}", part(n));
     let (a, b, c) = (part(n), part(n * 3 + 1), part(n * 7 + 2));
     let text = format!("The {a} service number {n} calls {b} and then {c} until it is done");

@@ -25,7 +25,7 @@ pub struct Calls {
 impl Calls {
     /// Prepares the arguments.
     pub fn new(call: Call) -> Self {
-        let field = |n| all(n).remove(call.field).unwrap_or_default();
+        let field = |n| all(n).get(call.field).cloned().unwrap_or_default();
         Self { arguments: (0..ITEMS).map(field).collect(), run: call.run }
     }
 }
