@@ -153,7 +153,7 @@ fn argument(param: &Param) -> String {
         Default::Absent => format!("{name}?"),
         Default::Bool(truth) => format!("{name}={truth}"),
         Default::Int(n) => format!("{name}={n}"),
-        Default::Str(text) => format!("{name}='{text}'"),
+        Default::Str(text) => format!("{name}='{}'", text.as_str()),
     }
 }
 

@@ -180,19 +180,64 @@ impl<'p> Path<'p> {
 pub struct CallSite<'p> {
     /// Index of the import.
     pub import: u32,
+    /// The checks that the call needs.
+    pub gate: Gate,
     /// The parameter index of each argument, in order of evaluation. For a function with open parameters, the string id
     /// of its name.
     pub params: &'p [u32],
 }
 
-/// The number of words of a call site before its parameters: import, count.
-pub(super) const SITE_HEAD: usize = 2;
+/// The checks of a call's arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gate(u32);
+
+impl Gate {
+    /// The flag for one argument for each parameter, in their order.
+    const IN_ORDER: u32 = 1 << 31;
+
+    /// Returns the gate of these arguments. The bits of `known` stand for the first parameters whose arguments are
+    /// known to have the right type.
+    pub(crate) fn new(places: &[u32], params: Option<u32>, known: u32) -> Self {
+        let in_order = params.is_some_and(|params| (0..params).eq(places.iter().copied()));
+        Self(!known & !Self::IN_ORDER | if in_order { Self::IN_ORDER } else { 0 })
+    }
+
+    pub(super) fn of_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    pub(crate) fn word(self) -> u32 {
+        self.0
+    }
+
+    /// Returns `true` if there is one argument for each parameter, in their order.
+    #[inline(always)]
+    pub fn is_in_order(self) -> bool {
+        self.0 & Self::IN_ORDER != 0
+    }
+
+    /// Returns `true` if the type of the argument for the parameter `param` is checked.
+    #[inline(always)]
+    pub fn checks(self, param: usize) -> bool {
+        param >= 31 || self.0 >> param & 1 != 0
+    }
+}
+
+impl Default for Gate {
+    /// Checks every argument.
+    fn default() -> Self {
+        Self(!Self::IN_ORDER)
+    }
+}
+
+/// The number of words of a call site before its parameters: import, count, gate.
+pub(super) const SITE_HEAD: usize = 3;
 
 impl<'p> CallSite<'p> {
     #[inline]
     pub(super) fn of(words: &'p [u32]) -> Self {
-        let [import, count, rest @ ..] = words else { return CallSite::default() };
-        CallSite { import: *import, params: rest.get(..*count as usize).unwrap_or(&[]) }
+        let [import, count, gate, rest @ ..] = words else { return CallSite::default() };
+        CallSite { import: *import, gate: Gate(*gate), params: rest.get(..*count as usize).unwrap_or(&[]) }
     }
 }
 

@@ -17,6 +17,9 @@ pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Valu
 /// A builtin's body. It gets one value for each parameter.
 pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
 
+/// A builtin's body whose result is text. It charges for the text and appends it, or returns a text value that exists.
+pub type TextBody = for<'v> fn(&Cx<'v>, &[Value<'v>], &mut String) -> Result<Option<Value<'v>>>;
+
 /// A closure registered by a user of the library.
 pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, HostError> + Send + Sync>;
 
@@ -28,6 +31,8 @@ pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'
 pub enum Body {
     /// A builtin's body.
     Native(NativeBody),
+    /// A builtin's body whose result is text.
+    Text(TextBody),
     /// A builtin's body with positional arguments.
     Positional(PositionalBody),
     /// A closure with positional arguments.
@@ -40,10 +45,27 @@ pub enum Body {
     Template(TemplateBody),
 }
 
+impl Body {
+    /// Calls a builtin's body outside a run of a program, with one value for each parameter. Returns `None` if it has no
+    /// body that takes values.
+    pub fn call<'v>(&self, cx: &Cx<'v>, given: &[Value<'v>]) -> Option<Result<Value<'v>>> {
+        match self {
+            Body::Native(body) => Some(body(cx, given)),
+            Body::Text(body) => {
+                let mut out = String::new();
+                let result = body(cx, given, &mut out);
+                Some(result.map(|value| value.unwrap_or_else(|| cx.arena().text(&out))))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Body::Native(_) => "Native",
+            Body::Text(_) => "Text",
             Body::Positional(_) => "Positional",
             Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",

@@ -268,13 +268,13 @@ impl<'v> Cx<'v> {
     /// Copies a list value and charges for it. Fails beyond the depth limit.
     pub fn list(&self, items: &[Value<'v>]) -> Result<Value<'v>> {
         self.charge((items.len() + 2) * size_of::<Value>())?;
-        self.bounded(self.arena.list(items))
+        self.within_depth(self.arena.list(items))
     }
 
     /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
         self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
-        self.bounded(self.arena.map(entries))
+        self.within_depth(self.arena.map(entries))
     }
 
     /// Creates a map value with `shape`'s keys and charges for it. Fails beyond the depth limit.
@@ -335,7 +335,7 @@ impl<'v> Cx<'v> {
     /// Creates an extended value and charges for it, but not for the values it refers to. Fails beyond the depth limit.
     pub fn extended(&self, kind: Extended<'v>) -> Result<Value<'v>> {
         self.charge(size_of::<Extended>())?;
-        self.bounded(self.arena.extended(kind))
+        self.within_depth(self.arena.extended(kind))
     }
 
     /// Creates a map of `keys` and `values` and charges for it, or returns the first invalid key. With string keys only,
@@ -350,13 +350,14 @@ impl<'v> Cx<'v> {
         };
         if entries.keys().iter().all(|key| key.as_str().is_some()) {
             let entries: Vec<_> = entries.iter().map(|(key, value)| (key.as_str().unwrap_or(""), value)).collect();
-            return self.bounded(self.arena.map(&entries)).map(Ok);
+            return self.within_depth(self.arena.map(&entries)).map(Ok);
         }
-        self.bounded(self.arena.entries(entries)).map(Ok)
+        self.within_depth(self.arena.entries(entries)).map(Ok)
     }
 
+    /// Returns `value`, or fails if it is beyond the depth limit.
     #[inline]
-    fn bounded(&self, value: Value<'v>) -> Result<Value<'v>> {
+    pub(crate) fn within_depth(&self, value: Value<'v>) -> Result<Value<'v>> {
         if usize::from(value.depth()) > self.limits.value_depth { Err(self.too_deep()) } else { Ok(value) }
     }
 

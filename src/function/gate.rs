@@ -1,62 +1,73 @@
 //! The argument gate: arranges arguments into one value per parameter.
 
-use smallvec::SmallVec;
-
-use super::context::Cx;
 use super::spec::{Builtin, Default, Param};
+use crate::bytecode::Gate;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::stdlib::strings::prefix;
 use crate::value::{JsonStyle, Value, write_json};
 
-/// Arguments in the order of the parameters.
-pub type Arranged<'v> = SmallVec<[Value<'v>; 6]>;
+/// The most parameters whose arguments are arranged without an allocation.
+const FEW: usize = 8;
 
-/// Checks arguments that are already in the order of `params`. Returns `false` if they are not.
-pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Value<'_>]) -> Result<bool> {
-    if places.len() != params.len() || !places.iter().enumerate().all(|(at, place)| at == *place as usize) {
-        return Ok(false);
+/// Checks the types of arguments that are in the order of `params`, except those known to `gate`.
+#[inline]
+pub fn check_in_order(builtin: &Builtin, params: &[Param], gate: Gate, given: &[Value<'_>]) -> Result<()> {
+    for (at, (param, value)) in params.iter().zip(given).enumerate() {
+        if gate.checks(at) {
+            check(builtin, param, value)?;
+        }
     }
-    for (param, value) in params.iter().zip(given) {
-        check(builtin, param, value)?;
-    }
-    Ok(true)
+    Ok(())
 }
 
-/// Arranges `given` in the order of `params`, adds defaults and checks the types. `places` has the parameter of each
-/// argument. The last of duplicate arguments wins.
-pub fn arrange<'v>(
-    cx: &Cx<'v>,
+/// Calls `body` with `given` in the order of `params`, after adding defaults and checking types. `places` has the
+/// parameter of each argument. The last of duplicate arguments wins.
+#[inline]
+pub fn with_arranged<'v, R>(
     builtin: &Builtin,
-    params: &[Param],
+    params: &'static [Param],
     places: &[u32],
     given: &[Value<'v>],
-) -> Result<Arranged<'v>> {
-    let mut arranged: Arranged<'v> = SmallVec::from_elem(Value::Undefined, params.len());
+    body: impl FnOnce(&[Value<'v>]) -> Result<R>,
+) -> Result<R> {
+    let mut few = [Value::Undefined; FEW];
+    let mut many = Vec::new();
+    let arranged = match few.get_mut(..params.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(params.len(), Value::Undefined);
+            &mut many
+        }
+    };
+    let mut seen = 0_u64;
     for (place, value) in places.iter().zip(given) {
         if let Some(slot) = arranged.get_mut(*place as usize) {
             *slot = *value;
+            seen |= 1_u64.checked_shl(*place).unwrap_or(0);
         }
     }
-    for (at, (param, slot)) in params.iter().zip(&mut arranged).enumerate() {
-        if places.contains(&u32::try_from(at).unwrap_or(u32::MAX)) {
+    for (at, (param, slot)) in (0..).zip(params.iter().zip(arranged.iter_mut())) {
+        if seen.checked_shr(at).unwrap_or(0) & 1 != 0 || at >= u64::BITS && places.contains(&at) {
             check(builtin, param, slot)?;
         } else {
-            *slot = default(cx, builtin, param)?;
+            *slot = default(builtin, param)?;
         }
     }
-    Ok(arranged)
+    body(arranged)
 }
 
-fn default<'v>(cx: &Cx<'v>, builtin: &Builtin, param: &Param) -> Result<Value<'v>> {
-    Ok(match param.default {
+#[inline]
+fn default(builtin: &Builtin, param: &'static Param) -> Result<Value<'static>> {
+    Ok(match &param.default {
         Default::Absent => Value::Undefined,
-        Default::Bool(b) => Value::Bool(b),
-        Default::Int(n) => Value::Int(n),
-        Default::Str(text) => return cx.borrowed(text),
+        Default::Bool(b) => Value::Bool(*b),
+        Default::Int(n) => Value::Int(*n),
+        Default::Str(text) => Value::Str(text),
         Default::Required => return Err(missing(builtin, param)),
     })
 }
 
+#[cold]
 fn missing(builtin: &Builtin, param: &Param) -> Box<Diagnostic> {
     let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
     Diagnostic::new(Code::MissingArgument, format!("{kind} `{name}` needs the argument `{param}`, {ty}"))

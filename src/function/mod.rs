@@ -14,6 +14,7 @@
 //!     filter "repeat" (value: Str, times: Int = int 2, sep: Str = absent) = repeat, total (Str, Int, Absent),
 //!         "Repeat a text." ["{{ 'ab' | repeat(times=3) }}" => "ababab"];
 //!     function "now" () = now, needs CLOCK, "The time." [];
+//!     filter "shout" (value: Str) => shout, "In capitals." [];
 //! }
 //!
 //! fn repeat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -21,6 +22,13 @@
 //!     …
 //!     cx.charge(len)?;          // before the allocation
 //!     cx.text(&made)
+//! }
+//!
+//! // After `=>`: appends text instead of returning it. Text that a template writes at once is not copied.
+//! fn shout<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Result<Option<Value<'v>>> {
+//!     cx.charge(len)?;
+//!     out.push_str(…);
+//!     Ok(None)
 //! }
 //! ```
 
@@ -46,7 +54,7 @@ mod spec;
 mod typed;
 
 #[doc(hidden)]
-pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody};
+pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody, TextBody};
 #[doc(hidden)]
 pub use caches::Caches;
 pub use capabilities::Capabilities;
@@ -59,7 +67,7 @@ pub(crate) use files::is_file;
 pub use files::{FileError, Files};
 pub(crate) use gate::excerpt;
 #[doc(hidden)]
-pub use gate::{arrange, in_order};
+pub use gate::{check_in_order, with_arranged};
 pub use host::{HostArgs, HostError, IntoHostResult};
 #[doc(hidden)]
 pub use notes::{Note, Noted, Notes, Subject};

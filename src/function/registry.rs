@@ -49,7 +49,7 @@ impl Registry {
     /// Removes a builtin, unless another function has replaced it.
     pub fn remove(&mut self, builtin: &Builtin) {
         let kept = self.get(builtin.kind, &builtin.name);
-        if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_)))
+        if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_) | Body::Text(_)))
             && let Some(of_kind) = Arc::make_mut(&mut self.functions).get_mut(&builtin.kind)
         {
             of_kind.remove(&builtin.name);

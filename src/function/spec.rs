@@ -7,7 +7,7 @@ use super::capabilities::Capabilities;
 use super::overloads::{Overload, joined};
 use super::positional::Positional;
 use crate::bytecode::{ImportKind, Signature};
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 /// The type of a parameter, checked by the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub enum Default {
     /// An integer.
     Int(i64),
     /// Text.
-    Str(&'static str),
+    Str(Text<'static>),
 }
 
 /// One parameter.
@@ -276,7 +276,9 @@ macro_rules! builtins {
     (@default true) => { $crate::function::Default::Bool(true) };
     (@default false) => { $crate::function::Default::Bool(false) };
     (@default int $n:literal) => { $crate::function::Default::Int($n) };
-    (@default str $text:literal) => { $crate::function::Default::Str($text) };
+    (@default str $text:literal) => { $crate::function::Default::Str($crate::value::Text::new($text)) };
+    (@body = $body:expr) => { $crate::function::Body::Native($body) };
+    (@body => $body:expr) => { $crate::function::Body::Text($body) };
     (@given Absent) => { $crate::function::Kind::Absent };
     (@given Present) => { $crate::function::Kind::Present };
     (@given $ty:ident) => { $crate::function::Kind::Is($crate::function::Type::$ty) };
@@ -284,7 +286,7 @@ macro_rules! builtins {
         $(#[$meta:meta])* $visibility:vis static $table:ident:
         $($kind:ident $name:literal
             ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
-            = $body:expr
+            $to:tt $body:expr
             $(, needs $needs:ident)?
             $(, total ($($given_kind:ident),*) $(or ($($other_kind:ident),*))*)?
             , $doc:literal
@@ -299,7 +301,7 @@ macro_rules! builtins {
                 ty: $crate::function::Type::$ty,
                 default: $crate::builtins!(@default $($default $($given)?)?),
             }),*]),
-            $crate::function::Body::Native($body),
+            $crate::builtins!(@body $to $body),
             $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
             $doc,
             &[$(($template, $rendered)),*],

@@ -89,7 +89,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let builtin = self.linked.get(import as usize)?;
         // An intrinsic may read the errors recorded so far.
         let computable = !matches!(builtin.kind, ImportKind::Template | ImportKind::Intrinsic)
-            && matches!(builtin.body, Body::Native(_) | Body::Positional(_) | Body::Overloaded);
+            && matches!(builtin.body, Body::Native(_) | Body::Text(_) | Body::Positional(_) | Body::Overloaded);
         if !(builtin.pure && builtin.needs.is_none() && computable) {
             return None;
         }

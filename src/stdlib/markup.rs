@@ -1,15 +1,17 @@
 //! HTML and XML: escaping by a table of entities, removal of tags and of the space between them.
 //!
-//! Escaping returns an iterator of pieces, which can be measured or appended to any buffer without an intermediate string.
+//! Escaping passes on pieces, which can be appended to any buffer without an intermediate string.
 //! Tag removal caches each lookahead until the scan has passed it, which keeps it linear.
 
-use std::iter;
+use std::convert::Infallible;
 
 /// A table of replaced characters.
 #[derive(Debug)]
 pub(crate) struct Entities {
     /// For each byte, 0 or 1 plus its index in `names`. Only ASCII bytes are replaced.
     class: [u8; 256],
+    /// For each byte, the growth of the text by its replacement.
+    growth: [u8; 256],
     names: &'static [&'static str],
 }
 
@@ -24,13 +26,14 @@ pub(crate) static SLASHES: Entities = Entities::new(b"\\\"'", &["\\\\", "\\\"", 
 
 impl Entities {
     const fn new(bytes: &[u8], names: &'static [&'static str]) -> Self {
-        let mut class = [0; 256];
+        let (mut class, mut growth) = ([0; 256], [0; 256]);
         let mut at = 0;
         while at < bytes.len() {
             class[bytes[at] as usize] = at as u8 + 1;
+            growth[bytes[at] as usize] = names[at].len() as u8 - 1;
             at += 1;
         }
-        Self { class, names }
+        Self { class, growth, names }
     }
 
     fn of(&self, byte: u8) -> Option<&'static str> {
@@ -40,55 +43,64 @@ impl Entities {
         }
     }
 
-    /// Returns the offset and the replacement of the first replaced byte.
-    fn find(&self, text: &str) -> Option<(usize, &'static str)> {
-        let at = text.bytes().position(|byte| self.class[usize::from(byte)] != 0)?;
-        Some((at, self.of(*text.as_bytes().get(at)?)?))
-    }
-
-    /// Returns the escaped text in pieces: literal parts of `text`, and entities.
+    /// Passes the escaped text to `push` in pieces: literal parts of `text`, and entities.
     ///
-    /// `HTML.pieces("a<b")` yields `a`, `&lt;`, `b`.
-    pub(crate) fn pieces<'t>(&'static self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        let (mut rest, mut entity) = (text, None);
-        iter::from_fn(move || {
-            if let Some(entity) = entity.take() {
-                return Some(entity);
+    /// The pieces of `a<b` are `a`, `&lt;` and `b`.
+    ///
+    /// # Errors
+    /// The first error of `push`.
+    #[inline]
+    pub(crate) fn pieces<E>(
+        &self,
+        text: &str,
+        mut push: impl FnMut(&str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut clean = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            let Some(entity) = self.of(byte) else { continue };
+            if clean < at {
+                push(text.get(clean..at).unwrap_or(""))?;
             }
-            let (at, found) = match self.find(rest) {
-                Some((at, name)) => (at, Some(name)),
-                None if rest.is_empty() => return None,
-                None => (rest.len(), None),
-            };
-            let (plain, after) = rest.split_at(at);
-            rest = after.get(1..).unwrap_or("");
-            entity = found;
-            if plain.is_empty() { entity.take() } else { Some(plain) }
-        })
+            push(entity)?;
+            clean = at + 1;
+        }
+        match text.get(clean..) {
+            None | Some("") => Ok(()),
+            Some(rest) => push(rest),
+        }
     }
 
     /// Returns `true` if escaping changes the text.
     pub(crate) fn needed(&self, text: &str) -> bool {
-        self.find(text).is_some()
+        text.bytes().any(|byte| self.class[usize::from(byte)] != 0)
     }
 
     /// Returns the length of the escaped text in bytes.
-    pub(crate) fn escaped_len(&'static self, text: &str) -> usize {
-        self.pieces(text).map(str::len).sum()
+    pub(crate) fn escaped_len(&self, text: &str) -> usize {
+        text.bytes().fold(text.len(), |len, byte| len + usize::from(self.growth[usize::from(byte)]))
+    }
+
+    /// Appends the escaped text.
+    pub(crate) fn escape_into(&self, text: &str, out: &mut String) {
+        let Ok(()) = self.pieces(text, |piece| -> std::result::Result<(), Infallible> {
+            out.push_str(piece);
+            Ok(())
+        });
     }
 
     /// Returns the escaped text.
-    pub(crate) fn escape(&'static self, text: &str) -> String {
-        self.pieces(text).collect()
+    pub(crate) fn escape(&self, text: &str) -> String {
+        let mut out = String::new();
+        self.escape_into(text, &mut out);
+        out
     }
 }
 
 /// Removes tags and comments. A comment ends at the first `-->` in its line; otherwise it counts as a tag. A tag extends
 /// from `<` to the first `>`, across lines. An unclosed `<` is kept.
 ///
-/// `strip_tags("<b>x</b><!-- a > b -->y")` is `xy`.
-pub(crate) fn strip_tags(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+/// `<b>x</b><!-- a > b -->y` becomes `xy`, which is appended to `out`.
+pub(crate) fn strip_tags(text: &str, out: &mut String) {
     let (mut comment_end, mut line_end, mut tag_end) =
         (Ahead::new(text, "-->"), Ahead::new(text, "\n"), Ahead::new(text, ">"));
     let mut done = 0;
@@ -105,7 +117,6 @@ pub(crate) fn strip_tags(text: &str) -> String {
         done = close;
     }
     out.push_str(&text[done..]);
-    out
 }
 
 /// The next occurrence of a needle after a position that only moves forward. Each occurrence is searched once.
@@ -135,9 +146,8 @@ impl<'t> Ahead<'t> {
 
 /// Removes white space between `>` and `<`.
 ///
-/// `spaceless("<p>\n  <b>a b</b> </p>")` is `<p><b>a b</b></p>`.
-pub(crate) fn spaceless(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+/// `<p>\n  <b>a b</b> </p>` becomes `<p><b>a b</b></p>`, which is appended to `out`.
+pub(crate) fn spaceless(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find('>') {
         let (head, after) = rest.split_at(at + 1);
@@ -152,7 +162,6 @@ pub(crate) fn spaceless(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    out
 }
 
 #[cfg(test)]
@@ -160,6 +169,18 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+
+    fn strip_tags(text: &str) -> String {
+        let mut out = String::new();
+        super::strip_tags(text, &mut out);
+        out
+    }
+
+    fn spaceless(text: &str) -> String {
+        let mut out = String::new();
+        super::spaceless(text, &mut out);
+        out
+    }
 
     #[test]
     fn entities_of_each_kind() {
@@ -175,7 +196,7 @@ mod tests {
     #[test]
     fn pieces_are_never_empty_and_add_up() {
         for text in ["", "a", "<", "a<", "<a", "<<", "a<b>c", "é&é"] {
-            assert!(HTML.pieces(text).all(|piece| !piece.is_empty()), "{text}");
+            assert_eq!(HTML.pieces(text, |piece| if piece.is_empty() { Err(()) } else { Ok(()) }), Ok(()), "{text}");
             assert_eq!(HTML.escaped_len(text), HTML.escape(text).len(), "{text}");
             assert_eq!(HTML.needed(text), HTML.escape(text) != text, "{text}");
         }

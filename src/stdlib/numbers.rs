@@ -184,10 +184,27 @@ fn scaled(float: f64, scale: i64) -> f64 {
     float
 }
 
-/// Formats a size in steps of 1,024: `1.21 kB`, or with binary units `1.21 KiB`.
+/// Appends a size in steps of 1,024: `1.21 kB`, or with binary units `1.21 KiB`.
 #[cfg(feature = "tera-builtins")]
-pub(crate) fn file_size(bytes: u64, binary_names: bool) -> String {
-    humansize::format_size(bytes, if binary_names { humansize::BINARY } else { humansize::WINDOWS })
+pub(crate) fn file_size(bytes: u64, binary_names: bool, out: &mut String) {
+    if bytes < 1024 {
+        out.push_str(itoa::Buffer::new().format(bytes));
+        out.push_str(" B");
+        return;
+    }
+    let names = if binary_names { humansize::BINARY } else { humansize::WINDOWS };
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{}", humansize::SizeFormatter::new(bytes, names));
+}
+
+/// Returns the remainder of a division, as `%`.
+#[inline]
+pub(crate) fn remainder(a: f64, b: f64) -> f64 {
+    // Integers that floats represent exactly are divided much faster.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let (x, y) = (a as i64, b as i64);
+    let whole = x as f64 == a && y as f64 == b && a.abs() <= EXACT && b.abs() <= EXACT;
+    if whole && x > 0 && y > 0 { (x % y) as f64 } else { a % b }
 }
 
 #[cfg(test)]
@@ -314,7 +331,25 @@ mod tests {
     }
 
     #[test]
+    fn remainders_are_those_of_floats() {
+        let edges =
+            [0.0, -0.0, 1.0, -1.0, 2.0, 2.5, 3.0, 9e15, 9_007_199_254_740_993.0, 1e300, f64::INFINITY, f64::NAN];
+        for (a, b) in edges.into_iter().flat_map(|a| edges.map(|b| (a, b))) {
+            assert_eq!(remainder(a, b).to_bits() << 1, (a % b).to_bits() << 1, "{a} % {b}");
+        }
+    }
+
+    #[test]
     fn sizes_for_people() {
+        let file_size = |bytes, binary| {
+            let mut out = String::new();
+            file_size(bytes, binary, &mut out);
+            out
+        };
+        for bytes in [0, 1, 999, 1000, 1023, 1024] {
+            assert_eq!(file_size(bytes, false), humansize::format_size(bytes, humansize::WINDOWS));
+            assert_eq!(file_size(bytes, true), humansize::format_size(bytes, humansize::BINARY));
+        }
         assert_eq!(file_size(0, false), "0 B");
         assert_eq!(file_size(1240, false), "1.21 kB");
         assert_eq!(file_size(1240, true), "1.21 KiB");

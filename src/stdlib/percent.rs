@@ -1,17 +1,36 @@
 //! Percent encoding of UTF-8 text.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 
-/// All characters except letters, digits and `- . _ ~ / %`, for URL paths. Percent signs are kept so that encoded text is
-/// not encoded twice.
-pub(crate) const URL_PATH: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b'%');
+/// The ASCII characters that encoding keeps, besides letters and digits. Others become `%XX`, also all beyond ASCII.
+#[derive(Debug)]
+pub(crate) struct Kept([bool; 256]);
 
-/// All characters except letters and digits.
-pub(crate) const STRICT: &AsciiSet = NON_ALPHANUMERIC;
+impl Kept {
+    const fn new(others: &[u8]) -> Self {
+        let mut kept = [false; 256];
+        let mut byte = 0_u8;
+        while byte < 128 {
+            kept[byte as usize] = byte.is_ascii_alphanumeric();
+            byte += 1;
+        }
+        let mut at = 0;
+        while at < others.len() {
+            kept[others[at] as usize] = true;
+            at += 1;
+        }
+        Self(kept)
+    }
+}
 
-/// All characters except letters, digits, `- . _ ~` and the space, which a query writes as `+`.
-pub(crate) const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b' ');
+/// `- . _ ~ / %`, for URL paths. Percent signs are kept so that encoded text is not encoded twice.
+pub(crate) static URL_PATH: &Kept = &Kept::new(b"-._~/%");
+
+/// None.
+pub(crate) static STRICT: &Kept = &Kept::new(b"");
+
+/// `- . _ ~` and the space, which a query writes as `+`.
+pub(crate) static QUERY: &Kept = &Kept::new(b"-._~ ");
 
 /// Decodes a part of a query: `+` is a space, `%XX` an octet.
 ///
@@ -32,21 +51,36 @@ pub(crate) fn invalid_escape(text: &str) -> Option<usize> {
     text.match_indices('%').map(|(at, _)| at).find(|at| !is_escape(*at))
 }
 
-/// Encodes the characters in `set`, and all others beyond ASCII, as `%XX`.
+/// Appends `text` with all characters except letters, digits and `kept` as `%XX`.
 ///
-/// `percent("a b/é", URL_PATH)` is `a%20b/%C3%A9`.
-pub(crate) fn percent(text: &str, set: &'static AsciiSet) -> String {
-    utf8_percent_encode(text, set).collect()
+/// With [`URL_PATH`], `a b/é` becomes `a%20b/%C3%A9`.
+pub(crate) fn percent(text: &str, kept: &Kept, out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut clean = 0;
+    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| !kept.0[usize::from(*byte)]) {
+        // There is no such range before the second byte of a character.
+        out.push_str(text.get(clean..at).unwrap_or(""));
+        out.push('%');
+        [byte >> 4, byte & 15].into_iter().for_each(|digit| out.push(char::from(DIGITS[usize::from(digit)])));
+        clean = at + 1;
+    }
+    out.push_str(text.get(clean..).unwrap_or(""));
 }
 
 /// Returns the length of the result of [`percent`] in bytes.
-pub(crate) fn percent_len(text: &str, set: &'static AsciiSet) -> usize {
-    utf8_percent_encode(text, set).map(str::len).sum()
+pub(crate) fn percent_len(text: &str, kept: &Kept) -> usize {
+    text.bytes().fold(text.len(), |len, byte| len + if kept.0[usize::from(byte)] { 0 } else { 2 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn percent(text: &str, kept: &Kept) -> String {
+        let mut out = String::new();
+        super::percent(text, kept, &mut out);
+        out
+    }
 
     #[test]
     fn paths_keep_slashes_and_percent_signs() {

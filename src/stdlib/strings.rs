@@ -103,40 +103,89 @@ pub(crate) fn any_case_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { uppercase_len(text).max(text.len().saturating_mul(3) / 2 + 3) }
 }
 
-/// Converts the first letter to upper case and all others to lower case: `capitalize("hELLO World")` is `Hello world`.
-pub(crate) fn capitalize(text: &str) -> String {
+/// Appends a copy of `text` that `change` changes in place.
+pub(crate) fn push_changed(text: &str, out: &mut String, change: impl FnOnce(&mut str)) {
+    let start = out.len();
+    out.push_str(text);
+    out.get_mut(start..).map(change);
+}
+
+/// Appends `text` in upper case.
+pub(crate) fn push_uppercase(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        push_changed(text, out, str::make_ascii_uppercase);
+    } else {
+        out.push_str(&text.to_uppercase());
+    }
+}
+
+/// Appends `text` in lower case.
+pub(crate) fn push_lowercase(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        push_changed(text, out, str::make_ascii_lowercase);
+    } else {
+        out.push_str(&text.to_lowercase());
+    }
+}
+
+/// Appends `text` with the first letter in upper case and all others in lower case: `hELLO World` becomes `Hello world`.
+pub(crate) fn capitalize(text: &str, out: &mut String) {
     let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let mut out = String::with_capacity(text.len());
-    out.extend(first.to_uppercase());
-    out.push_str(&letters.as_str().to_lowercase());
-    out
+    if let Some(first) = letters.next() {
+        out.extend(first.to_uppercase());
+        push_lowercase(letters.as_str(), out);
+    }
 }
 
 /// The words of [`title`]: letters, digits, marks and connectors, with inner apostrophes.
 #[cfg(feature = "patterns")]
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w(?:[\w']*\w)?").ok());
 
-/// Capitalizes every word. Inner apostrophes do not end a word.
+/// Appends `text` with every word capitalized. Inner apostrophes do not end a word.
 ///
-/// `title("it's MY dog")` is `It's My Dog`.
+/// `it's MY dog` becomes `It's My Dog`.
 #[cfg(feature = "patterns")]
-pub(crate) fn title(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+pub(crate) fn title(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        return push_changed(text, out, ascii_title);
+    }
     let mut done = 0;
     for word in WORD.iter().flat_map(|word| word.find_iter(text)) {
         out.push_str(&text[done..word.start()]);
-        out.push_str(&capitalize(word.as_str()));
+        capitalize(word.as_str(), out);
         done = word.end();
     }
     out.push_str(&text[done..]);
-    out
+}
+
+/// Capitalizes every word of ASCII text.
+#[cfg(feature = "patterns")]
+fn ascii_title(text: &mut str) {
+    // A letter behind apostrophes goes on with the word before them.
+    let mut behind_word = false;
+    for at in 0..text.len() {
+        let Some(letter) = text.get_mut(at..=at) else { return };
+        match letter.as_bytes() {
+            b"'" => {}
+            [byte] if byte.is_ascii_alphanumeric() || *byte == b'_' => {
+                if behind_word {
+                    letter.make_ascii_lowercase()
+                } else {
+                    letter.make_ascii_uppercase()
+                }
+                behind_word = true;
+            }
+            _ => behind_word = false,
+        }
+    }
 }
 
 /// Returns the first `length` grapheme clusters of `text`. `None` if the text is not longer.
 pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
-    if text.len() <= length {
-        return None;
+    // Each of these bytes is a cluster, also the last one: a mark that joined it would not be ASCII.
+    let first = text.as_bytes().get(..=length)?;
+    if first.iter().fold(true, |plain, byte| plain & byte.is_ascii() & (*byte != b'\r')) {
+        return text.get(..length);
     }
     let (at, _) = text.grapheme_indices(true).nth(length)?;
     text.get(..at)
@@ -175,9 +224,45 @@ pub(crate) fn control_escapes(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\t", "\t")
 }
 
-/// Replaces line breaks by `<br>`.
-pub(crate) fn line_breaks_to_br(text: &str) -> String {
-    text.replace("\r\n", "<br>").replace('\n', "<br>")
+/// Appends `text` with line breaks as `<br>`.
+pub(crate) fn line_breaks_to_br(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some((line, after)) = split_line(rest) {
+        out.push_str(line);
+        out.push_str("<br>");
+        rest = after;
+    }
+    out.push_str(rest);
+}
+
+/// Splits `text` at its first line break.
+fn split_line(text: &str) -> Option<(&str, &str)> {
+    let at = memchr::memchr(b'\n', text.as_bytes())?;
+    let line = text.get(..at)?;
+    Some((line.strip_suffix('\r').unwrap_or(line), text.get(at + 1..)?))
+}
+
+/// Returns the lines of `text`, without their ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || match split_line(rest) {
+        Some((line, after)) => {
+            rest = after;
+            Some(line)
+        }
+        None => Some(std::mem::take(&mut rest)).filter(|last| !last.is_empty()),
+    })
+}
+
+/// Counts the words between white space.
+pub(crate) fn word_count(text: &str) -> usize {
+    if !text.is_ascii() {
+        return text.split_whitespace().count();
+    }
+    let space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    let Some((first, rest)) = text.as_bytes().split_first() else { return 0 };
+    let starts = text.bytes().zip(rest).map(|(a, b)| usize::from(space(a) & !space(*b))).sum::<usize>();
+    starts + usize::from(!space(*first))
 }
 
 /// Returns an upper bound of the length of the result of [`line_breaks_to_br`].
@@ -187,13 +272,23 @@ pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
 
 /// Reverses the characters, not the grapheme clusters.
 pub(crate) fn reversed(text: &str) -> String {
-    text.chars().rev().collect()
+    let ascii = text.is_ascii().then(|| String::from_utf8(text.bytes().rev().collect()));
+    ascii.and_then(Result::ok).unwrap_or_else(|| text.chars().rev().collect())
 }
 
-/// Returns a slug of lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
+/// Appends a slug of lower-case ASCII letters, digits and single hyphens: `Héllo, World!` becomes `hello-world`.
 #[cfg(feature = "tera-builtins")]
-pub(crate) fn slug(text: &str) -> String {
-    slug::slugify(text)
+pub(crate) fn slug(text: &str, out: &mut String) {
+    if !text.is_ascii() {
+        out.push_str(&slug::slugify(text));
+        return;
+    }
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.next().into_iter().for_each(|first| push_lowercase(first, out));
+    for word in words {
+        out.push('-');
+        push_lowercase(word, out);
+    }
 }
 
 /// Returns an upper bound of the length of the result of [`slug`]. `None` on overflow.
@@ -234,12 +329,11 @@ pub(crate) struct Indent<'p> {
 }
 
 impl Indent<'_> {
-    /// Indents `text`. Line breaks become newlines, and the last one is removed.
+    /// Appends `text`, indented. Line breaks become newlines, and the last one is removed.
     ///
     /// With the prefix `"  "` the text `"a\nb\n"` becomes `"a\n  b"`.
-    pub(crate) fn apply(&self, text: &str) -> String {
-        let mut out = String::with_capacity(self.len(text).unwrap_or(text.len()));
-        for (at, line) in text.lines().enumerate() {
+    pub(crate) fn apply(&self, text: &str, out: &mut String) {
+        for (at, line) in lines(text).enumerate() {
             if at > 0 {
                 out.push('\n');
             }
@@ -248,19 +342,22 @@ impl Indent<'_> {
             }
             out.push_str(line);
         }
-        out
     }
 
     /// Returns the length of the indented text. `None` on overflow.
     pub(crate) fn len(&self, text: &str) -> Option<usize> {
-        text.lines().enumerate().try_fold(0_usize, |len, (at, line)| {
+        lines(text).enumerate().try_fold(0_usize, |len, (at, line)| {
             let prefix = if self.prefixes(at, line) { self.prefix.len() } else { 0 };
             len.checked_add(prefix)?.checked_add(line.len() + usize::from(at > 0))
         })
     }
 
     fn prefixes(&self, at: usize, line: &str) -> bool {
-        if at == 0 { self.first } else { self.blank || !line.trim_start().is_empty() }
+        match line.as_bytes() {
+            _ if at == 0 => self.first,
+            [b'!'..=b'~', ..] => true,
+            _ => self.blank || !line.trim_start().is_empty(),
+        }
     }
 }
 
@@ -305,6 +402,31 @@ mod tests {
         assert_eq!((dns_label(""), dns_label("._-")), (String::new(), String::new()));
     }
 
+    /// Returns what `write` appends.
+    fn made(write: impl FnOnce(&mut String)) -> String {
+        let mut out = String::from(">");
+        write(&mut out);
+        out.split_off(1)
+    }
+
+    fn capitalize(text: &str) -> String {
+        made(|out| super::capitalize(text, out))
+    }
+
+    fn title(text: &str) -> String {
+        made(|out| super::title(text, out))
+    }
+
+    fn slug(text: &str) -> String {
+        made(|out| super::slug(text, out))
+    }
+
+    /// All texts of `length` letters.
+    fn all_texts(alphabet: &[&str], length: u32) -> impl Iterator<Item = String> {
+        let letter = |number: usize, place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+        (0..alphabet.len().pow(length)).map(move |number| (0..length).map(|place| letter(number, place)).collect())
+    }
+
     #[test]
     fn letter_case() {
         assert_eq!(capitalize("hELLO wORLD"), "Hello world");
@@ -314,6 +436,8 @@ mod tests {
         assert_eq!(title("éCOLE d'été"), "École D'été");
         assert_eq!(title("''a''B''"), "''A''b''");
         for text in ["", "plain", "ßŉΐ", "İİ", "ὈΔΥΣΣΕΎΣ"] {
+            assert_eq!(made(|out| push_uppercase(text, out)), text.to_uppercase());
+            assert_eq!(made(|out| push_lowercase(text, out)), text.to_lowercase());
             assert_eq!(uppercase_len(text), text.to_uppercase().len());
             assert_eq!(lowercase_len(text), text.to_lowercase().len());
             assert!(capitalize(text).len() <= any_case_len(text) && title(text).len() <= any_case_len(text));
@@ -334,8 +458,7 @@ mod tests {
     fn titles_go_as_the_pattern_says() {
         let pattern = Regex::new(r"\b(?P<first>[\w'])(?P<rest>[\w']*)\b").unwrap();
         let alphabet = ["a", "B", "'", " ", "-", "é", "\u{301}"];
-        for number in 0..7_usize.pow(6) {
-            let text: String = (0..6).map(|place| alphabet[number / 7_usize.pow(place) % 7]).collect();
+        for text in all_texts(&alphabet, 6).chain(all_texts(&alphabet[..5], 7)) {
             let wanted = pattern.replace_all(&text, |found: &regex::Captures| {
                 format!("{}{}", found["first"].to_uppercase(), found["rest"].to_lowercase())
             });
@@ -352,6 +475,28 @@ mod tests {
         assert_eq!(truncated("a\r\nb", 2), Some("a\r\n"));
         assert_eq!(truncated("🇩🇪🇫🇷", 1), Some("🇩🇪"));
         assert_eq!(truncated("a", usize::MAX), None);
+        for text in all_texts(&["a", "\r", "\n", "é", "\u{301}"], 5) {
+            for length in 0..6 {
+                let cut = text.grapheme_indices(true).nth(length).map(|(at, _)| &text[..at]);
+                assert_eq!(truncated(&text, length), cut, "{text:?} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_counted_as_they_split() {
+        for text in all_texts(&["a", " ", "\n", "\u{1c}", "\u{b}", "\u{a0}"], 5) {
+            assert_eq!(word_count(&text), text.split_whitespace().count(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_those_of_the_standard_library() {
+        for text in all_texts(&["a", "\r", "\n", "é"], 6) {
+            assert_eq!(lines(&text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>(), "{text:?}");
+            let wanted = text.replace("\r\n", "<br>").replace('\n', "<br>");
+            assert_eq!(made(|out| line_breaks_to_br(&text, out)), wanted, "{text:?}");
+        }
     }
 
     #[test]
@@ -370,7 +515,6 @@ mod tests {
 
     #[test]
     fn line_ends() {
-        assert_eq!(line_breaks_to_br("a\r\nb\nc\rd"), "a<br>b<br>c\rd");
         assert_eq!(line_breaks_to_br_len("a\nb"), Some(6));
         assert_eq!(control_escapes(r"a\nb\tc\r"), "a\nb\tc\\r");
     }
@@ -378,12 +522,13 @@ mod tests {
     #[test]
     fn indentation() {
         let indent = Indent { prefix: "> ", first: false, blank: false };
-        assert_eq!(indent.apply("a\nb\n\n \nc\n"), "a\n> b\n\n \n> c");
-        assert_eq!(Indent { first: true, ..indent }.apply("a\r\nb"), "> a\n> b");
-        assert_eq!(Indent { blank: true, ..indent }.apply("a\n\nb"), "a\n> \n> b");
+        let apply = |indent: Indent<'_>, text: &str| made(|out| indent.apply(text, out));
+        assert_eq!(apply(indent, "a\nb\n\n \nc\n"), "a\n> b\n\n \n> c");
+        assert_eq!(apply(Indent { first: true, ..indent }, "a\r\nb"), "> a\n> b");
+        assert_eq!(apply(Indent { blank: true, ..indent }, "a\n\nb"), "a\n> \n> b");
         for text in ["", "a", "\n", "a\n\nb\r\n", "\n\n"] {
             for indent in [indent, Indent { first: true, blank: true, ..indent }] {
-                assert_eq!(indent.len(text), Some(indent.apply(text).len()));
+                assert_eq!(indent.len(text), Some(apply(indent, text).len()));
             }
         }
     }

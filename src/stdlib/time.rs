@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 
 use chrono::format::{Fixed, Item, StrftimeItems};
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 
 use super::bounded_text::Bounded;
 pub(crate) use super::zones::{Zone, zone};
@@ -53,7 +53,15 @@ pub(crate) enum Moment {
 
 /// Returns `true` if all directives of a strftime format are valid.
 pub(crate) fn format_is_valid(format: &str) -> bool {
-    !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
+    is_of_numbers(format) || !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
+}
+
+/// Returns `true` if a format has no directives but the year, month, day, hour, minute and second as numbers.
+fn is_of_numbers(format: &str) -> bool {
+    format
+        .split('%')
+        .skip(1)
+        .all(|directive| matches!(directive.as_bytes(), [b'Y' | b'm' | b'd' | b'H' | b'M' | b'S', ..]))
 }
 
 impl Moment {
@@ -88,10 +96,31 @@ impl Moment {
         }
     }
 
-    /// Formats by a strftime `format`, as at most `allowed` bytes.
+    /// Returns the date and time that it shows. `None` beyond the calendar, where an offset can lead.
+    fn local(&self) -> Option<NaiveDateTime> {
+        match self {
+            Self::Naive(moment) => Some(*moment),
+            Self::Offset(moment) | Self::Zoned(moment, _) => moment.naive_utc().checked_add_offset(*moment.offset()),
+            Self::Utc(moment) => Some(moment.naive_utc()),
+        }
+    }
+
+    /// Formats by a strftime `format` and appends at most `allowed` bytes.
     ///
-    /// `Moment::from_seconds(0, None)?.format("%d.%m.%Y", 100)` is `01.01.1970`.
-    pub(crate) fn format(&self, format: &str, allowed: usize) -> Result<String, TimeError> {
+    /// `Moment::from_seconds(0, None)?.format("%d.%m.%Y", 100, &mut out)` appends `01.01.1970`.
+    pub(crate) fn format(&self, format: &str, allowed: usize, out: &mut String) -> Result<(), TimeError> {
+        if let Some(local) = self.local().filter(|local| (0..10_000).contains(&local.year()))
+            && is_of_numbers(format)
+            && format.len() <= allowed / 4
+        {
+            push_numbers(local, format, out);
+            return Ok(());
+        }
+        out.push_str(&self.formatted(format, allowed)?);
+        Ok(())
+    }
+
+    fn formatted(&self, format: &str, allowed: usize) -> Result<String, TimeError> {
         match self {
             Self::Naive(moment) => written(moment.format(format), allowed),
             Self::Offset(moment) => written(moment.format(format), allowed),
@@ -104,6 +133,27 @@ impl Moment {
                 written(moment.format_with_items(named), allowed)
             }
         }
+    }
+}
+
+/// Appends a moment of a year of four digits in a format [of numbers](is_of_numbers).
+fn push_numbers(moment: NaiveDateTime, format: &str, out: &mut String) {
+    let mut pieces = format.split('%');
+    out.extend(pieces.next());
+    for piece in pieces {
+        let (directive, literal) = piece.split_at_checked(1).unwrap_or((piece, ""));
+        let (number, digits) = match directive {
+            "Y" => (moment.year().unsigned_abs(), 4),
+            "m" => (moment.month(), 2),
+            "d" => (moment.day(), 2),
+            "H" => (moment.hour(), 2),
+            "M" => (moment.minute(), 2),
+            // A leap second counts as more nanoseconds.
+            _ => (moment.second() + moment.nanosecond() / 1_000_000_000, 2),
+        };
+        let digit = |place| char::from(b'0' + (number / 10_u32.pow(place) % 10) as u8);
+        (0..digits).rev().for_each(|place| out.push(digit(place)));
+        out.push_str(literal);
     }
 }
 
@@ -120,16 +170,21 @@ fn written(text: impl fmt::Display, allowed: usize) -> Result<String, TimeError>
 mod tests {
     use super::*;
 
-    fn shown(text: &str, zone_name: Option<&str>, format: &str) -> Result<String, TimeError> {
-        Moment::from_text(text, zone_name.map(|name| zone(name).unwrap()))?.format(format, 1000)
+    fn text(moment: &Moment, format: &str, allowed: usize) -> Result<String, TimeError> {
+        let mut out = String::from(">");
+        moment.format(format, allowed, &mut out).map(|()| out.split_off(1))
+    }
+
+    fn shown(given: &str, zone_name: Option<&str>, format: &str) -> Result<String, TimeError> {
+        text(&Moment::from_text(given, zone_name.map(|name| zone(name).unwrap()))?, format, 1000)
     }
 
     #[test]
     fn seconds_with_and_without_a_zone() {
         let naive = Moment::from_seconds(1_700_000_000, None).unwrap();
-        assert_eq!(naive.format("%Y-%m-%d %H:%M", 100).unwrap(), "2023-11-14 22:13");
+        assert_eq!(text(&naive, "%Y-%m-%d %H:%M", 100).unwrap(), "2023-11-14 22:13");
         let zoned = Moment::from_seconds(1_700_000_000, zone("Asia/Tokyo")).unwrap();
-        assert_eq!(zoned.format("%d %H:%M %Z", 100).unwrap(), "15 07:13 JST");
+        assert_eq!(text(&zoned, "%d %H:%M %Z", 100).unwrap(), "15 07:13 JST");
     }
 
     #[test]
@@ -147,13 +202,31 @@ mod tests {
         for seconds in [i64::MAX, i64::MIN] {
             assert_eq!(Moment::from_seconds(seconds, zone("UTC")), Err(TimeError::OutOfRange));
         }
-        assert_eq!(Moment::from_seconds(0, None).unwrap().format("%z", 100), Err(TimeError::NotInMoment));
-        assert_eq!(Moment::from_seconds(0, None).unwrap().format("%Y%Y", 7), Err(TimeError::TooLong));
+        assert_eq!(text(&Moment::from_seconds(0, None).unwrap(), "%z", 100), Err(TimeError::NotInMoment));
+        assert_eq!(text(&Moment::from_seconds(0, None).unwrap(), "%Y%Y", 7), Err(TimeError::TooLong));
         let edges = [DateTime::<Utc>::MIN_UTC.timestamp(), DateTime::<Utc>::MAX_UTC.timestamp()];
         for (seconds, name) in edges.into_iter().flat_map(|s| ["Asia/Tokyo", "America/Lima"].map(|name| (s, name))) {
             let moment = Moment::from_seconds(seconds, zone(name)).unwrap();
-            assert!(moment.format("%Y %c %+ %s %U %G", 1000).is_ok());
+            assert!(text(&moment, "%Y %c %+ %s %U %G", 1000).is_ok());
         }
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_general_way() {
+        let edges = [DateTime::<Utc>::MIN_UTC.timestamp(), -62_167_219_201, -62_167_219_200, -1, 0, 1_709_164_799];
+        let seconds = edges.into_iter().chain([253_402_300_799, 253_402_300_800]);
+        let moments =
+            seconds.flat_map(|s| [None, zone("Asia/Tokyo")].map(|zone| Moment::from_seconds(s, zone).unwrap()));
+        for moment in moments.chain(Moment::from_text("2016-12-31T23:59:60Z", None)) {
+            for format in ["%Y-%m-%d", "%d.%m.%Y %H:%M:%S é", "", "%y", "%%", "%-d", "%Yé%m"] {
+                assert_eq!(
+                    format_is_valid(format),
+                    !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
+                );
+                assert_eq!(text(&moment, format, 100), moment.formatted(format, 100), "{moment:?} {format}");
+            }
+        }
+        assert!(!format_is_valid("%Y%") && !format_is_valid("%Y%é"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Calls of imported functions and of chunks.
 
 use super::access::Access;
+use super::hooks::Hooks;
 use super::machine::{Frame, Machine};
+use super::output::Output;
 use super::semantics::{Form, Semantics};
-use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
+use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Params, arrange, in_order};
+use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Params, check_in_order, with_arranged};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
@@ -19,14 +21,39 @@ pub(super) fn steps(words: usize) -> u64 {
 }
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Calls the function of the call site at `at` with the top values.
-    pub(super) fn call<S: Semantics>(&mut self, at: u32) -> Result<()> {
+    /// Calls the function of the call site at `at` with the top values. Returns the word to continue at: text that the
+    /// next instruction, at `next`, writes as it is stays in the output.
+    #[inline(never)]
+    pub(super) fn call<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        let start = self.out.len();
+        match self.result_at::<S>(at)? {
+            Some(value) => self.push(value),
+            None if !H::WATCHES && self.is_written(next) => {
+                self.cx.go(next);
+                self.out.check(start)?;
+                return Ok(next + 1);
+            }
+            None => self.keep_output(start)?,
+        }
+        Ok(next)
+    }
+
+    /// Returns `true` if the instruction at `next` writes text as it is.
+    #[inline]
+    fn is_written(&self, next: usize) -> bool {
+        let word = A::at(self.program.words, next);
+        A::op(word) == Op::Emit && EscapeMode::is_verbatim(word >> 8)
+    }
+
+    /// Calls the function of the call site at `at` with the top values, and pops them. Without a result, its text is at
+    /// the end of the output.
+    #[inline]
+    fn result_at<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
         let result = self.result_of::<S>(&site)?;
         self.top -= site.params.len();
-        self.push(result);
-        Ok(())
+        Ok(result)
     }
 
     /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
@@ -35,7 +62,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let kept = A::at(self.values, memo);
         if kept.is_undefined() {
             let noted = self.cx.notes().count();
-            self.call::<S>(at)?;
+            let start = self.out.len();
+            match self.result_at::<S>(at)? {
+                Some(value) => self.push(value),
+                None => self.keep_output(start)?,
+            }
             // A call that recorded notes must record them every time.
             let quiet = self.cx.notes().count() == noted;
             if quiet && self.import_of(at).is_some_and(|builtin| builtin.pure) {
@@ -66,16 +97,31 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         linked.get(self.program.call_site(at).import as usize).map(|builtin| &**builtin)
     }
 
-    /// Returns the result of a call with the top values.
-    fn result_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
-        let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
+    /// Returns the result of a call with the top values. Without one, its text is at the end of the output.
+    #[inline]
+    fn result_of<S: Semantics>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
+        let linked: &'r Linked = self.linked;
+        let Some(builtin) = linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
-            return S::fault(&self.cx, capability_off(builtin));
+            return S::fault(&self.cx, capability_off(builtin)).map(Some);
         }
+        let Params::Named(params) = builtin.params else { return self.unnamed::<S>(builtin, site).map(Some) };
+        let first = self.top.checked_sub(site.params.len());
+        let given = first.and_then(|first| self.values.get(first..self.top)).unwrap_or(&[]);
+        let (cx, out) = (&self.cx, &mut self.out);
+        if site.gate.is_in_order() {
+            check_in_order(builtin, params, site.gate, given)?;
+            return run(cx, builtin, given, out);
+        }
+        with_arranged(builtin, params, site.params, given, |given| run(cx, builtin, given, out))
+    }
+
+    /// Returns the result of a call of a function whose parameters have no names.
+    fn unnamed<S: Semantics>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
         let given = self.topmost(site.params.len());
-        match &builtin.body {
-            Body::Host(_) => self.call_host(builtin, site, given),
-            _ => call_builtin::<S>(&self.cx, builtin, site.params, given)?.ok_or_else(|| self.corrupt()),
+        match call_unnamed::<S>(&self.cx, builtin, site.params, given)? {
+            Some(result) => Ok(result),
+            None => self.call_host(builtin, site, given),
         }
     }
 
@@ -150,27 +196,48 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 }
 
-/// Calls a function with the arguments of a call site for these parameters. `None` if its body takes others.
-#[inline]
+/// Calls a function with the arguments of a call site for these parameters. A text is a value of the run. `None` if the
+/// body takes other arguments.
 pub(crate) fn call_builtin<'r, S: Semantics>(
     cx: &Cx<'r>,
     builtin: &Builtin,
     places: &[u32],
     given: &[Value<'r>],
 ) -> Result<Option<Value<'r>>> {
-    let result = match (&builtin.body, &builtin.params) {
-        (Body::Native(body), Params::Named(params)) if in_order(builtin, params, places, given)? => body(cx, given),
-        (Body::Native(body), Params::Named(params)) => body(cx, &arrange(cx, builtin, params, places, given)?),
-        (Body::Template(body), Params::Named(params)) => {
-            let arguments = arrange(cx, builtin, params, places, given)?;
-            body(cx, arguments.first().copied().unwrap_or_default())
+    let Params::Named(params) = builtin.params else { return call_unnamed::<S>(cx, builtin, places, given) };
+    with_arranged(builtin, params, places, given, |given| {
+        let mut text = String::new();
+        match run(cx, builtin, given, &mut Output::new(&mut text, usize::MAX))? {
+            Some(result) => Ok(Some(result)),
+            None => cx.text(&text).map(Some),
         }
+    })
+}
+
+/// Calls a function whose parameters have no names. `None` if its body takes the names and values of a host.
+fn call_unnamed<'r, S: Semantics>(
+    cx: &Cx<'r>,
+    builtin: &Builtin,
+    places: &[u32],
+    given: &[Value<'r>],
+) -> Result<Option<Value<'r>>> {
+    match (&builtin.body, &builtin.params) {
         (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) | (Body::Overloaded, Params::Overloaded(_)) => {
-            S::call(cx, builtin, given, Form::of(places))
+            S::call(cx, builtin, given, Form::of(places)).map(Some)
         }
-        _ => return Ok(None),
-    };
-    result.map(Some)
+        _ => Ok(None),
+    }
+}
+
+/// Calls the body of a builtin with one value for each parameter. Without a result, its text is at the end of the output.
+#[inline]
+fn run<'v>(cx: &Cx<'v>, builtin: &Builtin, given: &[Value<'v>], out: &mut Output<'_>) -> Result<Option<Value<'v>>> {
+    match &builtin.body {
+        Body::Native(body) => body(cx, given).map(Some),
+        Body::Text(body) => out.lend(|out| body(cx, given, out)),
+        Body::Template(body) => body(cx, given.first().copied().unwrap_or_default()).map(Some),
+        _ => Err(cx.arity()),
+    }
 }
 
 #[cold]

@@ -126,7 +126,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     }
                 }
                 Op::EndIter => drop(self.loops.pop()),
-                Op::Call => self.call::<S>(a)?,
+                Op::Call => pc = self.call::<S, H>(a, pc)?,
                 Op::CallMemo => self.call_memo::<S>(a, operand())?,
                 Op::Apply => self.apply(a, operand())?,
                 Op::CallChunk => {

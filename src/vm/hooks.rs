@@ -8,6 +8,9 @@ use crate::value::Value;
 
 /// Observes a run. An empty method costs nothing.
 pub trait Hooks {
+    /// `true` if every instruction is observed by itself. Otherwise two may run as one.
+    const WATCHES: bool = true;
+
     /// Called before the instruction at word `at`. `state` returns the running code and the machine's heights.
     #[inline(always)]
     fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
@@ -31,7 +34,9 @@ pub trait Hooks {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 
-impl Hooks for NoHooks {}
+impl Hooks for NoHooks {
+    const WATCHES: bool = false;
+}
 
 /// The heights of the machine's stacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -329,6 +329,15 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
+    /// Moves the output since `start`, which is already charged, to the stack, as text.
+    #[inline]
+    pub(super) fn keep_output(&mut self, start: usize) -> Result<()> {
+        let text = self.cx.arena().text(self.out.since(start));
+        self.out.truncate(start);
+        self.push(text);
+        Ok(())
+    }
+
     /// Returns the error of the failure at offset `id`.
     #[cold]
     pub(super) fn failure(&self, id: u32) -> Box<Diagnostic> {

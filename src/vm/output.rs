@@ -96,6 +96,29 @@ impl<'o> Output<'o> {
         if self.text.len() > self.end { Err(self.full()) } else { Ok(()) }
     }
 
+    /// Lets `write` append text that [`Output::check`] accepts or that is taken back. If `write` fails, nothing is
+    /// appended.
+    #[inline]
+    pub(super) fn lend<R>(&mut self, write: impl FnOnce(&mut String) -> Result<R>) -> Result<R> {
+        let start = self.text.len();
+        let result = write(self.text);
+        self.fence = self.end.min(self.text.capacity());
+        if result.is_err() {
+            self.truncate(start);
+        }
+        result
+    }
+
+    /// Removes the text after the first `start` bytes and fails if there is too much text.
+    #[inline]
+    pub(super) fn check(&mut self, start: usize) -> Result<()> {
+        if self.text.len() <= self.end {
+            return Ok(());
+        }
+        self.truncate(start);
+        Err(self.full())
+    }
+
     /// Returns the number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         self.text.len()

@@ -87,7 +87,7 @@ pub async fn an_expectation_that_fails_changes_nothing(db: Arc<Database>) {
 async fn marks_of(store: &dyn Store, id: Uuid) -> (Vec<String>, Vec<(String, String)>) {
     let labels = store.metadata(MetadataOwner::Template(id), MetadataKind::Label).await.unwrap();
     let annotations = store.metadata(MetadataOwner::Template(id), MetadataKind::Annotation).await.unwrap();
-    assert!(labels.iter().all(|label| label.template_id == id));
+    assert!(labels.iter().all(|label| label.owner == MetadataOwner::Template(id)));
     let pairs = annotations.into_iter().map(|annotation| (annotation.key, annotation.value.unwrap())).collect();
     (labels.into_iter().map(|label| label.key).collect(), pairs)
 }

@@ -2,7 +2,7 @@
 //! Other offsets are invalid.
 
 use super::super::records::{
-    FAILURE_HEAD, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
+    FAILURE_HEAD, Gate, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
     unpack_segment,
 };
 use super::super::rows::{ImportKind, Signature};
@@ -144,7 +144,7 @@ impl Check<'_, '_> {
 
     fn sites(&self, facts: &mut [u64]) -> Result<()> {
         let mut at = 0;
-        while let Some((&[import, count], rest)) =
+        while let Some((&[import, count, gate], rest)) =
             self.tables.sites.get(at..).and_then(<[u32]>::split_first_chunk::<SITE_HEAD>)
         {
             let params = rest.get(..count as usize);
@@ -159,6 +159,9 @@ impl Check<'_, '_> {
             let named = params.get(usize::from(value && signature == Signature::OPEN)..).unwrap_or(&[]);
             let known = named.iter().all(|&param| param < most);
             self.require(Rule::V10, known, "an argument is for no parameter", at)?;
+            let in_order = Gate::new(params, signature.count(), 0).is_in_order();
+            let ordered = Gate::of_word(gate).is_in_order() == in_order;
+            self.require(Rule::V10, ordered, "the order of the arguments is not the recorded one", at)?;
             facts[at] = Fact::note(count, Needs::default());
             at += SITE_HEAD + params.len();
         }

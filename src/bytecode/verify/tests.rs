@@ -3,7 +3,7 @@
 use super::super::header::Dialect;
 use super::super::isa::Op;
 use super::super::operands::LoopField;
-use super::super::records::{Root, Scope, pack_path, pack_root};
+use super::super::records::{Gate, Root, Scope, pack_path, pack_root};
 use super::super::rows::{ChunkInfo, Handler, ImportKind, Number, Signature};
 use super::super::sections::{Parts, Properties};
 use super::{Maxima, Rule, Rules, Texts, verify};
@@ -32,7 +32,7 @@ fn program(words: &[u32]) -> Parts {
         pool: "mainaé".into(),
         words: words.to_vec(),
         paths: [path(Root::Global(0)), path(Root::Slot(1)), path(Root::Loop(0, LoopField::Index))].concat(),
-        sites: vec![0, 1, 0],
+        sites: vec![0, 1, Gate::new(&[0], Some(1), 0).word(), 0],
         keys: vec![2, 1, 2],
         scopes: vec![0, Scope::INPUTS, 1, 1, pack_root(Root::Slot(0))],
         strings: vec![[0, 4], [4, 5], [5, 7]],
@@ -202,7 +202,8 @@ fn each_rule_refuses_programs_that_break_it() {
         (Rule::V5, "a key without a name", but(|parts| parts.keys[1] = 3)),
         (Rule::V7, "fewer values than keys", gathering(&[load, op(Op::Map, 0), op(Op::Pop, 0), ret])),
         (Rule::V10, "a function that does not exist", gathering(&[load, op(Op::Apply, 1), 1, op(Op::Pop, 0), ret])),
-        (Rule::V10, "an argument for no parameter", but(|parts| parts.sites[2] = 1)),
+        (Rule::V10, "an argument for no parameter", but(|parts| parts.sites[3] = 1)),
+        (Rule::V10, "arguments in another order than recorded", but(|parts| parts.sites[2] = Gate::default().word())),
         (Rule::V10, "a call of nothing", but(|parts| parts.sites[0] = 1)),
         (Rule::V10, "an import of no kind", but(|parts| parts.imports[0][0] = 5)),
         (Rule::V11, "a circle that uses no fuel", program(&[op(Op::Text, 1), op(Op::Jump, 0)])),

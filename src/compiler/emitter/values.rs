@@ -7,8 +7,10 @@
 use smallvec::SmallVec;
 
 use super::state::{Emitter, OPERAND};
-use crate::bytecode::{ImportKind, Op, Root, Signature};
+use crate::bytecode::{Gate, ImportKind, Literal, Op, Root, Signature};
 use crate::compiler::tables::index;
+use crate::function::{Body, Builtin, Params, Type};
+use crate::value::{Text, Value};
 
 /// The number of a value that stays the same during a whole render: the instruction that pushes it and its operand.
 /// Equal numbers mean equal values.
@@ -19,8 +21,32 @@ impl ValueNumber {
     /// A value that may change.
     const UNKNOWN: ValueNumber = ValueNumber(u32::MAX);
 
+    /// Text that may change.
+    const TEXT: ValueNumber = ValueNumber(u32::MAX - 1);
+
     fn by(op: Op, operand: u32) -> ValueNumber {
         ValueNumber((op as u32) << 24 | operand & OPERAND)
+    }
+
+    fn may_change(self) -> bool {
+        self == Self::UNKNOWN || self == Self::TEXT
+    }
+
+    /// Returns `true` if the value is known to have the type.
+    fn is_a(self, ty: Type) -> bool {
+        static TEXT: Text<'_> = Text::new("");
+        let operand = self.0 & OPERAND;
+        let like = |op: Op| !self.may_change() && self.0 >> 24 == op as u32;
+        match ty {
+            Type::Any => true,
+            _ if self == Self::TEXT || like(Op::Str) => ty.admits(&Value::Str(&TEXT)),
+            _ if like(Op::Int) => ty.admits(&Value::Int(((operand << 8).cast_signed() >> 8).into())),
+            _ if like(Op::Lit) => match Literal::of(operand) {
+                Literal::False | Literal::True => ty.admits(&Value::Bool(true)),
+                Literal::Undefined | Literal::Null => false,
+            },
+            _ => false,
+        }
     }
 }
 
@@ -73,13 +99,51 @@ impl Emitter<'_> {
     /// Calls a function with the top values. `params` has the parameter index of each argument, or for a function with
     /// open parameters the string id of its name. The result of a `pure` function depends only on its arguments.
     pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
+        if !self.is_dead(Op::Call, params.len()) {
+            self.call_known((kind, name, signature), params, 0, pure);
+        }
+    }
+
+    /// Calls `builtin` with the top values. `params` has the parameter of each argument, as in [`Emitter::call`].
+    /// Arguments whose types are known here are not checked again.
+    pub fn call_builtin(&mut self, builtin: &Builtin, params: &[u32]) {
         if self.is_dead(Op::Call, params.len()) {
             return;
         }
+        let import = (builtin.kind, &*builtin.name, builtin.signature());
+        self.call_known(import, params, self.known(builtin, params), builtin.pure);
+        if let (Body::Text(_), Some(top)) = (&builtin.body, self.frame.values.last_mut())
+            && *top == ValueNumber::UNKNOWN
+        {
+            *top = ValueNumber::TEXT;
+        }
+    }
+
+    /// Returns the bits of the parameters whose arguments, the top values, are known to have the right type.
+    fn known(&self, builtin: &Builtin, places: &[u32]) -> u32 {
+        let Params::Named(params) = builtin.params else { return 0 };
+        let values = &self.frame.values;
+        let given = values.len().checked_sub(places.len()).and_then(|first| values.get(first..)).unwrap_or(&[]);
+        // The last of duplicate arguments counts.
+        places.iter().zip(given).fold(0, |known, (&place, number)| {
+            let bit = 1_u32.checked_shl(place).unwrap_or(0);
+            let is_known = params.get(place as usize).is_some_and(|param| number.is_a(param.ty));
+            if is_known { known | bit } else { known & !bit }
+        })
+    }
+
+    /// Calls an import with the top values, of which those for the parameters in the bits of `known` have the right type.
+    fn call_known(
+        &mut self,
+        (kind, name, signature): (ImportKind, &str, Signature),
+        params: &[u32],
+        known: u32,
+        pure: bool,
+    ) {
         let import = self.tables.import(kind, name, signature);
         let sites = &mut self.tables.parts.sites;
         let at = index(sites.len());
-        sites.extend([import, index(params.len())]);
+        sites.extend([import, index(params.len()), Gate::new(params, signature.count(), known).word()]);
         sites.extend(params);
         self.oversized |= params.len() > usize::from(u16::MAX);
         match self.memo(import, params).filter(|_| pure) {
@@ -114,7 +178,7 @@ impl Emitter<'_> {
         let values = &self.frame.values;
         let given = values.get(values.len().checked_sub(params.len())?..).filter(|_| self.optimise)?;
         let arguments: SmallVec<[_; 4]> = params.iter().copied().zip(given.iter().copied()).collect();
-        if arguments.is_empty() || arguments.iter().any(|(_, number)| *number == ValueNumber::UNKNOWN) {
+        if arguments.is_empty() || arguments.iter().any(|(_, number)| number.may_change()) {
             return None;
         }
         let fresh = index(self.memos.len());

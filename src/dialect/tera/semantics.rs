@@ -122,7 +122,7 @@ impl Semantics for Rules {
     fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match (mode, value) {
             (EscapeMode::Html, Value::Str(text)) if !HTML.needed(text.as_str()) => out.push_text(text),
-            (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str()).try_for_each(|piece| out.push(piece)),
+            (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str(), |piece| out.push(piece)),
             (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),

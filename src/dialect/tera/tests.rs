@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use super::{Rules, compile, parse, registry};
-use crate::bytecode::disassemble;
+use crate::bytecode::{Program, disassemble};
 use crate::compiler::{Compiled, Loader, Unit};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::function::Capabilities;
 use crate::limits::Limits;
 use crate::text::Source;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes};
-use crate::vm::{NoHooks, Run, Session, run};
+use crate::vm::{Hooks, NoHooks, Run, Session, run};
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -44,21 +44,25 @@ fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Res
 
 fn render(files: &'static [(&'static str, &'static str)], json: &str) -> Result<String, Errors> {
     let Compiled { program, .. } = compiled(files, false)?;
-    let (arena, names, limits, registry) = (Arena::new(), Arena::new(), Limits::default(), registry());
+    let (out, error) = rendered(&program, json, &Limits::default(), &mut NoHooks);
+    error.map_or(Ok(out), |error| Err(vec![error]))
+}
+
+/// Returns the output of a program, and its error.
+fn rendered<H: Hooks>(
+    program: &Program,
+    json: &str,
+    limits: &Limits,
+    hooks: &mut H,
+) -> (String, Option<Box<Diagnostic>>) {
+    let (arena, names, registry) = (Arena::new(), Arena::new(), registry());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).json(json).unwrap());
-    let linked = registry.link(program.imports()).map_err(|error| vec![error])?;
-    let what = Run {
-        program: &program,
-        linked: &linked,
-        inputs,
-        limits: &limits,
-        capabilities: Capabilities::NONE,
-        budgets: None,
-    };
+    let linked = registry.link(program.imports()).unwrap();
+    let what = Run { program, linked: &linked, inputs, limits, capabilities: Capabilities::NONE, budgets: None };
     let mut out = String::new();
-    run::<Rules, _>(&mut Session::new(), what, &mut out, &mut NoHooks).map_err(|error| vec![error])?;
-    Ok(out)
+    let error = run::<Rules, _>(&mut Session::new(), what, &mut out, hooks).err();
+    (out, error)
 }
 
 fn errors_of(source: &str) -> Vec<String> {
@@ -66,6 +70,70 @@ fn errors_of(source: &str) -> Vec<String> {
     let (_, errors) = parse(&arena, &Source::new("t", source), &Limits::default());
     let place = |error: &Diagnostic| error.position().map(|at| at.to_string()).unwrap_or_default();
     errors.iter().map(|error| format!("{} {}", place(error), error.code.name())).collect()
+}
+
+/// Observes every instruction by itself.
+struct Watcher;
+
+impl Hooks for Watcher {}
+
+/// Filters that give text.
+const WRITERS: &[&str] = &[
+    "upper",
+    "lower",
+    "capitalize",
+    "trim",
+    "truncate(length=2)",
+    "truncate(end=2)",
+    "replace(from='b', to='--')",
+    "replace(to='x', from='-')",
+    "replace(from=1, to='')",
+    "trim_end_matches(pat='e')",
+    "as_str",
+    "indent(first=true)",
+    "linebreaksbr",
+    "escape",
+    "addslashes",
+    "striptags",
+    "spaceless",
+    "json_encode",
+    "json_encode(pretty=true)",
+    "join(sep='é')",
+    "split(pat='-') | join",
+    "quote",
+    "squote",
+    "nindent(n=2)",
+    "to_yaml",
+    "to_json",
+    "b64encode",
+    "upper | lower | replace(from='b', to='')",
+];
+
+#[test]
+fn text_that_is_written_at_once_has_the_output_and_errors_of_two_instructions() {
+    let values = ["<b>Ab c</b>\\r\\n\\nd-e", "é'-\\\"", "", "a-b, and more text than fits into one block of memory"];
+    let values = values.map(|text| format!("\"{text}\"")).join("\n");
+    let values = values.lines().chain(["1", "2.5", "[\"a-b\", 1]", "{\"k\": \"v\"}", "null"]);
+    for (value, filter) in values.flat_map(|value| WRITERS.iter().map(move |filter| (value, filter))) {
+        let json = format!("{{\"xs\": [{value}, {value}]}}");
+        let program = |body: &str| {
+            let source: &'static str = String::leak(format!("{{% for x in xs %}}{body}{{% endfor %}}"));
+            compiled(Vec::leak(vec![("t", source)]), false).expect(source).program
+        };
+        let at_once = program(&format!(">{{{{ x | {filter} }}}}<"));
+        let limits = Limits::default();
+        let (out, error) = rendered(&at_once, &json, &limits, &mut NoHooks);
+        let kept = program(&format!("{{% set y = x | {filter} %}}>{{{{ y }}}}<"));
+        let (kept, kept_error) = rendered(&kept, &json, &limits, &mut NoHooks);
+        assert_eq!(error.as_ref().map(|error| &error.message), kept_error.as_ref().map(|error| &error.message));
+        assert_eq!(if error.is_none() { &*out } else { "" }, kept, "{value} {filter}");
+        for output_bytes in 0..=out.len() {
+            let limits = Limits { output_bytes, ..Limits::default() };
+            let shown = |(out, error): (String, Option<Box<Diagnostic>>)| (out, error.map(|error| error.to_string()));
+            let watched = shown(rendered(&at_once, &json, &limits, &mut Watcher));
+            assert_eq!(shown(rendered(&at_once, &json, &limits, &mut NoHooks)), watched, "{value} {filter}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The output buffer of the writers. Short texts are copied as blocks of fixed length.
 
+use std::cell::Cell;
+
 use crate::value::{BLOCK, Block, Text};
 
 /// A block of spaces.
@@ -19,6 +21,14 @@ const SPARE: usize = 1024;
 const MARKER_LINE: usize = 64;
 const KEY_LINE: usize = 80;
 const PAIR_LINE: usize = 112;
+
+/// Maximum size of the space that a thread keeps, in bytes.
+const KEPT: usize = 1 << 16;
+
+thread_local! {
+    /// Initialized space for text that is appended to other text.
+    static SPACE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Copies `bytes` into `chunk` at `at`.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -40,18 +50,28 @@ pub(in crate::value) struct Buffer {
 impl Buffer {
     /// Appends the output of `write` to `out`.
     pub fn append<R>(out: &mut String, write: impl FnOnce(&mut Buffer) -> R) -> R {
-        // Existing output is not validated again.
-        let (bytes, before) =
-            if out.is_empty() { (std::mem::take(out).into_bytes(), 0) } else { (Vec::new(), out.len()) };
-        let mut buffer = Buffer { bytes, len: 0, before };
+        if !out.is_empty() {
+            return Self::append_behind(out, write);
+        }
+        let mut buffer = Buffer { bytes: std::mem::take(out).into_bytes(), len: 0, before: 0 };
         let result = write(&mut buffer);
         buffer.bytes.truncate(buffer.len);
-        let text = String::from_utf8(buffer.bytes)
+        *out = String::from_utf8(buffer.bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        if before == 0 {
-            *out = text;
-        } else {
-            out.push_str(&text);
+        result
+    }
+
+    /// Appends the output of `write` to text, which is not validated again.
+    fn append_behind<R>(out: &mut String, write: impl FnOnce(&mut Buffer) -> R) -> R {
+        let mut buffer = Buffer { bytes: SPACE.take(), len: 0, before: out.len() };
+        let result = write(&mut buffer);
+        let bytes = buffer.bytes.get(..buffer.len).unwrap_or(&[]);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => out.push_str(text),
+            Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+        }
+        if buffer.bytes.len() <= KEPT {
+            SPACE.set(buffer.bytes);
         }
         result
     }

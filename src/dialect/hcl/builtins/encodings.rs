@@ -119,7 +119,9 @@ fn unzip<'v>(cx: &Cx<'v>, encoded: &str) -> Outcome<Value<'v>> {
 
 fn encode_url<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(percent_len(text, QUERY))?;
-    string(cx, &percent(text, QUERY).replace(' ', "+"))
+    let mut encoded = String::new();
+    percent(text, QUERY, &mut encoded);
+    string(cx, &encoded.replace(' ', "+"))
 }
 
 /// Decodes a part of a query. The reference keeps bytes that are not UTF-8; each becomes U+FFFD, as when it writes JSON.

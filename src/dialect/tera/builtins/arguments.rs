@@ -54,11 +54,21 @@ pub(super) fn missing(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
         .with_help(format!("add `{param}=…`"))
 }
 
-/// Returns the string that `make` creates, of at most `len` bytes, which are charged first. A length that does not fit
-/// a `usize` exceeds any limit.
-pub(super) fn made<'v>(cx: &Cx<'v>, len: Option<usize>, make: impl FnOnce() -> String) -> Result<Value<'v>> {
+/// The result of a body that appends text, or a text value that exists.
+pub(super) type Written<'v> = Result<Option<Value<'v>>>;
+
+/// Lets `write` append text of at most `len` bytes, which are charged first. A length that does not fit a `usize` exceeds
+/// any limit.
+#[inline]
+pub(super) fn written<'v>(
+    cx: &Cx<'v>,
+    len: Option<usize>,
+    out: &mut String,
+    write: impl FnOnce(&mut String),
+) -> Written<'v> {
     cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
-    Ok(cx.arena().text(&make()))
+    write(out);
+    Ok(None)
 }
 
 /// Returns a number, or null if it is not finite, as in JSON.

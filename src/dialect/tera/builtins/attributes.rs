@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hashbrown::HashSet;
+use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexMap;
 use smallvec::SmallVec;
 
@@ -211,12 +211,16 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let Some((items, attribute)) = by_attribute(cx, "filter `group_by`", args)? else { return cx.map(&[]) };
-    let mut groups: IndexMap<&'v str, Vec<Value<'v>>> = IndexMap::new();
+    let mut groups: IndexMap<&'v str, Vec<Value<'v>>, DefaultHashBuilder> = IndexMap::default();
     for item in items {
         let key = match attribute.of(*item)? {
             None | Some(Value::Null) => continue,
             Some(Value::Str(text)) => text.as_str(),
-            Some(other) => json(cx, other, JsonStyle::Compact)?.as_str().unwrap_or(""),
+            Some(other) => {
+                let mut key = String::new();
+                json(cx, other, JsonStyle::Compact, &mut key)?;
+                cx.arena().copy_str(&key)
+            }
         };
         cx.spend(key.len() as u64 / 64)?;
         groups.entry(key).or_default().push(*item);

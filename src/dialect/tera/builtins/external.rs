@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Local, SecondsFormat, Utc};
 
-use super::arguments::{made, subject, wrong};
+use super::arguments::{Written, subject, written, wrong};
 use super::testers::Asked;
 use crate::builtins;
 use crate::diagnostics::Result;
@@ -15,19 +15,19 @@ use crate::value::Value;
 builtins! {
     /// Filters, tests and functions that need other crates.
     pub(super) static EXTERNAL:
-    filter "title" (value: Str) = title, total (Str),
+    filter "title" (value: Str) => title, total (Str),
         "The first letter of each word as a capital, all others as small letters."
         [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
-    filter "urlencode" (value: Str) = url_encode, total (Str),
+    filter "urlencode" (value: Str) => url_encode, total (Str),
         "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
         [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
-    filter "urlencode_strict" (value: Str) = url_encode_strict, total (Str),
+    filter "urlencode_strict" (value: Str) => url_encode_strict, total (Str),
         "All but letters and digits percent-encoded."
         [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
-    filter "slugify" (value: Str) = slugify, total (Str),
+    filter "slugify" (value: Str) => slugify, total (Str),
         "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
         [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
-    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size, total (Size, Bool),
+    filter "filesizeformat" (value: Size, binary: Bool = false) => file_size, total (Size, Bool),
         "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
         [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
     test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,
@@ -44,34 +44,37 @@ builtins! {
         [r"{{ get_random(end=6) }}" => "E0405"];
 }
 
-fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(strings::any_case_len(text)), || strings::title(text))
+    written(cx, Some(strings::any_case_len(text)), out, |out| strings::title(text, out))
 }
 
-fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(percent::percent_len(text, URL_PATH)), || percent::percent(text, URL_PATH))
+    written(cx, Some(percent::percent_len(text, URL_PATH)), out, |out| percent::percent(text, URL_PATH, out))
 }
 
-fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(percent::percent_len(text, STRICT)), || percent::percent(text, STRICT))
+    written(cx, Some(percent::percent_len(text, STRICT)), out, |out| percent::percent(text, STRICT, out))
 }
 
-fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, strings::slug_len(text), || strings::slug(text))
+    written(cx, strings::slug_len(text), out, |out| strings::slug(text, out))
 }
 
-fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+/// Maximum bytes of a file size.
+const FILE_SIZE: usize = 16;
+
+fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
     let bytes = match *value {
         Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
         Value::Uint(n) => n,
         _ => return Err(cx.arity()),
     };
-    cx.text(&numbers::file_size(bytes, *binary))
+    written(cx, Some(FILE_SIZE), out, |out| numbers::file_size(bytes, *binary, out))
 }
 
 fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -1,6 +1,6 @@
 //! List filters: single items, joining, slicing.
 
-use super::arguments::{items, missing, wrong};
+use super::arguments::{Written, items, missing, wrong};
 use super::strings::unescaped;
 use super::text::Charged;
 use crate::builtins;
@@ -20,7 +20,7 @@ builtins! {
     filter "nth" (value: List, n: Any = absent) = nth,
         "The item at `n`, counted from 0; empty text where there is none."
         [r"{{ [3, 1] | nth(n=1) }}" => "1", r"{{ [3] | nth(n=1) }}" => "", r"{{ [3] | nth }}" => "E0402"];
-    filter "join" (value: List, sep: Str = str "") = join,
+    filter "join" (value: List, sep: Str = str "") => join,
         r"The items as one text, `sep` between them; `\n` and `\t` in it stand for a line feed and a tab."
         [r"{{ ['a', 1, 2.0] | join(sep=', ') }}" => "a, 1, 2"];
     filter "slice" (value: List, start: Any = absent, end: Any = absent) = slice,
@@ -53,10 +53,10 @@ fn nth<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     items.get(at).copied().map_or_else(|| cx.borrowed(""), Ok)
 }
 
-fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [_, sep] = args else { return Err(cx.arity()) };
     let (items, sep) = (items(cx, args)?, unescaped(cx, *sep)?);
-    let mut joined = Charged::new(cx);
+    let mut joined = Charged::new(cx, out);
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             joined.push(&sep)?;

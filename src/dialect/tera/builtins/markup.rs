@@ -1,8 +1,7 @@
 //! Filters that escape text for HTML and XML.
 
-use super::arguments::{made, subject};
+use super::arguments::{Written, subject, written};
 use crate::builtins;
-use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::markup::{self, Entities, HTML, SLASHES, XML};
 use crate::value::Value;
@@ -10,50 +9,51 @@ use crate::value::Value;
 builtins! {
     /// Filters that escape text for HTML and XML.
     pub(super) static MARKUP:
-    filter "escape" (value: Str) = escape, total (Str),
+    filter "escape" (value: Str) => escape, total (Str),
         "For HTML: `& < > \" ' /` as entities."
         [r"{{ '<b>a/b</b>' | escape }}" => "&lt;b&gt;a&#x2F;b&lt;&#x2F;b&gt;", r"{{ 1 | escape }}" => "E0403"];
-    filter "escape_xml" (value: Str) = escape_xml, total (Str),
+    filter "escape_xml" (value: Str) => escape_xml, total (Str),
         "For XML: `& < > \" '` as entities."
         [r#"{{ "<a b='c'/>" | escape_xml }}"# => "&lt;a b=&apos;c&apos;/&gt;"];
-    filter "addslashes" (value: Str) = add_slashes, total (Str),
+    filter "addslashes" (value: Str) => add_slashes, total (Str),
         "With a backslash before each backslash and quote."
         [r#"{{ "it's" | addslashes }}"# => r"it\'s"];
-    filter "striptags" (value: Str) = strip_tags, total (Str),
+    filter "striptags" (value: Str) => strip_tags, total (Str),
         "Without HTML tags and comments."
         [r"{{ '<p>a <b>b</b><!-- c --></p>' | striptags }}" => "a b"];
-    filter "spaceless" (value: Str) = spaceless, total (Str),
+    filter "spaceless" (value: Str) => spaceless, total (Str),
         "Without white space between tags."
         [r"{{ '<p> <b>a b</b> </p>' | spaceless }}" => "<p><b>a b</b></p>"];
 }
 
-fn escape<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    with_entities(cx, args, &HTML)
+fn escape<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    with_entities(cx, args, &HTML, out)
 }
 
-fn escape_xml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    with_entities(cx, args, &XML)
+fn escape_xml<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    with_entities(cx, args, &XML, out)
 }
 
-fn add_slashes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    with_entities(cx, args, &SLASHES)
+fn add_slashes<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    with_entities(cx, args, &SLASHES, out)
 }
 
-fn with_entities<'v>(cx: &Cx<'v>, args: &[Value<'v>], entities: &'static Entities) -> Result<Value<'v>> {
+fn with_entities<'v>(cx: &Cx<'v>, args: &[Value<'v>], entities: &'static Entities, out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
     if !entities.needed(text) {
         cx.spend(text.len() as u64 / 64)?;
-        return cx.borrowed(text);
+        cx.charge(size_of::<Value>())?;
+        return Ok(args.first().copied());
     }
-    made(cx, Some(entities.escaped_len(text)), || entities.escape(text))
+    written(cx, Some(entities.escaped_len(text)), out, |out| entities.escape_into(text, out))
 }
 
-fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(text.len()), || markup::strip_tags(text))
+    written(cx, Some(text.len()), out, |out| markup::strip_tags(text, out))
 }
 
-fn spaceless<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn spaceless<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(text.len()), || markup::spaceless(text))
+    written(cx, Some(text.len()), out, |out| markup::spaceless(text, out))
 }

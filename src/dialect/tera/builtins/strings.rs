@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{made, subject};
+use super::arguments::{Written, subject, written};
 use crate::builtins;
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::strings::{self, Indent};
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 builtins! {
     /// String filters.
     pub(super) static STRINGS:
-    filter "upper" (value: Str) = upper, total (Str),
+    filter "upper" (value: Str) => upper, total (Str),
         "All letters as capitals."
         [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
-    filter "lower" (value: Str) = lower, total (Str),
+    filter "lower" (value: Str) => lower, total (Str),
         "All letters as small letters."
         [r"{{ 'Web-API' | lower }}" => "web-api"];
-    filter "capitalize" (value: Str) = capitalize, total (Str),
+    filter "capitalize" (value: Str) => capitalize, total (Str),
         "The first letter as a capital, all others as small letters."
         [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
     filter "trim" (value: Str) = trim, total (Str),
@@ -36,53 +36,39 @@ builtins! {
     filter "trim_end_matches" (value: Str, pat: Str) = trim_end_matches, total (Str, Str),
         "Without the text `pat` at the end, however often it stands there."
         [r"{{ '//a/b//' | trim_end_matches(pat='/') }}" => "//a/b"];
-    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") = truncate, total (Str, Size, Str),
+    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") => truncate, total (Str, Size, Str),
         "The first `length` characters as a reader counts them, and `end` if that left any out."
         [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
     filter "wordcount" (value: Str) = wordcount, total (Str),
         "How many words there are between white space."
         [r"{{ ' one  two ' | wordcount }}" => "2"];
-    filter "replace" (value: Str, from: Str, to: Str) = replace, total (Str, Str, Str),
+    filter "replace" (value: Str, from: Str, to: Str) => replace, total (Str, Str, Str),
         "With every `from` replaced by `to`."
         [r"{{ 'a.b.c' | replace(from='.', to='-') }}" => "a-b-c", r"{{ 'a' | replace(from='a') }}" => "E0402"];
     filter "split" (value: Str, pat: Str) = split, total (Str, Str),
         r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
         [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
-    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) = indent, total (Str, Str, Bool, Bool),
+    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) => indent, total (Str, Str, Bool, Bool),
         "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A last line end goes."
         ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
-    filter "linebreaksbr" (value: Str) = line_breaks, total (Str),
+    filter "linebreaksbr" (value: Str) => line_breaks, total (Str),
         "With line ends as `<br>`."
         ["{{ 'a\nb' | linebreaksbr }}" => "a<br>b"];
 }
 
-fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    if text.is_ascii() {
-        return in_place(cx, text, str::make_ascii_uppercase);
-    }
-    made(cx, Some(strings::uppercase_len(text)), || text.to_uppercase())
+    written(cx, Some(strings::uppercase_len(text)), out, |out| strings::push_uppercase(text, out))
 }
 
-/// Returns a copy of `text`, changed in place by `change`.
-fn in_place<'v>(cx: &Cx<'v>, text: &str, change: impl FnOnce(&mut str)) -> Result<Value<'v>> {
-    cx.charge(text.len() + size_of::<Value>())?;
-    let copy = cx.arena().bump().alloc_str(text);
-    change(copy);
-    Ok(cx.arena().borrowed_text(copy))
+fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(strings::lowercase_len(text)), out, |out| strings::push_lowercase(text, out))
 }
 
-fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    if text.is_ascii() {
-        return in_place(cx, text, str::make_ascii_lowercase);
-    }
-    made(cx, Some(strings::lowercase_len(text)), || text.to_lowercase())
-}
-
-fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    made(cx, Some(strings::any_case_len(text)), || strings::capitalize(text))
+    written(cx, Some(strings::any_case_len(text)), out, |out| strings::capitalize(text, out))
 }
 
 fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -118,56 +104,65 @@ fn trim_end_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.borrowed(subject(cx, args)?.trim_end_matches(&*unescaped(cx, *pat)?))
 }
 
-fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, Value::Int(length), Value::Str(end)] = args else {
         // A length above `i64::MAX` truncates nothing.
-        return args.first().copied().ok_or_else(|| cx.arity());
+        return args.first().copied().map(Some).ok_or_else(|| cx.arity());
     };
     let (text, end) = (subject(cx, args)?, end.as_str());
     let length = usize::try_from(*length).unwrap_or(usize::MAX);
-    match strings::truncated(text, length) {
-        None => Ok(*value),
-        Some(kept) => made(cx, kept.len().checked_add(end.len()), || [kept, end].concat()),
-    }
+    let Some(kept) = strings::truncated(text, length) else { return Ok(Some(*value)) };
+    written(cx, kept.len().checked_add(end.len()), out, |out| out.extend([kept, end]))
 }
 
 fn wordcount<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
     cx.spend(text.len() as u64 / 64)?;
-    Ok(Value::uint(text.split_whitespace().count() as u64))
+    Ok(Value::uint(strings::word_count(text) as u64))
 }
 
-fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, Value::Str(from), Value::Str(to)] = args else { return Err(cx.arity()) };
     let (text, from, to) = (subject(cx, args)?, from.as_str(), to.as_str());
     cx.spend(text.len() as u64 / 64)?;
     let found = strings::occurrences(text, from);
     if found == 0 {
-        return Ok(*value);
+        return Ok(Some(*value));
     }
-    let len = strings::replaced_len(text, from, to, found).unwrap_or(usize::MAX);
-    cx.charge(len.saturating_add(size_of::<Value>()))?;
-    Ok(cx.arena().text_with(len, |out| strings::replace_into(text, from, to, |piece| out.push_str(piece))))
+    written(cx, strings::replaced_len(text, from, to, found), out, |out| {
+        strings::replace_into(text, from, to, |piece| out.push_str(piece));
+    })
 }
 
 fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [_, pat] = args else { return Err(cx.arity()) };
     let (text, pat) = (subject(cx, args)?, unescaped(cx, *pat)?);
-    let count = text.split(&*pat).count();
+    match pat.as_bytes() {
+        [byte] if byte.is_ascii() => {
+            split_at(cx, text, strings::occurrences(text, &pat) + 1, text.split(char::from(*byte)))
+        }
+        _ => split_at(cx, text, text.split(&*pat).count(), text.split(&*pat)),
+    }
+}
+
+/// Returns the list of the `count` parts of `text`.
+fn split_at<'v>(cx: &Cx<'v>, text: &str, count: usize, mut parts: impl Iterator<Item = &'v str>) -> Result<Value<'v>> {
     cx.spend(count as u64 + text.len() as u64 / 64)?;
     cx.charge(count.saturating_mul(2 * size_of::<Value>()))?;
-    let arena = cx.arena();
-    let parts: Vec<_> = text.split(&*pat).map(|part| arena.borrowed_text(part)).collect();
-    cx.list(&parts)
+    cx.charge((count + 2) * size_of::<Value>())?;
+    let texts = (0..count).map(|_| Text::new(parts.next().unwrap_or("")));
+    let texts: &[Text<'v>] = cx.arena().bump().alloc_slice_fill_iter(texts);
+    let items = cx.arena().bump().alloc_slice_fill_iter(texts.iter().map(Value::Str));
+    cx.within_depth(cx.arena().borrowed_list(items))
 }
 
-fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [_, Value::Str(prefix), Value::Bool(first), Value::Bool(blank)] = args else { return Err(cx.arity()) };
     let (text, indent) = (subject(cx, args)?, Indent { prefix: prefix.as_str(), first: *first, blank: *blank });
-    made(cx, indent.len(text), || indent.apply(text))
+    written(cx, indent.len(text), out, |out| indent.apply(text, out))
 }
 
-fn line_breaks<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn line_breaks<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, strings::line_breaks_to_br_len(text), || strings::line_breaks_to_br(text))
+    written(cx, strings::line_breaks_to_br_len(text), out, |out| strings::line_breaks_to_br(text, out))
 }

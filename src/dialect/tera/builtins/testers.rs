@@ -5,6 +5,7 @@ use super::arguments::{missing, wrong};
 use crate::builtins;
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
+use crate::stdlib::numbers::remainder;
 use crate::value::Value;
 
 builtins! {
@@ -136,11 +137,11 @@ fn undefined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 }
 
 fn odd<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `odd`", args, |asked| Ok(asked.number()? % 2.0 != 0.0))
+    ask(cx, "test `odd`", args, |asked| Ok(remainder(asked.number()?, 2.0) != 0.0))
 }
 
 fn even<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `even`", args, |asked| Ok(asked.number()? % 2.0 == 0.0))
+    ask(cx, "test `even`", args, |asked| Ok(remainder(asked.number()?, 2.0) == 0.0))
 }
 
 fn divisible_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -148,7 +149,7 @@ fn divisible_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let number = asked.number()?;
     match (asked.argument.as_f64(), asked.argument) {
         // Nothing is divisible by zero: the remainder is NaN.
-        (Some(divisor), _) => Ok(Value::Bool(number % divisor == 0.0)),
+        (Some(divisor), _) => Ok(Value::Bool(remainder(number, divisor) == 0.0)),
         (None, Value::Undefined) => Err(missing_argument(asked.of, "divisor", "a number")),
         (None, other) => Err(wrong(asked.of, "divisor", "a number", other)),
     }

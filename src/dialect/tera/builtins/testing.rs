@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bytecode::ImportKind::{self, Filter, Function, Test};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::{Body, Caches, Capabilities, Cx, Params, arrange};
+use crate::function::{Caches, Capabilities, Cx, Params, with_arranged};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
 
@@ -21,7 +21,7 @@ pub(super) fn call(
     let cx = Cx::new(&arena, Inputs::new(Value::Null), limits, Capabilities::ALL, &caches);
     let registry = super::registry();
     let builtin = registry.get(kind, name).expect("a builtin");
-    let (Params::Named(params), Body::Native(body)) = (&builtin.params, &builtin.body) else { panic!("not native") };
+    let Params::Named(params) = builtin.params else { panic!("not native") };
     let place = |name: &str| params.iter().rposition(|param| param.name == name).unwrap_or(usize::MAX) as u32;
     let places: Vec<u32> = args
         .iter()
@@ -30,7 +30,8 @@ pub(super) fn call(
         .collect();
     let given: Vec<_> =
         args.iter().map(|(_, json)| InputBuilder::new(&arena, &shapes).serialize(json).expect("JSON")).collect();
-    let answer = body(&cx, &arrange(&cx, builtin, params, &places, &given)?)?;
+    let answer =
+        with_arranged(builtin, params, &places, &given, |given| builtin.body.call(&cx, given).expect("a body"))?;
     Ok(serde_json::to_value(answer.to_data()).expect("JSON"))
 }
 

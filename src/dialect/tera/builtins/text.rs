@@ -1,5 +1,6 @@
 //! The text of a value in output, and text under construction that is charged as it grows.
 
+use super::arguments::Written;
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::numbers::write_plain_float;
@@ -35,16 +36,20 @@ pub(in crate::dialect::tera) fn write_text<E>(
     }
 }
 
-/// Text under construction in the arena of the render. Its space is charged before it is taken.
+/// Text under construction. Its space is charged before it is taken.
 pub(super) struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
-    text: bumpalo::collections::String<'v>,
+    out: &'c mut String,
+    /// The length of what precedes the text.
+    start: usize,
+    /// The length of text that is charged.
+    room: usize,
 }
 
 impl<'c, 'v> Charged<'c, 'v> {
-    /// Creates empty text.
-    pub(super) fn new(cx: &'c Cx<'v>) -> Self {
-        Self { cx, text: bumpalo::collections::String::new_in(cx.arena().bump()) }
+    /// Creates empty text behind `out`.
+    pub(super) fn new(cx: &'c Cx<'v>, out: &'c mut String) -> Self {
+        Self { cx, start: out.len(), out, room: 0 }
     }
 
     /// Appends the text of `value`.
@@ -53,43 +58,43 @@ impl<'c, 'v> Charged<'c, 'v> {
     }
 
     /// Appends `piece`.
+    #[inline]
     pub(super) fn push(&mut self, piece: &str) -> Result<()> {
         self.cx.spend(1)?;
-        let needed = self.text.len() + piece.len();
-        if needed > self.text.capacity() {
-            // The arena also keeps the space that the text leaves when it grows.
-            let capacity = needed.max(2 * self.text.capacity());
-            self.cx.charge(capacity)?;
-            self.text.reserve_exact(capacity - self.text.len());
+        let needed = self.out.len() - self.start + piece.len();
+        if needed > self.room {
+            // Each charge at least doubles the room, so there are few.
+            self.room = needed.max(2 * self.room);
+            self.cx.charge(self.room)?;
         }
-        self.text.push_str(piece);
+        self.out.push_str(piece);
         Ok(())
     }
 
-    /// Returns the finished text as a value.
-    pub(super) fn finish(self) -> Result<Value<'v>> {
+    /// Ends the text.
+    pub(super) fn finish(self) -> Written<'v> {
         self.cx.charge(size_of::<Value>())?;
-        Ok(self.cx.arena().borrowed_text(self.text.into_bump_str()))
+        Ok(None)
     }
 }
 
-/// Returns `value` as JSON, charged as it grows.
-pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Result<Value<'v>> {
-    let mut text = String::new();
-    write_json(value, style, &mut text, &mut charges(cx))?;
-    cx.text(&text)
+/// Appends `value` as JSON, charged as it grows.
+pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle, out: &mut String) -> Written<'v> {
+    let start = out.len();
+    write_json(value, style, out, &mut charges(cx, start))?;
+    cx.charge(out.len() - start + size_of::<Value>())?;
+    Ok(None)
 }
 
-/// Returns `value` as YAML with a final newline, charged as it grows.
-pub(super) fn yaml(cx: &Cx<'_>, value: Value<'_>) -> Result<String> {
-    let mut text = String::new();
-    write_yaml(value, &mut text, &mut charges(cx))?;
-    Ok(text)
+/// Appends `value` as YAML with a final newline, charged as it grows.
+pub(super) fn yaml(cx: &Cx<'_>, value: Value<'_>, out: &mut String) -> Result<()> {
+    let start = out.len();
+    write_yaml(value, out, &mut charges(cx, start))
 }
 
-/// Returns a function that charges for text which has grown to a length, with one step for each call.
-fn charges<'c>(cx: &'c Cx<'_>) -> impl FnMut(usize) -> Result<()> + 'c {
-    let mut charged = 0;
+/// Returns a function that charges for text which has grown from one length to another, with one step for each call.
+fn charges<'c>(cx: &'c Cx<'_>, start: usize) -> impl FnMut(usize) -> Result<()> + 'c {
+    let mut charged = start;
     move |len| {
         let grown = len.saturating_sub(charged);
         charged = charged.max(len);

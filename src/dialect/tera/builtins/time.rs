@@ -1,8 +1,7 @@
 //! The filter that formats dates.
 
-use super::arguments::wrong;
+use super::arguments::{Written, wrong};
 use crate::builtins;
-use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::limits::Limit;
 use crate::stdlib::time::{Moment, TimeError, format_is_valid, zone};
@@ -11,7 +10,7 @@ use crate::value::Value;
 builtins! {
     /// Date filters.
     pub(super) static TIME:
-    filter "date" (value: Any, format: Str = str "%Y-%m-%d", timezone: Str = absent) = date,
+    filter "date" (value: Any, format: Str = str "%Y-%m-%d", timezone: Str = absent) => date,
         "Seconds since 1970, an RFC 3339 moment, a date and time or a date, by a strftime `format`, in `timezone`."
         [
             r"{{ 0 | date }}" => "1970-01-01",
@@ -28,7 +27,7 @@ const DATE: &str = "filter `date`";
 /// Maximum number of bytes for a two-letter directive: a signed year, a zone name, nanoseconds.
 const WIDEST: usize = 64;
 
-fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, pattern, timezone] = args else { return Err(cx.arity()) };
     let format = pattern.as_str().ok_or_else(|| cx.arity())?;
     cx.spend(format.len() as u64)?;
@@ -48,12 +47,14 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     };
     let allowed = format.len().saturating_mul(WIDEST);
     cx.charge(allowed)?;
-    let text = moment.and_then(|moment| moment.format(format, allowed)).map_err(|error| match error {
+    let start = out.len();
+    moment.and_then(|moment| moment.format(format, allowed, out)).map_err(|error| match error {
         TimeError::TooLong => Limit::Memory.error(cx.limits().memory),
         TimeError::NotInMoment => {
             wrong(DATE, "format", "one that the value can fill", *pattern).with_note(error.to_string())
         }
         _ => wrong(DATE, "value", "a moment in time", *value).with_note(error.to_string()),
-    });
-    cx.text(&text?)
+    })?;
+    cx.charge(out.len() - start + size_of::<Value>())?;
+    Ok(None)
 }

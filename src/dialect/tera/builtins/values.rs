@@ -1,6 +1,6 @@
 //! Filters that take values of several types.
 
-use super::arguments::{made, wrong};
+use super::arguments::{Written, wrong};
 use super::text::{Charged, json};
 use crate::builtins;
 use crate::diagnostics::{Code, Result};
@@ -17,10 +17,10 @@ builtins! {
     filter "reverse" (value: Any) = reverse, total (Str) or (List),
         "The items of a list or the characters of a text from last to first."
         [r"{{ 'abc' | reverse }}{{ [1, 2] | reverse }}" => "cba[2, 1]", r"{{ 1 | reverse }}" => "E0403"];
-    filter "json_encode" (value: Any, pretty: Any = absent) = json_encode,
+    filter "json_encode" (value: Any, pretty: Any = absent) => json_encode,
         "As JSON with sorted keys, on one line or `pretty`."
         [r#"{{ [1, "a", 2.0] | json_encode }}"# => r#"[1,"a",2.0]"#, r"{{ [1] | json_encode(pretty=true) }}" => "[\n  1\n]"];
-    filter "as_str" (value: Any) = as_str,
+    filter "as_str" (value: Any) => as_str,
         "As the text that output shows."
         [r"{{ 1.0 | as_str | length }}" => "1"];
     filter "get" (value: Any, key: Str, default: Any = absent) = get, total (Map, Str, Present),
@@ -55,24 +55,28 @@ fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
             let reversed: Vec<_> = list.items().iter().rev().copied().collect();
             cx.list(&reversed)
         }
-        Value::Str(text) => made(cx, Some(text.as_str().len()), || strings::reversed(text.as_str())),
+        Value::Str(text) => {
+            let text = text.as_str();
+            cx.charge(text.len() + size_of::<Value>())?;
+            Ok(cx.arena().text(&strings::reversed(text)))
+        }
         other => Err(wrong("filter `reverse`", "value", "a list or a string", *other)),
     }
 }
 
-fn json_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn json_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, pretty] = args else { return Err(cx.arity()) };
     // Any value except true is compact, whatever its type.
     let style = if matches!(pretty, Value::Bool(true)) { JsonStyle::Pretty } else { JsonStyle::Compact };
-    json(cx, *value, style)
+    json(cx, *value, style, out)
 }
 
-fn as_str<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn as_str<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value] = args else { return Err(cx.arity()) };
     if let Value::Str(_) = value {
-        return Ok(*value);
+        return Ok(Some(*value));
     }
-    let mut text = Charged::new(cx);
+    let mut text = Charged::new(cx, out);
     text.value(*value)?;
     text.finish()
 }

@@ -56,7 +56,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.lint_arguments(builtin, call);
         self.at(call.span);
-        self.emitter.call(builtin.kind, call.name.text, builtin.signature(), &targets, builtin.pure);
+        self.emitter.call_builtin(builtin, &targets);
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
         }
         self.at(span);
-        self.emitter.call(ImportKind::Test, name.text, builtin.signature(), &targets, builtin.pure);
+        self.emitter.call_builtin(builtin, &targets);
         if negated {
             self.emitter.op(Op::Not, &[]);
         }

@@ -18,10 +18,10 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.op(Op::Scope, &[scope]);
         let kind = ImportKind::Filter;
         let found = self.unit.registry.get(kind, "json_encode");
-        match found.and_then(|found| Some((found.signature(), parameter(found, "pretty")?))) {
-            Some((signature, pretty)) => {
+        match found.and_then(|found| Some((found, parameter(found, "pretty")?))) {
+            Some((found, pretty)) => {
                 self.emitter.constant(Constant::Bool(true));
-                self.emitter.call(kind, "json_encode", signature, &[0, pretty], true);
+                self.emitter.call_builtin(found, &[0, pretty]);
             }
             None => {
                 self.emitter.op(Op::Pop, &[]);

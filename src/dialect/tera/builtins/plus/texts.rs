@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::builtins;
 use crate::diagnostics::{Code, Result};
-use crate::dialect::tera::builtins::arguments::{made, size, subject, wrong};
+use crate::dialect::tera::builtins::arguments::{Written, size, subject, written, wrong};
 use crate::dialect::tera::builtins::text::write_text;
 use crate::function::Cx;
 use crate::stdlib::base64::{base64, base64_len, octets_of_base64};
@@ -14,19 +14,19 @@ use crate::value::{QUOTED, Value, write_quoted};
 builtins! {
     /// Filters of text.
     pub(super) static TEXTS:
-    filter "quote" (value: Any) = quote,
+    filter "quote" (value: Any) => quote,
         "A string, number or boolean between double quotes, escaped for YAML; nothing for null."
         [
             r#"{{ 'say "hi"' | quote }} {{ 8080 | quote }}"# => r#""say \"hi\"" "8080""#,
             r"{{ [1] | quote }}" => "E0403",
         ];
-    filter "squote" (value: Any) = squote,
+    filter "squote" (value: Any) => squote,
         "A string, number or boolean between single quotes, with `'` doubled as YAML reads it; nothing for null. Text with line breaks needs `quote`."
         [
             r#"{{ "it's" | squote }} {{ 8080 | squote }}"# => "'it''s' '8080'",
             "{{ 'a\nb' | squote }}" => "E0403",
         ];
-    filter "nindent" (value: Str, n: Size) = nindent,
+    filter "nindent" (value: Str, n: Size) => nindent,
         "On a new line, with `n` spaces before every line."
         ["a:{{ 'b: 1\nc: 2' | nindent(n=2) }}" => "a:\n  b: 1\n  c: 2", r"{{ 'a' | nindent }}" => "E0402"];
     filter "trunc" (value: Str, length: Int) = trunc,
@@ -35,7 +35,7 @@ builtins! {
     filter "dns_label" (value: Str) = dns_label,
         "As a name that Kubernetes accepts: lower-case ASCII letters, digits and hyphens, at most 63, with no hyphen at the ends. Other characters become hyphens."
         [r"{{ 'My_App v1.2 ' | dns_label }}" => "my-app-v1-2", r"{{ '__' | dns_label }}" => "E0403"];
-    filter "b64encode" (value: Str) = b64encode,
+    filter "b64encode" (value: Str) => b64encode,
         "As base64."
         [r"{{ 'grün' | b64encode }}" => "Z3LDvG4="];
     filter "b64decode" (value: Str) = b64decode,
@@ -60,38 +60,39 @@ fn scalar<'v>(of: &str, value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
     }
 }
 
-fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value] = args else { return Err(cx.arity()) };
-    let Some(text) = scalar("filter `quote`", *value)? else { return cx.borrowed("") };
-    made(cx, text.len().checked_mul(QUOTED), || {
-        let mut quoted = String::new();
-        write_quoted(&text, &mut quoted);
-        quoted
-    })
+    let Some(text) = scalar("filter `quote`", *value)? else { return cx.borrowed("").map(Some) };
+    written(cx, text.len().checked_mul(QUOTED), out, |out| write_quoted(&text, out))
 }
 
-fn squote<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn squote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     const SQUOTE: &str = "filter `squote`";
     let [value] = args else { return Err(cx.arity()) };
-    let Some(text) = scalar(SQUOTE, *value)? else { return cx.borrowed("") };
+    let Some(text) = scalar(SQUOTE, *value)? else { return cx.borrowed("").map(Some) };
     cx.spend(text.len() as u64 / 64)?;
     if text.chars().any(char::is_control) {
         let error = wrong(SQUOTE, "value", "text in one line, without control characters", *value);
         return Err(error.with_help("use `quote`, which has escapes"));
     }
-    made(cx, text.len().checked_mul(2), || format!("'{}'", text.replace('\'', "''")))
+    written(cx, text.len().checked_mul(2), out, |out| {
+        out.push('\'');
+        strings::replace_into(&text, "'", "''", |piece| out.push_str(piece));
+        out.push('\'');
+    })
 }
 
-fn nindent<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn nindent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [_, n] = args else { return Err(cx.arity()) };
     let text = subject(cx, args)?;
     let n = size(cx, *n)?;
     cx.spend(text.len() as u64 / 64)?;
     let lines = 1 + text.bytes().filter(|byte| *byte == b'\n').count();
     let len = lines.checked_mul(n.saturating_add(1)).and_then(|more| more.checked_add(text.len()));
-    made(cx, len, || {
+    written(cx, len, out, |out| {
         let start = format!("\n{}", " ".repeat(n));
-        format!("{start}{}", text.replace('\n', &start))
+        out.push_str(&start);
+        strings::replace_into(text, "\n", &start, |piece| out.push_str(piece));
     })
 }
 
@@ -115,9 +116,9 @@ fn dns_label<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn b64encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn b64encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    made(cx, Some(base64_len(text.len())), || base64(text.as_bytes()))
+    written(cx, Some(base64_len(text.len())), out, |out| out.push_str(&base64(text.as_bytes())))
 }
 
 fn b64decode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
