@@ -257,7 +257,7 @@ fn named(n: usize) -> Value {
 fn mesh(n: usize) -> Value {
     let route = |s: usize, r: usize| {
         json!({
-            "path": format!("/{}/v{}{}", word(n + r, s), n % 4 + 1, if (n + r) % 2 == 0 { "/" } else { "" }),
+            "path": format!("/{}/v{}{}", word(n + r, s), n % 4 + 1, if (n + r).is_multiple_of(2) { "/" } else { "" }),
             "port": 8000 + (n * 13 + s * 7 + r) % 900,
         })
     };
@@ -265,7 +265,7 @@ fn mesh(n: usize) -> Value {
         json!({
             "name": format!("{}_{}_{s}", word(n, s), word(s, n)),
             "tier": pick(&["front", "middle", "back"], n + s),
-            "public": (n + s) % 4 == 0,
+            "public": (n + s).is_multiple_of(4),
             "ports": list(2, |p| json!({"name": format!("p{p}-{}", word(p, n)), "number": 8000 + (n * 31 + s + p) % 999})),
             "routes": list(4, |r| route(s, r)),
         })
@@ -312,7 +312,7 @@ fn batch(n: usize) -> Value {
             "command": format!("/bin/{} --from {} --to {} --limit {}", word(n, j), word(j, 3), word(n, 5), n * 3 + j),
             "env": env,
             "cpu": (n + j) as f64 * 0.75 + 0.61,
-            "memory": 64 * ((n + j) as i64 % 16 + 1) * if (n + j) % 2 == 0 { 1 } else { -1 },
+            "memory": 64 * ((n + j) as i64 % 16 + 1) * if (n + j).is_multiple_of(2) { 1 } else { -1 },
         })
     };
     let config = |c: usize| {
@@ -339,14 +339,14 @@ fn state(n: usize) -> Value {
             })),
             "cpu": 50 * ((n + u + c) % 9 + 1),
             "memory": 64 * ((n * 3 + u + c) % 12 + 1),
-            "probe": if (n + c) % 3 == 0 { Value::Null } else { json!({
+            "probe": if (n + c).is_multiple_of(3) { Value::Null } else { json!({
                 "path": format!("/{}/health", word(n, c)), "port": 9000 + c, "period": 5 + (n + u) % 25,
             }) },
         })
     };
     let unit = |u: usize| {
         let mut unit = json!({
-            "kind": if (n + u) % 3 == 0 { "DaemonSet" } else { "StatefulSet" },
+            "kind": if (n + u).is_multiple_of(3) { "DaemonSet" } else { "StatefulSet" },
             "name": format!("{}-{}-{u}", word(n, u), word(u, n)),
             "replicas": (n + u) % 5 + 1,
             "labels": {"app": word(n, u), "team": word(u, 2), "zone": format!("z{}", (n + u) % 6), "shard": format!("s{}", n % 32)},
@@ -356,11 +356,11 @@ fn state(n: usize) -> Value {
                 "name": format!("{}-{v}", word(v, n)),
                 "path": format!("/var/lib/{}/{v}", word(n, v)),
                 "size": 10 * ((n + v) % 20 + 1),
-                "read_only": (n + u + v) % 2 == 0,
+                "read_only": (n + u + v).is_multiple_of(2),
             })),
             "containers": list(3, |c| container(u, c)),
         });
-        if (n + u) % 2 == 0 {
+        if (n + u).is_multiple_of(2) {
             unit["account"] = json!(format!("{}-runner", word(n, u)));
         }
         unit

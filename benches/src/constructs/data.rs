@@ -79,11 +79,11 @@ fn fields(n: usize) -> Map<String, Value> {
         "size": n * 7_919 * 1_031,
         "digits": (n * 37).to_string(),
         "decimal": format!("{n}.25"),
-        "flag": n % 3 == 0,
-        "other": n % 2 == 0,
+        "flag": n.is_multiple_of(3),
+        "other": n.is_multiple_of(2),
         "list": [a, b, c, word],
         "nums": [n % 13, n % 7, n % 29, n % 3],
-        "filled": if n % 2 == 0 { json!([a, b]) } else { json!([]) },
+        "filled": if n.is_multiple_of(2) { json!([a, b]) } else { json!([]) },
         "mixed": [a, "Web", b, "web", a],
         "ports": ports,
         "map": {"app": a, "tier": b, "zone": c, "name": word},
@@ -101,7 +101,7 @@ fn fields(n: usize) -> Map<String, Value> {
         unreachable!("a map")
     };
     // Missing in half of the items.
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         fields.insert("maybe".into(), json!(word));
     }
     fields

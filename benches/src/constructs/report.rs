@@ -80,7 +80,11 @@ fn ratios(rows: &[Measured], peer: usize, pick: fn(&Cost) -> f64) -> Vec<(f64, S
 fn median(ratios: &[(f64, String)]) -> f64 {
     let middle = |at: usize| ratios.get(at).map_or(f64::NAN, |(ratio, _)| *ratio);
     let half = ratios.len() / 2;
-    if ratios.len() % 2 == 0 && half > 0 { f64::midpoint(middle(half - 1), middle(half)) } else { middle(half) }
+    if ratios.len().is_multiple_of(2) && half > 0 {
+        f64::midpoint(middle(half - 1), middle(half))
+    } else {
+        middle(half)
+    }
 }
 
 fn summary(out: &mut String, peer: &str, bars: Option<Bars>, ratios: &[(f64, String)]) {
