@@ -3,7 +3,7 @@
 //! `cargo bench -p dropforge-benches --bench table [-- --write] [-- --rounds N] [-- --only WORKLOAD…]`
 //!
 //! Outputs are compared before anything is timed. Rounds are interleaved, and the minimum CPU time counts. With
-//! `--write`, `docs/speed.md` and the plot of W7 are updated. Rows of tasks that were not measured stay.
+//! `--write`, `RESULTS.md`, the README's table and the plot of W7 are updated. Rows of tasks that were not measured stay.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use dropforge_benches::processes::{cold, instructions, memory, printed};
 use dropforge_benches::subject::Bar;
 use dropforge_benches::table::{self, Row, markdown, rows, thousands, time, updated};
 use dropforge_benches::w7::{self, CLUSTERS, Files, Fleet};
-use dropforge_benches::{WORKLOADS, clock, config, plot, w1};
+use dropforge_benches::{WORKLOADS, clock, config, plot, summary, w1};
 
 /// Default rounds: of tasks that take microseconds, of processes, of tasks that take about a second.
 const ROUNDS: usize = 400;
@@ -63,9 +63,9 @@ fn main() {
     for (_, section) in SECTIONS.into_iter().filter(|(id, _)| wanted(id)) {
         table.extend(section(&arguments));
     }
-    println!("{}", markdown(&table, true));
+    println!("{}", markdown(&table));
     if arguments.write {
-        write(&markdown(&table, false));
+        write(&markdown(&table));
     }
 }
 
@@ -243,13 +243,20 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Replaces the table between its marks in `docs/speed.md`.
+/// Updates the table of `RESULTS.md`, and the README's, which is read off it.
 fn write(table: &str) {
-    let path = home().join("../docs/speed.md");
-    let readme = std::fs::read_to_string(&path).expect("docs/speed.md");
-    let (head, rest) = readme.split_once("<!-- figures -->\n").expect("where the table begins");
+    let (results, readme) = (home().join("RESULTS.md"), home().join("../README.md"));
+    let table = replace(&results, |old| updated(old, table));
+    replace(&readme, |_| summary::readme(&table));
+}
+
+/// Replaces the table between its marks in a file, and returns it.
+fn replace(path: &Path, new: impl FnOnce(&str) -> String) -> String {
+    let text = std::fs::read_to_string(path).expect("a file with a table");
+    let (head, rest) = text.split_once("<!-- figures -->\n").expect("where the table begins");
     let (old, tail) = rest.split_once("<!-- /figures -->").expect("where the table ends");
-    let table = updated(old, table);
-    let readme = format!("{head}<!-- figures -->\n{table}<!-- /figures -->{tail}");
-    std::fs::write(&path, readme).expect("docs/speed.md can be written");
+    let table = new(old);
+    let text = format!("{head}<!-- figures -->\n{table}<!-- /figures -->{tail}");
+    std::fs::write(path, text).expect("the file can be written");
+    table
 }

@@ -3,11 +3,14 @@
 pub mod bulk;
 pub mod clock;
 pub mod config;
+pub mod constructs;
 pub mod engines;
+pub mod families;
 pub mod files;
 pub mod plot;
 pub mod processes;
 pub mod subject;
+pub mod summary;
 pub mod table;
 pub mod tasks;
 pub mod typed;
@@ -24,7 +27,7 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// The workloads that are short enough to repeat, by id.
-pub const WORKLOADS: [(&str, Make); 21] = [
+pub const WORKLOADS: [(&str, Make); 30] = [
     ("w1-render", w1::render),
     ("w1-checked", w1::checked),
     ("w1-render-all", w1::render_all),
@@ -46,6 +49,15 @@ pub const WORKLOADS: [(&str, Make); 21] = [
     ("w3-write", w3::write),
     ("w3-compile", w3::compile),
     ("w3-text", w3::text),
+    families::WORKLOADS[0],
+    families::WORKLOADS[1],
+    families::WORKLOADS[2],
+    families::WORKLOADS[3],
+    families::WORKLOADS[4],
+    families::WORKLOADS[5],
+    families::WORKLOADS[6],
+    families::WORKLOADS[7],
+    families::WORKLOADS[8],
 ];
 
 /// Workloads with long runs.

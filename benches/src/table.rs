@@ -107,21 +107,16 @@ pub fn thousands(number: f64, digits: usize) -> String {
     out + rest
 }
 
-/// Formats rows as Markdown, with or without the targets. Cells that repeat from row to row are left empty.
-pub fn markdown(rows: &[Row], targets: bool) -> String {
-    let more = if targets { [" bar | |", "--:|---|"] } else { [""; 2] };
-    let mut out = format!("| what | ours | beside | theirs | ratio |{}\n|---|--:|---|--:|--:|{}\n", more[0], more[1]);
+/// Formats rows as Markdown. Cells that repeat from row to row are left empty.
+pub fn markdown(rows: &[Row]) -> String {
+    let mut out = String::from("| what | ours | beside | theirs | ratio | bar | |\n|---|--:|---|--:|--:|--:|---|\n");
     let mut before = "";
     for row in rows {
         let (task, ours) = if row.task == before { ("", "") } else { (row.task.as_str(), row.ours.as_str()) };
         before = &row.task;
         let Row { peer, theirs, ratio, bar, .. } = row;
-        let _ = write!(out, "| {task} | {ours} | {peer} | {theirs} | {ratio} |");
-        if targets {
-            let reached = row.reached.map_or("", |reached| if reached { "reached" } else { "missed" });
-            let _ = write!(out, " {bar} | {reached} |");
-        }
-        out.push('\n');
+        let reached = row.reached.map_or("", |reached| if reached { "reached" } else { "missed" });
+        let _ = writeln!(out, "| {task} | {ours} | {peer} | {theirs} | {ratio} | {bar} | {reached} |");
     }
     out
 }

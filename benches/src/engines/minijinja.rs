@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use minijinja::Environment;
-use minijinja::value::{Serde, Value as Input};
+use minijinja::value::{Kwargs, Serde, Value as Input};
 use serde_json::Value;
 
 use super::{Engine, Templates, append, quote};
@@ -19,6 +19,18 @@ pub struct Minijinja {
 
 fn filter(value: &Input) -> String {
     value.as_str().map_or_else(|| quote(&value.to_string()), quote)
+}
+
+/// JSON text as serde_json writes it. `tojson` writes spaces.
+fn json(value: &Input) -> String {
+    serde_json::to_string(value).expect("a value of JSON")
+}
+
+/// The first characters of a text, which minijinja leaves to other crates.
+fn truncate(text: &str, given: Kwargs) -> Result<String, minijinja::Error> {
+    let (length, end): (usize, &str) = (given.get("length")?, given.get("end")?);
+    let at = text.char_indices().nth(length).map(|(at, _)| at);
+    Ok(at.map_or_else(|| text.to_owned(), |at| format!("{}{end}", &text[..at])))
 }
 
 fn pairs(map: &Input) -> impl Iterator<Item = (Input, Input)> {
@@ -39,6 +51,8 @@ impl Engine for Minijinja {
     fn new(templates: Templates) -> Self {
         let mut environment = Environment::new();
         environment.add_filter("shq", filter);
+        environment.add_filter("json_encode", json);
+        environment.add_filter("truncate", truncate);
         let templates = Box::leak(Box::new(templates));
         let mut this = Self { environment, templates, shared: Vec::new(), ready: Input::UNDEFINED };
         this.compile();

@@ -19,6 +19,11 @@ fn filter(value: &tera2::Value, _: Kwargs, _: &State) -> String {
     value.as_str().map_or_else(|| quote(&value.to_string()), quote)
 }
 
+/// JSON text, which tera 2 leaves to other crates.
+fn json(value: &tera2::Value, _: Kwargs, _: &State) -> String {
+    serde_json::to_string(value).expect("a value of JSON")
+}
+
 fn context(inputs: &Value) -> Context {
     Context::from_serialize(inputs).expect("a map")
 }
@@ -35,6 +40,7 @@ impl Engine for Tera2 {
     fn new(templates: Templates) -> Self {
         let mut tera = Tera::default();
         tera.register_filter("shq", filter);
+        tera.register_filter("json_encode", json);
         let mut this = Self { tera, templates, shared: Context::new(), ready: Context::new() };
         this.compile();
         this
