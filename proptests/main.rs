@@ -9,6 +9,7 @@ mod documents;
 mod hcl_collections;
 mod hcl_json;
 mod hcl_syntax;
+mod inputs;
 mod machines;
 mod numbers;
 mod scan;

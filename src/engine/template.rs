@@ -19,7 +19,7 @@ use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 #[cfg(feature = "compile")]
 use crate::specialise::Known;
-use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
+use crate::value::{InputSpace, Inputs, OutputFormat, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
 /// Memory of a lint with its labels and its suggestion.
@@ -74,9 +74,11 @@ pub(super) struct Findings {
     pub escape: bool,
 }
 
+/// What renders without a session keep.
+type Kept = (Session, InputSpace);
+
 thread_local! {
-    /// The session for renders without one.
-    static SESSION: RefCell<Session> = RefCell::default();
+    static KEPT: RefCell<Kept> = RefCell::default();
 }
 
 impl Template {
@@ -205,14 +207,16 @@ impl Template {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn render_into<T: Serialize + ?Sized>(&self, input: &T, out: &mut String) -> Result<()> {
-        let (arena, names) = (Arena::new(), Arena::new());
-        let shapes = Shapes::new(&names);
-        let inputs = named(InputBuilder::new(&arena, &shapes).serialize(input)?)?;
-        SESSION.with(|session| match session.try_borrow_mut() {
-            Ok(mut session) => self.render_inputs(&mut session, inputs, out),
-            // The session is in use: a registered function is rendering a template of its own.
-            Err(_) => self.render_inputs(&mut Session::new(), inputs, out),
+        KEPT.with(|kept| match kept.try_borrow_mut() {
+            Ok(mut kept) => self.render_given(&mut kept, input, out),
+            // In use: a registered function or an input is rendering a template of its own.
+            Err(_) => self.render_given(&mut Kept::default(), input, out),
         })
+    }
+
+    fn render_given<T: Serialize + ?Sized>(&self, kept: &mut Kept, input: &T, out: &mut String) -> Result<()> {
+        let (session, space) = kept;
+        space.with(|builder| self.render_inputs(session, named(builder.serialize(input)?)?, out))
     }
 
     /// Renders converted inputs in a session that keeps its memory. On an error the buffer is unchanged.

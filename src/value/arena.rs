@@ -56,14 +56,15 @@ impl Arena {
         Text::prefix_of(padded.into_bump_str(), text.len())
     }
 
+    /// Returns a text value that borrows a long `text` and copies a short one, because nothing is known about the bytes
+    /// after it.
+    pub(super) fn given_text<'v>(&'v self, text: &'v str) -> Value<'v> {
+        if text.len() > BLOCK { self.borrowed_text(text) } else { self.text(text) }
+    }
+
     /// Returns a text value that borrows `text`.
     pub fn borrowed_text<'v>(&'v self, text: &'v str) -> Value<'v> {
         Value::Str(self.bump.alloc(Text::new(text)))
-    }
-
-    /// Returns a text value that borrows the first `len` bytes of `buffer`.
-    pub(super) fn prefix_text<'v>(&'v self, buffer: &'v str, len: usize) -> Value<'v> {
-        Value::Str(self.bump.alloc(Text::prefix_of(buffer, len)))
     }
 
     /// Returns a text value of at most `len` bytes that `write` builds in place.
@@ -78,6 +79,14 @@ impl Arena {
         let mut summary = Summary::default();
         let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| summary.add(item)).copied());
         Value::List(self.bump.alloc(List::summarized(items, summary.held())))
+    }
+
+    /// Returns a map value that copies `values`, which are as many as the shape has keys.
+    #[inline(always)]
+    pub(super) fn copied_map<'v>(&'v self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Value<'v> {
+        let mut summary = Summary::default();
+        let values = self.bump.alloc_slice_fill_iter(values.iter().inspect(|value| summary.add(value)).copied());
+        Value::Map(self.bump.alloc(Map::summarized(shape, values, summary.held())))
     }
 
     /// Returns a list value that borrows `items`.

@@ -1,11 +1,12 @@
-//! Reads inputs directly into an arena: JSON text or any deserializer, borrowing text where possible.
+//! Builds inputs directly in an arena: from JSON text, owned data, any deserializer and anything that serializes.
 
-use std::cell::{Cell, RefCell};
-use std::fmt;
+use std::cell::{RefCell, RefMut};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer};
 
-use super::data::visit_scalars;
+use super::deserialize::Seed;
+use super::outline::{Place, Step};
+use super::read_json::Reader;
 use super::{Arena, Data, DataMap, Shape, Shapes, Text, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -25,8 +26,6 @@ pub struct InputBuilder<'v, 'w> {
     arena: &'v Arena,
     shapes: &'v Shapes<'w>,
     scratch: RefCell<Scratch<'v>>,
-    /// The JSON text that strings are borrowed from.
-    read: Cell<&'v str>,
 }
 
 /// Maximum nesting of an input, which bounds the use of the host's stack.
@@ -40,15 +39,38 @@ pub(super) fn too_deep() -> Box<Diagnostic> {
 
 /// The entries of the containers under construction, innermost last.
 #[derive(Debug, Default)]
-struct Scratch<'v> {
+pub(super) struct Scratch<'v> {
     keys: Vec<&'v str>,
-    values: Vec<Value<'v>>,
+    pub values: Vec<Value<'v>>,
+}
+
+/// A map under construction.
+pub(super) struct OpenMap<'w> {
+    /// The last key. `None` if the keys are pending instead.
+    step: Option<&'w Step<'w>>,
+    /// The numbers of keys and values pending before it.
+    mark: (usize, usize),
+}
+
+impl<'w> OpenMap<'w> {
+    /// Returns the expected next key.
+    #[inline(always)]
+    pub fn expected(&self) -> Option<&'w Step<'w>> {
+        self.step?.expected()
+    }
+
+    /// Adds an expected key. Returns the place of its value.
+    #[inline(always)]
+    pub fn enter(&mut self, step: &'w Step<'w>) -> Place<'w, 'w> {
+        self.step = Some(step);
+        step.place()
+    }
 }
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// Returns a builder that stores values in `arena` and interns shapes in `shapes`.
     pub fn new(arena: &'v Arena, shapes: &'v Shapes<'w>) -> Self {
-        Self { arena, shapes, scratch: RefCell::default(), read: Cell::default() }
+        Self { arena, shapes, scratch: RefCell::default() }
     }
 
     /// Returns the arena that stores the values.
@@ -58,24 +80,23 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
 
     /// Reads a value from JSON text. Strings without escapes borrow from it.
     pub fn json(&self, text: &'v str) -> Result<Value<'v>> {
+        let mark = self.open();
+        if let Some(value) = Reader::new(self, &mut self.scratch.borrow_mut(), text).document(self.whole()) {
+            return Ok(value);
+        }
+        self.cut(mark);
+        self.explained(text)
+    }
+
+    /// Reads a value from text that is not JSON, for the error.
+    #[cold]
+    fn explained(&self, text: &'v str) -> Result<Value<'v>> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        self.read.set(text);
-        let value = Seed(self).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+        let value = self.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
         value.map_err(|error| match error.to_string() {
             why if why.starts_with("recursion limit") => too_deep(),
             why => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {why}")),
         })
-    }
-
-    /// Returns a text value. A slice of the JSON text is borrowed together with the bytes after it; any other text is
-    /// copied, because nothing is known about the bytes after it.
-    fn text(&self, text: &'v str) -> Value<'v> {
-        let read = self.read.get();
-        let at = text.as_ptr().addr().wrapping_sub(read.as_ptr().addr());
-        match read.get(at..) {
-            Some(rest) if text.len() <= rest.len() => self.arena.prefix_text(rest, text.len()),
-            _ => self.arena.text(text),
-        }
     }
 
     /// Reads a value from any deserializer.
@@ -83,7 +104,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         &self,
         deserializer: D,
     ) -> std::result::Result<Value<'v>, D::Error> {
-        Seed(self).deserialize(deserializer)
+        Seed(self, self.whole()).deserialize(deserializer)
     }
 
     /// Converts an owned value, borrowing its texts and keys.
@@ -91,7 +112,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// `limit.depth` for data that nests deeper than 128 levels.
     pub fn data(&self, data: &'v Data) -> Result<Value<'v>> {
-        self.owned(data, MAX_DEPTH)
+        self.owned(data, self.whole(), MAX_DEPTH)
     }
 
     /// Converts an owned map, borrowing its texts and keys.
@@ -99,11 +120,11 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// Same as [`InputBuilder::data`].
     pub fn data_map(&self, map: &'v DataMap) -> Result<Value<'v>> {
-        self.owned_map(map, MAX_DEPTH)
+        self.owned_map(map, self.whole(), MAX_DEPTH)
     }
 
     /// Converts an owned value with at most `levels` levels.
-    fn owned(&self, data: &'v Data, levels: usize) -> Result<Value<'v>> {
+    fn owned(&self, data: &'v Data, place: Place<'_, 'w>, levels: usize) -> Result<Value<'v>> {
         Ok(match data {
             Data::Null => Value::Null,
             Data::Bool(b) => Value::Bool(*b),
@@ -113,42 +134,54 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Data::Str(text) => self.arena.borrowed_text(text),
             Data::List(items) => {
                 let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
-                let items = items.iter().map(|item| self.owned(item, levels));
+                let place = self.item(place);
+                let items = items.iter().map(|item| self.owned(item, place, levels));
                 self.arena.borrowed_list(self.arena.bump().alloc_slice_try_fill_iter(items)?)
             }
-            Data::Map(map) => self.owned_map(map, levels)?,
+            Data::Map(map) => self.owned_map(map, place, levels)?,
         })
     }
 
-    fn owned_map(&self, map: &'v DataMap, levels: usize) -> Result<Value<'v>> {
+    fn owned_map(&self, map: &'v DataMap, place: Place<'_, 'w>, levels: usize) -> Result<Value<'v>> {
         let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
-        let values = map.values().map(|value| self.owned(value, levels));
-        let values = self.arena.bump().alloc_slice_try_fill_iter(values)?;
-        let keys = self.arena.bump().alloc_slice_fill_iter(map.keys().map(String::as_str));
-        Ok(self.map(keys, values))
+        let mut open = self.open_map(place, &self.scratch());
+        for (key, value) in map {
+            let place = self.enter(&mut open, key, |key| key);
+            match self.owned(value, place, levels) {
+                Ok(value) => self.push(value),
+                Err(error) => {
+                    self.cut(open.mark);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(self.finish_map(open, &mut self.scratch()))
     }
 
-    /// Returns a map of `keys` and `values`. The last value of a duplicate key wins.
-    pub(super) fn map(&self, keys: &[&'v str], values: &'v [Value<'v>]) -> Value<'v> {
+    /// Returns a map of `keys` and a copy of `values`. The last value of a duplicate key wins.
+    fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
         if let Some(shape) = self.shapes.intern(keys) {
-            return self.arena.shaped_map(shape, values);
+            return self.arena.copied_map(shape, values);
         }
-        match Shape::without_duplicates(
-            self.arena,
-            self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| Text::new(key))),
-        ) {
-            Some(shape) => self.arena.shaped_map(shape, values),
+        let texts = self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| Text::new(key)));
+        match Shape::without_duplicates(self.arena, texts) {
+            Some(shape) => self.arena.copied_map(shape, values),
             None => {
                 let entries: Vec<_> = keys.iter().copied().zip(values.iter().copied()).collect();
-                self.arena.map(&super::arena::last_of_each(&entries))
+                let (keys, values): (Vec<_>, Vec<_>) = super::arena::last_of_each(&entries).into_iter().unzip();
+                self.map(&keys, &values)
             }
         }
     }
 
     /// Begins a container: the numbers of keys and values pending before it.
     pub(super) fn open(&self) -> (usize, usize) {
-        let scratch = self.scratch.borrow();
-        (scratch.keys.len(), scratch.values.len())
+        self.scratch.borrow().mark()
+    }
+
+    /// Drops what is pending since `mark`.
+    pub(super) fn cut(&self, mark: (usize, usize)) {
+        self.scratch.borrow_mut().cut(mark);
     }
 
     pub(super) fn push(&self, value: Value<'v>) {
@@ -164,89 +197,103 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     pub(super) fn close_list(&self, mark: (usize, usize)) -> Value<'v> {
         let mut scratch = self.scratch.borrow_mut();
         let list = self.arena.list(scratch.values.get(mark.1..).unwrap_or(&[]));
-        scratch.values.truncate(mark.1);
+        scratch.cut(mark);
         list
     }
 
     pub(super) fn close_map(&self, mark: (usize, usize)) -> Value<'v> {
-        let mut scratch = self.scratch.borrow_mut();
-        let values = self.arena.bump().alloc_slice_copy(scratch.values.get(mark.1..).unwrap_or(&[]));
-        let map = self.map(scratch.keys.get(mark.0..).unwrap_or(&[]), values);
-        scratch.keys.truncate(mark.0);
-        scratch.values.truncate(mark.1);
-        map
-    }
-}
-
-struct Seed<'b, 'v, 'w>(&'b InputBuilder<'v, 'w>);
-
-impl<'de: 'v, 'v, 'w: 'v> DeserializeSeed<'de> for Seed<'_, 'v, 'w> {
-    type Value = Value<'v>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
-    type Value = Value<'v>;
-
-    visit_scalars!(Value);
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
-        self.deserialize(deserializer)
+        self.finish_map(OpenMap { step: None, mark }, &mut self.scratch())
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'v>, E> {
-        Ok(self.0.text(text))
+    /// Returns the place of the whole inputs.
+    pub(super) fn whole(&self) -> Place<'v, 'w> {
+        self.shapes.inputs()
     }
 
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'v>, E> {
-        Ok(self.0.arena.text(text))
+    pub(super) fn scratch(&self) -> RefMut<'_, Scratch<'v>> {
+        self.scratch.borrow_mut()
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
-        let mark = self.0.open();
-        while let Some(item) = access.next_element_seed(Seed(self.0))? {
-            self.0.push(item);
+    /// Returns the place of the items of the list at `list`.
+    #[inline(always)]
+    pub(super) fn item(&self, list: Place<'_, 'w>) -> Place<'w, 'w> {
+        self.shapes.outline(list).map(|outline| &outline.items)
+    }
+
+    /// Begins the map at `place`.
+    #[inline(always)]
+    pub(super) fn open_map(&self, place: Place<'_, 'w>, scratch: &Scratch<'v>) -> OpenMap<'w> {
+        let step = self.shapes.outline(place).map(|outline| &outline.start);
+        OpenMap { step, mark: scratch.mark() }
+    }
+
+    /// Adds a key; `copy` makes it last. Returns the place of its value.
+    #[inline]
+    pub(super) fn enter<'k>(
+        &self,
+        map: &mut OpenMap<'w>,
+        key: &'k str,
+        copy: impl FnOnce(&'k str) -> &'v str,
+    ) -> Place<'w, 'w> {
+        match map.expected() {
+            Some(step) if step.key() == key => map.enter(step),
+            _ => self.enter_slowly(map, key, &mut self.scratch(), copy),
         }
-        Ok(self.0.close_list(mark))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
-        let mark = self.0.open();
-        while let Some(key) = access.next_key_seed(KeySeed(self.0.arena))? {
-            let value = access.next_value_seed(Seed(self.0))?;
-            self.0.push_entry(key, value);
+    /// Adds a key that was not expected; `copy` makes it last. Returns the place of its value.
+    #[inline(never)]
+    pub(super) fn enter_slowly<'k>(
+        &self,
+        map: &mut OpenMap<'w>,
+        key: &'k str,
+        scratch: &mut Scratch<'v>,
+        copy: impl FnOnce(&'k str) -> &'v str,
+    ) -> Place<'w, 'w> {
+        if let Some(step) = map.step {
+            if let Some(next) = self.shapes.follow(step, key) {
+                return map.enter(next);
+            }
+            scratch.keys.extend(step.keys());
+            map.step = None;
         }
-        Ok(self.0.close_map(mark))
+        scratch.keys.push(copy(key));
+        None
+    }
+
+    /// Returns the finished map.
+    #[inline(always)]
+    pub(super) fn finish_map(&self, map: OpenMap<'w>, scratch: &mut Scratch<'v>) -> Value<'v> {
+        let values = scratch.values.get(map.mark.1..).unwrap_or(&[]);
+        let value = match map.step.and_then(|step| step.shape.get()) {
+            Some(shape) => self.arena.copied_map(shape, values),
+            None => self.finish_new(&map, scratch),
+        };
+        scratch.cut(map.mark);
+        value
+    }
+
+    /// Finishes a map whose keys were not found in this order before.
+    #[inline(never)]
+    fn finish_new(&self, map: &OpenMap<'w>, scratch: &Scratch<'v>) -> Value<'v> {
+        let values = scratch.values.get(map.mark.1..).unwrap_or(&[]);
+        let Some(step) = map.step else {
+            return self.map(scratch.keys.get(map.mark.0..).unwrap_or(&[]), values);
+        };
+        let keys = step.keys();
+        step.shape.set(self.shapes.intern(&keys));
+        self.map(&keys, values)
     }
 }
 
-/// Reads a map key, borrowing it where possible.
-struct KeySeed<'v>(&'v Arena);
-
-impl<'de: 'v, 'v> DeserializeSeed<'de> for KeySeed<'v> {
-    type Value = &'v str;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<&'v str, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de: 'v, 'v> Visitor<'de> for KeySeed<'v> {
-    type Value = &'v str;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text key")
+impl Scratch<'_> {
+    fn mark(&self) -> (usize, usize) {
+        (self.keys.len(), self.values.len())
     }
 
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> std::result::Result<&'v str, E> {
-        Ok(key)
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> std::result::Result<&'v str, E> {
-        Ok(self.0.copy_str(key))
+    fn cut(&mut self, (keys, values): (usize, usize)) {
+        self.keys.truncate(keys);
+        self.values.truncate(values);
     }
 }
 

@@ -11,6 +11,7 @@ use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::HashTable;
 
 use super::borrowed::Summary;
+use super::outline::{Learned, Outline, Place, STEPS, Step};
 use super::{Arena, Text, Value};
 
 /// Largest map that is searched linearly, which compares few keys besides their lengths. Larger ones are searched by their
@@ -203,6 +204,9 @@ pub struct Shapes<'w> {
     /// A hash of the ids of recently requested shapes, and the predicted next shape for each such hash.
     last: Cell<u32>,
     next: [Cell<Option<&'w Shape<'w>>>; 1 << GUESSES],
+    /// The outline of whole inputs, and how many steps and outlines there may be in addition.
+    inputs: Learned<'w>,
+    room: Cell<u32>,
 }
 
 /// Number of predicted shapes, as a power of two.
@@ -217,7 +221,37 @@ impl<'w> Shapes<'w> {
     /// Returns an interner whose shapes live in `arena`.
     pub fn new(arena: &'w Arena) -> Self {
         let (hasher, next) = (DefaultHashBuilder::default(), [const { Cell::new(None) }; 1 << GUESSES]);
-        Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next }
+        let (inputs, room) = (Cell::default(), Cell::new(STEPS));
+        Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next, inputs, room }
+    }
+
+    /// Returns `true` if there is no room for another shape or outline.
+    pub(super) fn is_full(&self) -> bool {
+        self.room.get() == 0 || self.table.borrow().len() >= INTERNED
+    }
+
+    /// Returns the place of whole inputs.
+    pub(super) fn inputs(&self) -> Place<'_, 'w> {
+        Some(&self.inputs)
+    }
+
+    /// Returns the outline of a place. `None` if there is none, and no room for one.
+    #[inline(always)]
+    pub(super) fn outline(&self, place: Place<'_, 'w>) -> Option<&'w Outline<'w>> {
+        let learned = place?;
+        learned.get().or_else(|| self.new_outline(learned))
+    }
+
+    #[cold]
+    fn new_outline(&self, learned: &Learned<'w>) -> Option<&'w Outline<'w>> {
+        self.room.set(self.room.get().checked_sub(1)?);
+        learned.set(Some(self.arena.bump().alloc(Outline::new())));
+        learned.get()
+    }
+
+    /// Returns the step from `step` to `key`. `None` if there is none, and no room for one.
+    pub(super) fn follow(&self, step: &'w Step<'w>, key: &str) -> Option<&'w Step<'w>> {
+        step.follow(key, self.arena, &self.room)
     }
 
     /// Returns the shared shape of `keys`, or `None` if a key is duplicated or the interner is full.

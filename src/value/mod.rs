@@ -12,19 +12,24 @@
 mod arena;
 mod borrowed;
 mod data;
+mod deserialize;
 mod entries;
 mod equal;
 mod extended;
 mod input_builder;
+mod input_space;
 mod inputs;
 mod json;
 #[cfg(feature = "yaml")]
 mod json_check;
 mod map;
 mod merge;
+mod outline;
 mod output;
+mod read_json;
 #[cfg(feature = "yaml")]
 mod scan;
+mod serialize_key;
 mod serializer;
 mod text;
 mod typed;
@@ -46,6 +51,8 @@ pub use equal::equal;
 pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown, Writing};
 #[doc(hidden)]
 pub use input_builder::InputBuilder;
+#[doc(hidden)]
+pub use input_space::InputSpace;
 #[doc(hidden)]
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};

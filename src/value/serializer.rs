@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple};
 
-use super::input_builder::{MAX_DEPTH, too_deep};
+use super::input_builder::{MAX_DEPTH, OpenMap, too_deep};
+use super::outline::Place;
+use super::serialize_key::KeySerializer;
 use super::{InputBuilder, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -20,16 +22,20 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// assert_eq!(serde_json::to_string(&value.to_data()).unwrap(), r#"["a",1,null]"#);
     /// ```
     pub fn serialize<T: Serialize + ?Sized>(&self, input: &T) -> Result<Value<'v>> {
-        input.serialize(Serializer { builder: self, depth: 0 }).map_err(|refused| match refused {
-            Refused::Deep => too_deep(),
-            Refused::Other(why) => Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}")),
+        let mark = self.open();
+        input.serialize(Serializer { builder: self, depth: 0, place: self.whole() }).map_err(|refused| {
+            self.cut(mark);
+            match refused {
+                Refused::Deep => too_deep(),
+                Refused::Other(why) => Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}")),
+            }
         })
     }
 }
 
 /// The reason for refusing an input.
 #[derive(Debug)]
-enum Refused {
+pub(super) enum Refused {
     /// It nests too deep.
     Deep,
     /// A message.
@@ -59,22 +65,49 @@ type Made<'v> = std::result::Result<Value<'v>, Refused>;
 struct Serializer<'b, 'v, 'w> {
     builder: &'b InputBuilder<'v, 'w>,
     depth: usize,
+    place: Place<'b, 'w>,
 }
 
-/// A list or map under construction. `variant` wraps the result as `{variant: …}`.
-struct Compound<'b, 'v, 'w> {
+/// A list under construction. `variant` wraps it as `{variant: …}`.
+struct ListCompound<'b, 'v, 'w> {
+    /// The serializer of items.
     serializer: Serializer<'b, 'v, 'w>,
     mark: (usize, usize),
     variant: Option<&'static str>,
 }
 
+/// A map under construction. `variant` wraps it as `{variant: …}`.
+struct MapCompound<'b, 'v, 'w> {
+    /// The serializer of the value whose key was given last.
+    serializer: Serializer<'b, 'v, 'w>,
+    map: OpenMap<'w>,
+    variant: Option<&'static str>,
+    /// `true` between a key and its value.
+    has_key: bool,
+}
+
 impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
-    fn open(self, variant: Option<&'static str>) -> std::result::Result<Compound<'b, 'v, 'w>, Refused> {
-        if self.depth >= MAX_DEPTH {
-            return Err(Refused::Deep);
-        }
-        let serializer = Serializer { builder: self.builder, depth: self.depth + 1 };
-        Ok(Compound { serializer, mark: self.builder.open(), variant })
+    fn inner(self) -> std::result::Result<Self, Refused> {
+        if self.depth >= MAX_DEPTH { Err(Refused::Deep) } else { Ok(Self { depth: self.depth + 1, ..self }) }
+    }
+
+    fn open_list(self, variant: Option<&'static str>) -> std::result::Result<ListCompound<'b, 'v, 'w>, Refused> {
+        let place = self.builder.item(self.place);
+        let serializer = Serializer { place, ..self.inner()? };
+        Ok(ListCompound { serializer, mark: self.builder.open(), variant })
+    }
+
+    fn open_map(self, variant: Option<&'static str>) -> std::result::Result<MapCompound<'b, 'v, 'w>, Refused> {
+        let map = self.builder.open_map(self.place, &self.builder.scratch());
+        Ok(MapCompound { serializer: self.inner()?, map, variant, has_key: false })
+    }
+
+    /// Adds a value to the innermost container. Of a value that is refused, nothing is left.
+    fn push<T: Serialize + ?Sized>(self, value: &T) -> std::result::Result<(), Refused> {
+        let mark = self.builder.open();
+        let value = value.serialize(self).inspect_err(|_| self.builder.cut(mark))?;
+        self.builder.push(value);
+        Ok(())
     }
 
     fn wrapped(self, variant: Option<&'static str>, value: Value<'v>) -> Value<'v> {
@@ -85,26 +118,47 @@ impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
     }
 }
 
-impl<'v, 'w: 'v> Compound<'_, 'v, 'w> {
+impl<'v, 'w: 'v> ListCompound<'_, 'v, 'w> {
     fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), Refused> {
-        let value = item.serialize(self.serializer)?;
-        self.serializer.builder.push(value);
-        Ok(())
-    }
-
-    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> std::result::Result<(), Refused> {
-        let value = value.serialize(self.serializer)?;
-        let builder = self.serializer.builder;
-        builder.push_entry(builder.arena().copy_str(key), value);
-        Ok(())
+        self.serializer.push(item)
     }
 
     fn list(self) -> Value<'v> {
         self.serializer.wrapped(self.variant, self.serializer.builder.close_list(self.mark))
     }
+}
 
-    fn map(self) -> Value<'v> {
-        self.serializer.wrapped(self.variant, self.serializer.builder.close_map(self.mark))
+impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
+    fn key<'k>(&mut self, key: &'k str, copy: impl FnOnce(&'k str) -> &'v str) {
+        self.serializer.place = self.serializer.builder.enter(&mut self.map, key, copy);
+        self.has_key = true;
+    }
+
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Refused> {
+        self.serializer.push(value)?;
+        self.has_key = false;
+        Ok(())
+    }
+
+    fn entry<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> std::result::Result<(), Refused> {
+        self.expect(false)?;
+        self.key(key, |key| key);
+        self.value(value)
+    }
+
+    fn map(self) -> Made<'v> {
+        self.expect(false)?;
+        let builder = self.serializer.builder;
+        let map = builder.finish_map(self.map, &mut builder.scratch());
+        Ok(self.serializer.wrapped(self.variant, map))
+    }
+
+    /// Checks that keys and values alternate: is there a key without a value?
+    fn expect(&self, has_key: bool) -> std::result::Result<(), Refused> {
+        match self.has_key == has_key {
+            true => Ok(()),
+            false => Err(Refused::Other("the keys and values of a map do not alternate".to_owned())),
+        }
     }
 }
 
@@ -117,13 +171,13 @@ macro_rules! scalars {
 impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
     type Ok = Value<'v>;
     type Error = Refused;
-    type SerializeSeq = Compound<'b, 'v, 'w>;
-    type SerializeTuple = Compound<'b, 'v, 'w>;
-    type SerializeTupleStruct = Compound<'b, 'v, 'w>;
-    type SerializeTupleVariant = Compound<'b, 'v, 'w>;
+    type SerializeSeq = ListCompound<'b, 'v, 'w>;
+    type SerializeTuple = ListCompound<'b, 'v, 'w>;
+    type SerializeTupleStruct = ListCompound<'b, 'v, 'w>;
+    type SerializeTupleVariant = ListCompound<'b, 'v, 'w>;
     type SerializeMap = MapCompound<'b, 'v, 'w>;
-    type SerializeStruct = Compound<'b, 'v, 'w>;
-    type SerializeStructVariant = Compound<'b, 'v, 'w>;
+    type SerializeStruct = MapCompound<'b, 'v, 'w>;
+    type SerializeStructVariant = MapCompound<'b, 'v, 'w>;
 
     scalars! {
         serialize_bool bool: b => Value::Bool(b);
@@ -183,17 +237,17 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         variant: &'static str,
         value: &T,
     ) -> Made<'v> {
-        let mut map = self.open(None)?;
+        let mut map = self.open_map(None)?;
         map.entry(variant, value)?;
-        Ok(map.map())
+        map.map()
     }
 
     fn serialize_seq(self, _len: Option<usize>) -> std::result::Result<Self::SerializeSeq, Refused> {
-        self.open(None)
+        self.open_list(None)
     }
 
     fn serialize_tuple(self, _len: usize) -> std::result::Result<Self::SerializeTuple, Refused> {
-        self.open(None)
+        self.open_list(None)
     }
 
     fn serialize_tuple_struct(
@@ -201,7 +255,7 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         _name: &'static str,
         _len: usize,
     ) -> std::result::Result<Self::SerializeTupleStruct, Refused> {
-        self.open(None)
+        self.open_list(None)
     }
 
     fn serialize_tuple_variant(
@@ -211,15 +265,15 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         variant: &'static str,
         _len: usize,
     ) -> std::result::Result<Self::SerializeTupleVariant, Refused> {
-        self.open(Some(variant))
+        self.open_list(Some(variant))
     }
 
     fn serialize_map(self, _len: Option<usize>) -> std::result::Result<Self::SerializeMap, Refused> {
-        Ok(MapCompound { compound: self.open(None)?, key: String::new() })
+        self.open_map(None)
     }
 
     fn serialize_struct(self, _name: &'static str, _len: usize) -> std::result::Result<Self::SerializeStruct, Refused> {
-        self.open(None)
+        self.open_map(None)
     }
 
     fn serialize_struct_variant(
@@ -229,13 +283,13 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         variant: &'static str,
         _len: usize,
     ) -> std::result::Result<Self::SerializeStructVariant, Refused> {
-        self.open(Some(variant))
+        self.open_map(Some(variant))
     }
 }
 
 macro_rules! sequences {
     ($($trait:path: $method:ident;)*) => {
-        $(impl<'v, 'w: 'v> $trait for Compound<'_, 'v, 'w> {
+        $(impl<'v, 'w: 'v> $trait for ListCompound<'_, 'v, 'w> {
             type Ok = Value<'v>;
             type Error = Refused;
             fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), Refused> {
@@ -255,7 +309,7 @@ sequences! {
 
 macro_rules! structs {
     ($($trait:path;)*) => {
-        $(impl<'v, 'w: 'v> $trait for Compound<'_, 'v, 'w> {
+        $(impl<'v, 'w: 'v> $trait for MapCompound<'_, 'v, 'w> {
             type Ok = Value<'v>;
             type Error = Refused;
             fn serialize_field<T: Serialize + ?Sized>(
@@ -265,7 +319,7 @@ macro_rules! structs {
             ) -> std::result::Result<(), Refused> {
                 self.entry(key, value)
             }
-            fn end(self) -> Made<'v> { Ok(self.map()) }
+            fn end(self) -> Made<'v> { self.map() }
         })*
     };
 }
@@ -275,34 +329,71 @@ structs! {
     ser::SerializeStructVariant;
 }
 
-/// A map under construction, with the key of the next value.
-struct MapCompound<'b, 'v, 'w> {
-    compound: Compound<'b, 'v, 'w>,
-    key: String,
-}
-
 impl<'v, 'w: 'v> SerializeMap for MapCompound<'_, 'v, 'w> {
     type Ok = Value<'v>;
     type Error = Refused;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> std::result::Result<(), Refused> {
-        let value = key.serialize(self.compound.serializer)?;
-        self.key = match value {
-            Value::Str(text) => text.as_str().to_owned(),
-            Value::Int(n) => n.to_string(),
-            Value::Uint(n) => n.to_string(),
-            Value::Bool(b) => b.to_string(),
-            other => return Err(Refused::Other(format!("a map key is a {}, not text", other.kind()))),
-        };
-        Ok(())
+        self.expect(false)?;
+        let arena = self.serializer.builder.arena();
+        key.serialize(KeySerializer(|key: &str| self.key(key, |key| arena.copy_str(key))))
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Refused> {
-        let key = std::mem::take(&mut self.key);
-        self.compound.entry(&key, value)
+        self.expect(true)?;
+        self.value(value)
     }
 
     fn end(self) -> Made<'v> {
-        Ok(self.compound.map())
+        self.map()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::ser::{self, Error, Serialize, SerializeMap, SerializeSeq};
+
+    use super::super::InputSpace;
+
+    /// A list that fails after its first item.
+    struct Fails;
+
+    impl Serialize for Fails {
+        fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_seq(None)?.serialize_element(&1)?;
+            Err(S::Error::custom("it fails"))
+        }
+    }
+
+    /// A list or a map that leaves out what fails.
+    struct Forgives(bool);
+
+    impl Serialize for Forgives {
+        fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if self.0 {
+                let mut map = serializer.serialize_map(None)?;
+                drop(map.serialize_entry("a", &Fails));
+                drop(map.serialize_entry("b", &2));
+                return map.end();
+            }
+            let mut list = serializer.serialize_seq(None)?;
+            drop(list.serialize_element(&Fails));
+            list.serialize_element(&2)?;
+            list.end()
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_value_that_is_refused() {
+        let mut space = InputSpace::default();
+        for _ in 0..2 {
+            space.with(|builder| {
+                let list = builder.serialize(&Forgives(false)).unwrap();
+                assert_eq!(serde_json::to_string(&list.to_data()).unwrap(), "[2]");
+                let refused = builder.serialize(&Forgives(true)).unwrap_err();
+                assert!(refused.message.contains("do not alternate"), "{refused}");
+                assert!(builder.serialize(&Fails).unwrap_err().message.contains("it fails"));
+            });
+        }
     }
 }

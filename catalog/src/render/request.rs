@@ -16,7 +16,7 @@ use crate::store::Metadata;
 use crate::{matching, parameters, validation};
 use dropforge::bulk::{Cluster, Layers};
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Data, Inputs, Value};
 
 /// A template, a stack and parameters to render.
 #[derive(Debug, Clone)]
@@ -113,9 +113,16 @@ fn with_shared(text: &str, shared: Option<&Layers>) -> Result<String> {
 }
 
 fn render_text(compiled: &Compiled, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {
-    let (arena, shapes_names) = (Arena::new(), Arena::new());
-    let shapes = Shapes::new(&shapes_names);
-    let inputs = InputBuilder::new(&arena, &shapes).json(parameters).map_err(failed)?;
+    let mut space = scratch.inputs.take().unwrap_or_default();
+    let result = space.with(|builder| {
+        let inputs = builder.json(builder.arena().copy_str(parameters)).map_err(failed)?;
+        render_inputs(compiled, inputs, check_output, scratch)
+    });
+    scratch.inputs = Some(space);
+    result
+}
+
+fn render_inputs(compiled: &Compiled, inputs: Value<'_>, check_output: bool, scratch: &mut Scratch) -> Result<String> {
     let mut text = String::new();
     let template = compiled.template();
     template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dropforge::engine::OutputCheck;
 use dropforge::limits::{Deadline, Limits};
-use dropforge::value::Scanner;
+use dropforge::value::{InputSpace, Scanner};
 use dropforge::vm::Session;
 
 /// Maximum number of errors or warnings about one text.
@@ -14,6 +14,8 @@ pub(super) const MAX_DIAGNOSTICS: usize = 20;
 /// State that a thread reuses between jobs, and the deadline of the current one.
 pub struct Scratch {
     pub(super) session: Session,
+    /// The memory of parameters. `None` while it is in use.
+    pub(super) inputs: Option<InputSpace>,
     pub(super) check: OutputCheck,
     pub(super) scanner: Scanner,
     /// Maximum bytes of a check.
@@ -26,8 +28,8 @@ pub struct Scratch {
 impl Scratch {
     /// Creates an empty state.
     pub(super) fn new(memory: u64) -> Self {
-        let (session, check, scanner) = Default::default();
-        Self { session, check, scanner, memory, deadline: None, waited: false }
+        let (session, inputs, check, scanner) = Default::default();
+        Self { session, inputs, check, scanner, memory, deadline: None, waited: false }
     }
 
     /// Runs a job that has `time` in all, waiting included, and has to end at its deadline.

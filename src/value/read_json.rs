@@ -1,0 +1,321 @@
+//! Reads JSON text into an arena, without its errors: text that is not JSON is left to a reader that explains them.
+
+use super::input_builder::{InputBuilder, Scratch};
+use super::outline::Place;
+use super::{Text, Value};
+
+/// Maximum nesting, as in `serde_json`.
+const LEVELS: u32 = 127;
+
+/// Maximum number of digits that certainly fit 64 bits.
+const DIGITS: usize = 18;
+
+const ONES: u64 = u64::MAX / 0xFF;
+const HIGH: u64 = ONES * 0x80;
+
+/// A reader of one JSON text. Its methods return `None` if the text is not JSON, or not certainly.
+pub(super) struct Reader<'r, 'v, 'w> {
+    builder: &'r InputBuilder<'v, 'w>,
+    scratch: &'r mut Scratch<'v>,
+    text: &'v str,
+    bytes: &'v [u8],
+    at: usize,
+    /// The number of levels left.
+    levels: u32,
+}
+
+impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
+    pub fn new(builder: &'r InputBuilder<'v, 'w>, scratch: &'r mut Scratch<'v>, text: &'v str) -> Self {
+        Self { builder, scratch, text, bytes: text.as_bytes(), at: 0, levels: LEVELS }
+    }
+
+    /// Reads the whole text as one value.
+    pub fn document(mut self, place: Place<'v, 'w>) -> Option<Value<'v>> {
+        self.skip_white();
+        let value = self.value(place)?;
+        self.skip_white();
+        (self.at == self.bytes.len()).then_some(value)
+    }
+
+    /// Returns the current byte, or 0 at the end, which no JSON text has.
+    #[inline(always)]
+    fn here(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> &'v [u8] {
+        self.bytes.get(self.at..).unwrap_or(&[])
+    }
+
+    #[inline(always)]
+    fn skip_white(&mut self) {
+        while matches!(self.here(), b' ' | b'\n' | b'\t' | b'\r') {
+            self.at += 1;
+        }
+    }
+
+    /// Takes `byte` and the white space after it.
+    #[inline(always)]
+    fn take(&mut self, byte: u8) -> Option<()> {
+        let is_here = self.here() == byte;
+        self.at += 1;
+        self.skip_white();
+        is_here.then_some(())
+    }
+
+    fn value(&mut self, place: Place<'_, 'w>) -> Option<Value<'v>> {
+        match self.here() {
+            b'"' => {
+                self.at += 1;
+                self.string()
+            }
+            b'{' => self.map(place),
+            b'[' => self.list(place),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            _ => self.word("null", Value::Null),
+        }
+    }
+
+    #[inline(always)]
+    fn word(&mut self, word: &str, value: Value<'v>) -> Option<Value<'v>> {
+        let is_here = self.rest().starts_with(word.as_bytes());
+        self.at += word.len();
+        is_here.then_some(value)
+    }
+
+    fn map(&mut self, place: Place<'_, 'w>) -> Option<Value<'v>> {
+        self.levels = self.levels.checked_sub(1)?;
+        let mut map = self.builder.open_map(place, self.scratch);
+        self.take(b'{')?;
+        if self.here() != b'}' {
+            loop {
+                let known = map.expected().and_then(|step| Some((step, step.begins(self.quoted()?)?)));
+                let place = match known {
+                    Some((step, length)) => {
+                        self.at += 1 + length;
+                        map.enter(step)
+                    }
+                    None => {
+                        let key = self.key()?;
+                        self.builder.enter_slowly(&mut map, key, self.scratch, |key| key)
+                    }
+                };
+                self.skip_white();
+                self.take(b':')?;
+                let value = self.value(place)?;
+                self.scratch.values.push(value);
+                if !self.has_more(b'}')? {
+                    break;
+                }
+            }
+        }
+        self.at += 1;
+        self.levels += 1;
+        Some(self.builder.finish_map(map, self.scratch))
+    }
+
+    /// Returns the text after a quotation mark, if there is one.
+    #[inline(always)]
+    fn quoted(&self) -> Option<&'v [u8]> {
+        self.rest().split_first().filter(|(first, _)| **first == b'"').map(|(_, quoted)| quoted)
+    }
+
+    fn list(&mut self, place: Place<'_, 'w>) -> Option<Value<'v>> {
+        self.levels = self.levels.checked_sub(1)?;
+        let start = self.scratch.values.len();
+        let item = self.builder.item(place);
+        self.take(b'[')?;
+        if self.here() != b']' {
+            loop {
+                let value = self.value(item)?;
+                self.scratch.values.push(value);
+                if !self.has_more(b']')? {
+                    break;
+                }
+            }
+        }
+        self.at += 1;
+        self.levels += 1;
+        let list = self.builder.arena().list(self.scratch.values.get(start..).unwrap_or(&[]));
+        self.scratch.values.truncate(start);
+        Some(list)
+    }
+
+    /// Moves to the next entry and returns `true`, or to the closing bracket.
+    #[inline(always)]
+    fn has_more(&mut self, close: u8) -> Option<bool> {
+        self.skip_white();
+        if self.here() == close {
+            return Some(false);
+        }
+        self.take(b',')?;
+        Some(true)
+    }
+
+    /// Moves to the next quotation mark, backslash or control character, and returns it.
+    #[inline(always)]
+    fn skip_plain(&mut self) -> u8 {
+        while let Some(eight) = self.rest().first_chunk() {
+            let eight = u64::from_le_bytes(*eight);
+            // The highest bit of the first byte that is meant is set, and of no byte before it.
+            let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+            let control = eight.wrapping_sub(ONES * 0x20) & !eight;
+            let quote = zero(eight ^ (ONES * u64::from(b'"')));
+            let found = (control | quote | zero(eight ^ (ONES * u64::from(b'\\')))) & HIGH;
+            if found != 0 {
+                self.at += found.trailing_zeros() as usize / 8;
+                return self.here();
+            }
+            self.at += 8;
+        }
+        while !matches!(self.here(), b'"' | b'\\' | 0..0x20) {
+            self.at += 1;
+        }
+        self.here()
+    }
+
+    /// Reads a string after its quotation mark.
+    #[inline(always)]
+    fn string(&mut self) -> Option<Value<'v>> {
+        let start = self.at;
+        if self.skip_plain() != b'"' {
+            return self.escaped(start).map(|text| self.builder.arena().text(&text));
+        }
+        let text = Text::prefix_of(self.text.get(start..)?, self.at - start);
+        self.at += 1;
+        Some(Value::Str(self.builder.arena().bump().alloc(text)))
+    }
+
+    /// Reads a key.
+    fn key(&mut self) -> Option<&'v str> {
+        self.quoted()?;
+        self.at += 1;
+        let start = self.at;
+        if self.skip_plain() != b'"' {
+            return self.escaped(start).map(|key| self.builder.arena().copy_str(&key));
+        }
+        self.at += 1;
+        self.text.get(start..self.at - 1)
+    }
+
+    /// Reads the rest of a string that begins at `start` and has an escape here.
+    #[cold]
+    fn escaped(&mut self, start: usize) -> Option<String> {
+        let mut text = self.text.get(start..self.at)?.to_owned();
+        loop {
+            match self.here() {
+                b'"' => break,
+                b'\\' => text.push(self.escape()?),
+                0..0x20 => return None,
+                _ => {
+                    let from = self.at;
+                    self.skip_plain();
+                    text.push_str(self.text.get(from..self.at)?);
+                }
+            }
+        }
+        self.at += 1;
+        Some(text)
+    }
+
+    /// Reads an escape.
+    fn escape(&mut self) -> Option<char> {
+        let escape = self.bytes.get(self.at + 1)?;
+        self.at += 2;
+        Some(match escape {
+            b'"' | b'\\' | b'/' => char::from(*escape),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode_escape(),
+            _ => return None,
+        })
+    }
+
+    fn unicode_escape(&mut self) -> Option<char> {
+        let first = self.unit()?;
+        if !(0xD800..0xDC00).contains(&first) {
+            return char::from_u32(first);
+        }
+        let is_pair = self.rest().starts_with(b"\\u");
+        self.at += 2;
+        let second = self.unit().filter(|second| is_pair && (0xDC00..0xE000).contains(second))?;
+        char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+    }
+
+    /// Reads four hexadecimal digits.
+    fn unit(&mut self) -> Option<u32> {
+        let digits = self.rest().first_chunk::<4>()?;
+        self.at += 4;
+        digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
+    }
+
+    #[inline(always)]
+    fn number(&mut self) -> Option<Value<'v>> {
+        let start = self.at;
+        let is_negative = self.here() == b'-';
+        self.at += usize::from(is_negative);
+        let (first, mut n) = (self.at, 0i64);
+        while let digit @ 0..10 = self.here().wrapping_sub(b'0') {
+            // Of a longer number this is not used.
+            n = i64::wrapping_add(n.wrapping_mul(10), digit.into());
+            self.at += 1;
+        }
+        let length = self.at - first;
+        let is_plain = length.wrapping_sub(1) < DIGITS
+            && (length == 1 || self.bytes.get(first) != Some(&b'0'))
+            && !matches!(self.here(), b'.' | b'e' | b'E')
+            && !(is_negative && n == 0);
+        if is_plain {
+            return Some(Value::Int(if is_negative { -n } else { n }));
+        }
+        self.long_number(start)
+    }
+
+    /// Reads a number that is not a short integer.
+    #[inline(never)]
+    fn long_number(&mut self, start: usize) -> Option<Value<'v>> {
+        self.at = start + usize::from(self.bytes.get(start) == Some(&b'-'));
+        let is_zero = self.here() == b'0';
+        if self.digits()? > 1 && is_zero {
+            return None;
+        }
+        let mut is_integer = true;
+        if self.here() == b'.' {
+            is_integer = false;
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.here(), b'e' | b'E') {
+            is_integer = false;
+            self.at += 1;
+            self.at += usize::from(matches!(self.here(), b'+' | b'-'));
+            self.digits()?;
+        }
+        let text = self.text.get(start..self.at)?;
+        if is_integer && text != "-0" {
+            if let Ok(n) = text.parse() {
+                return Some(Value::Int(n));
+            }
+            if let Ok(n) = text.parse() {
+                return Some(Value::Uint(n));
+            }
+        }
+        // `serde_json` judges numbers that are too large.
+        text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float)
+    }
+
+    /// Moves behind at least one digit. Returns their number.
+    fn digits(&mut self) -> Option<usize> {
+        let start = self.at;
+        while self.here().is_ascii_digit() {
+            self.at += 1;
+        }
+        (self.at > start).then_some(self.at - start)
+    }
+}
