@@ -234,7 +234,9 @@ mod tests {
         ledger.forget(Some(GENERATOR));
         let count = |_| {
             counts.set(counts.get() + 1);
-            other.take().map(Reserved::keep);
+            if let Some(other) = other.take() {
+                other.keep();
+            }
             // No other write begins meanwhile.
             assert!(ledger.try_reserve(GENERATOR, bytes(1), Duration::MAX).is_none());
             async { Ok(bytes(85)) }

@@ -1,5 +1,7 @@
 //! Checks one instruction by its row in the instruction table: operands, effect on the stack, effect on control flow.
 
+use std::ops::Range;
+
 use super::super::isa::{Control, ISA, Op, Pops};
 use super::super::operands::Operand;
 use super::super::rows::ChunkInfo;
@@ -137,17 +139,18 @@ impl Walk<'_, '_> {
     /// Applies the effect on control flow and open blocks.
     fn control(&mut self, control: Control, first: u32, rest: &[u32], at: u32) -> Result<()> {
         let (there, label) = (self.state, rest.last().copied().unwrap_or(first));
+        let words = at..at + 1 + rest.len() as u32;
         match control {
             Control::Plain | Control::Call | Control::Fail => Ok(()),
-            Control::Jump | Control::Branch => self.jump(there, label, at),
-            Control::BranchWithTop => self.jump(State { height: there.height + 1, ..there }, label, at),
+            Control::Jump | Control::Branch => self.jump(there, label, words),
+            Control::BranchWithTop => self.jump(State { height: there.height + 1, ..there }, label, words),
             Control::OpenLoop => {
                 self.open_loop(first, rest, at)?;
-                self.jump(there, label, at)
+                self.jump(there, label, words)
             }
             Control::NextItem => {
                 self.next_item(first, label, at)?;
-                self.jump(there, label, at)
+                self.jump(there, label, words)
             }
             Control::CloseLoop => self.close(Kind::Loop, at),
             Control::OpenText => self.open(Kind::Text, 0, 0),
@@ -208,11 +211,15 @@ impl Walk<'_, '_> {
         self.check.require(Rule::V8, label == block.body, "a turn begins elsewhere than in its loop", at as usize)
     }
 
-    /// Lets the code continue at `target` with `state`.
+    /// Lets the code continue at `target` with `state`, after the instruction of these words.
     #[inline(always)]
-    fn jump(&mut self, state: State, target: u32, at: u32) -> Result<()> {
+    fn jump(&mut self, state: State, target: u32, words: Range<u32>) -> Result<()> {
+        let at = words.start;
         let inside = (self.chunk.entry..self.chunk.end).contains(&target);
         self.check.require(Rule::V3, inside, "a jump leads out of its chunk", at as usize)?;
+        // Its own operands are checked already.
+        let own = target > at && target < words.end;
+        self.check.require(Rule::V3, !own, "a jump leads into an instruction", at as usize)?;
         if target <= at {
             return self.jump_back(state, target, at);
         }

@@ -136,6 +136,7 @@ fn each_rule_refuses_programs_that_break_it() {
         (Rule::V2, "an escape mode without a meaning", program(&[op(Op::EmitPath, INPUT), 4, ret])),
         (Rule::V2, "a loop with no name", looping(0, 1, 1, 4)),
         (Rule::V3, "a jump into an instruction", program(&[load, op(Op::JumpIf, 3), op(Op::EmitPath, INPUT), 0, ret])),
+        (Rule::V3, "a jump into its own operands", program(&[op(Op::JumpTest, INPUT), 0, 0, 2, ret])),
         (Rule::V3, "a jump out of the code", program(&[load, op(Op::JumpIf, 0xFF_FFFF), ret])),
         (Rule::V3, "a jump into another chunk", {
             let mut parts = program(&[load, op(Op::JumpIf, 3), ret, ret]);
