@@ -56,6 +56,11 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("request.items[at].n", "request.items[0].n", "= 2"),
     ("request.items[at - 1].n", "request.items[0].n", "request.items[0].n ? request.items[0].n"),
     ("request.items[x].n", "x", r#"[{"n": 1}, {"n": 2}][x].n ? x"#),
+    // A key after a step that fails is not computed.
+    ("nums[at + 7][zero + 2u]", "nums[1]", "! E0202"),
+    ("request.items[at + 7][1 / zero]", "request.items[1].n", "! E0202"),
+    ("dict.?nope[1 / zero]", "dict.nope.n", "dict.?nope[1 / 0] ? dict.nope.n"),
+    ("dict[1 / zero].n", "dict.a.n", "! E0302"),
     ("dict[dict[key] == 1 ? 'b' : 'a'].c", "dict.a", r#"dict[dict["a"] == 1 ? "b" : "a"].c ? dict.a"#),
     // `&&` and `||`: an operand that decides the result is enough. One that cannot change it is dropped.
     ("x && no", "x", "= false"),

@@ -16,9 +16,10 @@ use super::service::Service;
 use super::settings::Settings;
 use crate::{Actor, Catalog, CatalogError, ErrorKind, Result, render};
 
-/// The routes of a catalog, called as an administrator.
+/// The routes of a catalog, called as an administrator. Its end closes the store, so that an SQLite file is whole.
 pub struct InProcess {
     runtime: Runtime,
+    catalog: Catalog,
     router: TowerToHyperService<Router>,
 }
 
@@ -34,8 +35,9 @@ impl InProcess {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;
         let catalog = runtime.block_on(Catalog::open(db, &render::Options::default()))?;
-        let service = Service::new(settings, catalog, &routes::description()).map_err(|error| broken(&error))?;
-        Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
+        let service =
+            Service::new(settings, catalog.clone(), &routes::description()).map_err(|error| broken(&error))?;
+        Ok(Self { runtime, catalog, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
     }
 
     /// Sends a request and returns the response.
@@ -54,6 +56,12 @@ impl InProcess {
             let body = to_bytes(body, usize::MAX).await.map(Into::into).unwrap_or_default();
             Response::from_parts(head, body)
         })
+    }
+}
+
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        self.runtime.block_on(self.catalog.store().close());
     }
 }
 

@@ -8,15 +8,17 @@ use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Oper
 pub(in crate::dialect::cel) struct Attribute {
     /// The parts of the variable's name, then the keys.
     pub trail: Vec<Qualifier<ExprId>>,
+    /// The number of parts of the variable's name.
+    pub name_len: usize,
     /// The nodes of the chain without the outermost, from there inwards.
     pub inner: Vec<ExprId>,
 }
 
 impl Attribute {
-    /// Returns the computed keys, in order.
-    pub fn computed(&self) -> impl Iterator<Item = ExprId> {
-        self.trail.iter().filter_map(|step| match step {
-            Qualifier::Computed(key) => Some(*key),
+    /// Returns the computed keys, in order, with their indexes in the trail.
+    pub fn computed(&self) -> impl Iterator<Item = (usize, ExprId)> {
+        self.trail.iter().enumerate().filter_map(|(step, qualifier)| match qualifier {
+            Qualifier::Computed(key) => Some((step, *key)),
             Qualifier::Key(_) => None,
         })
     }
@@ -73,6 +75,7 @@ pub(in crate::dialect::cel) fn attribute(
     };
     let of_name = parts.len() - 1 - fields;
     let mut trail: Vec<_> = name.split('.').map(|part| Qualifier::Key(Key::text(part))).collect();
+    let name_len = trail.len();
     trail.extend(links.into_iter().skip(of_name).map(|(qualifier, _)| qualifier));
-    Some(Attribute { trail, inner })
+    Some(Attribute { trail, name_len, inner })
 }

@@ -29,7 +29,7 @@ intrinsics! {
     "map of maps" (maps: List, from: Int) = map_of_maps, "A map with the entries of several maps, unless an error was noted since `from`.";
     "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas. Returns them with declared numbers.";
     "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
-    "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
+    "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute, or one is undefined.";
     "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
 }
 
@@ -155,11 +155,12 @@ fn decided<'v>(cx: &Cx<'v>, answer: Value<'v>, from: Value<'v>) -> Value<'v> {
 }
 
 fn known<'v>(cx: &Cx<'v>, keys: &'v [Value<'v>], unknown: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let failed = keys.iter().any(|key| matches!(key, Value::Undefined));
     for alternative in unknown {
         cx.spend(keys.len() as u64)?;
         let mut fits = true;
         for (key, wanted) in keys.iter().zip(alternative.as_list().unwrap_or(&[])) {
-            fits = fits && (matches!(wanted, Value::Null) || equal(cx, *key, *wanted)?);
+            fits = fits && (failed || matches!(wanted, Value::Null) || equal(cx, *key, *wanted)?);
         }
         if fits {
             return Err(Diagnostic::new(Code::UnknownAttribute, "the attribute is not known"));

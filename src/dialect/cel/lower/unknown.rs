@@ -4,7 +4,7 @@ use super::lowering::Lower;
 use crate::bytecode::Op;
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Result};
-use crate::dialect::cel::attributes::{Alternative, Attribute, Key, Match, Qualifier, attribute};
+use crate::dialect::cel::attributes::{Alternative, Attribute, Key, Match, attribute};
 use crate::dialect::cel::syntax::tree::{ExprId, Run};
 
 impl Lower<'_, '_> {
@@ -44,14 +44,23 @@ impl Lower<'_, '_> {
     }
 
     /// Computes the keys of an attribute into slots, and fails if they make it an unknown one.
+    ///
+    /// What comes before a key may fail first, or be an empty optional, for which the key is not computed. So keys beyond
+    /// all patterns are left, and where a key that is not the first step has an error, the attribute is not known.
     fn check_keys(&mut self, id: ExprId, of: &Attribute, alternatives: &[Alternative]) -> Result<Vec<(ExprId, u32)>> {
-        let mut keys = Vec::new();
-        for key in of.computed() {
-            self.value(key)?;
+        let steps = alternatives.iter().map(|alternative| alternative.steps).max().unwrap_or_default();
+        let (mut keys, mut computed) = (Vec::new(), Vec::new());
+        for (step, key) in of.computed().take_while(|(step, _)| *step < steps) {
+            if step == of.name_len {
+                self.value(key)?;
+            } else {
+                self.protected(key)?;
+            }
             keys.push((key, self.emitter.store()));
+            computed.push(step);
         }
         for &(key, slot) in &keys {
-            self.emitter.load_slot(slot);
+            self.emitter.load_slot_or_nothing(slot);
             if let Some(unknown) = &mut self.unknown {
                 unknown.keys.insert(key, slot);
             }
@@ -59,8 +68,6 @@ impl Lower<'_, '_> {
         let count = Run::of(0..keys.len()).end;
         self.at(id);
         self.emitter.op(Op::List, &[count]);
-        let is_computed = |step: &usize| !matches!(of.trail.get(*step), Some(Qualifier::Key(_)));
-        let computed: Vec<_> = (0..of.trail.len()).filter(is_computed).collect();
         for alternative in alternatives {
             for step in &computed {
                 self.key(alternative.keys.iter().find(|(at, _)| at == step).map(|(_, key)| key));

@@ -58,7 +58,7 @@ impl Walk<'_> {
         let tree = self.tree;
         if let Some(attribute) = self.context.attribute(tree, id, &self.scope) {
             let unknown = self.context.patterns.matches(&attribute.trail) != Match::Known;
-            let keys: Vec<_> = attribute.computed().collect();
+            let keys: Vec<_> = attribute.computed().map(|(_, key)| key).collect();
             // If the whole attribute is known, the part below it may not be.
             if let (false, Some(below)) = (unknown, attribute.inner.first()) {
                 self.visit(*below);

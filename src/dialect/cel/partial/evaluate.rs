@@ -142,7 +142,9 @@ impl Expression {
                 return Ok(None);
             }
             let tree = self.reduced(runner);
-            Ok::<_, Box<Diagnostic>>(Some((unknowns(&tree, context), tree)))
+            // None, if a key turned out to be another than the patterns have.
+            let unknowns = unknowns(&tree, context);
+            Ok::<_, Box<Diagnostic>>((!unknowns.is_empty()).then_some((unknowns, tree)))
         })?;
         let Some((unknowns, tree)) = reduced else {
             // The unknown attributes do not matter, even if they are missing.

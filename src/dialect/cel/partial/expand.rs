@@ -22,7 +22,7 @@ impl Reducer<'_> {
         if let Some(value) = self.if_known(id).filter(|value| value.id != id) {
             return Some(value);
         }
-        let computed: Vec<_> = found.computed().collect();
+        let computed: Vec<_> = found.computed().map(|(_, key)| key).collect();
         let keys = self.all(&computed, false);
         let keys: HashMap<ExprId, ExprId> = computed.into_iter().zip(keys.iter().map(|key| key.id)).collect();
         let mut reduced = found.inner.last().copied().unwrap_or(id);

@@ -83,7 +83,7 @@ impl Walk<'_> {
             }
         };
         self.found.extend(trails.into_iter().map(|attribute| UnknownAttribute { attribute, span }));
-        let keys: Vec<_> = of.computed().collect();
+        let keys: Vec<_> = of.computed().map(|(_, key)| key).collect();
         self.all(&keys);
         true
     }
