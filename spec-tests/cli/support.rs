@@ -109,6 +109,14 @@ impl Sandbox {
         fs::write(path, text).unwrap();
     }
 
+    /// Replaces a file at once, so that nobody reads a part of it.
+    pub fn replace(&self, name: &str, text: &str) {
+        let (path, new) = (self.path(name), self.temp.path().with_extension("new"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&new, text).unwrap();
+        fs::rename(new, path).unwrap();
+    }
+
     #[track_caller]
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -78,7 +78,7 @@ fn a_change_reaches_its_outputs_only() {
     for name in ["out/x/b.yaml", "out/x/a.yaml"] {
         mark(&sandbox, name);
     }
-    sandbox.write("t/_l.tera", " # l");
+    sandbox.replace("t/_l.tera", " # l");
     let line = watched.until("t/_l.tera: 3 files updated in ");
     assert_eq!(line.lines().count(), 1, "{line}");
     let (hour, rest) = line.split_at(8);
@@ -89,18 +89,18 @@ fn a_change_reaches_its_outputs_only() {
     );
     // A cluster's record reaches that cluster.
     mark(&sandbox, "out/x/a.yaml");
-    sandbox.write(
+    sandbox.replace(
         "f.ndjson",
         "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":2}\n{\"name\":\"z\",\"n\":1}\n{\"name\":\"w\",\"n\":1}\n",
     );
     watched.until("f.ndjson: 1 file updated, 2 files new in ");
     assert_eq!((sandbox.read("out/x/a.yaml"), sandbox.read("out/y/b.yaml")), ("marked\n".into(), "b: y 2\n".into()));
     // A shared value reaches everything.
-    sandbox.write("v.yaml", "tag: v2\n");
+    sandbox.replace("v.yaml", "tag: v2\n");
     watched.until("v.yaml: 5 files updated in ");
     assert_eq!(sandbox.read("out/x/b.yaml"), "b: x 1\n");
     // A new template is stamped.
-    sandbox.write("t/sub/c.tera", "c\n");
+    sandbox.replace("t/sub/c.tera", "c\n");
     watched.until("t/sub/c.tera: 4 files new in ");
     assert_eq!(watched.stop(rustix::process::Signal::INT), Some(130));
 }
@@ -112,25 +112,25 @@ fn errors_are_printed_and_watching_goes_on() {
     let watched = Watched::start(&sandbox, &[]);
     watched.until("b.yaml.tera:1:");
     watched.until("watching 6 files");
-    sandbox.write("t/b.yaml.tera", "b: {{ nme }}\n");
+    sandbox.replace("t/b.yaml.tera", "b: {{ nme }}\n");
     watched.until("did you mean `name`?");
     watched.until("t/b.yaml.tera: 3 clusters failed in ");
-    sandbox.write("t/b.yaml.tera", "b: {{ name }}\n");
+    sandbox.replace("t/b.yaml.tera", "b: {{ name }}\n");
     watched.until("t/b.yaml.tera: 6 files new in ");
     std::fs::remove_file(sandbox.path("v.yaml")).unwrap();
     watched.until("cannot read `v.yaml`");
-    sandbox.write("v.yaml", "tag: v3\n");
+    sandbox.replace("v.yaml", "tag: v3\n");
     watched.until("v.yaml: 3 files updated");
     // A broken project, then another one.
-    sandbox.write("dropforge.toml", "templates = ");
+    sandbox.replace("dropforge.toml", "templates = ");
     watched.until("invalid TOML");
-    sandbox.write(
+    sandbox.replace(
         "dropforge.toml",
         "templates = ['t/a.yaml.tera']\nfleet = 'f.ndjson'\nvalues = 'v.yaml'\n[output]\ndir = 'out'\nprune = true\n",
     );
     watched.until("dropforge.toml: no file changed in ");
     // A cluster that is gone takes its files along.
-    sandbox.write("f.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":1}\n");
+    sandbox.replace("f.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":1}\n");
     watched.until("f.ndjson: 1 file deleted in ");
     assert_eq!(sandbox.tree("out").keys().filter(|path| path.ends_with("a.yaml")).count(), 2);
     assert_eq!(watched.stop(rustix::process::Signal::TERM), Some(143));
@@ -147,9 +147,9 @@ fn files_elsewhere_and_globs_are_watched() {
         ["-C", "below", "--no-project", "../u/d.tera", "-I", "..", "--fleet", "../fleets/*.csv", "-o", "../u/out"];
     let watched = Watched::start(&sandbox, &args);
     watched.until("watching ");
-    sandbox.write("lib/_m.tera", "2");
+    sandbox.replace("lib/_m.tera", "2");
     assert!(watched.until("1 file updated in ").contains("lib/_m.tera"));
-    sandbox.write("fleets/two.csv", "name\ntwo\n");
+    sandbox.replace("fleets/two.csv", "name\ntwo\n");
     assert!(watched.until("1 file new in ").contains("../fleets/two.csv"));
     let outputs = sandbox.tree("u/out");
     assert_eq!(outputs.values().filter(|text| *text == "2\n").count(), 2, "{outputs:?}");

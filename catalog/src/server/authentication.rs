@@ -36,8 +36,8 @@ pub(super) async fn authenticate(
         return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
-    let (actor, row) = identify(&service, pak).await?;
     let key = key_id(pak);
+    let (actor, row) = identify(&service, pak, &key).await?;
     service.within_rate(&key)?;
     let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
@@ -45,15 +45,15 @@ pub(super) async fn authenticate(
 }
 
 /// Identifies the holder of a key. Only keys that were valid before are told why the store cannot say it.
-async fn identify(service: &Service, pak: &str) -> Result<(Actor, KeyRow), CatalogError> {
-    let (identified, key) = (service.catalog.identify(pak).await, key_id(pak));
+async fn identify(service: &Service, pak: &str, key: &str) -> Result<(Actor, KeyRow), CatalogError> {
+    let identified = service.catalog.identify(pak).await;
     match &identified {
-        Ok(_) => service.readiness.remember(&key),
-        Err(error) if error.kind == ErrorKind::Unauthorized => service.readiness.forget(&key),
+        Ok(_) => service.readiness.remember(key),
+        Err(error) if error.kind == ErrorKind::Unauthorized => service.readiness.forget(key),
         Err(_) => {}
     }
     identified.map_err(|error| {
-        if error.code != STORE_UNAVAILABLE || service.readiness.knows(&key) {
+        if error.code != STORE_UNAVAILABLE || service.readiness.knows(key) {
             return error;
         }
         CatalogError { message: "the service is unavailable: retry later".to_owned(), ..error }
@@ -63,10 +63,8 @@ async fn identify(service: &Service, pak: &str) -> Result<(Actor, KeyRow), Catal
 /// Returns `true` if the request has a valid key, or one that was valid before if the store cannot say it.
 pub(super) async fn has_known_key(service: &Service, headers: &HeaderMap) -> bool {
     let Some(pak) = pak(headers) else { return false };
-    match identify(service, pak).await {
-        Ok(_) => true,
-        Err(_) => service.readiness.knows(&key_id(pak)),
-    }
+    let key = key_id(pak);
+    identify(service, pak, &key).await.is_ok() || service.readiness.knows(&key)
 }
 
 /// Identifies a key without revealing it.

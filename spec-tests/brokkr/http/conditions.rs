@@ -60,6 +60,23 @@ fn a_template_is_updated_only_from_its_newest_version() {
 }
 
 #[test]
+fn a_repeated_conditional_update_is_answered_as_before() {
+    let server = Running::new();
+    let path = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));
+    let tag = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();
+    let body = json!({ "template_content": "a: 1", "parameters_schema": "{}" });
+    let put = |name: &str, body: &Json| {
+        let request = server.request("PUT", &path).key(&server.admin).header("If-Match", &tag);
+        request.header("Idempotency-Key", name).json(body).send()
+    };
+    let first = put("one", &body).has(200).json();
+    let again = put("one", &body);
+    assert_eq!((again.has(200).json(), again.header("idempotent-replayed")), (first, Some("true")));
+    put("two", &body).is(412, "precondition_failed");
+    put("one", &json!({ "template_content": "a: 2", "parameters_schema": "{}" })).is(422, "idempotency_key_reused");
+}
+
+#[test]
 fn one_of_many_conditional_updates_succeeds() {
     let server = Running::new();
     let path = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));

@@ -191,8 +191,12 @@ async fn update_template(
         let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
         Ok(service.catalog.newest(caller.actor, owner, &template.name).await?.id)
     };
-    let expected = preconditions.expected(newest, |id| preconditions::row_etag(*id)).await?;
     let (actor, token) = (caller.actor, token.as_ref());
+    let expected = match preconditions.expected(newest, |id| preconditions::row_etag(*id)).await {
+        // The newest version may be the one that this request created before.
+        Err(error) if service.catalog.replayed(token).await?.is_none() => return Err(error.into()),
+        expected => expected.unwrap_or_default(),
+    };
     let created = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
     with_headers(ApiResponse::ok(&created.template)?, &created)
 }

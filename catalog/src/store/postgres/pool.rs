@@ -21,6 +21,7 @@ const MIGRATIONS: &Migrations = &[
     (2, include_str!("../../../migrations/postgres/0002_size.sql")),
     (3, include_str!("../../../migrations/postgres/0003_operations.sql")),
     (4, include_str!("../../../migrations/postgres/0004_repeats.sql")),
+    (5, include_str!("../../../migrations/postgres/0005_search.sql")),
 ];
 
 /// PostgreSQL allows 100 for all clients by default.

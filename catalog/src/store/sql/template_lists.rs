@@ -40,11 +40,15 @@ pub const OF_OWNER_NAMED: &str = concat!(
     " = $3 AND name = $4 AND deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2"
 );
 
-/// The condition and order of a search: `$4` is the folded name of the last row of the previous page, `$5` the text.
-/// Unless `$6` is set, older versions are left out.
+/// A search below a condition: `$4` is the folded name of the last row of the previous page, `$5` the text. Unless `$6` is
+/// set, older versions are left out. IDs come from an index alone; only rows of the page are read.
 macro_rules! found {
-    () => {
+    ($($condition:expr),*) => {
         concat!(
+            "SELECT r.* FROM (SELECT t.id, ",
+            folded!("t."),
+            " AS folded FROM stack_templates t WHERE ",
+            $($condition,)*
             "t.deleted_at IS NULL AND (",
             folded!("t."),
             ", t.id) > ($4, $1) AND ",
@@ -55,15 +59,14 @@ macro_rules! found {
             owner!("t."),
             " AND newer.name = t.name AND newer.version > t.version AND newer.deleted_at IS NULL)) ORDER BY ",
             folded!("t."),
-            ", t.id LIMIT $2"
+            ", t.id LIMIT $2) page JOIN stack_templates r ON r.id = page.id ORDER BY page.folded, page.id"
         )
     };
 }
 
-pub const FOUND: &str = concat!("SELECT t.* FROM stack_templates t WHERE ", found!());
+pub const FOUND: &str = found!();
 
-pub const FOUND_OF_OWNER: &str =
-    concat!("SELECT t.* FROM stack_templates t WHERE ", owner!("t."), " = $3 AND ", found!());
+pub const FOUND_OF_OWNER: &str = found!(owner!("t."), " = $3 AND ");
 
 /// The ID of an owner in the indexes, which is the nil ID for the system.
 pub fn owner_id(owner: Option<Uuid>) -> Uuid {
