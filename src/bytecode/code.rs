@@ -87,7 +87,13 @@ impl<'p> CodeView<'p> {
     /// Returns the call site at offset `at`.
     #[inline]
     pub fn call_site(&self, at: u32) -> CallSite<'p> {
-        CallSite::of(self.program.behind(Section::Sites, at))
+        CallSite::of(self.site(at))
+    }
+
+    /// Returns the words of the call site at offset `at`, import, count and gate first, and all that follow.
+    #[inline(always)]
+    pub(crate) fn site(&self, at: u32) -> &'p [u32] {
+        self.program.behind(Section::Sites, at)
     }
 
     /// Returns the string ids of the keys at offset `at`.

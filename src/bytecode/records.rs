@@ -73,6 +73,8 @@ pub(super) fn unpack_segment(word: u32) -> Segment {
 pub(crate) const QUICK: u32 = 1 << 31;
 /// The flag for a root that is an input instead of a slot.
 pub(crate) const QUICK_GLOBAL: u32 = 1 << 30;
+/// The flag for a property of a loop, without [`QUICK`]. Its level and field are in the rest of the word.
+const QUICK_LOOP: u32 = 1 << 29;
 /// The shift of the number of steps.
 pub(crate) const QUICK_STEPS: u32 = 24;
 /// The maximum number of steps.
@@ -108,6 +110,9 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     let (index, global) = match root {
         Some(Root::Slot(slot)) => (slot, 0),
         Some(Root::Global(global)) => (global, QUICK_GLOBAL),
+        Some(Root::Loop(level, field)) if steps == 0 && level < 1 << 16 => {
+            return QUICK_LOOP | level << 8 | field as u32;
+        }
         _ => return 0,
     };
     match u32::try_from(steps) {
@@ -116,6 +121,12 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
         }
         _ => 0,
     }
+}
+
+/// Returns the level and field of a loop's property that the first word of a path names.
+#[inline]
+pub(crate) fn quick_loop(word: u32) -> Option<(u32, LoopField)> {
+    (word & QUICK_LOOP != 0).then(|| (word >> 8 & 0xFFFF, LoopField::ALL[(word & 3) as usize]))
 }
 
 /// Returns the numbers of computed indexes, roots and steps in the shape of a path.
@@ -188,21 +199,24 @@ pub struct CallSite<'p> {
 }
 
 /// The checks of a call's arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gate(u32);
 
 impl Gate {
     /// The flag for one argument for each parameter, in their order.
     const IN_ORDER: u32 = 1 << 31;
 
-    /// Returns the gate of these arguments. The bits of `known` stand for the first parameters whose arguments are
-    /// known to have the right type.
+    /// Returns the gate of these arguments. The bits of `known` stand for the parameters whose arguments are known to have
+    /// the right type. Arguments for more parameters than there are bits do not count as in order.
     pub(crate) fn new(places: &[u32], params: Option<u32>, known: u32) -> Self {
-        let in_order = params.is_some_and(|params| (0..params).eq(places.iter().copied()));
-        Self(!known & !Self::IN_ORDER | if in_order { Self::IN_ORDER } else { 0 })
+        let bits = 1_u32.checked_shl(params.unwrap_or(u32::MAX)).filter(|bit| *bit <= Self::IN_ORDER);
+        let in_order = bits.is_some() && params.is_some_and(|params| (0..params).eq(places.iter().copied()));
+        let checked = if in_order { bits.unwrap_or(0).wrapping_sub(1) & !known } else { 0 };
+        Self(checked | if in_order { Self::IN_ORDER } else { 0 })
     }
 
-    pub(super) fn of_word(word: u32) -> Self {
+    #[inline(always)]
+    pub(crate) fn of_word(word: u32) -> Self {
         Self(word)
     }
 
@@ -216,17 +230,21 @@ impl Gate {
         self.0 & Self::IN_ORDER != 0
     }
 
-    /// Returns `true` if the type of the argument for the parameter `param` is checked.
+    /// Returns `true` if the type of an argument is checked.
     #[inline(always)]
-    pub fn checks(self, param: usize) -> bool {
-        param >= 31 || self.0 >> param & 1 != 0
+    pub fn checks_any(self) -> bool {
+        self.0 & !Self::IN_ORDER != 0
     }
-}
 
-impl Default for Gate {
-    /// Checks every argument.
-    fn default() -> Self {
-        Self(!Self::IN_ORDER)
+    /// Returns the parameters whose arguments are checked, of arguments in order.
+    #[inline]
+    pub fn checked(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0 & !Self::IN_ORDER;
+        std::iter::from_fn(move || {
+            let next = (left != 0).then(|| left.trailing_zeros() as usize);
+            left &= left.wrapping_sub(1);
+            next
+        })
     }
 }
 

@@ -12,8 +12,8 @@ const FEW: usize = 8;
 /// Checks the types of arguments that are in the order of `params`, except those known to `gate`.
 #[inline]
 pub fn check_in_order(builtin: &Builtin, params: &[Param], gate: Gate, given: &[Value<'_>]) -> Result<()> {
-    for (at, (param, value)) in params.iter().zip(given).enumerate() {
-        if gate.checks(at) {
+    for at in gate.checked() {
+        if let (Some(param), Some(value)) = (params.get(at), given.get(at)) {
             check(builtin, param, value)?;
         }
     }
@@ -76,10 +76,16 @@ fn missing(builtin: &Builtin, param: &Param) -> Box<Diagnostic> {
 
 #[inline]
 fn check(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Result<()> {
-    if param.ty.admits(value) { Ok(()) } else { Err(mismatch(builtin, param, value)) }
+    if param.ty.admits(value) { Ok(()) } else { check_absent(builtin, param, value) }
 }
 
+/// Accepts the default of a parameter that may be absent.
 #[cold]
+fn check_absent(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Result<()> {
+    let is_default = value.is_undefined() && param.default == Default::Absent;
+    if is_default { Ok(()) } else { Err(mismatch(builtin, param, value)) }
+}
+
 fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnostic> {
     let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
     let (got, what) = (excerpt(*value), value.kind());

@@ -32,6 +32,7 @@ pub enum Type {
 
 impl Type {
     /// Returns `true` if `value` has this type.
+    #[inline]
     pub fn admits(self, value: &Value<'_>) -> bool {
         match self {
             Type::Any => true,

@@ -13,7 +13,7 @@ use crate::value::{BLOCK, Block};
 
 /// Reads and writes at indexes that the verifier guarantees.
 ///
-/// Contract of every function: the index is in range. For [`Access::text`] the range lies on character boundaries of the
+/// Contract of every function: the index or range is in range. For [`Access::text`] the range lies on character boundaries of the
 /// pool. For [`Access::op`] the low byte of the word is an opcode.
 pub(super) trait Access: 'static {
     /// Returns the element at `at`.
@@ -24,6 +24,9 @@ pub(super) trait Access: 'static {
 
     /// Returns the element at `at`, borrowed.
     fn borrow<T>(slice: &[T], at: usize) -> &T;
+
+    /// Returns the elements from `start` to `end`.
+    fn slice<T>(slice: &[T], start: usize, end: usize) -> &[T];
 
     /// Returns the text from `start` to `end` of the pool.
     fn text(pool: &str, start: usize, end: usize) -> &str;
@@ -56,6 +59,12 @@ impl Access for Trusting {
     fn borrow<T>(slice: &[T], at: usize) -> &T {
         // SAFETY: the trait's contract.
         unsafe { slice.get_unchecked(at) }
+    }
+
+    #[inline(always)]
+    fn slice<T>(slice: &[T], start: usize, end: usize) -> &[T] {
+        // SAFETY: the trait's contract.
+        unsafe { slice.get_unchecked(start..end) }
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use super::hooks::Hooks;
 use super::machine::{Frame, Machine};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
-use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, ImportKind, Op};
+use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, Gate, ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
 use crate::limits::Limit;
@@ -25,8 +25,39 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
     pub(super) fn call<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        let site = self.program.site(at);
+        let (import, count, gate) = (A::at(site, 0), A::at(site, 1) as usize, Gate::of_word(A::at(site, 2)));
+        let linked: &'r Linked = self.linked;
+        let Some(builtin) = linked.get(import as usize) else { return Err(self.corrupt()) };
+        // The most common calls. The others are made below.
+        let Params::Named(params) = builtin.params else { return self.call_other::<S, H>(at, next) };
+        if !gate.is_in_order() || !self.cx.capabilities().include(builtin.needs) {
+            return self.call_other::<S, H>(at, next);
+        }
+        self.cx.spend(1)?;
+        let given = A::slice(self.values, self.top - count, self.top);
+        if gate.checks_any() {
+            check_in_order(builtin, params, gate, given)?;
+        }
         let start = self.out.len();
-        match self.result_at::<S>(at)? {
+        let result = run(&self.cx, builtin, given, &mut self.out)?;
+        self.top -= count;
+        self.finish::<H>(result, start, next)
+    }
+
+    /// Calls the function of a call site in the general way.
+    #[inline(never)]
+    fn call_other<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        let start = self.out.len();
+        let result = self.result_at::<S>(at)?;
+        self.finish::<H>(result, start, next)
+    }
+
+    /// Pushes the result of a call, or leaves its text in the output if the instruction at `next` writes it. Returns the
+    /// word to continue at.
+    #[inline(always)]
+    fn finish<H: Hooks>(&mut self, result: Option<Value<'r>>, start: usize, next: usize) -> Result<usize> {
+        match result {
             Some(value) => self.push(value),
             None if !H::WATCHES && self.is_written(next) => {
                 self.cx.go(next);
@@ -47,7 +78,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls the function of the call site at `at` with the top values, and pops them. Without a result, its text is at
     /// the end of the output.
-    #[inline(always)]
     fn result_at<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
@@ -98,7 +128,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Returns the result of a call with the top values. Without one, its text is at the end of the output.
-    #[inline(always)]
     fn result_of<S: Semantics>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
         let linked: &'r Linked = self.linked;
         let Some(builtin) = linked.get(site.import as usize) else { return Err(self.corrupt()) };

@@ -27,6 +27,10 @@ impl Access for Checking {
         &slice[at]
     }
 
+    fn slice<T>(slice: &[T], start: usize, end: usize) -> &[T] {
+        &slice[start..end]
+    }
+
     fn text(pool: &str, start: usize, end: usize) -> &str {
         &pool[start..end]
     }
@@ -65,6 +69,7 @@ mod tests {
             assert_eq!(Trusting::at(&items, at), Checking::at(&items, at));
             assert_eq!(Trusting::borrow(&items, at), Checking::borrow(&items, at));
         }
+        assert_eq!(Trusting::slice(&items, 1, 3), Checking::slice(&items, 1, 3));
         let mut places = items;
         *Trusting::place(&mut places, 1) = 9;
         *Checking::place(&mut places, 2) = 11;

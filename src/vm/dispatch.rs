@@ -47,7 +47,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     Value::Undefined => self.load_slow::<S>(a, None).map(|value| self.push(value))?,
                     value => self.push(value),
                 },
-                Op::PeekPath => self.find::<S>(a).map(|value| self.push(value.unwrap_or_default()))?,
+                Op::PeekPath => self.find::<S>(a).map(|value| self.push(value))?,
                 Op::EmitPath => {
                     let mode = operand();
                     self.write_path::<S>(a, mode)?;

@@ -11,6 +11,9 @@ pub(super) type Cache = Cell<(u32, u32)>;
 /// An unused inline cache. No shape has this id.
 const COLD: (u32, u32) = (u32::MAX, 0);
 
+/// The index of a key that a shape does not have.
+pub(super) const ABSENT: u32 = u32::MAX;
+
 /// The state of one program. A run takes it and returns it.
 #[derive(Debug)]
 pub(super) struct State {
@@ -25,6 +28,8 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Feedback {
     pub caches: Box<[Cache]>,
+    /// Further caches of the same steps, for a second shape. It may lack the key: then the index is [`ABSENT`].
+    pub others: Box<[Cache]>,
     /// Words where maps are gathered, each with the sorted key order of the last map.
     orders: RefCell<Vec<(usize, Vec<u32>)>>,
 }
@@ -49,12 +54,10 @@ impl Feedback {
 impl State {
     #[inline(never)]
     fn of(program: &Program) -> Box<Self> {
+        let caches = || std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect();
         Box::new(Self {
             program: program.id(),
-            feedback: Feedback {
-                caches: std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect(),
-                orders: RefCell::default(),
-            },
+            feedback: Feedback { caches: caches(), others: caches(), orders: RefCell::default() },
             bound: Bound::default(),
             scratch: String::new(),
         })

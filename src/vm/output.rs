@@ -98,7 +98,7 @@ impl<'o> Output<'o> {
 
     /// Lets `write` append text that [`Output::check`] accepts or that is taken back. If `write` fails, nothing is
     /// appended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lend<R>(&mut self, write: impl FnOnce(&mut String) -> Result<R>) -> Result<R> {
         let start = self.text.len();
         let result = write(self.text);
@@ -110,7 +110,7 @@ impl<'o> Output<'o> {
     }
 
     /// Removes the text after the first `start` bytes and fails if there is too much text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check(&mut self, start: usize) -> Result<()> {
         if self.text.len() <= self.end {
             return Ok(());

@@ -1,26 +1,34 @@
 //! Paths, with an inline cache at each step.
 
+use std::cell::Cell;
+
 use super::access::Access;
 use super::machine::Machine;
+use super::memory::{ABSENT, Cache};
 use super::semantics::{Missing, Semantics};
 use crate::bytecode::{
     EscapeMode, LoopField, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Scope, Segment,
+    quick_loop,
 };
-use crate::diagnostics::Result;
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Finds the value of the path at `at`, popping its computed indexes.
-    #[inline]
-    pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
-        let value = self.quick(at);
-        if !value.is_undefined() {
-            return Ok(Some(value));
+    /// Finds the value of the path at `at`, or undefined, popping its computed indexes.
+    #[inline(always)]
+    pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+        match self.quick(at) {
+            Value::Undefined => self.find_slow::<S>(at),
+            value => Ok(value),
         }
+    }
+
+    #[inline(never)]
+    fn find_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let path = self.program.path(at);
         let found = self.find_path::<S>(&path);
         self.top -= path.indexes as usize;
-        found
+        found.map(Option::unwrap_or_default)
     }
 
     /// Finds the value of the path at `at`, or the language's replacement for a missing one.
@@ -48,7 +56,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn quick(&self, at: u32) -> Value<'r> {
         let quick = A::at(self.program.paths, at as usize);
         if quick & QUICK == 0 {
-            return Value::Undefined;
+            return self.quick_loop(quick);
         }
         let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
         let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
@@ -60,13 +68,49 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 let Value::Map(map) = value else { return Value::Undefined };
                 let (id, index) = A::borrow(self.caches, cache).get();
                 if id != map.shape_id() {
-                    return Value::Undefined;
+                    return self.quick_among_two(at);
                 }
                 value = A::at(map.values(), index as usize);
                 cache += 1;
             }
         }
         value
+    }
+
+    /// Finds the value like [`quick`](Self::quick), where a map may have either of the cached shapes.
+    #[inline(never)]
+    fn quick_among_two(&self, at: u32) -> Value<'r> {
+        let (quick, first) = (A::at(self.program.paths, at as usize), A::at(self.program.paths, at as usize + 1));
+        let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
+        let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
+        for cache in first..first + (quick >> QUICK_STEPS & QUICK_MOST) {
+            let Value::Map(map) = value else { return Value::Undefined };
+            let index = self.cached(map.shape_id(), cache).unwrap_or(ABSENT);
+            let Some(next) = map.values().get(index as usize) else { return Value::Undefined };
+            value = *next;
+        }
+        value
+    }
+
+    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it.
+    #[inline]
+    fn cached(&self, id: u32, cache: u32) -> Option<u32> {
+        let [first, second] = self.caches_at(cache)?.map(Cell::get);
+        [first, second].into_iter().find(|(known, _)| *known == id).map(|(_, at)| at)
+    }
+
+    #[inline]
+    fn caches_at(&self, cache: u32) -> Option<[&Cache; 2]> {
+        Some([self.caches.get(cache as usize)?, self.feedback.others.get(cache as usize)?])
+    }
+
+    /// Returns the property of a loop that the first word of a path names. Undefined if it names none.
+    #[inline(never)]
+    fn quick_loop(&self, quick: u32) -> Value<'r> {
+        match quick_loop(quick) {
+            Some((level, field)) => self.loop_field(self.loops.len(), level, field),
+            None => Value::Undefined,
+        }
     }
 
     /// Returns a top-level input.
@@ -129,20 +173,21 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.topmost(path.indexes as usize).get(nth as usize).copied().unwrap_or_default()
     }
 
-    /// Looks up a key of a map through the inline cache.
+    /// Looks up a key of a map through the inline cache, which also knows shapes without the key.
     #[inline]
     fn cached_get(&self, map: &'r Map<'r>, name: u32, cache: u32) -> Option<Value<'r>> {
-        let shape = map.shape();
-        let cell = self.caches.get(cache as usize)?;
-        let (id, at) = cell.get();
-        if id == shape.id() {
+        let id = map.shape_id();
+        if let Some(at) = self.cached(id, cache) {
             return map.values().get(at as usize).copied();
         }
-        let found = shape.find(self.program.str(name))?;
-        if shape.id() != 0 {
-            cell.set((shape.id(), u32::try_from(found).unwrap_or(u32::MAX)));
+        let [first, second] = self.caches_at(cache)?;
+        let found = map.shape().find(self.program.str(name));
+        match found {
+            _ if id == 0 => {}
+            Some(at) => second.set(first.replace((id, u32::try_from(at).unwrap_or(ABSENT)))),
+            None => second.set((id, ABSENT)),
         }
-        map.values().get(found).copied()
+        map.values().get(found?).copied()
     }
 
     /// Returns a property of a loop. Level 0 is the innermost of the first `open` loops.
@@ -219,6 +264,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// reported.
     #[cold]
     pub(super) fn missing<S: Semantics>(&mut self, path: &Path<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+        if S::FORGETS && self.is_absorbed() {
+            return Err(Diagnostic::new(Code::UndefinedVariable, String::new()));
+        }
         let (mut deepest, mut parent) = (0, None);
         for root in path.roots() {
             let (steps, last) = self.walk_far::<S>(root, path)?;

@@ -80,6 +80,9 @@ pub trait Semantics: 'static {
     /// The label of a call site.
     const CALLED: &'static str = "called from here";
 
+    /// `true` if [`Semantics::absorbed`] does nothing, so that an error for a handler needs no message.
+    const FORGETS: bool = false;
+
     /// Handles a path without a value: returns an error or a recovery value.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 

@@ -32,8 +32,7 @@ impl<A: Access> Machine<'_, '_, A> {
         if error.code.is_limit() {
             return Err(self.placed(error, S::CALLED));
         }
-        let depth = (1..=self.frames.len()).rev().find(|depth| self.handles(*depth));
-        match depth {
+        match self.absorbing() {
             Some(depth) => {
                 let noted = self.cx.notes().count();
                 S::absorbed(&self.cx, || self.placed(error, S::CALLED));
@@ -45,6 +44,16 @@ impl<A: Access> Machine<'_, '_, A> {
             }
             None => Err(self.placed(error, S::CALLED)),
         }
+    }
+
+    /// Returns the depth of the innermost frame whose handler absorbs an error of the running instruction.
+    fn absorbing(&self) -> Option<usize> {
+        (1..=self.frames.len()).rev().find(|depth| self.handles(*depth))
+    }
+
+    /// Returns `true` if a handler absorbs an error of the running instruction.
+    pub(super) fn is_absorbed(&self) -> bool {
+        self.absorbing().is_some()
     }
 
     /// Returns the current word of the frame at `depth` (1 is the outermost).

@@ -257,11 +257,14 @@ impl<'w> Walk<'w, '_> {
         if let Some(mark) = marks.min() {
             self.excuse(mark);
         }
+        if let [of, excess @ ..] = arguments.as_slice()
+            && excess.iter().all(|held| matches!(held.fact, Fact::Absent(None)))
+            && let Some((.., present)) = PRESENCE.iter().find(|(test, known, _)| (*test, *known) == (kind, name))
+        {
+            let fact = of.fact.is_present().map_or(Fact::Unknown, |is| Fact::Bool(is == *present));
+            return push(state, fact);
+        }
         if let [of] = arguments.as_slice() {
-            if let Some((.., present)) = PRESENCE.iter().find(|(test, known, _)| (*test, *known) == (kind, name)) {
-                let fact = of.fact.is_present().map_or(Fact::Unknown, |is| Fact::Bool(is == *present));
-                return push(state, fact);
-            }
             if let Some(result) = self.converted(of, kind, instruction) {
                 return state.stack.push(result);
             }

@@ -8,8 +8,9 @@ use smallvec::SmallVec;
 
 use super::state::{Emitter, OPERAND};
 use crate::bytecode::{Gate, ImportKind, Literal, Op, Root, Signature};
+use crate::compiler::fold::Constant;
 use crate::compiler::tables::index;
-use crate::function::{Body, Builtin, Params, Type};
+use crate::function::{Body, Builtin, Default, Params, Type};
 use crate::value::{Text, Value};
 
 /// The number of a value that stays the same during a whole render: the instruction that pushes it and its operand.
@@ -101,6 +102,27 @@ impl Emitter<'_> {
     pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
         if !self.is_dead(Op::Call, params.len()) {
             self.call_known((kind, name, signature), params, 0, pure);
+        }
+    }
+
+    /// Pushes the defaults of the parameters before `end` that have no argument yet, so that a call does not arrange its
+    /// arguments. `places` has the parameters of the arguments on the stack. Pushes nothing if they are out of order or
+    /// one of the parameters has no default.
+    pub fn defaults(&mut self, builtin: &Builtin, places: &mut SmallVec<[u32; 8]>, end: u32) {
+        let Params::Named(params) = builtin.params else { return };
+        let missing = params.get(places.len()..params.len().min(end as usize)).unwrap_or(&[]);
+        let in_order = (0..).zip(places.iter()).all(|(at, &place)| at == place);
+        if !in_order || !self.optimise || missing.iter().any(|param| param.default == Default::Required) {
+            return;
+        }
+        for param in missing {
+            match param.default {
+                Default::Bool(b) => self.constant(Constant::Bool(b)),
+                Default::Int(n) => self.constant(Constant::Int(n)),
+                Default::Str(text) => self.constant(Constant::Str(text.as_str().into())),
+                Default::Absent | Default::Required => self.undefined(),
+            }
+            places.push(index(places.len()));
         }
     }
 

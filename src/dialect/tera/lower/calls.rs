@@ -7,7 +7,7 @@ use super::program::{Lower, MacroKey, Pending};
 use crate::bytecode::{ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::tera::load::Id;
-use crate::dialect::tera::syntax::tree::{Call, Expr, Macro, Name, Path};
+use crate::dialect::tera::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use crate::function::{Builtin, Default, Params};
 use crate::text::Span;
 
@@ -43,9 +43,11 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the named arguments after those already in `targets`, and calls.
     fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut targets: Targets) -> Result<()> {
-        for arg in call.args {
+        for arg in in_order(builtin, call) {
+            let target = parameter(builtin, arg.name.text);
+            self.emitter.defaults(builtin, &mut targets, target.unwrap_or(0));
             self.unescaped(|lower| lower.value(&arg.value))?;
-            match (&builtin.params, parameter(builtin, arg.name.text)) {
+            match (&builtin.params, target) {
                 (Params::Open | Params::Positional(_) | Params::Overloaded(_), _) => {
                     targets.push(self.emitter.string(arg.name.text))
                 }
@@ -56,6 +58,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.lint_arguments(builtin, call);
         self.at(call.span);
+        self.emitter.defaults(builtin, &mut targets, u32::MAX);
         self.emitter.call_builtin(builtin, &targets);
         Ok(())
     }
@@ -107,6 +110,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
         }
         self.at(span);
+        self.emitter.defaults(builtin, &mut targets, u32::MAX);
         self.emitter.call_builtin(builtin, &targets);
         if negated {
             self.emitter.op(Op::Not, &[]);
@@ -208,6 +212,22 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.end_chunk();
         Ok(())
     }
+}
+
+/// Returns the arguments in the order of the parameters, unless a template could see the difference: literals have no
+/// effect, so all but one may be moved.
+fn in_order<'a>(builtin: &Builtin, call: &'a Call<'a>) -> SmallVec<[&'a Arg<'a>; 4]> {
+    let mut args: SmallVec<[&Arg<'_>; 4]> = call.args.iter().collect();
+    let is_literal = |arg: &&Arg<'_>| {
+        let kind = &arg.value.kind;
+        let literal = matches!(kind, ExprKind::Str(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_));
+        literal && arg.value.filters.is_empty() && !arg.value.negated
+    };
+    let known = args.iter().all(|arg| parameter(builtin, arg.name.text).is_some());
+    if known && args.iter().filter(|arg| !is_literal(arg)).count() <= 1 {
+        args.sort_by_key(|arg| parameter(builtin, arg.name.text));
+    }
+    args
 }
 
 /// Returns the index of a function's parameter `name`. The subject of a filter or test does not count.
