@@ -1,18 +1,34 @@
 //! HTML and XML: escaping by a table of entities, removal of tags and of the space between them.
 //!
-//! Escaping passes on pieces, which can be appended to any buffer without an intermediate string.
+//! Escaping passes on pieces of some bytes, which can be appended to any buffer without an intermediate string.
 //! Tag removal caches each lookahead until the scan has passed it, which keeps it linear.
 
 use std::convert::Infallible;
 
-/// A table of replaced characters.
+use super::strings::prefix;
+
+/// Bytes whose growth is summed in a byte.
+const BLOCK: usize = 16;
+
+/// Bytes of the longest replacement and its length, rounded up to what one move copies.
+const WIDE: usize = 8;
+
+/// The shift of the length of a replacement.
+const LEN: u32 = 56;
+
+/// Maximum number of bytes that are escaped at a time.
+const PART: usize = 64;
+
+/// Maximum number of characters in a table.
+const MOST: usize = 6;
+
+/// A table of replaced ASCII characters.
 #[derive(Debug)]
 pub(crate) struct Entities {
-    /// For each byte, 0 or 1 plus its index in `names`. Only ASCII bytes are replaced.
-    class: [u8; 256],
-    /// For each byte, the growth of the text by its replacement.
-    growth: [u8; 256],
-    names: &'static [&'static str],
+    /// For each byte, its replacement, or the byte itself, as a little-endian number whose last byte is the length.
+    texts: [u64; 256],
+    /// The replaced bytes, each with the growth of the text. The rest are bytes that no text has.
+    growth: [(u8, u8); MOST],
 }
 
 /// `& < > " ' /`, safe in HTML text and quoted attributes.
@@ -25,27 +41,26 @@ pub(crate) static XML: Entities = Entities::new(b"&<>\"'", &["&amp;", "&lt;", "&
 pub(crate) static SLASHES: Entities = Entities::new(b"\\\"'", &["\\\\", "\\\"", "\\'"]);
 
 impl Entities {
-    const fn new(bytes: &[u8], names: &'static [&'static str]) -> Self {
-        let (mut class, mut growth) = ([0; 256], [0; 256]);
+    const fn new(bytes: &[u8], names: &[&str]) -> Self {
+        let (mut texts, mut growth) = ([0; 256], [(0xFF, 0); MOST]);
+        let mut byte = 0;
+        while byte < texts.len() {
+            texts[byte] = byte as u64 | 1 << LEN;
+            byte += 1;
+        }
         let mut at = 0;
         while at < bytes.len() {
-            class[bytes[at] as usize] = at as u8 + 1;
-            growth[bytes[at] as usize] = names[at].len() as u8 - 1;
+            let (byte, name) = (bytes[at], names[at].as_bytes());
+            let mut text = [0; WIDE];
+            text.split_at_mut(name.len()).0.copy_from_slice(name);
+            texts[byte as usize] = u64::from_le_bytes(text) | (name.len() as u64) << LEN;
+            growth[at] = (byte, name.len() as u8 - 1);
             at += 1;
         }
-        Self { class, growth, names }
+        Self { texts, growth }
     }
 
-    fn of(&self, byte: u8) -> Option<&'static str> {
-        match self.class[usize::from(byte)] {
-            0 => None,
-            class => self.names.get(usize::from(class) - 1).copied(),
-        }
-    }
-
-    /// Passes the escaped text to `push` in pieces: literal parts of `text`, and entities.
-    ///
-    /// The pieces of `a<b` are `a`, `&lt;` and `b`.
+    /// Passes the escaped text to `push` in pieces. Meant for texts that [need](Self::needed) it.
     ///
     /// # Errors
     /// The first error of `push`.
@@ -55,29 +70,50 @@ impl Entities {
         text: &str,
         mut push: impl FnMut(&str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut clean = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            let Some(entity) = self.of(byte) else { continue };
-            if clean < at {
-                push(text.get(clean..at).unwrap_or(""))?;
+        let mut escaped = [0; PART * WIDE];
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(prefix(rest, PART).len());
+            let changes = text.len() <= PART || self.needed(part);
+            let len = if changes { self.escape_part(part, &mut escaped) } else { 0 };
+            // Without a length, nothing is replaced.
+            let piece = escaped.get(..len).and_then(|piece| std::str::from_utf8(piece).ok());
+            push(piece.filter(|piece| !piece.is_empty()).unwrap_or(part))?;
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Escapes a text of at most [`PART`] bytes into `out`. Returns the length.
+    fn escape_part(&self, part: &str, out: &mut [u8; PART * WIDE]) -> usize {
+        part.bytes().fold(0, |len, byte| {
+            let replaced = self.texts[usize::from(byte)];
+            if let Some(place) = out.get_mut(len..).and_then(<[u8]>::first_chunk_mut) {
+                // Moving the whole array costs less than a loop over the replacement.
+                *place = replaced.to_le_bytes();
             }
-            push(entity)?;
-            clean = at + 1;
-        }
-        match text.get(clean..) {
-            None | Some("") => Ok(()),
-            Some(rest) => push(rest),
-        }
+            len + (replaced >> LEN) as usize
+        })
     }
 
     /// Returns `true` if escaping changes the text.
     pub(crate) fn needed(&self, text: &str) -> bool {
-        text.bytes().any(|byte| self.class[usize::from(byte)] != 0)
+        self.escaped_len(text) > text.len()
     }
 
     /// Returns the length of the escaped text in bytes.
     pub(crate) fn escaped_len(&self, text: &str) -> usize {
-        text.bytes().fold(text.len(), |len, byte| len + usize::from(self.growth[usize::from(byte)]))
+        let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
+        let blocks = blocks.iter().map(|block| self.growth_of(block)).sum::<usize>();
+        let rest = rest.iter().map(|byte| (self.texts[usize::from(*byte)] >> LEN) as usize).sum::<usize>();
+        text.len() / BLOCK * BLOCK + blocks + rest
+    }
+
+    /// Returns the growth of a block. Compiles to vector instructions.
+    #[inline(always)]
+    fn growth_of(&self, block: &[u8; BLOCK]) -> usize {
+        let of = |byte: u8| self.growth.iter().fold(0, |growth, (one, by)| growth | if byte == *one { *by } else { 0 });
+        usize::from(block.iter().fold(0_u8, |growth, &byte| growth.wrapping_add(of(byte))))
     }
 
     /// Appends the escaped text.

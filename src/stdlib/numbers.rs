@@ -34,19 +34,46 @@ pub(crate) fn float_of_text(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// Appends the shortest text that parses back to `number`, without an exponent or a redundant `.0`: `1`, `-0`, `0.5`,
-/// `1000000000000000000000`.
+/// Appends the text of [`with_plain_float`].
 pub(crate) fn write_plain_float(number: f64, out: &mut impl Write) -> fmt::Result {
+    with_plain_float(number, |text| out.write_str(text))
+}
+
+/// Passes the shortest text that parses back to `number` to `write`, without an exponent or a redundant `.0`: `1`, `-0`,
+/// `0.5`, `1000000000000000000000`.
+pub(crate) fn with_plain_float<R>(number: f64, write: impl FnOnce(&str) -> R) -> R {
     if !number.is_finite() {
-        return write!(out, "{number}");
+        return write(&number.to_string());
+    }
+    // Digits of whole numbers that floats represent exactly. Minus zero is not one of them.
+    let whole = number as i64;
+    if whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits() {
+        return write(itoa::Buffer::new().format(whole));
     }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(number);
-    // Beyond 15 digits two texts can be equally short and near, and the two printers may differ.
-    if text.len() > 15 || text.contains('e') {
-        return write!(out, "{number}");
+    // Two texts can be equally short and near, and the two printers may differ.
+    if text.contains('e') || text.len() > 15 && may_tie(number) {
+        return write(&number.to_string());
     }
-    out.write_str(text.strip_suffix(".0").unwrap_or(text))
+    write(text.strip_suffix(".0").unwrap_or(text))
+}
+
+/// Returns `true` if a finite number may lie in the middle between two texts of at most 17 digits. Then it has at most 18
+/// digits itself: it is a whole number, or one of few binary digits `n` of which `f` are behind the point, and has as
+/// many decimal digits as `n * 5^f`.
+fn may_tie(number: f64) -> bool {
+    const MOST: u64 = 1_000_000_000_000_000_000;
+    let bits = number.to_bits();
+    let (exponent, fraction) = (bits >> 52 & 0x7FF, bits & ((1 << 52) - 1));
+    if exponent == 0 {
+        return true;
+    }
+    let mantissa = fraction | 1 << 52;
+    let zeros = mantissa.trailing_zeros();
+    let behind_point = 1075_u64.saturating_sub(exponent + u64::from(zeros));
+    let power = u32::try_from(behind_point).ok().and_then(|f| 5_u64.checked_pow(f));
+    power.and_then(|power| power.checked_mul(mantissa >> zeros)).is_some_and(|digits| digits < MOST)
 }
 
 /// Appends the JSON text of `number`: `1.0`, `-0.0`, `1e+21`, or `null` if it is not finite.
@@ -275,7 +302,11 @@ mod tests {
         let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..20_000 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            for number in [f64::from_bits(bits), (bits >> 40) as f64 / 8.0, (bits >> 20) as f64] {
+            let short = (bits >> 40) as f64;
+            let numbers = [f64::from_bits(bits), short / 8.0, (bits >> 20) as f64, (bits >> 11) as f64 / 4096.0];
+            let powers =
+                [short / 3.0, (2.0_f64).powi((bits >> 58) as i32 - 20), short * 1.1, (bits >> 12) as f64 / 32.0];
+            for number in numbers.into_iter().chain(powers) {
                 if number.is_finite() {
                     assert_eq!(texts(number), (number.to_string(), serde_json::to_string(&number).unwrap()));
                 }

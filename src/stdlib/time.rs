@@ -86,7 +86,9 @@ impl Moment {
             let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| TimeError::NotADate)?;
             return Ok(Self::Utc(date.and_time(NaiveTime::MIN).and_utc()));
         }
-        match (text.parse::<DateTime<FixedOffset>>(), zone) {
+        // The strict parser is faster, and the other one accepts no less.
+        let moment = DateTime::parse_from_rfc3339(text).or_else(|_| text.parse::<DateTime<FixedOffset>>());
+        match (moment, zone) {
             (Ok(moment), Some(zone)) => Self::zoned(moment.to_utc(), zone),
             (Ok(moment), None) => Ok(Self::Offset(moment)),
             (Err(_), _) => text

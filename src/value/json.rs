@@ -21,6 +21,18 @@ pub fn write_json<E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
+    match value {
+        Value::Str(text) if is_plain(text) => {
+            grow(out.len() + text.as_str().len())?;
+            out.extend(["\"", text.as_str(), "\""]);
+            return grow(out.len());
+        }
+        Value::Int(n) => {
+            out.push_str(itoa::Buffer::new().format(n));
+            return grow(out.len());
+        }
+        _ => {}
+    }
     let pretty = style == JsonStyle::Pretty;
     Buffer::append(out, |out| Json { pretty, named: false, out, grow, duplicate: None }.node(Sorted(value).node(), 0))
 }
@@ -118,7 +130,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     /// Appends a text value as a JSON string.
     #[inline]
     fn text(&mut self, text: &Text<'_>) -> Result<(), E> {
-        if !text.is_known_word() && (text.block().is_none() || !text.all(is_clean)) {
+        if !is_plain(text) {
             return self.string(text.as_str());
         }
         (self.grow)(self.out.len() + text.as_str().len())?;
@@ -171,6 +183,12 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
             self.out.push_line(1 + 2 * level, b"");
         }
     }
+}
+
+/// Returns `true` if a JSON string contains `text` unescaped, as far as one look shows it.
+#[inline]
+fn is_plain(text: &Text<'_>) -> bool {
+    text.is_known_word() || text.block().is_some() && text.all(is_clean)
 }
 
 /// Returns `true` if a JSON string contains `byte` unescaped.

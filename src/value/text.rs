@@ -83,6 +83,15 @@ impl<'v> Text<'v> {
         all_bytes(self.text, self.block, holds)
     }
 
+    /// Returns `true` if all characters are ASCII.
+    #[inline]
+    pub(crate) fn is_ascii(&self) -> bool {
+        match self.block {
+            Some(_) => self.all(|byte| byte.is_ascii()),
+            None => self.text.is_ascii(),
+        }
+    }
+
     /// Returns a short text and the bytes after it.
     pub(crate) const fn block(&self) -> Option<&'v Block> {
         self.block

@@ -9,7 +9,8 @@ use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
 use crate::stdlib::markup::HTML;
-use crate::stdlib::numbers::{write_json_float, write_plain_float};
+use crate::stdlib::numbers::write_json_float;
+use crate::stdlib::strings;
 use crate::value::Value;
 use crate::vm::{Items, Missing, Output, Semantics};
 
@@ -18,6 +19,8 @@ use crate::vm::{Items, Missing, Output, Semantics};
 pub struct Rules;
 
 impl Semantics for Rules {
+    const FORGETS: bool = true;
+
     #[cold]
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let Missing { path, name, parent, index, .. } = *missing;
@@ -87,7 +90,8 @@ impl Semantics for Rules {
     }
 
     fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
-        position(key).and_then(|at| value.as_list()?.get(at).copied())
+        let list = value.as_list()?;
+        position(key).and_then(|at| list.get(at).copied())
     }
 
     fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
@@ -126,7 +130,6 @@ impl Semantics for Rules {
             (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
-            (_, Value::Float(n)) => number(out, |out| write_plain_float(n, out)),
             _ => plain(value, out),
         }
     }
@@ -201,7 +204,7 @@ fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<O
         (Value::List(list), _) => has_item(cx, list.items(), needle)?,
         (Value::Str(text), Value::Str(part)) => {
             cx.spend(text.as_str().len() as u64 / 64)?;
-            text.as_str().contains(part.as_str())
+            strings::contains(text.as_str(), part.as_str())
         }
         (Value::Map(map), Value::Str(key)) => map.get(key.as_str()).is_some(),
         (Value::Str(_) | Value::Map(_), _) => {

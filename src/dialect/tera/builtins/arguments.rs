@@ -2,11 +2,20 @@
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 /// Returns the first argument, which the gate has checked to be a string.
 pub(super) fn subject<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v str> {
     args.first().and_then(Value::as_str).ok_or_else(|| cx.arity())
+}
+
+/// Returns the first argument like [`subject`], as a text value.
+#[inline]
+pub(super) fn subject_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v Text<'v>> {
+    match args.first() {
+        Some(Value::Str(text)) => Ok(text),
+        _ => Err(cx.arity()),
+    }
 }
 
 /// Returns an integer that the gate has checked to be non-negative.
@@ -68,6 +77,15 @@ pub(super) fn written<'v>(
 ) -> Written<'v> {
     cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
     write(out);
+    Ok(None)
+}
+
+/// Lets `write` append text of at most a few times the length of the arguments, which is charged afterwards.
+#[inline]
+pub(super) fn grown<'v>(cx: &Cx<'v>, out: &mut String, write: impl FnOnce(&mut String)) -> Written<'v> {
+    let start = out.len();
+    write(out);
+    cx.charge(out.len() - start + size_of::<Value>())?;
     Ok(None)
 }
 

@@ -40,12 +40,13 @@ fn add_slashes<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written
 
 fn with_entities<'v>(cx: &Cx<'v>, args: &[Value<'v>], entities: &'static Entities, out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    if !entities.needed(text) {
+    let len = entities.escaped_len(text);
+    if len == text.len() {
         cx.spend(text.len() as u64 / 64)?;
         cx.charge(size_of::<Value>())?;
         return Ok(args.first().copied());
     }
-    written(cx, Some(entities.escaped_len(text)), out, |out| entities.escape_into(text, out))
+    written(cx, Some(len), out, |out| entities.escape_into(text, out))
 }
 
 fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{Written, subject, written};
+use super::arguments::{Written, grown, subject, subject_text, written};
 use crate::builtins;
 use crate::diagnostics::Result;
 use crate::function::Cx;
@@ -57,13 +57,27 @@ builtins! {
 }
 
 fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
-    written(cx, Some(strings::uppercase_len(text)), out, |out| strings::push_uppercase(text, out))
+    with_case(cx, args, out, str::make_ascii_uppercase, strings::push_uppercase)
 }
 
 fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
-    written(cx, Some(strings::lowercase_len(text)), out, |out| strings::push_lowercase(text, out))
+    with_case(cx, args, out, str::make_ascii_lowercase, strings::push_lowercase)
+}
+
+/// Appends the text with all letters changed: ASCII in place, any other text by `push`.
+#[inline(always)]
+fn with_case<'v>(
+    cx: &Cx<'v>,
+    args: &[Value<'v>],
+    out: &mut String,
+    ascii: impl FnOnce(&mut str),
+    push: impl FnOnce(&str, &mut String),
+) -> Written<'v> {
+    let text = subject_text(cx, args)?;
+    if text.is_ascii() {
+        return written(cx, Some(text.as_str().len()), out, |out| strings::push_changed(text.as_str(), out, ascii));
+    }
+    grown(cx, out, |out| push(text.as_str(), out))
 }
 
 fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
@@ -129,9 +143,8 @@ fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
     if found == 0 {
         return Ok(Some(*value));
     }
-    written(cx, strings::replaced_len(text, from, to, found), out, |out| {
-        strings::replace_into(text, from, to, |piece| out.push_str(piece));
-    })
+    let len = strings::replaced_len(text, from, to, found);
+    written(cx, len, out, |out| strings::push_replaced(text, from, to, found, out))
 }
 
 fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -6,6 +6,7 @@ use crate::builtins;
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
 use crate::stdlib::numbers::remainder;
+use crate::stdlib::strings;
 use crate::value::Value;
 
 builtins! {
@@ -187,7 +188,7 @@ fn containing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Value::Str(_) => {
             let (text, part) = asked.texts("part")?;
             cx.spend(text.len() as u64 / 64)?;
-            text.contains(part)
+            strings::contains(text, part)
         }
         Value::List(_) if asked.argument.is_undefined() => {
             return Err(missing_argument(asked.of, "part", "an item"));
@@ -200,6 +201,12 @@ fn containing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 /// Returns `true` if one of `items` equals `wanted`.
 pub(in crate::dialect::tera) fn has_item<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<bool> {
+    if let Value::Str(wanted) = wanted {
+        let is_wanted = |item: &Value<'_>| matches!(item, Value::Str(text) if text.as_str() == wanted.as_str());
+        let found = items.iter().position(is_wanted);
+        cx.spend(found.map_or(items.len(), |at| at + 1) as u64)?;
+        return Ok(found.is_some());
+    }
     for item in items {
         if cx.equal(*item, wanted)? {
             return Ok(true);

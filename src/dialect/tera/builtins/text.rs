@@ -3,7 +3,7 @@
 use super::arguments::Written;
 use crate::diagnostics::Result;
 use crate::function::Cx;
-use crate::stdlib::numbers::write_plain_float;
+use crate::stdlib::numbers::with_plain_float;
 use crate::value::{JsonStyle, Value, write_json, write_yaml};
 
 /// Passes the text of `value` to `push`: strings unchanged, null as nothing, integral floats without a point, lists as
@@ -17,12 +17,7 @@ pub(in crate::dialect::tera) fn write_text<E>(
         Value::Bool(truth) => push(if truth { "true" } else { "false" }),
         Value::Int(n) => push(itoa::Buffer::new().format(n)),
         Value::Uint(n) => push(itoa::Buffer::new().format(n)),
-        Value::Float(n) => {
-            let mut text = String::new();
-            // Writing to a string cannot fail.
-            let _ = write_plain_float(n, &mut text);
-            push(&text)
-        }
+        Value::Float(n) => with_plain_float(n, push),
         Value::Str(text) => push(text.as_str()),
         Value::List(list) => {
             push("[")?;

@@ -39,7 +39,7 @@ fn length<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Value::Map(map) => map.len(),
         Value::Str(text) => {
             cx.spend(text.as_str().len() as u64 / 64)?;
-            text.as_str().chars().count()
+            if text.is_ascii() { text.as_str().len() } else { text.as_str().chars().count() }
         }
         other => return Err(wrong("filter `length`", "value", "a list, a map or a string", *other)),
     };
