@@ -1,6 +1,6 @@
 //! Lists, lookups and previews in a large catalog.
 //!
-//! `DROPFORGE_SIZE=1 cargo test --profile dist --test catalog http::size -- --nocapture` fills a catalog with 50,000
+//! `DROPFORGE_SIZE=1 cargo test --release --test catalog http::size -- --nocapture` fills a catalog with 50,000
 //! template versions and 500,000 objects and prints the median time of each page. Without the variable the catalog is a
 //! 500th of that size, and only the answers are checked.
 
