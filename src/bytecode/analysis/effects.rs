@@ -264,10 +264,10 @@ impl<'w> Walk<'w, '_> {
             let fact = of.fact.is_present().map_or(Fact::Unknown, |is| Fact::Bool(is == *present));
             return push(state, fact);
         }
-        if let [of] = arguments.as_slice() {
-            if let Some(result) = self.converted(of, kind, instruction) {
-                return state.stack.push(result);
-            }
+        if let [of] = arguments.as_slice()
+            && let Some(result) = self.converted(of, kind, instruction)
+        {
+            return state.stack.push(result);
         }
         if let [of, Held { fact: Fact::Str(key), .. }] = arguments.as_slice()
             && kind == ImportKind::Intrinsic
