@@ -73,8 +73,6 @@ pub(super) fn unpack_segment(word: u32) -> Segment {
 pub(crate) const QUICK: u32 = 1 << 31;
 /// The flag for a root that is an input instead of a slot.
 pub(crate) const QUICK_GLOBAL: u32 = 1 << 30;
-/// The flag for a property of a loop, without [`QUICK`]. Its level and field are in the rest of the word.
-const QUICK_LOOP: u32 = 1 << 29;
 /// The shift of the number of steps.
 pub(crate) const QUICK_STEPS: u32 = 24;
 /// The maximum number of steps.
@@ -110,9 +108,6 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     let (index, global) = match root {
         Some(Root::Slot(slot)) => (slot, 0),
         Some(Root::Global(global)) => (global, QUICK_GLOBAL),
-        Some(Root::Loop(level, field)) if steps == 0 && level < 1 << 16 => {
-            return QUICK_LOOP | level << 8 | field as u32;
-        }
         _ => return 0,
     };
     match u32::try_from(steps) {
@@ -121,12 +116,6 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
         }
         _ => 0,
     }
-}
-
-/// Returns the level and field of a loop's property that the first word of a path names.
-#[inline]
-pub(crate) fn quick_loop(word: u32) -> Option<(u32, LoopField)> {
-    (word & QUICK_LOOP != 0).then(|| (word >> 8 & 0xFFFF, LoopField::ALL[(word & 3) as usize]))
 }
 
 /// Returns the numbers of computed indexes, roots and steps in the shape of a path.

@@ -8,7 +8,6 @@ use super::memory::{ABSENT, Cache};
 use super::semantics::{Missing, Semantics};
 use crate::bytecode::{
     EscapeMode, LoopField, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Scope, Segment,
-    quick_loop,
 };
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
@@ -56,7 +55,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn quick(&self, at: u32) -> Value<'r> {
         let quick = A::at(self.program.paths, at as usize);
         if quick & QUICK == 0 {
-            return self.quick_loop(quick);
+            return Value::Undefined;
         }
         let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
         let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
@@ -68,26 +67,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 let Value::Map(map) = value else { return Value::Undefined };
                 let (id, index) = A::borrow(self.caches, cache).get();
                 if id != map.shape_id() {
-                    return self.quick_among_two(at);
+                    return Value::Undefined;
                 }
                 value = A::at(map.values(), index as usize);
                 cache += 1;
             }
-        }
-        value
-    }
-
-    /// Finds the value like [`quick`](Self::quick), where a map may have either of the cached shapes.
-    #[inline(never)]
-    fn quick_among_two(&self, at: u32) -> Value<'r> {
-        let (quick, first) = (A::at(self.program.paths, at as usize), A::at(self.program.paths, at as usize + 1));
-        let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
-        let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
-        for cache in first..first + (quick >> QUICK_STEPS & QUICK_MOST) {
-            let Value::Map(map) = value else { return Value::Undefined };
-            let index = self.cached(map.shape_id(), cache).unwrap_or(ABSENT);
-            let Some(next) = map.values().get(index as usize) else { return Value::Undefined };
-            value = *next;
         }
         value
     }
@@ -102,15 +86,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline]
     fn caches_at(&self, cache: u32) -> Option<[&Cache; 2]> {
         Some([self.caches.get(cache as usize)?, self.feedback.others.get(cache as usize)?])
-    }
-
-    /// Returns the property of a loop that the first word of a path names. Undefined if it names none.
-    #[inline(never)]
-    fn quick_loop(&self, quick: u32) -> Value<'r> {
-        match quick_loop(quick) {
-            Some((level, field)) => self.loop_field(self.loops.len(), level, field),
-            None => Value::Undefined,
-        }
     }
 
     /// Returns a top-level input.
