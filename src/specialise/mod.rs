@@ -15,9 +15,13 @@
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
 //! one of them changes hold their values, so that code behind need not know which was taken.
 
+mod emit;
 mod fold;
+mod kept;
 mod known;
+mod loops;
 mod residual;
+mod slots;
 mod state;
 mod steps;
 mod walk;
