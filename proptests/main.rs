@@ -15,6 +15,7 @@ mod numbers;
 mod scan;
 mod sealing;
 mod specialise;
+mod stamp;
 mod tera_render;
 mod tera_syntax;
 mod totals;

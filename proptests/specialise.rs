@@ -64,7 +64,7 @@ fn engine(templates: &[(String, String)]) -> Engine {
 }
 
 /// Statements that a generated body may begin or end with.
-const STATEMENTS: &[&str] = &[
+pub(super) const STATEMENTS: &[&str] = &[
     "{% for x in l %}{{ x }}{{ loop.index }}{% if x == open %}{% break %}{% endif %}{% endfor %}",
     "{% for s in services %}{{ s.name }}:{% for p in s.ports %}{{ p + base }}{% if not loop.last %},{% endif %}{% endfor %}{% endfor %}",
     "{% set a = 'k' %}{% if open == 1 %}{% set a = env %}{% endif %}{{ a }}",
@@ -82,7 +82,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 /// Values for the names in [`STATEMENTS`], with open ones that take every branch.
-fn inputs() -> impl Strategy<Value = Json> {
+pub(super) fn inputs() -> impl Strategy<Value = Json> {
     let open = prop_oneof![(0..3_i64).prop_map(Json::from), Just(json!("a")), Just(json!(null)), Just(json!([]))];
     let env = select(&["prod", "", "dev", "p"][..]);
     (open, env, vec(0..4_i64, 0..4), any::<bool>()).prop_map(|(open, env, list, given)| {

@@ -66,6 +66,7 @@ mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
 mod signals;
+mod specialise;
 mod stamp;
 mod summary;
 mod template_paths;

@@ -27,6 +27,7 @@ use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
 use crate::schema::SchemaArgs;
 use crate::signals::Stop;
+use crate::specialise::{self, SpecialiseArgs};
 use crate::summary;
 use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
@@ -91,6 +92,8 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
+    specialise: SpecialiseArgs,
+    #[command(flatten)]
     pub(crate) watch: WatchArgs,
 }
 
@@ -115,6 +118,9 @@ pub(crate) fn run(
     let (started, stop) = (Instant::now(), OnceCell::new());
     let run = Run { global, console, stop: &stop };
     let report = once(args, &run, files, &mut Seen::default())?;
+    if args.specialise.explain_plan {
+        return Ok(Exit::Ok);
+    }
     Ok(finish(args, &report, &run, started))
 }
 
@@ -174,6 +180,11 @@ pub(crate) fn once(
     let options = Options { plain_stream: outputs.json, templates: paths, prune, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
+    if args.specialise.explain_plan {
+        bar.finish_and_clear();
+        specialise::print(stamper.specialisation(&job), plan.clusters())?;
+        return Ok(Report::default());
+    }
     let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
     kube_schemas::warn(kinds.as_ref(), console);
@@ -235,6 +246,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         threads: global.jobs.map_or(0, usize::from),
         fail_fast: args.fail_fast,
         fsync: args.fsync,
+        specialise: args.specialise.option(),
         prune: args.prune,
         prune_force: args.prune_force,
         deletions: args.changes.compare(),

@@ -23,6 +23,7 @@ mod project;
 mod recipes;
 mod schema;
 mod selectors;
+mod specialised;
 mod unread;
 mod variables;
 mod watch;

@@ -11,6 +11,7 @@ use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
+use super::specialised::Specialise;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::stdlib::globs::Glob;
 
@@ -38,6 +39,11 @@ use crate::stdlib::globs::Glob;
 pub trait Stamp: Sync {
     /// Creates the renderer of one thread, with its own memory and the shared inputs, and calls `body` with it once.
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
+
+    /// Prepares for a run. Called before the threads of the run start, for some runs more than once.
+    fn prepare(&self, job: &Job<'_>) {
+        let _ = job;
+    }
 }
 
 /// The renderer of one thread.
@@ -95,6 +101,8 @@ pub struct Options {
     pub keep_empty: bool,
     /// The order of the documents of a cluster in a stream.
     pub order: Order,
+    /// When to specialise templates to the values that the clusters share.
+    pub specialise: Specialise,
 }
 
 /// The order of the documents of a cluster in a stream.

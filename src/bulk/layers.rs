@@ -71,7 +71,12 @@ pub enum Overlay<'c> {
     /// A map, to merge over the shared inputs.
     Map(Cow<'c, DataMap>),
     /// All inputs of the cluster: the shared ones are part of it.
-    Whole(DataMap),
+    Whole {
+        /// The merged inputs.
+        all: DataMap,
+        /// Those of the cluster alone.
+        own: Cow<'c, DataMap>,
+    },
 }
 
 impl Overlay<'_> {
@@ -82,7 +87,7 @@ impl Overlay<'_> {
     pub fn to_map(&self) -> Result<Cow<'_, DataMap>> {
         match self {
             Overlay::Map(map) => Ok(Cow::Borrowed(map)),
-            Overlay::Whole(map) => Ok(Cow::Borrowed(map)),
+            Overlay::Whole { all, .. } => Ok(Cow::Borrowed(all)),
             Overlay::Json(text) => {
                 let source = Source::new("cluster", *text);
                 let data = input::json(&source, 0..text.len())?;
@@ -218,6 +223,11 @@ impl Layers {
         &self.shared
     }
 
+    /// Returns `true` if schemas or variables fill in defaults, or convert values.
+    pub(super) fn fills(&self) -> bool {
+        self.filled.is_some()
+    }
+
     /// Returns the effect of a cluster's inputs on the shared ones.
     pub fn merge(&self) -> Merge {
         self.merge
@@ -240,7 +250,7 @@ impl Layers {
             Some(text) if self.sets.is_empty() && self.filled.is_none() => Ok(Overlay::Json(text)),
             _ => Ok(match self.parsed(cluster)? {
                 Parsed::Own(own) => Overlay::Map(own),
-                Parsed::Whole(map) => Overlay::Whole(map),
+                Parsed::Whole { all, own } => Overlay::Whole { all, own },
             }),
         }
     }
@@ -252,7 +262,7 @@ impl Layers {
     pub fn view<'l>(&'l self, cluster: &'l Cluster) -> Result<View<'l>> {
         Ok(match self.parsed(cluster)? {
             Parsed::Own(own) => View { shared: Some(&self.shared), own, merge: self.merge },
-            Parsed::Whole(map) => View { shared: None, own: Cow::Owned(map), merge: self.merge },
+            Parsed::Whole { all, .. } => View { shared: None, own: Cow::Owned(all), merge: self.merge },
         })
     }
 
@@ -263,7 +273,7 @@ impl Layers {
     pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
         Ok(match self.parsed(cluster)? {
             Parsed::Own(own) => self.over(&self.shared, own.into_owned()),
-            Parsed::Whole(map) => map,
+            Parsed::Whole { all, .. } => all,
         })
     }
 
@@ -272,16 +282,16 @@ impl Layers {
         self.check(&own)?;
         if !self.sets.iter().any(|set| own.contains_key(set.top())) {
             let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok(Parsed::Own(own)) };
-            let mut whole = self.over(&self.shared, own.into_owned());
-            schemas.fill(&mut whole)?;
-            return Ok(Parsed::Whole(whole));
+            let mut all = self.over(&self.shared, own.clone().into_owned());
+            schemas.fill(&mut all)?;
+            return Ok(Parsed::Whole { all, own });
         }
         // Assignments apply to merged values, and some of them, such as those that remove a key, only once.
-        let mut whole = self.over(&self.files, own.into_owned());
+        let mut all = self.over(&self.files, own.clone().into_owned());
         let mut gaps = Gaps::default();
-        self.sets.iter().try_for_each(|set| set.apply(&mut whole, &mut gaps))?;
-        self.schemas.iter().try_for_each(|schemas| schemas.fill(&mut whole))?;
-        Ok(Parsed::Whole(whole))
+        self.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
+        self.schemas.iter().try_for_each(|schemas| schemas.fill(&mut all))?;
+        Ok(Parsed::Whole { all, own })
     }
 
     /// Returns the inputs `own` over `base`.
@@ -306,8 +316,8 @@ impl Layers {
 enum Parsed<'c> {
     /// Its own inputs, which no assignment concerns.
     Own(Cow<'c, DataMap>),
-    /// All of them.
-    Whole(DataMap),
+    /// All of them, and its own.
+    Whole { all: DataMap, own: Cow<'c, DataMap> },
 }
 
 /// The merged inputs of one cluster, for lookups. Nothing is copied.

@@ -73,7 +73,9 @@ mod run;
 pub mod schema;
 mod selector;
 mod sinks;
+mod specialised;
 mod splitter;
+mod stamper;
 mod stream_file;
 mod unread;
 pub mod values;
@@ -85,7 +87,7 @@ pub use deletions::TemplatePaths;
 #[doc(hidden)]
 pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetOptions};
-pub use forge::{Forge, Stamper, engine};
+pub use forge::{Forge, engine};
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
@@ -106,6 +108,8 @@ pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
+pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
+pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use unread::ReadValues;
 

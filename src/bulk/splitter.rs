@@ -16,12 +16,17 @@ pub(super) enum Content<'f> {
 }
 
 impl Content<'_> {
-    /// Returns the template if it gives documents, which our own writer writes.
-    pub(super) fn documents(&self) -> Option<&Template> {
+    /// Returns the template.
+    pub(super) fn template(&self) -> Option<&Template> {
         match self {
-            Self::Template(template) => Some(*template).filter(|template| template.gives_documents()),
+            Self::Template(template) => Some(*template),
             Self::File(_) => None,
         }
+    }
+
+    /// Returns the template if it gives documents, which our own writer writes.
+    pub(super) fn documents(&self) -> Option<&Template> {
+        self.template().filter(|template| template.gives_documents())
     }
 
     /// Appends the whole text to `out`.
@@ -79,10 +84,11 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// Renders a text and appends its documents to `out`, each with its bytes as they are.
+    /// Renders a text by `faster` and appends its documents to `out`, each with its bytes as they are. Errors are those of
+    /// `content`.
     pub(super) fn split(
         &mut self,
-        content: Content<'_>,
+        (content, faster): (Content<'_>, Content<'_>),
         (session, check): (&mut Session, &mut OutputCheck),
         inputs: Inputs<'_>,
         output: usize,
@@ -90,7 +96,7 @@ impl Splitter<'_> {
     ) -> Result<()> {
         let (name, before) = (self.names.get(output).map_or("", String::as_str), (out.len(), self.pieces.len()));
         self.text.clear();
-        content.write(session, inputs, &mut self.text)?;
+        faster.write(session, inputs, &mut self.text)?;
         let mut errors = check.errors_of_file(name, &self.text);
         if let (Content::Template(template), false) = (content, errors.is_empty()) {
             template.show_writer(session, inputs, &self.text, &mut errors);

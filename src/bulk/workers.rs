@@ -85,6 +85,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
     sink: &(impl Fn() -> K + Sync),
 ) -> Result<(Vec<K::Done>, Report)> {
     let shared = Shared::default();
+    stamp.prepare(job);
     let done = std::thread::scope(|scope| {
         let worker = || work(stamp, job, &shared, halt, sink());
         let others: Vec<_> = (1..job.threads()).map(|_| scope.spawn(worker)).collect();

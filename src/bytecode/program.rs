@@ -213,6 +213,12 @@ impl Program {
         self.inner.layout.range().len() * size_of::<u32>() + self.inner.pool.text().len()
     }
 
+    /// Returns the bytes of its string constants.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.tables().strings.iter().map(|[start, end]| (end - start) as usize).sum()
+    }
+
     /// Returns the code. A render starts with the chunk with index 0.
     pub fn words(&self) -> &[u32] {
         self.section(Section::Words)

@@ -15,13 +15,19 @@
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
 //! one of them changes hold their values, so that code behind need not know which was taken.
 
+mod emit;
 mod fold;
+mod guard;
+mod kept;
 mod known;
+mod loops;
 mod residual;
+mod slots;
 mod state;
 mod steps;
 mod walk;
 
+pub use guard::{Admission, Guard};
 pub use known::Known;
 
 use crate::bytecode::{Op, Program};
@@ -37,7 +43,7 @@ const FUEL: u64 = 50_000_000;
 const MEMORY: u64 = 64 << 20;
 
 /// The time that specialising a program may take.
-const TIME: std::time::Duration = std::time::Duration::from_secs(2);
+pub(crate) const TIME: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The size of a residual as a multiple of its original, in words.
 const GROWTH: usize = 8;

@@ -6,12 +6,9 @@ use std::rc::Rc;
 
 use super::known::Known;
 use super::residual::Residual;
-use super::state::{Entry, Fixed, Home, Join, Joined, Pending, Recipe, Running, Slot, Snapshot, State, Step, same};
-use crate::bytecode::{
-    ChunkInfo, CodeView, Handler, Instruction, Op, Operand, PieceKind, Place, Program, Root, Spanned,
-};
+use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Running, Slot, Snapshot, State, same};
+use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Root, Spanned};
 use crate::function::{Cx, Linked};
-use crate::value::Value;
 use crate::vm::Semantics;
 
 /// Maximum nesting of inlined chunks.
@@ -230,39 +227,6 @@ impl<'v, S: Semantics> Walk<'v, S> {
         end
     }
 
-    /// Returns the slots that code sets, in the residual's frame.
-    fn set_in(&self, from: u32, to: u32) -> Rc<[u32]> {
-        let (mut at, mut slots) = (from, Vec::new());
-        while at < to
-            && let Some(instruction) = self.code.instruction(at)
-        {
-            if instruction.op.info().writes.contains(Place::Slots) {
-                slots.extend(self.slots_of(instruction));
-            }
-            at = instruction.end();
-        }
-        slots.sort_unstable();
-        slots.dedup();
-        slots.into()
-    }
-
-    /// Returns the slots that an instruction refers to, in the residual's frame.
-    pub fn slots_of(&self, instruction: Instruction<'v>) -> std::ops::Range<u32> {
-        let count = |kind, most: u32| instruction.operand(kind).unwrap_or(most);
-        for (kind, first) in instruction.operands() {
-            let count = match kind {
-                Operand::Slot => 1,
-                Operand::SlotPair => 2,
-                Operand::SlotRun => count(Operand::Count, 0),
-                Operand::LoopSlots => count(Operand::Names, 2),
-                _ => continue,
-            };
-            let end = first.saturating_add(count).min(self.frame.chunk.slots);
-            return self.frame.base + first..self.frame.base + end;
-        }
-        0..0
-    }
-
     /// Prepares for branches that meet behind `target`. Returns the slots that they set.
     pub fn part(&mut self, target: u32) -> Rc<[u32]> {
         let end = self.met(self.pc, target);
@@ -390,171 +354,6 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     pub fn is_verbatim(&self) -> bool {
         self.pc < self.frame.verbatim_to
-    }
-
-    fn add_slots(&mut self, base: u32, count: u32) {
-        self.state.slots.truncate(base as usize);
-        for slot in base..base + count {
-            let home = if slot < self.slots { Home::Stale } else { Home::Blank };
-            let known = self.constant(Value::Undefined, self.pc);
-            self.state.slots.push(Slot { known, home });
-        }
-        self.slots = self.slots.max(base + count);
-    }
-
-    /// Sets a slot to a popped value.
-    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
-        let of_slot = |recipe: &Recipe| matches!(recipe, Recipe::Slot(one) if *one == slot);
-        if self.state.stack.iter().any(|entry| matches!(entry, Entry::Known(fixed) if of_slot(&fixed.recipe))) {
-            self.settle(); // the slot is about to change
-        }
-        let new = match entry {
-            Entry::Pushed => {
-                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
-                Slot::OPEN
-            }
-            Entry::Known(Fixed { value, recipe: recipe @ Recipe::Code(_) }) => {
-                // A call runs once.
-                self.push(&recipe);
-                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
-                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
-            }
-            Entry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
-                self.push(&Recipe::Slot(other));
-                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
-                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
-            }
-            Entry::Known(fixed) => {
-                let old = self.state.slots.get(slot as usize);
-                let home = match old {
-                    Some(Slot { known: Some(old), home }) if same(old.value, fixed.value) => *home,
-                    _ => Home::Stale,
-                };
-                Slot { known: Some(fixed), home }
-            }
-        };
-        if let Some(place) = self.state.slots.get_mut(slot as usize) {
-            *place = new;
-        }
-    }
-
-    /// Forgets the value of a slot, which is in the residual's.
-    pub fn open_slot(&mut self, slot: u32) {
-        if let Some(place) = self.state.slots.get_mut(slot as usize) {
-            *place = Slot::OPEN;
-        }
-    }
-
-    /// Sets the residual's slot to the slot's value.
-    pub fn sync(&mut self, slot: u32) {
-        let Some(place) = self.state.slots.get_mut(slot as usize) else { return };
-        if place.is_in_place() {
-            return;
-        }
-        place.home = Home::Same;
-        if let Some(Fixed { recipe, .. }) = place.known.clone() {
-            self.push(&recipe);
-            self.emit_quietly(&[Op::StoreSlot as u32 | slot << 8], self.pc);
-        }
-    }
-
-    pub fn sync_all(&mut self) {
-        (0..u32::try_from(self.state.slots.len()).unwrap_or(0)).for_each(|slot| self.sync(slot));
-    }
-
-    /// Pushes the known values of the stack.
-    pub fn settle(&mut self) {
-        for nth in 0..self.state.stack.len() {
-            if let Some(place @ Entry::Known(_)) = self.state.stack.get_mut(nth)
-                && let Entry::Known(fixed) = std::mem::replace(place, Entry::Pushed)
-            {
-                self.push(&fixed.recipe);
-            }
-        }
-    }
-
-    /// Emits the code that pushes a known value.
-    fn push(&mut self, recipe: &Recipe) {
-        match recipe {
-            Recipe::Constant(instr) => self.emit_quietly(&instr.words, instr.at),
-            Recipe::Input(global, steps) => {
-                for step in steps.iter() {
-                    if let Step::Index(nth) = step {
-                        self.emit_quietly(&[Op::Int as u32 | nth << 8], self.pc);
-                    }
-                }
-                let path = self.out.input_path(*global, steps);
-                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
-            }
-            Recipe::Slot(slot) => {
-                let path = self.out.slot_path(*slot);
-                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
-            }
-            Recipe::Code(code) => code.iter().for_each(|instr| self.emit_quietly(&instr.words, instr.at)),
-        }
-    }
-
-    /// Emits an instruction without the positions of its parts.
-    pub fn emit_quietly(&mut self, words: &[u32], at: u32) {
-        let (place, calls) = (self.program.place(at), self.calls_at(at));
-        self.out.emit(words, place, &calls);
-    }
-
-    /// Emits an instruction in the place of the original's at `at`.
-    pub fn emit(&mut self, words: &[u32], at: u32) {
-        self.out.details_of(at);
-        self.emit_quietly(words, at);
-    }
-
-    fn calls_at(&self, at: u32) -> Rc<[Spanned]> {
-        let own = self.program.inlined_at(at);
-        if own.is_empty() {
-            return self.frame.calls.clone();
-        }
-        own.into_iter().chain(self.frame.calls.iter().copied()).collect()
-    }
-
-    /// Adds text to write, from the original's instruction at `at`.
-    pub fn write(&mut self, text: &str, kind: PieceKind, at: u32) {
-        let place = self.program.place(at);
-        if let Some(pending) = self.state.texts.last_mut().filter(|_| !text.is_empty()) {
-            pending.pieces.push(super::residual::Piece { start: pending.text.len(), place, kind });
-            pending.text.push_str(text);
-        }
-    }
-
-    /// Writes the pending text.
-    pub fn flush(&mut self) {
-        let left = self.flush_unless(|_| false);
-        debug_assert!(left.is_none());
-    }
-
-    /// Writes the pending text, except for the last part if it comes from the source of `place`. Returns that part.
-    pub fn flush_before(&mut self, place: Option<Spanned>) -> Option<Joined> {
-        self.flush_unless(|last| last.source() == place.map(|place| place.source))
-    }
-
-    /// Writes the pending text, and opens captures, except for the last part of the innermost if it is kept.
-    fn flush_unless(&mut self, keep: impl Fn(&Joined) -> bool) -> Option<Joined> {
-        let innermost = self.state.texts.len().saturating_sub(1);
-        let mut kept = None;
-        for level in 0..=innermost {
-            let Some(pending) = self.state.texts.get_mut(level).map(std::mem::take) else { break };
-            if let Some(at) = pending.unopened {
-                self.emit(&[Op::Capture as u32], at);
-            }
-            let mut parts = pending.parts();
-            if level == innermost {
-                kept = parts.pop_if(|last| keep(last));
-            }
-            for Joined { text, pieces } in parts {
-                let string = self.out.string(&text);
-                self.out.pieces(&pieces);
-                let place = pieces.first().and_then(|piece| piece.place);
-                self.out.emit(&[Op::Text as u32 | string << 8], place, &self.frame.calls);
-            }
-        }
-        kept
     }
 }
 

@@ -1,0 +1,186 @@
+//! A fleet is stamped to the same bytes, with the same errors, whether its templates are specialised or not.
+
+use std::sync::LazyLock;
+
+use dropforge::bulk::values::{Assignment, SetKind, parse_set};
+use dropforge::bulk::{self, *};
+use dropforge::engine::{Engine, EngineBuilder, UnknownNames};
+use dropforge::limits::Limits;
+use dropforge::value::{Data, DataMap};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value as Json, json};
+
+use crate::specialise::{STATEMENTS, inputs};
+use crate::tera_render;
+
+/// An empty folder of templates.
+static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
+
+fn engine(templates: &[(String, String)]) -> EngineBuilder {
+    let limits = Limits { fuel: 200_000, memory: 8 << 20, output_bytes: 1 << 20, ..Limits::default() };
+    let builder = Engine::builder().limits(limits).unknown_names(UnknownNames::Late);
+    templates.iter().fold(builder, |builder, (name, text)| builder.template(name.as_str(), text.as_str()))
+}
+
+/// Compiles templates, of which those called `main` make outputs. `None` if they have errors.
+fn forge(templates: &[(String, String)], main: &[&str]) -> Option<Forge> {
+    let file = |name: &&str| TemplateFile { name: (*name).to_owned(), explicit: true, executable: false };
+    let files = main.iter().map(file).collect();
+    let set = TemplateSet { root: FOLDER.path().to_owned(), files, skipped: Skipped::default() };
+    Forge::compile(&set, None, engine(templates)).ok()
+}
+
+fn map(json: &Json) -> DataMap {
+    serde_json::from_str::<Data>(&json.to_string()).expect("data").into_map().expect("a map")
+}
+
+/// Inputs of clusters: parts of generated ones, changed by `changes`.
+fn own(json: &Json, changes: &[u8]) -> Json {
+    let mut changes = changes.iter().copied().cycle();
+    let entries = json.as_object().into_iter().flatten().filter_map(|(name, value)| {
+        let value = match (changes.next().unwrap_or(0) % 8, value) {
+            (0, value) => value.clone(),
+            (1, _) => Json::Null,
+            (2, Json::Object(map)) => map.iter().take(1).map(|(name, _)| (name.clone(), json!("own"))).collect(),
+            (3, Json::Object(_)) => json!({"more": {"x": 1}}),
+            (4, _) => json!({"own": [1]}),
+            _ => return None,
+        };
+        Some((name.clone(), value))
+    });
+    Json::Object(entries.collect())
+}
+
+/// How a fleet was stamped: the stream, the errors as printed, and `true` if one is a limit.
+type Stamped = (String, Vec<String>, bool);
+
+fn stamped(forge: &Forge, layers: &Layers, fleet: &Fleet, layout: &str, specialise: Specialise) -> (Stamped, usize) {
+    let names = forge.templates().map(|template| template.name().to_owned());
+    let outputs = names.map(|name| Output::new(name, &language_extensions())).collect();
+    let is_of_documents = layout.ends_with("{kind}");
+    let layout = Layout::parse(layout).expect("a layout");
+    let layout = if is_of_documents { layout.of_documents().expect("fields") } else { layout };
+    let plan = Plan::new(fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
+    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers);
+    let stamper = stamper.expect("templates").for_plan(&plan);
+    let options = Options { threads: 1, check_outputs: true, specialise, ..Options::default() };
+    let job = Job { fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
+    let mut out = Vec::new();
+    let report = bulk::stream(&stamper, &job, &mut out).expect("a report");
+    let is_limit = report.failures.iter().any(|failure| failure.diagnostic.code.is_limit());
+    let errors = report.failures.iter().map(|failure| failure.render(false)).collect();
+    let text = String::from_utf8(out).expect("text");
+    ((text, errors, is_limit), stamper.specialisation(&job).specialised())
+}
+
+/// Compares a fleet stamped with specialised templates, as text and as data, with one stamped without. Returns the
+/// number of specialised templates.
+fn agree(forge: &Forge, layers: &Layers, clusters: &[Json], layout: &str) -> Result<usize, TestCaseError> {
+    let named = |(nth, json): (usize, &Json)| {
+        let mut json = json.clone();
+        json["name"] = json!(format!("c{nth}"));
+        json
+    };
+    let clusters: Vec<Json> = clusters.iter().enumerate().map(named).collect();
+    let lines: String = clusters.iter().map(|json| format!("{json}\n")).collect();
+    let source = dropforge::text::Source::new("fleet.ndjson", lines);
+    let as_text = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
+    let as_data = clusters.iter().map(|json| Cluster::new(json["name"].as_str().unwrap_or(""), map(json))).collect();
+    let as_data = Fleet::new(as_data).expect("a fleet");
+    let mut specialised = 0;
+    for fleet in [&as_text, &as_data] {
+        let (original, _) = stamped(forge, layers, fleet, layout, Specialise::Never);
+        let (other, count) = stamped(forge, layers, fleet, layout, Specialise::Always);
+        if !original.2 {
+            prop_assert_eq!(&original, &other, "{} of {:?}", layout, layers.shared());
+        }
+        specialised = count;
+    }
+    Ok(specialised)
+}
+
+fn sets(texts: &[&str]) -> Vec<Assignment> {
+    let parse = |text: &&str| parse_set(SetKind::Typed, text, &mut |_| unreachable!()).expect("an assignment");
+    texts.iter().flat_map(parse).collect()
+}
+
+fn merge() -> impl Strategy<Value = Merge> {
+    select(vec![Merge::Deep, Merge::Replace])
+}
+
+/// Options `--set` about the generated names.
+fn assignments() -> impl Strategy<Value = Vec<&'static str>> {
+    let texts =
+        vec!["env=prod", "labels.tier=x", "labels.more.y=1", "l[0]=5", "base=null", "services[0].name=z", "open.x=1"];
+    vec(select(texts), 0..3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn statements(
+        parts in vec(select(STATEMENTS), 1..4),
+        shared in inputs(),
+        clusters in vec((inputs(), vec(any::<u8>(), 1..9)), 1..12),
+        merge in merge(),
+        sets_of in assignments(),
+        layout in select(vec!["{cluster}/{template}", "{cluster}/{kind}"]),
+    ) {
+        // A macro may be declared once.
+        let mut parts = parts;
+        parts.sort_unstable();
+        parts.dedup();
+        let templates = [
+            ("main.yaml.tera".to_owned(), format!("kind: a\ntext: '{}'\n", parts.concat())),
+            ("plain.txt.tera".to_owned(), parts.concat()),
+        ];
+        let main: &[&str] = if layout.ends_with("{kind}") { &["main.yaml.tera"] } else { &["main.yaml.tera", "plain.txt.tera"] };
+        let forge = forge(&templates, main).expect("it compiles");
+        let layers = Layers::new([map(&shared)], sets(&sets_of), merge);
+        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes)).collect();
+        agree(&forge, &layers, &clusters, layout)?;
+    }
+
+    #[test]
+    fn tera(
+        templates in tera_render::templates(),
+        shared in tera_render::input(),
+        clusters in vec((tera_render::input(), vec(any::<u8>(), 1..9)), 1..12),
+        merge in merge(),
+    ) {
+        let named: Vec<_> = templates.into_iter().map(|(name, text)| {
+            if name == "main" { ("main.tera".to_owned(), text) } else { (name, text) }
+        }).collect();
+        let Some(forge) = forge(&named, &["main.tera"]) else { return Ok(()) };
+        let layers = Layers::new([map(&shared)], Vec::new(), merge);
+        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes)).collect();
+        agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
+    }
+}
+
+#[test]
+fn all_languages() {
+    let templates = [
+        ("a.tera", "{{ org.name }}{% for x in l %}{{ x }}{{ name }}{% endfor %}{{ nowhere }}"),
+        ("b.hcl.tftpl", "${org.name}%{ for x in l }${x}${name}%{ endfor }${1 / n}"),
+        ("c.yaml.cel", "{'a': org.name, 'b': l.map(x, x + n)}"),
+        ("d.cel.yaml", "a: ${org.name}\nb: ${10 / n}\n$if: ${n > 0}\n"),
+        ("e.tower", "${params.name} ${params.size}"),
+    ];
+    let templates = templates.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let names: Vec<&str> = templates.iter().map(|(name, _)| name.as_str()).collect();
+    let layers = Layers::new(
+        [map(&json!({"org": {"name": "acme"}, "l": [1, 2], "params": {"name": "p"}}))],
+        Vec::new(),
+        Merge::Deep,
+    );
+    let clusters: Vec<Json> =
+        (0..20).map(|n| if n == 7 { json!({"n": n, "l": null}) } else { json!({"n": n}) }).collect();
+    for name in names {
+        let forge = forge(&templates, &[name]).unwrap_or_else(|| panic!("{name} compiles"));
+        agree(&forge, &layers, &clusters, "{cluster}/{template}").unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}

@@ -1,0 +1,126 @@
+//! The plan of specialised templates, for people.
+
+use std::fmt;
+
+use super::division::Division;
+use super::{PAYS, Specialise};
+use crate::bulk::job::Job;
+use crate::bulk::layers::Layers;
+use crate::diagnostics::counted;
+use crate::engine::Template;
+use crate::specialise::Known;
+
+/// The reason why a template is not specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum General {
+    /// It was asked for.
+    Option,
+    /// The run has too few clusters.
+    Clusters(usize),
+    /// Defaults that schemas or variables give may depend on values of the cluster.
+    Defaults,
+    /// It reads no shared value that clusters leave alone.
+    NothingShared,
+    /// Its program builds documents or is metered, or is too large once specialised.
+    Program,
+    /// The run has enough specialised templates.
+    Budget,
+}
+
+impl General {
+    /// Returns the reason why no template of a run is specialised.
+    pub(super) fn of_run(job: &Job<'_>) -> Option<Self> {
+        let clusters = job.plan.clusters();
+        match job.options.specialise {
+            Specialise::Never => Some(Self::Option),
+            _ if job.layers.shared().is_empty() => Some(Self::NothingShared),
+            _ if job.layers.fills() => Some(Self::Defaults),
+            Specialise::IfItPays if clusters < PAYS => Some(Self::Clusters(clusters)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for General {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Option => f.write_str("switched off"),
+            Self::Clusters(clusters) => write!(f, "{} only: it pays from {PAYS} on", counted(*clusters, "cluster")),
+            Self::Defaults => f.write_str("defaults of schemas or variables are filled in"),
+            Self::NothingShared => f.write_str("it reads no shared value that clusters leave alone"),
+            Self::Program => f.write_str("it builds documents, or is too large once specialised"),
+            Self::Budget => f.write_str("the specialised templates of a run are limited"),
+        }
+    }
+}
+
+/// The size of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Words of code.
+    pub words: usize,
+    /// Bytes of text.
+    pub text: usize,
+}
+
+impl Size {
+    fn of(template: &Template) -> Self {
+        let program = template.program();
+        Self { words: program.words().len(), text: program.text_bytes() }
+    }
+}
+
+/// The plan of one template.
+#[derive(Debug, Clone)]
+pub struct TemplatePlan {
+    /// The name of the template.
+    pub name: String,
+    /// The size of its program.
+    pub size: Size,
+    /// The size of the specialised program, or the reason why there is none.
+    pub specialised: Result<Size, General>,
+}
+
+/// The plan of specialising the templates of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Specialisation {
+    /// The number of clusters that were looked at.
+    pub looked_at: usize,
+    /// The dotted paths of the shared values that are known.
+    pub known: Vec<String>,
+    /// The dotted paths of the shared values that are not, with the number of clusters that set each.
+    pub open: Vec<(String, usize)>,
+    /// The templates.
+    pub templates: Vec<TemplatePlan>,
+}
+
+impl Specialisation {
+    /// Returns the number of specialised templates.
+    pub fn specialised(&self) -> usize {
+        self.templates.iter().filter(|template| template.specialised.is_ok()).count()
+    }
+
+    pub(super) fn add(&mut self, template: &Template, specialised: Result<&Template, General>) {
+        let name = template.name().to_owned();
+        self.templates.push(TemplatePlan { name, size: Size::of(template), specialised: specialised.map(Size::of) });
+    }
+
+    pub(super) fn divided(&mut self, known: &Known<'_>, division: &Division, layers: &Layers) {
+        self.looked_at = division.clusters;
+        add_known("", known, &mut self.known);
+        self.open = division.open(layers);
+    }
+}
+
+fn add_known(path: &str, known: &Known<'_>, found: &mut Vec<String>) {
+    match known {
+        Known::Value(_) => found.push(path.to_owned()),
+        Known::Fields(fields) => {
+            for (name, known) in fields {
+                let path = if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") };
+                add_known(&path, known, found);
+            }
+        }
+        Known::Open | Known::Absent => {}
+    }
+}

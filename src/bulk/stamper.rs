@@ -1,0 +1,247 @@
+//! The renderer of a run's templates.
+//!
+//! Each thread converts the shared inputs once. A cluster's own inputs are converted once for all its templates, into
+//! an arena that is reset for each cluster. Text is appended to one buffer.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use super::job::{Job, Renderer, Stamp};
+use super::kube::KubeSchemas;
+use super::layers::{Layers, Merge, Overlay};
+use super::pieces::Piece;
+use super::plan::Plan;
+use super::report::{Cause, cause};
+use super::specialised::{Specialisation, Specialised};
+use super::splitter::{Content, Splitter};
+use crate::diagnostics::{Diagnostic, Result};
+use crate::engine::OutputCheck;
+use crate::specialise::Admission;
+use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use crate::vm::Session;
+
+/// Renders a plan's templates with the engine.
+#[derive(Debug)]
+pub struct Stamper<'f> {
+    contents: Vec<Content<'f>>,
+    layers: &'f Layers,
+    /// The names of the outputs, if each document becomes a piece.
+    names: Vec<String>,
+    /// The document fields in the layout.
+    fields: Vec<String>,
+    kinds: Option<&'f KubeSchemas>,
+    /// The templates specialised to the shared inputs, once a run has prepared them.
+    specialised: OnceLock<Specialised>,
+}
+
+impl<'f> Stamper<'f> {
+    pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
+        let (names, fields) = (Vec::new(), Vec::new());
+        Self { contents, layers, names, fields, kinds: None, specialised: OnceLock::new() }
+    }
+
+    /// Checks outputs also by the schemas of their Kubernetes kinds.
+    pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
+        Self { kinds, ..self }
+    }
+
+    /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
+    pub fn for_plan(mut self, plan: &Plan) -> Self {
+        self.fields = plan.layout().fields().map(str::to_owned).collect();
+        if !self.fields.is_empty() {
+            self.names = plan.outputs().iter().map(|output| output.name.clone()).collect();
+        }
+        self
+    }
+
+    /// Returns which templates a run specialises to the shared inputs, and why not the others.
+    pub fn specialisation(&self, job: &Job<'_>) -> &Specialisation {
+        &self.specialised(job).plan
+    }
+
+    fn specialised(&self, job: &Job<'_>) -> &Specialised {
+        self.specialised.get_or_init(|| {
+            let templates: Vec<_> = self.contents.iter().map(Content::template).collect();
+            Specialised::new(&templates, job)
+        })
+    }
+}
+
+impl Stamp for Stamper<'_> {
+    fn prepare(&self, job: &Job<'_>) {
+        self.specialised(job);
+    }
+
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
+        let specialised = self.specialised.get();
+        let faster = |(at, content): (usize, &_)| match specialised.and_then(|all| all.template(at)) {
+            Some(template) => Content::Template(template),
+            None => *content,
+        };
+        let faster: Vec<_> = self.contents.iter().enumerate().map(faster).collect();
+        body(&mut Thread {
+            contents: &self.contents,
+            specialised: specialised.and_then(Specialised::admission).map(|admission| (admission, &*faster)),
+            shared,
+            merge: self.layers.merge(),
+            shapes: &shapes,
+            own: Arena::new(),
+            session: Session::new(),
+            explained: HashSet::new(),
+            check: OutputCheck::default(),
+            kinds: self.kinds,
+            splitter: Splitter::new(&self.names, &self.fields),
+        });
+    }
+}
+
+/// The renderer of one thread.
+struct Thread<'t, 'w> {
+    contents: &'t [Content<'t>],
+    /// The contents for clusters that are admitted.
+    specialised: Option<(Admission<'t>, &'t [Content<'t>])>,
+    /// The shared inputs, or the error of inputs that nest too deep.
+    shared: Result<Value<'t>>,
+    merge: Merge,
+    shapes: &'t Shapes<'w>,
+    /// The inputs of the current cluster.
+    own: Arena,
+    session: Session,
+    /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
+    /// explanation has to parse the template.
+    explained: HashSet<(usize, Cause)>,
+    check: OutputCheck,
+    kinds: Option<&'t KubeSchemas>,
+    splitter: Splitter<'t>,
+}
+
+impl Renderer for Thread<'_, '_> {
+    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let shared = self.shared.clone()?;
+        let given = converted(own, &builder)?;
+        let faster = self.specialised.as_mut().and_then(|(admission, faster)| {
+            let admitted = match own {
+                Overlay::Whole { own, .. } => admission.admits_data(own),
+                Overlay::Json(_) | Overlay::Map(_) => admission.admits(given),
+            };
+            admitted.then_some(*faster)
+        });
+        let inputs = inputs_of(shared, self.merge, own, given, &builder);
+        self.splitter.pieces.clear();
+        for (at, content) in self.contents.iter().enumerate() {
+            let faster = faster.and_then(|faster| faster.get(at)).unwrap_or(content);
+            let result = match faster.documents() {
+                _ if self.splitter.fields.is_empty() => faster.write(&mut self.session, inputs, text),
+                Some(template) => self.splitter.documents(template, &mut self.session, inputs, at, text),
+                None => {
+                    let check = (&mut self.session, &mut self.check);
+                    self.splitter.split((*content, *faster), check, inputs, at, text)
+                }
+            };
+            results.push(result.map(|()| text.len()).map_err(|mut error| {
+                if let Content::Template(template) = content
+                    && self.explained.insert((at, cause(&error)))
+                {
+                    template.explain(inputs, &mut error);
+                }
+                error
+            }));
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        // Texts were checked as a whole before they were split, and documents have our own writer.
+        let is_checked = !self.splitter.fields.is_empty()
+            || self.contents.get(output).is_some_and(|content| content.documents().is_some());
+        let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
+        match self.kinds {
+            Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
+            _ => errors,
+        }
+    }
+
+    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let given = self.shared.clone().and_then(|shared| Ok((shared, converted(own, &builder)?)));
+        let Ok(inputs) = given.map(|(shared, given)| inputs_of(shared, self.merge, own, given, &builder)) else {
+            return;
+        };
+        if let Some(Content::Template(template)) = self.contents.get(output) {
+            template.show_writer(&mut self.session, inputs, text, errors);
+        }
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        to.append(&mut self.splitter.pieces);
+    }
+}
+
+/// Converts the inputs of a cluster: its own, or all of them.
+fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
+    match own {
+        Overlay::Json(text) => builder.json(text),
+        Overlay::Map(map) => builder.data_map(map),
+        Overlay::Whole { all, .. } => builder.data_map(all),
+    }
+}
+
+/// Returns the inputs of a cluster, converted as `given`, over the shared ones.
+fn inputs_of<'v, 'w: 'v>(
+    shared: Value<'v>,
+    merge: Merge,
+    own: &Overlay<'_>,
+    given: Value<'v>,
+    builder: &InputBuilder<'v, 'w>,
+) -> Inputs<'v> {
+    match (own, merge) {
+        (Overlay::Whole { .. }, _) => Inputs::new(given),
+        (_, Merge::Deep) => builder.merged(shared, given),
+        (_, Merge::Replace) => Inputs::layered(shared, given),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bulk::Forge;
+    use crate::engine::{Engine, Skipped, TemplateFile, TemplateSet};
+
+    fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
+        let temp = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(temp.path().join(name), text).unwrap();
+        }
+        let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
+        let files = files.iter().map(|(name, _)| file(name)).collect();
+        let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
+        (temp, set)
+    }
+
+    #[test]
+    fn own_inputs_lie_over_the_shared_ones() {
+        let (_temp, set) = forge(&[("a.tera", "{{ x.n }}{{ y }}{{ _p }}")]);
+        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+        let map = |text| serde_json::from_str::<crate::value::Data>(text).unwrap().into_map().unwrap();
+        let shared = map(r#"{"x": {"n": 1, "m": 2}, "y": 3, "_p": "."}"#);
+        let clusters = [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#, r#"{"_p": null}"#].map(Overlay::Json);
+        for (merge, expected) in [(Merge::Deep, "53.17.13."), (Merge::Replace, "53.17.13")] {
+            let layers = Layers::new([shared.clone()], Vec::new(), merge);
+            let stamper = forge.stamper(["a.tera"], &layers).unwrap();
+            let (mut text, mut results) = (String::new(), Vec::new());
+            stamper.work(&mut |renderer| {
+                clusters.iter().for_each(|own| renderer.render(own, &mut text, &mut results).unwrap());
+            });
+            assert_eq!(text, expected);
+            // A removed name is missing; a name that is replaced lacks the shared names below it.
+            let failed: Vec<usize> = (0..4).filter(|at| results[*at].is_err()).collect();
+            assert_eq!(failed, if merge == Merge::Deep { vec![3] } else { vec![2] });
+        }
+    }
+}

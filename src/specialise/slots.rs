@@ -1,0 +1,125 @@
+//! Slots and the stack: which values the residual holds, and which are only known.
+
+use std::rc::Rc;
+
+use super::state::{Entry, Fixed, Home, Recipe, Slot, same};
+use super::walk::Walk;
+use crate::bytecode::{Instruction, Op, Operand, Place};
+use crate::value::Value;
+use crate::vm::Semantics;
+
+impl<'v, S: Semantics> Walk<'v, S> {
+    /// Returns the slots that an instruction refers to, in the residual's frame.
+    pub fn slots_of(&self, instruction: Instruction<'v>) -> std::ops::Range<u32> {
+        let count = |kind, most: u32| instruction.operand(kind).unwrap_or(most);
+        for (kind, first) in instruction.operands() {
+            let count = match kind {
+                Operand::Slot => 1,
+                Operand::SlotPair => 2,
+                Operand::SlotRun => count(Operand::Count, 0),
+                Operand::LoopSlots => count(Operand::Names, 2),
+                _ => continue,
+            };
+            let end = first.saturating_add(count).min(self.frame.chunk.slots);
+            return self.frame.base + first..self.frame.base + end;
+        }
+        0..0
+    }
+
+    /// Returns the slots that code sets, in the residual's frame.
+    pub(super) fn set_in(&self, from: u32, to: u32) -> Rc<[u32]> {
+        let (mut at, mut slots) = (from, Vec::new());
+        while at < to
+            && let Some(instruction) = self.code.instruction(at)
+        {
+            if instruction.op.info().writes.contains(Place::Slots) {
+                slots.extend(self.slots_of(instruction));
+            }
+            at = instruction.end();
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots.into()
+    }
+
+    pub(super) fn add_slots(&mut self, base: u32, count: u32) {
+        self.state.slots.truncate(base as usize);
+        for slot in base..base + count {
+            let home = if slot < self.slots { Home::Stale } else { Home::Blank };
+            let known = self.constant(Value::Undefined, self.pc);
+            self.state.slots.push(Slot { known, home });
+        }
+        self.slots = self.slots.max(base + count);
+    }
+
+    /// Sets a slot to a popped value.
+    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
+        let of_slot = |recipe: &Recipe| matches!(recipe, Recipe::Slot(one) if *one == slot);
+        if self.state.stack.iter().any(|entry| matches!(entry, Entry::Known(fixed) if of_slot(&fixed.recipe))) {
+            self.settle(); // the slot is about to change
+        }
+        let new = match entry {
+            Entry::Pushed => {
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot::OPEN
+            }
+            Entry::Known(Fixed { value, recipe: recipe @ Recipe::Code(_) }) => {
+                // A call runs once.
+                self.push(&recipe);
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+            }
+            Entry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
+                self.push(&Recipe::Slot(other));
+                self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+            }
+            Entry::Known(fixed) => {
+                let old = self.state.slots.get(slot as usize);
+                let home = match old {
+                    Some(Slot { known: Some(old), home }) if same(old.value, fixed.value) => *home,
+                    _ => Home::Stale,
+                };
+                Slot { known: Some(fixed), home }
+            }
+        };
+        if let Some(place) = self.state.slots.get_mut(slot as usize) {
+            *place = new;
+        }
+    }
+
+    /// Forgets the value of a slot, which is in the residual's.
+    pub fn open_slot(&mut self, slot: u32) {
+        if let Some(place) = self.state.slots.get_mut(slot as usize) {
+            *place = Slot::OPEN;
+        }
+    }
+
+    /// Sets the residual's slot to the slot's value.
+    pub fn sync(&mut self, slot: u32) {
+        let Some(place) = self.state.slots.get_mut(slot as usize) else { return };
+        if place.is_in_place() {
+            return;
+        }
+        place.home = Home::Same;
+        if let Some(Fixed { recipe, .. }) = place.known.clone() {
+            self.push(&recipe);
+            self.emit_quietly(&[Op::StoreSlot as u32 | slot << 8], self.pc);
+        }
+    }
+
+    pub fn sync_all(&mut self) {
+        (0..u32::try_from(self.state.slots.len()).unwrap_or(0)).for_each(|slot| self.sync(slot));
+    }
+
+    /// Pushes the known values of the stack.
+    pub fn settle(&mut self) {
+        for nth in 0..self.state.stack.len() {
+            if let Some(place @ Entry::Known(_)) = self.state.stack.get_mut(nth)
+                && let Entry::Known(fixed) = std::mem::replace(place, Entry::Pushed)
+            {
+                self.push(&fixed.recipe);
+            }
+        }
+    }
+}
