@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use crate::store::migrations::{Migrations, describe, migrator};
 use crate::store::{StoreError, StoreResult};
@@ -59,7 +59,11 @@ pub async fn open_writer(path: &str) -> StoreResult<SqliteConnection> {
     let mut first = base_options(path).connect().await.map_err(cannot)?;
     upgrade(&mut first, path).await?;
     first.close().await.map_err(cannot)?;
-    options(path).connect().await.map_err(cannot)
+    // Others may still be migrating the file.
+    let mut writer = options(path).busy_timeout(OPEN_TIMEOUT).connect().await.map_err(cannot)?;
+    let timeout = format!("PRAGMA busy_timeout = {}", BUSY_TIMEOUT.as_millis());
+    sqlx::query(AssertSqlSafe(timeout)).execute(&mut writer).await.map_err(cannot)?;
+    Ok(writer)
 }
 
 /// Creates an empty file that only its owner can read. SQLite gives its auxiliary files the same permissions.
