@@ -14,7 +14,7 @@ pub enum StoreError {
     UniqueViolation(&'static str),
     /// A referenced row does not exist. Contains the name of the constraint.
     ForeignKeyViolation(&'static str),
-    /// Another request was faster: the expected version is no longer the newest ([`NewVersion::expected`](super::NewVersion::expected), `If-Match`).
+    /// Another request was faster: the expected version is no longer the newest (`If-Match`).
     Stale,
     /// The change would leave no live administrator key.
     LastAdminKey,
