@@ -170,11 +170,12 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::engine::Skipped;
 
-    fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
+    /// Returns a folder with these files, and their set.
+    pub fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
         let temp = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(temp.path().join(name), text).unwrap();

@@ -211,18 +211,8 @@ fn inputs_of<'v, 'w: 'v>(
 mod tests {
     use super::*;
     use crate::bulk::Forge;
-    use crate::engine::{Engine, Skipped, TemplateFile, TemplateSet};
-
-    fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
-        let temp = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(temp.path().join(name), text).unwrap();
-        }
-        let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
-        let files = files.iter().map(|(name, _)| file(name)).collect();
-        let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
-        (temp, set)
-    }
+    use crate::bulk::forge::tests::forge;
+    use crate::engine::Engine;
 
     #[test]
     fn own_inputs_lie_over_the_shared_ones() {
