@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use dropforge::bulk::{Forge, Layers, Merge, Overlay, Stamp};
 use dropforge::engine::{Engine, Skipped, TemplateFile, TemplateSet};
-use dropforge::value::{Arena, Data, DataMap, InputBuilder, InputSpace, Shapes};
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, InputSpace, ReadPaths, ReadPosition, Shapes};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -67,7 +67,62 @@ fn read(builder: &InputBuilder<'_, '_>, text: &str) -> Result<Data, String> {
     builder.json(text).map(|value| value.to_data()).map_err(|error| error.message)
 }
 
+/// Returns what is read: some names of [`any_inputs`] and names below them.
+fn any_paths() -> impl Strategy<Value = ReadPaths> {
+    prop::collection::vec(prop::collection::vec("[a-d]|\\[\\]", 1..4), 0..5).prop_map(|found| {
+        let mut paths = ReadPaths::default();
+        found.iter().for_each(|path| paths.add(path.iter().map(String::as_str)));
+        paths
+    })
+}
+
+/// Returns `true` if `read` is `whole` with empty values in place of those that are not read.
+fn agree(read: &Data, whole: &Data, paths: &ReadPaths, at: &ReadPosition) -> bool {
+    if paths.is_whole(at) {
+        return read == whole;
+    }
+    let below = |key: Option<&str>, read: &Data, whole: &Data| match paths.step(at, key) {
+        Some(at) => agree(read, whole, paths, &at),
+        None => read == whole || *read == empty(whole),
+    };
+    match (read, whole) {
+        (Data::Map(read), Data::Map(whole)) => {
+            let mut entries = read.iter().zip(whole);
+            read.len() == whole.len()
+                && entries.all(|((key, read), (same, whole))| key == same && below(Some(key.as_str()), read, whole))
+        }
+        (Data::List(read), Data::List(whole)) => {
+            let mut items = read.iter().zip(whole);
+            read.len() == whole.len() && items.all(|(read, whole)| below(None, read, whole))
+        }
+        _ => read == whole,
+    }
+}
+
+fn empty(data: &Data) -> Data {
+    match data {
+        Data::Str(_) => Data::Str(String::new()),
+        Data::List(_) => Data::List(Vec::new()),
+        Data::Map(_) => Data::Map(DataMap::new()),
+        _ => data.clone(),
+    }
+}
+
 proptest! {
+    #[test]
+    fn what_is_not_read_is_empty(jsons in prop::collection::vec(any_inputs(), 1..4), paths in any_paths()) {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let all: Vec<Data> = jsons.iter().map(|json| Data::Map(data(json))).collect();
+        let shapes = Shapes::reading(&names, &paths);
+        let builder = InputBuilder::new(&arena, &shapes);
+        for (json, whole) in jsons.iter().zip(&all).chain(jsons.iter().zip(&all)) {
+            let parsed = read(&builder, &json.to_string()).expect("JSON");
+            for door in [parsed, builder.data(whole).expect("shallow").to_data()] {
+                prop_assert!(agree(&door, whole, &paths, &paths.start()), "{door:?} of {json}");
+            }
+        }
+    }
+
     #[test]
     fn clusters_as_text_give_what_clusters_as_data_give(
         shared in any_inputs(),
@@ -106,6 +161,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         with in "[\\[\\]{}:,\"0-9.eE+\\\\u \u{0}é-]{0,3}",
         cut in any::<bool>(),
+        paths in any_paths(),
     ) {
         let whole = serde_json::to_string_pretty(&json).expect("JSON");
         let mut at = at.index(whole.len());
@@ -120,6 +176,11 @@ proptest! {
         // With the keys of the whole text known, and without.
         for text in [&text, &whole, &text] {
             prop_assert_eq!(read(&builder, text), expected(text), "{}", text);
+        }
+        let shapes = Shapes::reading(&names, &paths);
+        let builder = InputBuilder::new(&arena, &shapes);
+        for text in [&text, &whole, &text] {
+            prop_assert_eq!(read(&builder, text).map(drop), expected(text).map(drop), "{}", text);
         }
     }
 }

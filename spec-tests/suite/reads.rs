@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use dropforge::bulk::values::Step;
 use dropforge::bulk::{MissingNames, leaves};
-use dropforge::bytecode::analysis::Tree;
 use dropforge::engine::{Dialect, Template};
-use dropforge::value::{Data, DataMap};
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, ReadPaths, Shapes};
+use dropforge::vm::Session;
 
 use crate::cases::{self, Case, read_folder};
 
@@ -51,7 +51,7 @@ fn nothing_is_missing_if_a_template_renders() {
 #[test]
 fn what_is_not_read_does_not_change_the_output() {
     let (count, found) = of_rendered(|template, inputs, output| {
-        let (mut tree, mut wrong) = (Tree::default(), Vec::new());
+        let (mut tree, mut wrong) = (ReadPaths::default(), Vec::new());
         tree.add_program(template.program());
         leaves(inputs, &mut |path, _| {
             if !tree.everything && !tree.reads(path.iter().map(Step::key)) {
@@ -64,6 +64,37 @@ fn what_is_not_read_does_not_change_the_output() {
         wrong
     });
     assert!(count > 500 && found.is_empty(), "{} of {count}:\n{}", found.len(), found.join("\n"));
+}
+
+/// Renders with inputs read from `text`.
+fn outcome(template: &Template, shapes: &Shapes<'_>, text: &str) -> Result<String, String> {
+    let arena = Arena::new();
+    let builder = InputBuilder::new(&arena, shapes);
+    let inputs = builder.json(text).map_err(|error| error.to_string())?;
+    let mut out = String::new();
+    let rendered = template.render_inputs(&mut Session::new(), Inputs::new(inputs), &mut out);
+    rendered.map(|()| out).map_err(|error| format!("{error:?}"))
+}
+
+#[test]
+fn inputs_of_which_only_what_is_read_is_converted_give_the_same_output_or_error() {
+    let (mut count, mut skipping, mut wrong) = (0, 0, Vec::new());
+    for (dialect, folder) in FOLDERS {
+        for case in read_folder(folder).into_iter().flat_map(|(_, cases)| cases) {
+            let Ok(template) = cases::compile(dialect, &case) else { continue };
+            let text = cases::context(&case).to_string();
+            let mut paths = ReadPaths::default();
+            paths.add_program(template.program());
+            let names = Arena::new();
+            let all = outcome(&template, &Shapes::new(&names), &text);
+            let read = outcome(&template, &Shapes::reading(&names, &paths), &text);
+            (count, skipping) = (count + 1, skipping + usize::from(!paths.everything));
+            if read != all {
+                wrong.push(format!("{folder}: {}: {all:?}, but {read:?}", case.name));
+            }
+        }
+    }
+    assert!(count > 700 && skipping > 700 && wrong.is_empty(), "{count}, {skipping}:\n{}", wrong.join("\n"));
 }
 
 /// Returns the inputs with another value at `path`.

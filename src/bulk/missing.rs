@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::cluster::Cluster;
 use super::layers::Layers;
 use super::report::Failure;
-use crate::bytecode::analysis::{Effect, Lack, Miss, Tree, missing};
+use crate::bytecode::analysis::{Effect, Lack, Miss, missing};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::engine::Template;
 use crate::text::Span;
-use crate::value::DataMap;
+use crate::value::{DataMap, ReadPaths};
 
 /// Maximum number of steps of the analysis, for each template and set of values.
 const STEPS: u64 = 2_000_000;
@@ -46,7 +46,7 @@ const LONG: usize = 5;
 pub struct MissingNames<'t> {
     templates: Vec<&'t Template>,
     /// All that the templates read.
-    read: Tree,
+    read: ReadPaths,
     found: BTreeMap<Cause, Found>,
     left: u64,
 }
@@ -63,7 +63,7 @@ struct Found {
 impl<'t> MissingNames<'t> {
     /// Prepares for these templates.
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
-        let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), Tree::default());
+        let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), ReadPaths::default());
         templates.iter().for_each(|template| read.add_program(template.program()));
         Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS }
     }

@@ -17,8 +17,11 @@ use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
 use crate::specialise::Admission;
-use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use crate::value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 use crate::vm::Session;
+
+/// The number of clusters from which finding out what templates read pays: the rest of the inputs is not converted.
+const CLUSTERS: usize = 64;
 
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
@@ -32,12 +35,15 @@ pub struct Stamper<'f> {
     kinds: Option<&'f KubeSchemas>,
     /// The templates specialised to the shared inputs, once a run has prepared them.
     specialised: OnceLock<Specialised>,
+    /// What the templates read, once a run has found out.
+    reads: OnceLock<ReadPaths>,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        Self { contents, layers, names, fields, kinds: None, specialised: OnceLock::new() }
+        let (specialised, reads) = (OnceLock::new(), OnceLock::new());
+        Self { contents, layers, names, fields, kinds: None, specialised, reads }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -70,11 +76,19 @@ impl<'f> Stamper<'f> {
 impl Stamp for Stamper<'_> {
     fn prepare(&self, job: &Job<'_>) {
         self.specialised(job);
+        if job.plan.clusters() >= CLUSTERS {
+            self.reads.get_or_init(|| {
+                let mut reads = ReadPaths::default();
+                let templates = self.contents.iter().filter_map(Content::template);
+                templates.for_each(|template| reads.add_program(template.program()));
+                reads
+            });
+        }
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         let (arena, names) = (Arena::new(), Arena::new());
-        let shapes = Shapes::new(&names);
+        let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
         let specialised = self.specialised.get();
         let faster = |(at, content): (usize, &_)| match specialised.and_then(|all| all.template(at)) {

@@ -14,10 +14,9 @@ use super::origins::{Origins, leaves};
 use super::report::Failure;
 use super::selector::Selector;
 use super::values::{Step, value_at};
-use crate::bytecode::analysis::{Position, Tree};
 use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
 use crate::engine::Template;
-use crate::value::DataMap;
+use crate::value::{DataMap, ReadPaths, ReadPosition};
 
 /// Maximum number of names to report.
 const REPORTED: usize = 20;
@@ -49,7 +48,7 @@ const SHAPES: usize = 1_000;
 /// ```
 #[derive(Debug, Default)]
 pub struct ReadValues {
-    tree: Tree,
+    tree: ReadPaths,
     /// Maps that identify a cluster: they may hold anything.
     identities: Vec<String>,
 }
@@ -129,7 +128,7 @@ impl ReadValues {
     }
 
     /// Returns the number of the first step of `path` that nothing reads, and the position before it.
-    fn lost(&self, path: &[Step]) -> Option<(usize, Position)> {
+    fn lost(&self, path: &[Step]) -> Option<(usize, ReadPosition)> {
         let mut at = self.tree.start();
         for (depth, step) in path.iter().enumerate() {
             if self.tree.is_whole(&at) {
@@ -161,11 +160,11 @@ struct Unread {
     /// The step of the name in their paths.
     depth: usize,
     /// The position of the map or list that has the name.
-    at: Position,
+    at: ReadPosition,
 }
 
 impl Names {
-    fn add(&mut self, path: &[Step], depth: usize, at: Position) {
+    fn add(&mut self, path: &[Step], depth: usize, at: ReadPosition) {
         let name = display(path.get(..=depth).unwrap_or(path));
         let order = &mut self.order;
         let unread = self.found.entry(name).or_insert_with_key(|name| {
@@ -198,7 +197,7 @@ impl Unread {
     }
 
     /// Returns the path that was likely meant: it is read, and none of `given` has it.
-    fn near(&self, tree: &Tree, given: &[&DataMap]) -> Option<String> {
+    fn near(&self, tree: &ReadPaths, given: &[&DataMap]) -> Option<String> {
         let name = self.key()?;
         let fits = |near: &&str| {
             self.paths.iter().any(|path| {

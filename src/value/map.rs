@@ -11,7 +11,8 @@ use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::HashTable;
 
 use super::borrowed::Summary;
-use super::outline::{Learned, Outline, Place, STEPS, Step};
+use super::outline::{Learned, Outline, Place, Reads, STEPS, Step};
+use super::read_paths::ReadPaths;
 use super::{Arena, Text, Value};
 
 /// Largest map that is searched linearly, which compares few keys besides their lengths. Larger ones are searched by their
@@ -207,6 +208,8 @@ pub struct Shapes<'w> {
     /// The outline of whole inputs, and how many steps and outlines there may be in addition.
     inputs: Learned<'w>,
     room: Cell<u32>,
+    /// What is read of inputs, if that is known.
+    paths: Option<&'w ReadPaths>,
 }
 
 /// Number of predicted shapes, as a power of two.
@@ -221,8 +224,43 @@ impl<'w> Shapes<'w> {
     /// Returns an interner whose shapes live in `arena`.
     pub fn new(arena: &'w Arena) -> Self {
         let (hasher, next) = (DefaultHashBuilder::default(), [const { Cell::new(None) }; 1 << GUESSES]);
-        let (inputs, room) = (Cell::default(), Cell::new(STEPS));
-        Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next, inputs, room }
+        let (inputs, room) = (Learned::new(Reads::All), Cell::new(STEPS));
+        Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next, inputs, room, paths: None }
+    }
+
+    /// Returns an interner for inputs of which only `paths` are read. [`InputBuilder::json`](super::InputBuilder::json)
+    /// and [`InputBuilder::data_map`](super::InputBuilder::data_map) put an empty value of the same kind in place of any
+    /// other, and numbers, `true`, `false` and `null` as they are. Texts are checked as a whole nevertheless.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::{Arena, InputBuilder, ReadPaths, Shapes};
+    /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
+    /// let mut paths = ReadPaths::default();
+    /// paths.add_program(template.program());
+    /// let (arena, names) = (Arena::new(), Arena::new());
+    /// let shapes = Shapes::reading(&names, &paths);
+    /// let inputs = InputBuilder::new(&arena, &shapes).json(r#"{"image": {"tag": "v1", "note": "new"}, "owners": ["a"]}"#)?;
+    /// assert_eq!(inputs.to_data().to_string(), r#"{"image":{"tag":"v1","note":""},"owners":[]}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reading(arena: &'w Arena, paths: &'w ReadPaths) -> Self {
+        let mut shapes = Self::new(arena);
+        if !paths.everything {
+            let start = arena.bump().alloc_slice_copy(&[ReadPaths::ROOT]);
+            (shapes.paths, shapes.inputs) = (Some(paths), Learned::new(Reads::Part(start)));
+        }
+        shapes
+    }
+
+    /// Returns how much is read of the value at a key of a map, or of the items of a list if `key` is `None`.
+    fn below(&self, reads: Reads<'w>, key: Option<&str>) -> Reads<'w> {
+        let (Some(paths), Reads::Part(nodes)) = (self.paths, reads) else { return reads };
+        match paths.below(nodes, key) {
+            found if found.is_empty() => Reads::Nothing,
+            found if paths.are_whole(&found) => Reads::All,
+            found => Reads::Part(self.arena.bump().alloc_slice_copy(&found)),
+        }
     }
 
     /// Returns `true` if there is no room for another shape or outline.
@@ -239,19 +277,20 @@ impl<'w> Shapes<'w> {
     #[inline(always)]
     pub(super) fn outline(&self, place: Place<'_, 'w>) -> Option<&'w Outline<'w>> {
         let learned = place?;
-        learned.get().or_else(|| self.new_outline(learned))
+        learned.outline.get().or_else(|| self.new_outline(learned))
     }
 
     #[cold]
     fn new_outline(&self, learned: &Learned<'w>) -> Option<&'w Outline<'w>> {
         self.room.set(self.room.get().checked_sub(1)?);
-        learned.set(Some(self.arena.bump().alloc(Outline::new())));
-        learned.get()
+        let items = self.below(learned.reads, None);
+        learned.outline.set(Some(self.arena.bump().alloc(Outline::new(learned.reads, items))));
+        learned.outline.get()
     }
 
     /// Returns the step from `step` to `key`. `None` if there is none, and no room for one.
     pub(super) fn follow(&self, step: &'w Step<'w>, key: &str) -> Option<&'w Step<'w>> {
-        step.follow(key, self.arena, &self.room)
+        step.follow(key, self.arena, &self.room, || self.below(step.map(), Some(key)))
     }
 
     /// Returns the shared shape of `keys`, or `None` if a key is duplicated or the interner is full.

@@ -27,6 +27,7 @@ mod merge;
 mod outline;
 mod output;
 mod read_json;
+pub(crate) mod read_paths;
 #[cfg(feature = "yaml")]
 mod scan;
 mod serialize_key;
@@ -64,6 +65,7 @@ pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
 pub(crate) use output::{QUOTED, write_quoted, write_yaml};
+pub use read_paths::{ReadPaths, ReadPosition};
 #[cfg(feature = "yaml")]
 pub use scan::{Scanner, word_at};
 #[doc(hidden)]

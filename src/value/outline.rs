@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::fmt;
 
+use super::read_paths::NodeId;
 use super::{Arena, Shape};
 
 /// Maximum number of steps and outlines of one interner. Further maps are read without them, so hostile inputs cannot
@@ -19,8 +20,34 @@ const FOLLOWERS: usize = 8;
 /// Length of the beginning of a key that is compared as one word.
 const HEAD: usize = 8;
 
-/// The outline of a place, if there is one.
-pub(super) type Learned<'w> = Cell<Option<&'w Outline<'w>>>;
+/// What is known of a place.
+pub(super) struct Learned<'w> {
+    /// Its outline, if there is one.
+    pub outline: Cell<Option<&'w Outline<'w>>>,
+    pub reads: Reads<'w>,
+}
+
+/// How much of a value is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reads<'w> {
+    All,
+    /// The paths from these nodes of [`ReadPaths`](super::ReadPaths).
+    Part(&'w [NodeId]),
+    Nothing,
+}
+
+impl<'w> Learned<'w> {
+    pub const fn new(reads: Reads<'w>) -> Self {
+        Self { outline: Cell::new(None), reads }
+    }
+}
+
+/// Places link to one another, so they are not shown.
+impl fmt::Debug for Learned<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Learned").field("reads", &self.reads).finish_non_exhaustive()
+    }
+}
 
 /// A place in inputs. `None` within a map whose keys are not remembered.
 pub(super) type Place<'p, 'w> = Option<&'p Learned<'w>>;
@@ -50,28 +77,28 @@ pub(super) struct Step<'w> {
     sibling: Option<&'w Step<'w>>,
     /// The shape of a map that ends here.
     pub shape: Cell<Option<&'w Shape<'w>>>,
-    /// The outline of the value.
+    /// How much of the map is read.
+    map: Reads<'w>,
     value: Learned<'w>,
 }
 
 impl<'w> Outline<'w> {
-    pub fn new() -> Self {
-        Self { start: Step::new("", None, None), items: Cell::new(None) }
-    }
-}
-
-/// Steps link to one another, so they are not shown.
-impl fmt::Debug for Outline<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outline").finish_non_exhaustive()
+    /// Creates the outline of a place that is read as `reads` says, with items that are read as `items` says.
+    pub fn new(reads: Reads<'w>, items: Reads<'w>) -> Self {
+        Self { start: Step::new("", None, None, [reads, Reads::All]), items: Learned::new(items) }
     }
 }
 
 impl<'w> Step<'w> {
-    fn new(quoted: &'w str, before: Option<&'w Self>, sibling: Option<&'w Self>) -> Self {
+    fn new(quoted: &'w str, before: Option<&'w Self>, sibling: Option<&'w Self>, [map, value]: [Reads<'w>; 2]) -> Self {
         let (head, mask) = head(quoted.as_bytes());
-        let (next, followers, shape, value) = Default::default();
-        Self { quoted, head, mask, before, next, followers, sibling, shape, value }
+        let (next, followers, shape) = Default::default();
+        Self { quoted, head, mask, before, next, followers, sibling, shape, map, value: Learned::new(value) }
+    }
+
+    /// Returns how much of the map is read.
+    pub fn map(&self) -> Reads<'w> {
+        self.map
     }
 
     /// Returns the key.
@@ -105,8 +132,14 @@ impl<'w> Step<'w> {
         Some(&self.value)
     }
 
-    /// Returns the step to `key`, which is created if `room` has any left.
-    pub fn follow(&'w self, key: &str, arena: &'w Arena, room: &Cell<u32>) -> Option<&'w Step<'w>> {
+    /// Returns the step to `key`, which is created if `room` has any left. `reads` tells how much of its value is read.
+    pub fn follow(
+        &'w self,
+        key: &str,
+        arena: &'w Arena,
+        room: &Cell<u32>,
+        reads: impl FnOnce() -> Reads<'w>,
+    ) -> Option<&'w Step<'w>> {
         let all = || std::iter::successors(self.followers.get(), |step| step.sibling);
         let next = match all().find(|step| step.key() == key) {
             Some(known) => known,
@@ -114,7 +147,8 @@ impl<'w> Step<'w> {
             None => {
                 room.set(room.get() - 1);
                 let quoted = arena.copy_str(&format!("{key}\""));
-                let step = &*arena.bump().alloc(Step::new(quoted, Some(self), self.followers.get()));
+                let sibling = self.followers.get();
+                let step = &*arena.bump().alloc(Step::new(quoted, Some(self), sibling, [self.map, reads()]));
                 self.followers.set(Some(step));
                 step
             }

@@ -1,7 +1,7 @@
 //! Reads JSON text into an arena, without its errors: text that is not JSON is left to a reader that explains them.
 
 use super::input_builder::{InputBuilder, Scratch};
-use super::outline::Place;
+use super::outline::{Place, Reads};
 use super::{Text, Value};
 
 /// Maximum nesting, as in `serde_json`.
@@ -105,7 +105,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
                 };
                 self.skip_white();
                 self.take(b':')?;
-                let value = self.value(place)?;
+                let value = self.entry(place)?;
                 self.scratch.values.push(value);
                 if !self.has_more(b'}')? {
                     break;
@@ -115,6 +115,76 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
         self.at += 1;
         self.levels += 1;
         Some(self.builder.finish_map(map, self.scratch))
+    }
+
+    /// Reads the value of an entry or an item, if it is read.
+    #[inline(always)]
+    fn entry(&mut self, place: Place<'_, 'w>) -> Option<Value<'v>> {
+        match place {
+            Some(place) if matches!(place.reads, Reads::Nothing) => self.unread(),
+            _ => self.value(place),
+        }
+    }
+
+    /// Skips a value that is not read. Returns an empty value of the same kind.
+    fn unread(&mut self) -> Option<Value<'v>> {
+        let arena = self.builder.arena();
+        let empty = match self.here() {
+            b'"' => arena.text(""),
+            b'{' => arena.map(&[]),
+            b'[' => arena.list(&[]),
+            _ => return self.value(None),
+        };
+        self.skip().map(|()| empty)
+    }
+
+    fn skip(&mut self) -> Option<()> {
+        match self.here() {
+            b'"' => {
+                self.at += 1;
+                self.skip_string()
+            }
+            open @ (b'{' | b'[') => self.skip_container(open),
+            _ => self.value(None).map(drop),
+        }
+    }
+
+    fn skip_container(&mut self, open: u8) -> Option<()> {
+        // The brackets have the same distance in ASCII.
+        let (is_map, close) = (open == b'{', open + (b'}' - b'{'));
+        self.levels = self.levels.checked_sub(1)?;
+        self.take(open)?;
+        if self.here() != close {
+            loop {
+                if is_map {
+                    self.quoted()?;
+                    self.at += 1;
+                    self.skip_string()?;
+                    self.skip_white();
+                    self.take(b':')?;
+                }
+                self.skip()?;
+                if !self.has_more(close)? {
+                    break;
+                }
+            }
+        }
+        self.at += 1;
+        self.levels += 1;
+        Some(())
+    }
+
+    /// Skips a string after its quotation mark.
+    fn skip_string(&mut self) -> Option<()> {
+        loop {
+            match self.skip_plain() {
+                b'"' => break,
+                b'\\' => drop(self.escape()?),
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(())
     }
 
     /// Returns the text after a quotation mark, if there is one.
@@ -130,7 +200,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
         self.take(b'[')?;
         if self.here() != b']' {
             loop {
-                let value = self.value(item)?;
+                let value = self.entry(item)?;
                 self.scratch.values.push(value);
                 if !self.has_more(b']')? {
                     break;

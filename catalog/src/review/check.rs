@@ -6,11 +6,12 @@ use std::rc::Rc;
 use super::declared::{Declared, Schemas};
 use super::finding::{Finding, Review};
 use crate::parameters::Schema;
-use dropforge::bytecode::analysis::{ITEM, InputPath, Reads, display_path};
+use dropforge::bytecode::analysis::{InputPath, Reads, display_path};
 use dropforge::diagnostics::nearest;
 use dropforge::engine::Template;
 use dropforge::function::{Capabilities, Registry};
 use dropforge::text::Position;
+use dropforge::value::ReadPaths;
 
 /// Help for functions that access anything but the parameters.
 pub(crate) const PARAMETERS_ONLY: &str = "templates can use only their parameters: make it a parameter";
@@ -74,7 +75,7 @@ fn first_undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, path:
     let mut here = top.clone();
     for (depth, name) in path.names.iter().enumerate() {
         let name = name.as_str();
-        let item = name == ITEM || depth > 0 && name.parse::<usize>().is_ok();
+        let item = name == ReadPaths::ITEM || depth > 0 && name.parse::<usize>().is_ok();
         here = match here.properties.get(name) {
             _ if item && !here.elements.is_empty() => schemas.declared(&here.elements),
             _ if item || here.properties.is_empty() => return None,

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::tree::NodeId;
 use crate::bytecode::Op;
 use crate::value::Data;
+use crate::value::read_paths::NodeId;
 
 /// The facts about a value.
 #[derive(Debug, Clone, Default)]

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::held::{Fact, Held, Origin, TRACKED};
-use super::reads::ITEM;
-use super::tree::NodeId;
 use super::walk::{State, Walk};
 use crate::bytecode::records::{Path, Root, Segment};
+use crate::value::ReadPaths;
+use crate::value::read_paths::NodeId;
 use crate::value::{Data, DataMap};
 
 /// Maximum number of other inputs of an origin. A thousand variables may each derive from the one before.
@@ -148,7 +148,7 @@ impl<'w> Walk<'w, '_> {
                 self.mark_whole(&nodes);
                 return Vec::new();
             }
-            let name = if let Key::Name(name) = key { name } else { ITEM };
+            let name = if let Key::Name(name) = key { name } else { ReadPaths::ITEM };
             nodes = self.children(&nodes, name);
         }
         nodes

@@ -1,9 +1,9 @@
 //! The paths that a program looks up in inputs that lack them.
 
-use super::tree::Tree;
 use super::walk::{Effect, Miss, Walk};
 use crate::bytecode::program::Program;
 use crate::value::DataMap;
+use crate::value::ReadPaths;
 
 /// Finds the paths that `program` looks up and that `inputs` lack, in code order, without running it. `left` is the number
 /// of steps that it may take, and is reduced by those taken. With fewer than needed, some are not found.
@@ -23,7 +23,7 @@ use crate::value::DataMap;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, left: &mut u64) -> Vec<Miss<'w>> {
-    let mut unused = Tree::default();
+    let mut unused = ReadPaths::default();
     let mut walk = Walk::new(program, &mut unused, Some(inputs), *left);
     walk.run();
     *left = walk.left;

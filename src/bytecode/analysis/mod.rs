@@ -16,11 +16,9 @@ mod held;
 mod lookup;
 mod missing;
 mod reads;
-mod tree;
 mod walk;
 
 pub use lookup::Lack;
 pub use missing::missing;
-pub use reads::{ITEM, InputPath, Reads, display_path};
-pub use tree::{Position, Tree};
+pub use reads::{InputPath, Reads, display_path};
 pub use walk::{Effect, Miss};

@@ -4,15 +4,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::held::Origin;
-use super::tree::{STEPS, Tree};
-use super::walk::Walk;
+use super::walk::{STEPS, Walk};
 use crate::bytecode::operands::Operand;
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::ImportKind;
 use crate::text::Position;
+use crate::value::ReadPaths;
 
-/// The step from a list to any of its items.
-pub const ITEM: &str = "[]";
+impl ReadPaths {
+    /// Adds the paths that `program` reads.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::ReadPaths;
+    /// let source = "{% for port in ports %}{{ port.number }}{% endfor %}";
+    /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
+    /// let mut paths = ReadPaths::default();
+    /// paths.add_program(template.program());
+    /// assert!(paths.reads([Some("ports"), None, Some("number")]));
+    /// assert!(!paths.reads([Some("ports"), None, Some("nmuber")]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_program(&mut self, program: &Program) {
+        let is_whole = Walk::new(program, self, None, STEPS).run();
+        self.everything |= !is_whole;
+    }
+}
 
 /// A path from an input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +48,7 @@ impl fmt::Display for InputPath<'_> {
 
 /// Formats the names of a path: `containers[].ports`.
 pub fn display_path(names: &[String]) -> String {
-    names.join(".").replace(&format!(".{ITEM}"), ITEM)
+    names.join(".").replace(&format!(".{}", ReadPaths::ITEM), ReadPaths::ITEM)
 }
 
 /// The inputs that a program reads and the functions that it calls, each with its first position in the sources.
@@ -48,7 +65,7 @@ pub struct Reads<'p> {
 impl<'p> Reads<'p> {
     /// Walks over `program`.
     pub fn of(program: &'p Program) -> Self {
-        let (mut tree, mut reads) = (Tree::default(), Self { calls: calls(program), ..Self::default() });
+        let (mut tree, mut reads) = (ReadPaths::default(), Self { calls: calls(program), ..Self::default() });
         let mut walk = Walk::new(program, &mut tree, None, STEPS);
         walk.reads = Some(BTreeSet::new());
         let is_whole = walk.run();

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
-use super::reads::ITEM;
-use super::tree::{NodeId, Tree};
 use crate::bytecode::code::CodeView;
 use crate::bytecode::isa::Op;
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::{ChunkInfo, Handler, ImportKind};
-use crate::value::{Data, DataMap};
+use crate::value::read_paths::NodeId;
+use crate::value::{Data, DataMap, ReadPaths};
+
+/// Maximum number of steps of the analysis of a program. If it takes more, every path counts as read.
+pub(super) const STEPS: u64 = 4_000_000;
 
 /// Maximum depth of calls.
 const CALLS: usize = 48;
@@ -33,7 +35,7 @@ pub(super) struct Walk<'w, 't> {
     pub globals: Vec<Held<'w>>,
     /// The values of the inputs, if they are known.
     pub inputs: Option<&'w DataMap>,
-    pub tree: &'t mut Tree,
+    pub tree: &'t mut ReadPaths,
     pub misses: Vec<Miss<'w>>,
     /// Paths that the program tests for presence, as written.
     pub tested: Vec<&'w str>,
@@ -106,7 +108,7 @@ pub(super) enum Flow<'w> {
 }
 
 impl<'w, 't> Walk<'w, 't> {
-    pub fn new(program: &'w Program, tree: &'t mut Tree, inputs: Option<&'w DataMap>, left: u64) -> Self {
+    pub fn new(program: &'w Program, tree: &'t mut ReadPaths, inputs: Option<&'w DataMap>, left: u64) -> Self {
         let code = program.code();
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
         let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);
@@ -118,7 +120,7 @@ impl<'w, 't> Walk<'w, 't> {
         let global = |&name: &u32| match inputs {
             Some(inputs) => Held::of(inputs.get(code.str(name)).map_or(Fact::Absent(None), Fact::Data)),
             None => {
-                let node = tree.child(Tree::ROOT, code.str(name));
+                let node = tree.child(ReadPaths::ROOT, code.str(name));
                 let origin = node.map(|node| Origin { node, or: Vec::new() }.into());
                 Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin }
             }
@@ -247,9 +249,9 @@ impl<'w, 't> Walk<'w, 't> {
         label: u32,
         state: &mut State<'w>,
     ) -> Flow<'w> {
-        let nodes = self.children(over.nodes(), ITEM);
+        let nodes = self.children(over.nodes(), ReadPaths::ITEM);
         let origin = over.origin.filter(|_| names == 1).and_then(|origin| {
-            let node = self.tree.child(origin.node, ITEM)?;
+            let node = self.tree.child(origin.node, ReadPaths::ITEM)?;
             Some(Origin { node, or: origin.or.clone() }.into())
         });
         let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin };

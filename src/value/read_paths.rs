@@ -2,27 +2,21 @@
 
 use std::collections::HashMap;
 
-use super::reads::ITEM;
-use super::walk::Walk;
-use crate::bytecode::program::Program;
-
 /// Maximum number of steps of a path. A longer path counts as a read of all that is below its last step.
 const DEPTH: usize = 64;
 /// Maximum number of paths. With more, every path counts as read.
 const PATHS: usize = 1 << 20;
-/// Maximum number of steps of the analysis of a program. If it takes more, every path counts as read.
-pub(super) const STEPS: u64 = 4_000_000;
 
-/// The paths that programs read, as a tree of names. [`ITEM`] is any item of a list or any value of a map.
+/// The paths that programs read, as a tree of names. [`ReadPaths::ITEM`] is any item of a list or any value of a map.
 #[derive(Debug)]
-pub struct Tree {
+pub struct ReadPaths {
     nodes: Vec<Node>,
     /// `true` if every path counts as read.
     pub everything: bool,
 }
 
 /// The index of a node.
-pub(super) type NodeId = u32;
+pub(crate) type NodeId = u32;
 
 #[derive(Debug, Default)]
 struct Node {
@@ -33,7 +27,7 @@ struct Node {
     children: HashMap<Box<str>, NodeId>,
 }
 
-impl Default for Tree {
+impl Default for ReadPaths {
     fn default() -> Self {
         Self { nodes: vec![Node::default()], everything: false }
     }
@@ -41,29 +35,14 @@ impl Default for Tree {
 
 /// The nodes that a path may lead to.
 #[derive(Debug, Clone)]
-pub struct Position(Vec<NodeId>);
+pub struct ReadPosition(Vec<NodeId>);
 
-impl Tree {
+impl ReadPaths {
+    /// The step from a list to any of its items.
+    pub const ITEM: &'static str = "[]";
+
     /// The node of all inputs.
-    pub(super) const ROOT: NodeId = 0;
-
-    /// Adds the paths that `program` reads.
-    ///
-    /// ```
-    /// use dropforge::bytecode::analysis::Tree;
-    /// use dropforge::engine::{Dialect, Engine};
-    /// let source = "{% for port in ports %}{{ port.number }}{% endfor %}";
-    /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
-    /// let mut tree = Tree::default();
-    /// tree.add_program(template.program());
-    /// assert!(tree.reads([Some("ports"), None, Some("number")]));
-    /// assert!(!tree.reads([Some("ports"), None, Some("nmuber")]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn add_program(&mut self, program: &Program) {
-        let is_whole = Walk::new(program, self, None, STEPS).run();
-        self.everything |= !is_whole;
-    }
+    pub(crate) const ROOT: NodeId = 0;
 
     /// Adds a read of the value at a path, with all that is below it.
     pub fn add<'n>(&mut self, path: impl IntoIterator<Item = &'n str>) {
@@ -78,7 +57,7 @@ impl Tree {
     }
 
     /// Returns the node of `name` below `node`, which it creates. Returns `None` if there would be too many.
-    pub(super) fn child(&mut self, node: NodeId, name: &str) -> Option<NodeId> {
+    pub(crate) fn child(&mut self, node: NodeId, name: &str) -> Option<NodeId> {
         let count = self.nodes.len();
         let parent = self.nodes.get_mut(node as usize)?;
         if let Some(child) = parent.children.get(name) {
@@ -97,7 +76,7 @@ impl Tree {
     }
 
     /// Returns the names on the way to a node.
-    pub(super) fn path(&self, mut node: NodeId) -> Vec<String> {
+    pub(crate) fn path(&self, mut node: NodeId) -> Vec<String> {
         let mut names = Vec::new();
         while let Some(Node { parent, .. }) = self.nodes.get(node as usize).filter(|node| node.depth > 0) {
             let siblings = self.nodes.get(*parent as usize).map(|parent| parent.children.iter());
@@ -109,7 +88,7 @@ impl Tree {
     }
 
     /// Counts everything below `node` as read.
-    pub(super) fn mark_whole(&mut self, node: NodeId) {
+    pub(crate) fn mark_whole(&mut self, node: NodeId) {
         if node == Self::ROOT {
             self.everything = true;
         } else if let Some(node) = self.nodes.get_mut(node as usize) {
@@ -118,34 +97,44 @@ impl Tree {
     }
 
     /// Returns the position of all inputs.
-    pub fn start(&self) -> Position {
-        Position(vec![Self::ROOT])
+    pub fn start(&self) -> ReadPosition {
+        ReadPosition(vec![Self::ROOT])
     }
 
     /// Returns the position one step further: at a key of a map, or at any item of a list if `key` is `None`. Returns
     /// `None` if nothing there is read.
-    pub fn step(&self, from: &Position, key: Option<&str>) -> Option<Position> {
+    pub fn step(&self, from: &ReadPosition, key: Option<&str>) -> Option<ReadPosition> {
+        let found = self.below(&from.0, key);
+        (!found.is_empty()).then_some(ReadPosition(found))
+    }
+
+    /// Returns the nodes one step further than `nodes`.
+    pub(super) fn below(&self, nodes: &[NodeId], key: Option<&str>) -> Vec<NodeId> {
         let mut found = Vec::new();
-        for node in self.nodes_at(from) {
+        for node in self.nodes(nodes) {
             found.extend(key.and_then(|key| node.children.get(key)).copied());
-            found.extend(node.children.get(ITEM).copied());
+            found.extend(node.children.get(Self::ITEM).copied());
             if key.is_none() {
                 // Single items: `hosts.0`.
                 found.extend(node.children.iter().filter(|(name, _)| name.parse::<usize>().is_ok()).map(|(_, id)| *id));
             }
         }
-        (!found.is_empty()).then_some(Position(found))
+        found
     }
 
     /// Returns `true` if everything below `at` counts as read: it is read as a whole, or nothing below it is read.
-    pub fn is_whole(&self, at: &Position) -> bool {
-        self.everything || self.nodes_at(at).any(|node| node.whole || (node.depth > 0 && node.children.is_empty()))
+    pub fn is_whole(&self, at: &ReadPosition) -> bool {
+        self.are_whole(&at.0)
+    }
+
+    pub(super) fn are_whole(&self, nodes: &[NodeId]) -> bool {
+        self.everything || self.nodes(nodes).any(|node| node.whole || (node.depth > 0 && node.children.is_empty()))
     }
 
     /// Returns the names that are read by key at `at`, unsorted.
-    pub fn names<'t>(&'t self, at: &'t Position) -> impl Iterator<Item = &'t str> {
-        let names = self.nodes_at(at).flat_map(|node| node.children.keys()).map(AsRef::as_ref);
-        names.filter(|name| *name != ITEM)
+    pub fn names<'t>(&'t self, at: &'t ReadPosition) -> impl Iterator<Item = &'t str> {
+        let names = self.nodes(&at.0).flat_map(|node| node.children.keys()).map(AsRef::as_ref);
+        names.filter(|name| *name != Self::ITEM)
     }
 
     /// Returns `true` if a path with these keys and items (`None`) is read, or a part of it, or something below it.
@@ -163,7 +152,7 @@ impl Tree {
         true
     }
 
-    fn nodes_at<'t>(&'t self, at: &'t Position) -> impl Iterator<Item = &'t Node> {
-        at.0.iter().filter_map(|node| self.nodes.get(*node as usize))
+    fn nodes<'t>(&'t self, ids: &'t [NodeId]) -> impl Iterator<Item = &'t Node> {
+        ids.iter().filter_map(|node| self.nodes.get(*node as usize))
     }
 }
