@@ -20,8 +20,9 @@ use crate::specialise::Admission;
 use crate::value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 use crate::vm::Session;
 
-/// The number of clusters from which finding out what templates read pays: the rest of the inputs is not converted.
-const CLUSTERS: usize = 64;
+/// The number of clusters from which a run finds out what its templates read, so that the rest of the inputs is not
+/// converted. That costs about as much as compiling the templates.
+const CLUSTERS: usize = 1_000;
 
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
