@@ -1,6 +1,6 @@
 //! Timing. Work is compared by CPU time. Rounds are interleaved, and the minimum counts.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -24,11 +24,20 @@ fn seconds(clock: ClockId) -> f64 {
 /// Minimum duration of a sample, long compared with reading the clock.
 const SAMPLE: f64 = 200e-6;
 
-/// Returns the CPU seconds of one run of each subject: the minimum of `rounds` interleaved samples.
+/// Fewest rounds of long subjects, and the time after which no further round begins.
+const FEWEST: usize = 5;
+const ENOUGH: Duration = Duration::from_secs(20);
+
+/// Returns the CPU seconds of one run of each subject: the minimum of `rounds` interleaved samples, or of fewer if they
+/// take long.
 pub fn measure(subjects: &mut [Box<dyn Subject>], rounds: usize) -> Vec<f64> {
     let counts: Vec<u32> = subjects.iter_mut().map(|subject| count(&mut **subject)).collect();
     let mut best = vec![f64::INFINITY; subjects.len()];
-    for _ in 0..rounds {
+    let start = Instant::now();
+    for round in 0..rounds {
+        if round >= FEWEST && start.elapsed() > ENOUGH {
+            break;
+        }
         for ((subject, &count), best) in subjects.iter_mut().zip(&counts).zip(&mut best) {
             *best = best.min(sample(&mut **subject, count));
         }
