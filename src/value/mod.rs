@@ -32,6 +32,7 @@ pub(crate) mod read_paths;
 mod scan;
 mod serialize_key;
 mod serializer;
+mod skip_json;
 mod text;
 mod typed;
 mod types;
@@ -68,6 +69,8 @@ pub(crate) use output::{QUOTED, write_quoted, write_yaml};
 pub use read_paths::{ReadPaths, ReadPosition};
 #[cfg(feature = "yaml")]
 pub use scan::{Scanner, word_at};
+#[cfg(feature = "bulk")]
+pub(crate) use skip_json::json_entries;
 #[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};

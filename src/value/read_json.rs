@@ -2,16 +2,11 @@
 
 use super::input_builder::{InputBuilder, Scratch};
 use super::outline::{Place, Reads};
+use super::skip_json::{self, LEVELS};
 use super::{Text, Value};
-
-/// Maximum nesting, as in `serde_json`.
-const LEVELS: u32 = 127;
 
 /// Maximum number of digits that certainly fit 64 bits.
 const DIGITS: usize = 18;
-
-const ONES: u64 = u64::MAX / 0xFF;
-const HIGH: u64 = ONES * 0x80;
 
 /// A reader of one JSON text. Its methods return `None` if the text is not JSON, or not certainly.
 pub(super) struct Reader<'r, 'v, 'w> {
@@ -135,56 +130,9 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
             b'[' => arena.list(&[]),
             _ => return self.value(None),
         };
-        self.skip().map(|()| empty)
-    }
-
-    fn skip(&mut self) -> Option<()> {
-        match self.here() {
-            b'"' => {
-                self.at += 1;
-                self.skip_string()
-            }
-            open @ (b'{' | b'[') => self.skip_container(open),
-            _ => self.value(None).map(drop),
-        }
-    }
-
-    fn skip_container(&mut self, open: u8) -> Option<()> {
-        // The brackets have the same distance in ASCII.
-        let (is_map, close) = (open == b'{', open + (b'}' - b'{'));
-        self.levels = self.levels.checked_sub(1)?;
-        self.take(open)?;
-        if self.here() != close {
-            loop {
-                if is_map {
-                    self.quoted()?;
-                    self.at += 1;
-                    self.skip_string()?;
-                    self.skip_white();
-                    self.take(b':')?;
-                }
-                self.skip()?;
-                if !self.has_more(close)? {
-                    break;
-                }
-            }
-        }
-        self.at += 1;
-        self.levels += 1;
-        Some(())
-    }
-
-    /// Skips a string after its quotation mark.
-    fn skip_string(&mut self) -> Option<()> {
-        loop {
-            match self.skip_plain() {
-                b'"' => break,
-                b'\\' => drop(self.escape()?),
-                _ => return None,
-            }
-        }
-        self.at += 1;
-        Some(())
+        let after = skip_json::value(self.rest(), self.levels)?;
+        self.at = self.bytes.len() - after.len();
+        Some(empty)
     }
 
     /// Returns the text after a quotation mark, if there is one.
@@ -228,22 +176,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
     /// Moves to the next quotation mark, backslash or control character, and returns it.
     #[inline(always)]
     fn skip_plain(&mut self) -> u8 {
-        while let Some(eight) = self.rest().first_chunk() {
-            let eight = u64::from_le_bytes(*eight);
-            // The highest bit of the first byte that is meant is set, and of no byte before it.
-            let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-            let control = eight.wrapping_sub(ONES * 0x20) & !eight;
-            let quote = zero(eight ^ (ONES * u64::from(b'"')));
-            let found = (control | quote | zero(eight ^ (ONES * u64::from(b'\\')))) & HIGH;
-            if found != 0 {
-                self.at += found.trailing_zeros() as usize / 8;
-                return self.here();
-            }
-            self.at += 8;
-        }
-        while !matches!(self.here(), b'"' | b'\\' | 0..0x20) {
-            self.at += 1;
-        }
+        self.at += skip_json::plain(self.rest());
         self.here()
     }
 

@@ -1,10 +1,7 @@
 //! Collecting the clusters of files, and their errors.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-use serde_json::value::RawValue;
 
 use super::FleetOptions;
 use crate::bulk::cluster::{Cluster, not_a_map};
@@ -12,7 +9,7 @@ use crate::bulk::input::{self, CsvTypes, Format, Place};
 use crate::bulk::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::text::{Source, Span};
-use crate::value::{Data, DataMap};
+use crate::value::{Data, DataMap, json_entries};
 
 /// Maximum number of errors to report at once.
 pub(super) const MAX_ERRORS: usize = 100;
@@ -99,7 +96,7 @@ impl<'k> Collector<'k> {
     fn lines(&mut self, source: &Arc<Source>) {
         for line in input::lines(source) {
             let text = source.text().get(line.clone()).unwrap_or("");
-            let name = self.plain_name(text).unwrap_or_default().map(|name| {
+            let name = self.plain_name(text).map(|name| {
                 let start = name.as_ptr() as usize - text.as_ptr() as usize;
                 start..start + name.len()
             });
@@ -147,37 +144,42 @@ impl<'k> Collector<'k> {
         }
     }
 
-    /// Finds the name in a line of JSON without building its other values. Returns `None` or an error if the line
-    /// has to be parsed in full: it is malformed, or its name is missing or not written as is.
-    fn plain_name<'t>(&self, line: &'t str) -> serde_json::Result<Option<&'t str>> {
-        let object = serde_json::from_str(line)?;
-        for path in &self.name_paths {
-            let raw = raw_at(&object, path)?.unwrap_or("null");
+    /// Finds the name in a line of JSON without building its other values. Returns `None` if the line has to be parsed
+    /// in full: it is malformed, or its name is missing or not written as is.
+    fn plain_name<'t>(&self, line: &'t str) -> Option<&'t str> {
+        let raw = raw_at(line, &self.name_paths)?;
+        for raw in raw.into_iter().flatten() {
             match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
                 Some("") => {}
-                Some(text) => return Ok((!text.contains('\\')).then_some(text)),
+                Some(text) => return (!text.contains('\\')).then_some(text),
                 None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                    return Ok((raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw));
+                    return (raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw);
                 }
                 None => {}
             }
         }
-        Ok(None)
+        None
     }
 }
 
-/// The unparsed values of a JSON object. The last of repeated keys counts.
-type RawObject<'t> = HashMap<&'t str, &'t RawValue>;
-
-/// Returns the JSON text at a dotted path. Fails if a key on the way contains escapes.
-fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&'t str>> {
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = object.get(key).map(|raw| raw.get());
-    match (value, rest) {
-        (Some(inner), Some(rest)) if inner.starts_with('{') => raw_at(&serde_json::from_str(inner)?, rest),
-        (_, Some(_)) => Ok(None),
-        (value, None) => Ok(value),
-    }
+/// Returns the JSON text at each of some dotted paths. `None` if the text is no object, or if a key on the way has an
+/// escape. The last of repeated keys counts.
+fn raw_at<'t>(object: &'t str, paths: &[&str]) -> Option<Vec<Option<&'t str>>> {
+    let first = |path: &str| path.split_once('.').map_or(path.len(), |(key, _)| key.len());
+    let mut found = vec![None; paths.len()];
+    json_entries(object, |key, value| {
+        for (path, found) in paths.iter().zip(&mut found).filter(|(path, _)| &path[..first(path)] == key) {
+            *found = Some((value, &path[first(path)..]));
+        }
+    })?;
+    let below = |found: Option<(&'t str, &str)>| match found {
+        Some((inner, rest)) if !rest.is_empty() => match inner.starts_with('{') {
+            true => Some(raw_at(inner, &[&rest[1..]])?.into_iter().flatten().next()),
+            false => Some(None),
+        },
+        found => Some(found.map(|(value, _)| value)),
+    };
+    found.into_iter().map(below).collect()
 }
 
 /// Returns a name as text: a string that is not empty, or an integer.

@@ -220,11 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_when_it_is_needed() {
-        let source = Source::new("f.ndjson", "{\"name\":\"a\"}\n{\"name\":\"b\",\"x\":\"\\ud800\"}\n");
-        let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
+    fn a_line_is_checked_at_once_and_read_when_it_is_needed() {
+        let read = |text: &str| Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default());
+        for fault in ["\"\\ud800\"", "1e999", "01", "[1,]", "\"\u{1}\""] {
+            let error = read(&format!("{{\"name\":\"a\"}}\n{{\"name\":\"b\",\"x\":{fault}}}\n")).unwrap_err();
+            assert_eq!((error.code, error.position().unwrap().line), (Code::InputSyntax, 2), "{fault}");
+        }
+        let fleet = read("{\"name\":\"a\"}\n{\"name\":\"b\",\"x\":1}\n").unwrap();
         assert_eq!(fleet.clusters()[0].json(), Some(r#"{"name":"a"}"#));
         assert_eq!(fleet.clusters()[0].inputs().unwrap().len(), 1);
-        assert_eq!(fleet.clusters()[1].inputs().unwrap_err().code, Code::InputSyntax);
+        assert_eq!(fleet.clusters()[1].inputs().unwrap().len(), 2);
     }
 }

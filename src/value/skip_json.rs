@@ -1,0 +1,305 @@
+//! Checks and skips JSON text without building values.
+
+/// Maximum nesting, as in `serde_json`.
+pub(super) const LEVELS: u32 = 127;
+
+/// Calls `each` with the key and the text of each entry of the JSON object `text`. Returns `None` if it is none, or if one
+/// of its own keys has an escape.
+pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
+    let from = |rest: &[u8]| text.get(text.len() - rest.len()..);
+    let mut rest = white(white(text.as_bytes()).strip_prefix(b"{")?);
+    if let Some(end) = rest.strip_prefix(b"}") {
+        return white(end).is_empty().then_some(());
+    }
+    loop {
+        let begun = from(rest)?;
+        let after = key(rest)?;
+        let name = begun.get(1..)?.split('"').next().filter(|name| !name.contains('\\'))?;
+        let begun = from(white(after))?;
+        rest = value(after, LEVELS - 1)?;
+        each(name, begun.get(..begun.len() - rest.len())?);
+        match white(rest) {
+            [b',', after @ ..] => rest = white(after),
+            [b'}', after @ ..] => return white(after).is_empty().then_some(()),
+            _ => return None,
+        }
+    }
+}
+
+/// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
+/// or one with a number that is too large.
+pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
+    let mut open = Open { maps: 0, depth: 0, levels };
+    loop {
+        rest = match white(rest) {
+            [b'"', after @ ..] => string(after)?,
+            [b'{', after @ ..] => {
+                open.enter(true)?;
+                match white(after) {
+                    after @ [b'}', ..] => after,
+                    after => {
+                        rest = key(after)?;
+                        continue;
+                    }
+                }
+            }
+            [b'[', after @ ..] => {
+                open.enter(false)?;
+                match white(after) {
+                    after @ [b']', ..] => after,
+                    after => {
+                        rest = after;
+                        continue;
+                    }
+                }
+            }
+            at @ [b'-' | b'0'..=b'9', ..] => number(at)?,
+            [b't', b'r', b'u', b'e', after @ ..]
+            | [b'f', b'a', b'l', b's', b'e', after @ ..]
+            | [b'n', b'u', b'l', b'l', after @ ..] => after,
+            _ => return None,
+        };
+        loop {
+            if open.depth == 0 {
+                return Some(rest);
+            }
+            match (white(rest), open.is_map()) {
+                ([b',', after @ ..], is_map) => {
+                    rest = if is_map { key(white(after))? } else { after };
+                    break;
+                }
+                ([b'}', after @ ..], true) | ([b']', after @ ..], false) => {
+                    open.leave();
+                    rest = after;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// The containers around a value.
+struct Open {
+    /// A bit for each of them, the innermost lowest: set for a map.
+    maps: u128,
+    depth: u32,
+    levels: u32,
+}
+
+impl Open {
+    fn enter(&mut self, is_map: bool) -> Option<()> {
+        self.maps = self.maps << 1 | u128::from(is_map);
+        self.depth += 1;
+        (self.depth <= self.levels).then_some(())
+    }
+
+    fn is_map(&self) -> bool {
+        self.maps & 1 == 1
+    }
+
+    fn leave(&mut self) {
+        self.maps >>= 1;
+        self.depth -= 1;
+    }
+}
+
+#[inline(always)]
+fn white(mut rest: &[u8]) -> &[u8] {
+    while let [b' ' | b'\n' | b'\t' | b'\r', after @ ..] = rest {
+        rest = after;
+    }
+    rest
+}
+
+/// Skips a key and its colon.
+#[inline(always)]
+fn key(rest: &[u8]) -> Option<&[u8]> {
+    white(string(rest.strip_prefix(b"\"")?)?).strip_prefix(b":")
+}
+
+const ONES: u64 = u64::MAX / 0xFF;
+const HIGH: u64 = ONES * 0x80;
+
+/// Returns the number of bytes before the next quotation mark, backslash or control character.
+#[inline(always)]
+pub(super) fn plain(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((eight, after)) = rest.split_first_chunk() {
+        let eight = u64::from_le_bytes(*eight);
+        // The highest bit of the first byte that is meant is set, and of no byte before it.
+        let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+        let control = eight.wrapping_sub(ONES * 0x20) & !eight;
+        let quote = zero(eight ^ (ONES * u64::from(b'"')));
+        let found = (control | quote | zero(eight ^ (ONES * u64::from(b'\\')))) & HIGH;
+        if found != 0 {
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        }
+        rest = after;
+    }
+    let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+    bytes.len() - rest.len() + special.unwrap_or(rest.len())
+}
+
+/// Skips a string after its quotation mark.
+#[inline(always)]
+fn string(mut rest: &[u8]) -> Option<&[u8]> {
+    loop {
+        rest = match rest.get(plain(rest)..)? {
+            [b'"', after @ ..] => return Some(after),
+            [b'\\', after @ ..] => escape(after)?,
+            _ => return None,
+        };
+    }
+}
+
+/// Skips an escape after its backslash.
+#[cold]
+fn escape(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        [b'u', after @ ..] => {
+            let (unit, after) = unit(after)?;
+            match unit {
+                0xD800..0xDC00 => {
+                    let (second, after) = self::unit(after.strip_prefix(b"\\u")?)?;
+                    (0xDC00..0xE000).contains(&second).then_some(after)
+                }
+                0xDC00..0xE000 => None,
+                _ => Some(after),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Reads four hexadecimal digits.
+fn unit(rest: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, after) = rest.split_first_chunk::<4>()?;
+    let unit = digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))?;
+    Some((unit, after))
+}
+
+/// The largest number of digits of a number that is certainly finite.
+const FINITE: usize = 300;
+
+#[inline(always)]
+fn number(text: &[u8]) -> Option<&[u8]> {
+    let whole = digits(text.strip_prefix(b"-").unwrap_or(text))?;
+    match whole {
+        [b'.' | b'e' | b'E', ..] => float(text, whole),
+        _ if text.len() - whole.len() > FINITE => is_finite(text, whole).then_some(whole),
+        _ => Some(whole),
+    }
+}
+
+/// Skips what follows the integral digits of `text`.
+#[inline(never)]
+fn float<'t>(text: &[u8], mut rest: &'t [u8]) -> Option<&'t [u8]> {
+    if let Some(after) = rest.strip_prefix(b".") {
+        rest = some_digits(after)?;
+    }
+    if let [b'e' | b'E', after @ ..] = rest {
+        rest = some_digits(after.strip_prefix(b"+").or_else(|| after.strip_prefix(b"-")).unwrap_or(after))?;
+    }
+    is_finite(text, rest).then_some(rest)
+}
+
+/// Returns `true` if the number between `text` and its end is finite. Most numbers are too short to be anything else.
+fn is_finite(text: &[u8], rest: &[u8]) -> bool {
+    let number = text.get(..text.len() - rest.len()).unwrap_or(&[]);
+    let is_short = number.len() <= FINITE && !number.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    is_short || str::from_utf8(number).is_ok_and(|number| number.parse().is_ok_and(f64::is_finite))
+}
+
+/// Skips digits without a leading zero.
+#[inline(always)]
+fn digits(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [b'0', b'0'..=b'9', ..] => None,
+        _ => some_digits(rest),
+    }
+}
+
+/// Skips at least one digit.
+#[inline(always)]
+fn some_digits(mut rest: &[u8]) -> Option<&[u8]> {
+    let all = rest;
+    while let [b'0'..=b'9', after @ ..] = rest {
+        rest = after;
+    }
+    (rest.len() < all.len()).then_some(rest)
+}
+
+#[cfg(all(test, feature = "bulk"))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    fn random_json(random: &mut fastrand::Rng, levels: u32) -> String {
+        let space = |random: &mut fastrand::Rng| " \n".repeat(random.usize(0..2));
+        let count = if levels == 0 { 0 } else { random.usize(0..4) };
+        let mut items = |of: &mut dyn FnMut(&mut fastrand::Rng) -> String| -> String {
+            let items: Vec<_> =
+                (0..count).map(|_| format!("{}{}{}", space(random), of(random), space(random))).collect();
+            items.join(",")
+        };
+        let scalars =
+            ["0", "-1.5e3", "12345678901234567890", "1e-400", "true", "null", "\"\"", "\"é\\n\\u00e9 long text\""];
+        match levels {
+            0 => scalars[random.usize(..scalars.len())].to_owned(),
+            _ if count % 2 == 0 => format!("[{}]", items(&mut |random| random_json(random, levels - 1))),
+            _ => {
+                let entry = |random: &mut fastrand::Rng| {
+                    let key = ["a", "bb", "a\\t", "a long key of a map"][random.usize(..4)];
+                    format!("\"{key}\":{}", random_json(random, levels - 1))
+                };
+                format!("{{{}}}", items(&mut { entry }))
+            }
+        }
+    }
+
+    /// The entries by `serde_json`, without numbers that are too large, which it does not look at.
+    fn expected(text: &str) -> Option<BTreeMap<&str, &RawValue>> {
+        serde_json::from_str::<serde_json::Value>(text).ok()?;
+        serde_json::from_str(text).ok()
+    }
+
+    fn check(text: &str) {
+        let mut found = BTreeMap::new();
+        let read = json_entries(text, |key, value| {
+            found.insert(key, value);
+        });
+        let expected = expected(text).map(|all| all.into_iter().map(|(key, raw)| (key, raw.get())).collect());
+        assert_eq!(read.map(|()| found), expected, "{text}");
+    }
+
+    #[test]
+    fn entries_are_those_of_serde_json() {
+        let mut random = fastrand::Rng::with_seed(11);
+        for _ in 0..4_000 {
+            let text = format!("{{\"k\": {}, \"l\":{}}} ", random_json(&mut random, 3), random_json(&mut random, 2));
+            check(&text);
+            let mut damaged: Vec<char> = text.chars().collect();
+            let with = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 'u', '\u{1}', ' '];
+            damaged[random.usize(..text.chars().count())] = with[random.usize(..with.len())];
+            check(&damaged.into_iter().collect::<String>());
+        }
+        let deep = |levels: usize| format!("{{\"k\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        for text in [
+            "",
+            "{",
+            "[]",
+            "{}",
+            " {} x",
+            "{\"a\":1,}",
+            "{\"a\":1e999}",
+            "{\"a\":\"\\ud83d\\ude00\",\"b\":\"\\ud83d\"}",
+        ] {
+            check(text);
+        }
+        [125, 126, 127, 128, 100_000].into_iter().for_each(|levels| check(&deep(levels)));
+    }
+}
