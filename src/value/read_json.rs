@@ -2,7 +2,7 @@
 
 use super::input_builder::{InputBuilder, Scratch};
 use super::outline::{Place, Reads};
-use super::skip_json::{self, LEVELS};
+use super::skip_json::{self, LEVELS, WHITE};
 use super::{Text, Value};
 
 /// Maximum number of digits that certainly fit 64 bits.
@@ -45,7 +45,8 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
 
     #[inline(always)]
     fn skip_white(&mut self) {
-        while matches!(self.here(), b' ' | b'\n' | b'\t' | b'\r') {
+        // Most tokens follow at once or after one space.
+        while self.here() <= b' ' && WHITE >> self.here() & 1 == 1 {
             self.at += 1;
         }
     }

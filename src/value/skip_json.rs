@@ -105,16 +105,25 @@ impl Open {
 
 #[inline(always)]
 fn white(mut rest: &[u8]) -> &[u8] {
-    while let [b' ' | b'\n' | b'\t' | b'\r', after @ ..] = rest {
+    // Most tokens follow at once or after one space.
+    while let [byte, after @ ..] = rest
+        && *byte <= b' '
+        && WHITE >> byte & 1 == 1
+    {
         rest = after;
     }
     rest
 }
 
+/// The bytes of white space, as bits.
+pub(super) const WHITE: u64 = 1 << b' ' | 1 << b'\n' | 1 << b'\t' | 1 << b'\r';
+
 /// Skips a key and its colon.
 #[inline(always)]
 fn key(rest: &[u8]) -> Option<&[u8]> {
-    white(string(rest.strip_prefix(b"\"")?)?).strip_prefix(b":")
+    let [b'"', after @ ..] = rest else { return None };
+    let [b':', after @ ..] = white(string(after)?) else { return None };
+    Some(after)
 }
 
 const ONES: u64 = u64::MAX / 0xFF;
@@ -184,7 +193,7 @@ const FINITE: usize = 300;
 
 #[inline(always)]
 fn number(text: &[u8]) -> Option<&[u8]> {
-    let whole = digits(text.strip_prefix(b"-").unwrap_or(text))?;
+    let whole = digits(if let [b'-', after @ ..] = text { after } else { text })?;
     match whole {
         [b'.' | b'e' | b'E', ..] => float(text, whole),
         _ if text.len() - whole.len() > FINITE => is_finite(text, whole).then_some(whole),
