@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
@@ -32,12 +33,15 @@ pub struct Stamper<'f> {
     kinds: Option<&'f KubeSchemas>,
     /// The templates specialised to the shared inputs, once a run has prepared them.
     specialised: OnceLock<Specialised>,
+    /// The number of renders with specialised templates.
+    admitted: AtomicUsize,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        Self { contents, layers, names, fields, kinds: None, specialised: OnceLock::new() }
+        let (specialised, admitted) = (OnceLock::new(), AtomicUsize::new(0));
+        Self { contents, layers, names, fields, kinds: None, specialised, admitted }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -57,6 +61,11 @@ impl<'f> Stamper<'f> {
     /// Returns which templates a run specialises to the shared inputs, and why not the others.
     pub fn specialisation(&self, job: &Job<'_>) -> &Specialisation {
         &self.specialised(job).plan
+    }
+
+    /// Returns the number of clusters that were rendered with specialised templates.
+    pub fn admitted(&self) -> usize {
+        self.admitted.load(Ordering::Relaxed)
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {
@@ -82,7 +91,7 @@ impl Stamp for Stamper<'_> {
             None => *content,
         };
         let faster: Vec<_> = self.contents.iter().enumerate().map(faster).collect();
-        body(&mut Thread {
+        let mut thread = Thread {
             contents: &self.contents,
             specialised: specialised.and_then(Specialised::admission).map(|admission| (admission, &*faster)),
             shared,
@@ -94,7 +103,10 @@ impl Stamp for Stamper<'_> {
             check: OutputCheck::default(),
             kinds: self.kinds,
             splitter: Splitter::new(&self.names, &self.fields),
-        });
+            admitted: 0,
+        };
+        body(&mut thread);
+        self.admitted.fetch_add(thread.admitted, Ordering::Relaxed);
     }
 }
 
@@ -116,6 +128,8 @@ struct Thread<'t, 'w> {
     check: OutputCheck,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
+    /// The number of renders with specialised templates.
+    admitted: usize,
 }
 
 impl Renderer for Thread<'_, '_> {
@@ -131,6 +145,7 @@ impl Renderer for Thread<'_, '_> {
             };
             admitted.then_some(*faster)
         });
+        self.admitted += usize::from(faster.is_some());
         let inputs = inputs_of(shared, self.merge, own, given, &builder);
         self.splitter.pieces.clear();
         for (at, content) in self.contents.iter().enumerate() {

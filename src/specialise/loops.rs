@@ -4,8 +4,11 @@ use std::rc::Rc;
 
 use super::state::{Entry, Kept, Running};
 use super::walk::{GivenUp, Outcome, Walk};
-use crate::bytecode::{Instruction, Operand};
+use crate::bytecode::{Control, Instruction, Operand};
 use crate::vm::Semantics;
+
+/// Words that cost as much as the start of a turn.
+const TURN: u32 = 4;
 
 impl<'v, S: Semantics> Walk<'v, S> {
     /// Begins an unrolled loop. `None` if the loop stays.
@@ -18,9 +21,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
             return Some(self.go(label, instruction.at));
         }
         let body = (label - instruction.end()) as usize;
-        if self.is_repeated() || self.out.is_full(body.saturating_mul(items.len() + 1)) || self.is_bound(instruction) {
+        let fits = !self.out.is_full(body.saturating_mul(items.len() + 1)) && !self.is_bound(instruction);
+        if !fits || self.is_repeated() && !(self.may_grow() && self.has_one_end(instruction)) {
             return None;
         }
+        self.credit = self.credit.saturating_add(TURN);
         self.state.stack.pop();
         self.state.loops.push(Running::Unrolled(items, 0, instruction.end()));
         self.set_item(instruction);
@@ -41,6 +46,20 @@ impl<'v, S: Semantics> Walk<'v, S> {
         false
     }
 
+    /// Returns `true` if a loop ends only behind its last item.
+    fn has_one_end(&self, instruction: Instruction<'v>) -> bool {
+        let (mut at, end) = (instruction.end(), instruction.operand(Operand::Label).unwrap_or(0));
+        while at < end
+            && let Some(inner) = self.code.instruction(at)
+        {
+            if matches!(inner.op.info().control, Control::CloseLoop | Control::Return) {
+                return false;
+            }
+            at = inner.end();
+        }
+        true
+    }
+
     /// Sets the slots of the innermost loop to its next item.
     fn set_item(&mut self, instruction: Instruction<'v>) {
         let Some(Running::Unrolled(items, begun, _)) = self.state.loops.last_mut() else { return };
@@ -56,7 +75,12 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub(super) fn next_item(&mut self, instruction: Instruction<'v>) -> Option<Outcome> {
         let Some(Running::Unrolled(items, begun, body)) = self.state.loops.last() else { return None };
         let body = *body;
-        if *begun < items.len() {
+        let last = *begun == items.len();
+        if self.may_grow() {
+            let again = if last { 0 } else { (instruction.end() - body).saturating_sub(3) };
+            self.credit = self.credit.saturating_add(TURN).saturating_add(again);
+        }
+        if !last {
             self.set_item(instruction);
             self.pc = body;
             return Some(Ok(()));
@@ -80,7 +104,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.edge(label, (word, words.len() - 1), 0)?;
         set.iter().for_each(|slot| self.open_slot(*slot));
         let body = [instruction.end(), self.out.here()];
-        self.state.loops.push(Running::Kept(Rc::new(Kept { at: instruction.at, body, before })));
+        let (at, depth, handled) = (instruction.at, self.depth, self.handled);
+        self.state.loops.push(Running::Kept(Rc::new(Kept { at, end: label, depth, handled, body, before })));
         self.pc = instruction.end();
         Ok(())
     }
@@ -90,7 +115,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.before_jump();
         let Some(Running::Kept(kept)) = self.state.loops.pop() else { return Err(GivenUp) };
         let [from, here] = kept.body;
-        if self.out.here() - here > instruction.at - from && !self.is_verbatim() {
+        let credit = self.credit.saturating_sub(kept.before.credit);
+        if self.out.here() - here > (instruction.at - from).saturating_add(credit) && !self.is_verbatim() {
             self.back_to(&kept.before, kept.at);
             self.frame.verbatim_to = instruction.end();
             self.flush();

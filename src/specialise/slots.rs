@@ -45,7 +45,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub(super) fn add_slots(&mut self, base: u32, count: u32) {
         self.state.slots.truncate(base as usize);
         for slot in base..base + count {
-            let home = if slot < self.slots { Home::Stale } else { Home::Blank };
+            // An earlier turn of a loop may have set it.
+            let home = if slot < self.slots || self.is_repeated() { Home::Stale } else { Home::Blank };
             let known = self.constant(Value::Undefined, self.pc);
             self.state.slots.push(Slot { known, home });
         }

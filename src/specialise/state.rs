@@ -96,8 +96,12 @@ pub(super) enum Running<'v> {
 /// A loop that stays.
 #[derive(Debug)]
 pub(super) struct Kept<'v> {
-    /// The word of the original's `iter`.
+    /// The word of the original's `iter`, and the word behind the loop.
     pub at: u32,
+    pub end: u32,
+    /// The nesting of inlined chunks and of handlers around it.
+    pub depth: usize,
+    pub handled: usize,
     /// The first words of its body, in the original and in the residual.
     pub body: [u32; 2],
     /// The state before it, to copy it as it is if its body grows.
@@ -174,6 +178,7 @@ pub(super) struct Snapshot<'v> {
     pub state: State<'v>,
     pub joins: std::collections::BTreeMap<u32, Join<'v>>,
     pub pins: Vec<(u32, Rc<[u32]>)>,
+    pub credit: u32,
 }
 
 /// Returns `true` if two values are the same for every instruction.

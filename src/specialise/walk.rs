@@ -6,13 +6,16 @@ use std::rc::Rc;
 
 use super::known::Known;
 use super::residual::Residual;
-use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Running, Slot, Snapshot, State, same};
+use super::state::{Entry, Fixed, Home, Join, Kept, Pending, Recipe, Running, Slot, Snapshot, State, same};
 use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Root, Spanned};
 use crate::function::{Cx, Linked};
 use crate::vm::Semantics;
 
 /// Maximum nesting of inlined chunks.
 const DEPTH: usize = 24;
+
+/// Words that cost as much as calling a chunk, besides its own. The costs of code are rounded down to fours.
+const CALL: u32 = 8 * 4 - 3;
 
 /// The program cannot be specialised.
 #[derive(Debug)]
@@ -50,8 +53,12 @@ pub(super) struct Walk<'v, S> {
     pub pc: u32,
     /// `false` if the previous instruction does not continue here.
     pub live: bool,
-    depth: usize,
+    pub depth: usize,
     handlers: Vec<Handler>,
+    /// The number of handlers around the current word.
+    pub handled: usize,
+    /// Words by which the body of a loop that stays may have grown so far: each costs as much fuel in the original.
+    pub credit: u32,
     /// The number of slots of the residual's frame.
     pub slots: u32,
     /// `true` if the residual calls a chunk.
@@ -76,6 +83,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
             live: true,
             depth: 0,
             handlers: program.handlers().collect(),
+            handled: 0,
+            credit: 0,
             slots: 0,
             calls: false,
             semantics: PhantomData,
@@ -238,6 +247,13 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Walks through code with a handler.
     fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
+        self.handled += 1;
+        self.within(nth, handler)?;
+        self.handled -= 1;
+        Ok(())
+    }
+
+    fn within(&mut self, nth: usize, handler: Handler) -> Outcome {
         let before = self.snapshot();
         if !self.is_verbatim() {
             self.flow(handler.to, nth)?;
@@ -286,19 +302,20 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     pub fn snapshot(&self) -> Snapshot<'v> {
         let (joins, pins) = (self.frame.joins.clone(), self.frame.pins.clone());
-        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins }
+        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins, credit: self.credit }
     }
 
     pub fn back_to(&mut self, before: &Snapshot<'v>, at: u32) {
         self.out.back_to(&before.mark);
         self.state = before.state.clone();
         (self.frame.joins, self.frame.pins) = (before.joins.clone(), before.pins.clone());
-        (self.pc, self.live) = (at, true);
+        (self.pc, self.live, self.credit) = (at, true, before.credit);
     }
 
     /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
     pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
         let base = self.frame.base + self.frame.chunk.slots;
+        self.credit = self.credit.saturating_add(CALL + callee.end - callee.entry);
         self.add_slots(base, callee.slots);
         for slot in (base..base + callee.params).rev() {
             match self.state.stack.pop() {
@@ -323,7 +340,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
     /// Returns `true` if a chunk can be inlined here.
     pub fn is_inlinable(&self, callee: ChunkInfo) -> bool {
         let words = (callee.end - callee.entry) as usize;
-        self.depth < DEPTH && !self.is_verbatim() && !self.is_repeated() && !self.out.is_full(2 * words) && {
+        self.depth < DEPTH && !self.is_verbatim() && self.may_grow() && !self.out.is_full(2 * words) && {
             let mut instructions = self.code.instructions(callee);
             instructions.all(|instruction| !self.is_by_name(instruction))
         }
@@ -347,9 +364,30 @@ impl<'v, S: Semantics> Walk<'v, S> {
         instruction.operands().any(by_name)
     }
 
-    /// Returns `true` in a loop that stays, whose code must not grow: its turns cost fuel by its length.
+    /// Returns `true` in a loop that stays.
     pub fn is_repeated(&self) -> bool {
-        self.state.loops.iter().any(|each| matches!(each, Running::Kept(_)))
+        self.kept_loops().next().is_some()
+    }
+
+    fn kept_loops(&self) -> impl Iterator<Item = &Kept<'v>> {
+        self.state.loops.iter().filter_map(|each| match each {
+            Running::Kept(kept) => Some(&**kept),
+            Running::Unrolled(..) => None,
+        })
+    }
+
+    /// Returns `true` where code may grow that costs as much fuel in the original. The turns of a loop that stays cost
+    /// fuel by the length of its body, so code of it may grow only if each turn runs it.
+    pub fn may_grow(&self) -> bool {
+        let mut kept = self.kept_loops();
+        let Some(outer) = kept.next() else { return true };
+        let joins = &self.frame.joins;
+        let is_sure = match outer.depth == self.depth {
+            true => joins.range(outer.body[0]..outer.end).next().is_none(),
+            // The call of an inlined chunk was sure.
+            false => joins.is_empty(),
+        };
+        kept.next().is_none() && is_sure && outer.handled == self.handled
     }
 
     pub fn is_verbatim(&self) -> bool {
