@@ -27,6 +27,10 @@ fn divided<'v>(value: Value<'v>, bits: &mut impl Iterator<Item = u8>, depth: usi
         (96..192, Value::Map(map)) if depth < 3 => {
             Known::Fields(map.iter().map(|(name, value)| (name, divided(value, bits, depth + 1))).collect())
         }
+        (96..192, Value::Str(_)) => Known::Text,
+        (192..240, Value::Map(map)) if depth < 3 => {
+            Known::Entries(map.iter().map(|(name, value)| (name, divided(value, bits, depth + 1))).collect())
+        }
         _ => Known::Open,
     }
 }
@@ -80,6 +84,8 @@ pub(super) const STATEMENTS: &[&str] = &[
     "{% for x in open_list %}{% for y in l %}{{ x }}{{ y }}{{ env }}{% endfor %}{% endfor %}",
     "{% macro n(v) %}[{{ v }}{% for y in l %}{{ y }}{% endfor %}]{% endmacro %}{% for x in open_list %}{{ self::n(v=x) }}{% if x == open %}{% break %}{% endif %}{% for y in l %}{{ self::n(v=y) }}{% endfor %}{% endfor %}",
     "{% for x in open_list %}{% if x == 1 %}{% for y in l %}{{ x }}{{ y }}{% endfor %}{% endif %}{% for y in l %}{% if y == env %}{% break %}{% endif %}{{ x }}{% endfor %}{% endfor %}",
+    "{% for k, v in labels %}{{ loop.index }}{{ k }}: {{ v }}{% if v == env %}{{ v | upper }}{% break %}{% endif %}{{ v.x | default(value=k) }}{% endfor %}",
+    "{% for x in open_list %}{% for k, v in labels %}{{ k }}={{ v }}{% set_global last = v %}{% endfor %}{% endfor %}{{ last | default(value='') }}",
     "{% if env == 'prod' and open == 1 or base > 2 %}p{% elif env is starting_with('p') %}s{% else %}n{% endif %}",
 ];
 
@@ -91,7 +97,7 @@ pub(super) fn inputs() -> impl Strategy<Value = Json> {
         let mut inputs = json!({
             "open": open, "env": env, "l": list, "open_list": list, "base": list.len(),
             "services": [{"name": "a", "ports": [80, 443]}, {"name": "b", "ports": list}],
-            "labels": {"prod": 1, "tier": env},
+            "labels": {"prod": open, "tier": env, "cell": "c"},
         });
         if given && let Some(map) = inputs.as_object_mut() {
             map.remove("labels");

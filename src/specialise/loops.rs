@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::state::{Entry, Kept, Running};
+use super::state::{Entry, Item, Items, Kept, Running};
 use super::walk::{GivenUp, Outcome, Walk};
-use crate::bytecode::{Control, Instruction, Operand};
+use crate::bytecode::{Control, Instruction, Op, Operand};
 use crate::vm::Semantics;
 
 /// Words that cost as much as the start of a turn.
@@ -20,13 +20,28 @@ impl<'v, S: Semantics> Walk<'v, S> {
             self.state.stack.pop();
             return Some(self.go(label, instruction.at));
         }
-        let body = (label - instruction.end()) as usize;
-        let fits = !self.out.is_full(body.saturating_mul(items.len() + 1)) && !self.is_bound(instruction);
-        if !fits || self.is_repeated() && !(self.may_grow() && self.has_one_end(instruction)) {
+        if !self.is_unrollable(&items, instruction) {
             return None;
         }
-        self.credit = self.credit.saturating_add(TURN);
         self.state.stack.pop();
+        self.begin(items, instruction)
+    }
+
+    /// Unrolls a loop over the entries of a map whose keys are known. The instruction pushes the map.
+    pub(super) fn unroll_entries(&mut self, push: Instruction<'v>) -> Option<Outcome> {
+        let instruction = self.code.instruction(push.end()).filter(|next| next.op == Op::Iter)?;
+        if instruction.operand(Operand::Names) != Some(2) || self.frame.joins.contains_key(&instruction.at) {
+            return None;
+        }
+        let items = self.entries(&self.code.path(push.operand(Operand::Path)?))?;
+        if items.is_empty() || !self.is_unrollable(&items, instruction) {
+            return None;
+        }
+        self.begin(items, instruction)
+    }
+
+    fn begin(&mut self, items: Items<'v>, instruction: Instruction<'v>) -> Option<Outcome> {
+        self.credit = self.credit.saturating_add(TURN);
         self.state.loops.push(Running::Unrolled(items, 0, instruction.end()));
         self.set_item(instruction);
         self.next(instruction)
@@ -44,6 +59,14 @@ impl<'v, S: Semantics> Walk<'v, S> {
             at = inner.end();
         }
         false
+    }
+
+    /// Returns `true` if a loop over these items may be unrolled.
+    fn is_unrollable(&self, items: &Items<'v>, instruction: Instruction<'v>) -> bool {
+        let body = instruction.operand(Operand::Label).unwrap_or(0).saturating_sub(instruction.end()) as usize;
+        !self.out.is_full(body.saturating_mul(items.len() + 1))
+            && !self.is_bound(instruction)
+            && (!self.is_repeated() || self.may_grow() && self.has_one_end(instruction))
     }
 
     /// Returns `true` if a loop ends only behind its last item.
@@ -66,8 +89,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let item = items.get(*begun).cloned().unwrap_or_default();
         *begun += 1;
         let first = self.slots_of(instruction).start;
-        for (slot, fixed) in (first..).zip(item) {
-            self.store(slot, Entry::Known(fixed), instruction.at);
+        for (slot, item) in (first..).zip(item) {
+            match item {
+                Item::Known(fixed) => self.store(slot, Entry::Known(fixed), instruction.at),
+                Item::Open(alias) => self.store_alias(slot, alias),
+            }
         }
     }
 

@@ -120,7 +120,7 @@ fn looked_at<'j>(job: &Job<'j>) -> impl Iterator<Item = &'j Cluster> {
 fn reads(template: &Template, known: &Known<'_>) -> bool {
     template.inputs().into_iter().any(|name| match known.field(name) {
         Known::Value(_) => true,
-        Known::Fields(fields) => !fields.is_empty(),
-        Known::Open | Known::Absent => false,
+        Known::Fields(fields) | Known::Entries(fields) => !fields.is_empty(),
+        Known::Open | Known::Absent | Known::Text => false,
     })
 }

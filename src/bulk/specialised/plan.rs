@@ -115,12 +115,12 @@ impl Specialisation {
 fn add_known(path: &str, known: &Known<'_>, found: &mut Vec<String>) {
     match known {
         Known::Value(_) => found.push(path.to_owned()),
-        Known::Fields(fields) => {
+        Known::Fields(fields) | Known::Entries(fields) => {
             for (name, known) in fields {
                 let path = if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") };
                 add_known(&path, known, found);
             }
         }
-        Known::Open | Known::Absent => {}
+        Known::Open | Known::Absent | Known::Text => {}
     }
 }
