@@ -13,11 +13,10 @@ use super::layers::{Layers, Merge, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
-use super::specialised::{Specialisation, Specialised};
+use super::specialised::{Chooser, Specialisation, Specialised};
 use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
-use crate::specialise::Admission;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::Session;
 
@@ -85,15 +84,9 @@ impl Stamp for Stamper<'_> {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
-        let specialised = self.specialised.get();
-        let faster = |(at, content): (usize, &_)| match specialised.and_then(|all| all.template(at)) {
-            Some(template) => Content::Template(template),
-            None => *content,
-        };
-        let faster: Vec<_> = self.contents.iter().enumerate().map(faster).collect();
         let mut thread = Thread {
             contents: &self.contents,
-            specialised: specialised.and_then(Specialised::admission).map(|admission| (admission, &*faster)),
+            faster: self.specialised.get().and_then(|all| all.chooser(&self.contents)),
             shared,
             merge: self.layers.merge(),
             shapes: &shapes,
@@ -113,8 +106,8 @@ impl Stamp for Stamper<'_> {
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
     contents: &'t [Content<'t>],
-    /// The contents for clusters that are admitted.
-    specialised: Option<(Admission<'t>, &'t [Content<'t>])>,
+    /// The specialised templates.
+    faster: Option<Chooser<'t>>,
     /// The shared inputs, or the error of inputs that nest too deep.
     shared: Result<Value<'t>>,
     merge: Merge,
@@ -138,13 +131,7 @@ impl Renderer for Thread<'_, '_> {
         let builder = InputBuilder::new(&self.own, self.shapes);
         let shared = self.shared.clone()?;
         let given = converted(own, &builder)?;
-        let faster = self.specialised.as_mut().and_then(|(admission, faster)| {
-            let admitted = match own {
-                Overlay::Whole { own, .. } => admission.admits_data(own),
-                Overlay::Json(_) | Overlay::Map(_) => admission.admits(given),
-            };
-            admitted.then_some(*faster)
-        });
+        let faster = self.faster.as_mut().and_then(|faster| faster.choose(own, given));
         self.admitted += usize::from(faster.is_some());
         let inputs = inputs_of(shared, self.merge, own, given, &builder);
         self.splitter.pieces.clear();
