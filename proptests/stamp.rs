@@ -37,14 +37,16 @@ fn map(json: &Json) -> DataMap {
     serde_json::from_str::<Data>(&json.to_string()).expect("data").into_map().expect("a map")
 }
 
-/// Inputs of clusters: parts of generated ones, changed by `changes`. Only names at the bits of `open` are set.
-fn own(json: &Json, changes: &[u8], open: u8) -> Json {
+/// Inputs of clusters: parts of generated ones, changed by `changes`. Only names at the bits of `open` are set. Those at
+/// the bits of `whole` are as generated.
+fn own(json: &Json, changes: &[u8], [open, whole]: [u8; 2]) -> Json {
     let mut changes = changes.iter().copied().cycle();
     let entries = json.as_object().into_iter().flatten().enumerate().filter_map(|(nth, (name, value))| {
         if open >> (nth % 8) & 1 == 0 {
             return None;
         }
-        let value = match (changes.next().unwrap_or(0) % 8, value) {
+        let change = if whole >> (nth % 8) & 1 == 1 { 0 } else { changes.next().unwrap_or(0) % 8 };
+        let value = match (change, value) {
             (0, value) => value.clone(),
             (1, _) => Json::Null,
             (2, Json::Object(map)) => map.iter().take(1).map(|(name, _)| (name.clone(), json!("own"))).collect(),
@@ -137,13 +139,14 @@ impl Statements {
     fn generated() -> impl Strategy<Value = Self> {
         let clusters = vec((inputs(), vec(any::<u8>(), 1..9)), 1..12);
         let layouts = select(vec!["{cluster}/{template}", "{cluster}/{kind}"]);
-        let parts = (vec(select(STATEMENTS), 1..4), inputs(), clusters, any::<u8>(), merge(), assignments(), layouts);
+        let parts =
+            (vec(select(STATEMENTS), 1..4), inputs(), clusters, any::<[u8; 2]>(), merge(), assignments(), layouts);
         parts.prop_map(|(mut parts, shared, clusters, open, merge, sets, layout)| {
             // A macro may be declared once.
             parts.sort_unstable();
             parts.dedup();
             // Most clusters leave the same names alone. A few may set any.
-            let open = |nth: usize| if nth % 9 == 8 { u8::MAX } else { open };
+            let open = |nth: usize| if nth % 9 == 8 { [u8::MAX, 0] } else { open };
             let own = |(nth, (json, changes)): (usize, &(Json, Vec<u8>))| own(json, changes, open(nth));
             let clusters = clusters.iter().enumerate().map(own).collect();
             Self { parts, shared, clusters, merge, sets, layout }
@@ -184,7 +187,7 @@ proptest! {
         }).collect();
         let Some(forge) = forge(&named, &["main.tera"]) else { return Ok(()) };
         let layers = Layers::new([map(&shared)], Vec::new(), merge);
-        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes, u8::MAX)).collect();
+        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes, [u8::MAX, 0])).collect();
         agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
     }
 }
@@ -201,6 +204,48 @@ fn generated_fleets_are_specialised() {
         admitted += fleet.agree().unwrap_or_else(|error| panic!("{error}"));
     }
     assert!(admitted > renders / 3 && admitted < renders, "{admitted} of {renders}");
+}
+
+#[test]
+fn classes_of_clusters() {
+    let text = "{{ org }}{% if cluster.env == 'prod' %}{{ cluster.name }}{% endif %}{% for k, v in labels %}{{ k }}={{ v }}\n\
+        {% endfor %}{{ cluster.env | upper }}{{ cluster.env }}{{ size }}";
+    let forge = forge(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
+    let cluster = |n: usize| {
+        let (env, tier) = (["dev", "prod", "test"][n % 3], ["small", "large"][n % 2]);
+        let mut json = json!({
+            "cluster": {"env": env, "name": format!("c{n}")},
+            "labels": {"tier": tier, "cell": format!("cell-{n}")},
+            "size": 8,
+        });
+        match n {
+            17 => json["labels"]["cell"] = json!(null),
+            30 => json["labels"]["more"] = json!("x"),
+            43 => json["cluster"]["env"] = json!("other"),
+            50 => json["org"] = json!("own"),
+            _ => {}
+        }
+        json
+    };
+    let clusters: Vec<Json> = (0..90).map(cluster).collect();
+    for merge in [Merge::Deep, Merge::Replace] {
+        let layers = Layers::new([map(&json!({"org": "acme", "cluster": {"tier": 1}}))], Vec::new(), merge);
+        let admitted = agree(&forge, &layers, &clusters, "{cluster}/{template}");
+        assert_eq!(admitted.unwrap_or_else(|error| panic!("{error}")), 2 * 89);
+        let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
+        let fleet = Fleet::new(fleet.collect()).expect("a fleet");
+        let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
+        let layout = Layout::parse("{cluster}/{template}").expect("a layout");
+        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).expect("a plan");
+        let stamper = forge.stamper(["a.tera"], &layers).expect("a template");
+        let options = Options { specialise: Specialise::Always, ..Options::default() };
+        let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+        let plan = stamper.specialisation(&job);
+        let classes = [("cluster.env".to_owned(), 3), ("labels.tier".to_owned(), 2), ("size".to_owned(), 1)];
+        assert_eq!(plan.classes, classes);
+        assert_eq!(plan.maps, ["labels"]);
+        assert_eq!(plan.templates[0].classes, 6);
+    }
 }
 
 #[test]

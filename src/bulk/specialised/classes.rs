@@ -16,7 +16,7 @@ const SAVED: usize = 100;
 const SAVED_BY_ENTRY: usize = 180;
 
 /// Machine instructions that it takes to specialise a word of code.
-const COST: usize = 4_000;
+const COST: usize = 9_000;
 
 /// Maximum number of groups of paths to try.
 const GROUPS: usize = 24;

@@ -40,7 +40,7 @@ const MEMORY: usize = 64 << 20;
 const ALWAYS: usize = 1 << 24;
 
 /// Maximum number of clusters to look at: a quarter of the fleet, but at least a quarter of this.
-const LOOKED_AT: usize = 256;
+const LOOKED_AT: usize = 128;
 
 /// When to specialise templates to the values that a fleet shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

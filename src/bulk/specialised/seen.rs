@@ -86,9 +86,10 @@ impl<'d> Seen<'d> {
         }
     }
 
-    /// Returns `true` if nearly all clusters have one of the values.
+    /// Returns `true` if nearly all clusters have one of few values.
     pub fn is_choice(&self, clusters: usize) -> bool {
-        is_most(self.of.iter().filter(|nth| **nth != OTHER).count(), clusters)
+        let is_few = 4 * self.values.len() <= clusters;
+        is_few && is_most(self.of.iter().filter(|nth| **nth != OTHER).count(), clusters)
     }
 
     /// Returns the keys that nearly all clusters have, in this order, if all of their values are strings or choices. The
