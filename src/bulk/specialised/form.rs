@@ -2,7 +2,7 @@
 
 use super::classes::Classes;
 use crate::specialise::{Given, Known};
-use crate::value::{Data, Value};
+use crate::value::Value;
 
 /// A part of the inputs.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl<'d> Form<'d> {
             Form::Leaf(nth) => {
                 order.push(*nth);
                 let values = classes.leaves.get(*nth).map_or(&[][..], |leaf| &leaf.values);
-                Given::OneOf(values.iter().map(|value| Data::clone(value)).collect())
+                Given::OneOf(values.iter().copied().cloned().collect())
             }
             Form::Text => Given::Text,
             Form::Any => Given::Any,
