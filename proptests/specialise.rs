@@ -27,6 +27,10 @@ fn divided<'v>(value: Value<'v>, bits: &mut impl Iterator<Item = u8>, depth: usi
         (96..192, Value::Map(map)) if depth < 3 => {
             Known::Fields(map.iter().map(|(name, value)| (name, divided(value, bits, depth + 1))).collect())
         }
+        (96..192, Value::Str(_)) => Known::Text,
+        (192..240, Value::Map(map)) if depth < 3 => {
+            Known::Entries(map.iter().map(|(name, value)| (name, divided(value, bits, depth + 1))).collect())
+        }
         _ => Known::Open,
     }
 }
@@ -58,8 +62,8 @@ fn limits() -> Limits {
     Limits { fuel: 200_000, memory: 8 << 20, output_bytes: 1 << 20, ..Limits::default() }
 }
 
-fn engine(templates: &[(String, String)]) -> Engine {
-    let builder = Engine::builder().limits(limits()).unknown_names(UnknownNames::Late);
+fn engine(templates: &[(String, String)], limits: Limits) -> Engine {
+    let builder = Engine::builder().limits(limits).unknown_names(UnknownNames::Late);
     templates.iter().fold(builder, |builder, (name, text)| builder.template(name.as_str(), text.as_str())).build()
 }
 
@@ -78,6 +82,10 @@ pub(super) const STATEMENTS: &[&str] = &[
     "{% for k, v in labels %}{{ k }}={{ v }}{% if k == env %}{% continue %}{% endif %};{% endfor %}",
     "{% set parts = 'a,b,c' | split(pat=',') %}{% for x in parts %}{{ x }}{{ open }}{% endfor %}",
     "{% for x in open_list %}{% for y in l %}{{ x }}{{ y }}{{ env }}{% endfor %}{% endfor %}",
+    "{% macro n(v) %}[{{ v }}{% for y in l %}{{ y }}{% endfor %}]{% endmacro %}{% for x in open_list %}{{ self::n(v=x) }}{% if x == open %}{% break %}{% endif %}{% for y in l %}{{ self::n(v=y) }}{% endfor %}{% endfor %}",
+    "{% for x in open_list %}{% if x == 1 %}{% for y in l %}{{ x }}{{ y }}{% endfor %}{% endif %}{% for y in l %}{% if y == env %}{% break %}{% endif %}{{ x }}{% endfor %}{% endfor %}",
+    "{% for k, v in labels %}{{ loop.index }}{{ k }}: {{ v }}{% if v == env %}{{ v | upper }}{% break %}{% endif %}{{ v.x | default(value=k) }}{% endfor %}",
+    "{% for x in open_list %}{% for k, v in labels %}{{ k }}={{ v }}{% set_global last = v %}{% endfor %}{% endfor %}{{ last | default(value='') }}",
     "{% if env == 'prod' and open == 1 or base > 2 %}p{% elif env is starting_with('p') %}s{% else %}n{% endif %}",
 ];
 
@@ -89,7 +97,7 @@ pub(super) fn inputs() -> impl Strategy<Value = Json> {
         let mut inputs = json!({
             "open": open, "env": env, "l": list, "open_list": list, "base": list.len(),
             "services": [{"name": "a", "ports": [80, 443]}, {"name": "b", "ports": list}],
-            "labels": {"prod": 1, "tier": env},
+            "labels": {"prod": open, "tier": env, "cell": "c"},
         });
         if given && let Some(map) = inputs.as_object_mut() {
             map.remove("labels");
@@ -109,25 +117,31 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn statements(parts in vec(select(STATEMENTS), 1..4), inputs in inputs(), bits in vec(any::<u8>(), 0..12)) {
+    fn statements(
+        parts in vec(select(STATEMENTS), 1..4),
+        inputs in inputs(),
+        bits in vec(any::<u8>(), 0..12),
+        fuel in prop_oneof![Just(200_000), 20..400_u64],
+    ) {
         // A macro may be declared once.
         let mut parts = parts;
         parts.sort_unstable();
         parts.dedup();
-        let template = engine(&[("main".to_owned(), parts.concat())]).load(Dialect::Tera, "main").expect("it compiles");
+        let engine = engine(&[("main".to_owned(), parts.concat())], Limits { fuel, ..limits() });
+        let template = engine.load(Dialect::Tera, "main").expect("it compiles");
         agree(&template, &inputs, &bits)?;
     }
 
     #[test]
     fn tera(templates in tera_render::templates(), input in tera_render::input(), bits in vec(any::<u8>(), 0..16)) {
-        let Ok(template) = engine(&templates).load(Dialect::Tera, "main") else { return Ok(()) };
+        let Ok(template) = engine(&templates, limits()).load(Dialect::Tera, "main") else { return Ok(()) };
         agree(&template, &input, &bits)?;
     }
 
     #[test]
     fn hcl(texts in vec(hcl_syntax::expression(), 1..3), bits in vec(any::<u8>(), 0..16)) {
         let text: String = texts.iter().map(|text| format!("-${{{text}}}")).collect();
-        let Ok(template) = engine(&[("main".to_owned(), text)]).load(Dialect::Hcl, "main") else { return Ok(()) };
+        let Ok(template) = engine(&[("main".to_owned(), text)], limits()).load(Dialect::Hcl, "main") else { return Ok(()) };
         agree(&template, &variables(), &bits)?;
     }
 }
@@ -135,7 +149,8 @@ proptest! {
 #[test]
 fn what_is_known_leaves_the_program() {
     let text = "a {{ env }}{% if env == 'prod' %} b{% endif %}{% for x in l %}{{ x }}{{ open }}{% endfor %}.";
-    let template = engine(&[("main".to_owned(), text.to_owned())]).load(Dialect::Tera, "main").expect("it compiles");
+    let template =
+        engine(&[("main".to_owned(), text.to_owned())], limits()).load(Dialect::Tera, "main").expect("it compiles");
     let arena = Arena::new();
     let list = arena.list(&[Value::Int(1), Value::Int(2)]);
     let known = Known::Fields(vec![("env", Known::Value(arena.text("prod"))), ("l", Known::Value(list))]);

@@ -10,6 +10,7 @@ use dropforge::value::{Data, DataMap};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
 use serde_json::{Value as Json, json};
 
 use crate::specialise::{STATEMENTS, inputs};
@@ -36,11 +37,16 @@ fn map(json: &Json) -> DataMap {
     serde_json::from_str::<Data>(&json.to_string()).expect("data").into_map().expect("a map")
 }
 
-/// Inputs of clusters: parts of generated ones, changed by `changes`.
-fn own(json: &Json, changes: &[u8]) -> Json {
+/// Inputs of clusters: parts of generated ones, changed by `changes`. Only names at the bits of `open` are set. Those at
+/// the bits of `whole` are as generated.
+fn own(json: &Json, changes: &[u8], [open, whole]: [u8; 2]) -> Json {
     let mut changes = changes.iter().copied().cycle();
-    let entries = json.as_object().into_iter().flatten().filter_map(|(name, value)| {
-        let value = match (changes.next().unwrap_or(0) % 8, value) {
+    let entries = json.as_object().into_iter().flatten().enumerate().filter_map(|(nth, (name, value))| {
+        if open >> (nth % 8) & 1 == 0 {
+            return None;
+        }
+        let change = if whole >> (nth % 8) & 1 == 1 { 0 } else { changes.next().unwrap_or(0) % 8 };
+        let value = match (change, value) {
             (0, value) => value.clone(),
             (1, _) => Json::Null,
             (2, Json::Object(map)) => map.iter().take(1).map(|(name, _)| (name.clone(), json!("own"))).collect(),
@@ -56,6 +62,7 @@ fn own(json: &Json, changes: &[u8]) -> Json {
 /// How a fleet was stamped: the stream, the errors as printed, and `true` if one is a limit.
 type Stamped = (String, Vec<String>, bool);
 
+/// Stamps a fleet. Returns also the number of clusters rendered with specialised templates.
 fn stamped(forge: &Forge, layers: &Layers, fleet: &Fleet, layout: &str, specialise: Specialise) -> (Stamped, usize) {
     let names = forge.templates().map(|template| template.name().to_owned());
     let outputs = names.map(|name| Output::new(name, &language_extensions())).collect();
@@ -72,11 +79,11 @@ fn stamped(forge: &Forge, layers: &Layers, fleet: &Fleet, layout: &str, speciali
     let is_limit = report.failures.iter().any(|failure| failure.diagnostic.code.is_limit());
     let errors = report.failures.iter().map(|failure| failure.render(false)).collect();
     let text = String::from_utf8(out).expect("text");
-    ((text, errors, is_limit), stamper.specialisation(&job).specialised())
+    ((text, errors, is_limit), stamper.admitted())
 }
 
 /// Compares a fleet stamped with specialised templates, as text and as data, with one stamped without. Returns the
-/// number of specialised templates.
+/// number of renders with specialised templates.
 fn agree(forge: &Forge, layers: &Layers, clusters: &[Json], layout: &str) -> Result<usize, TestCaseError> {
     let named = |(nth, json): (usize, &Json)| {
         let mut json = json.clone();
@@ -89,16 +96,16 @@ fn agree(forge: &Forge, layers: &Layers, clusters: &[Json], layout: &str) -> Res
     let as_text = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
     let as_data = clusters.iter().map(|json| Cluster::new(json["name"].as_str().unwrap_or(""), map(json))).collect();
     let as_data = Fleet::new(as_data).expect("a fleet");
-    let mut specialised = 0;
+    let mut admitted = 0;
     for fleet in [&as_text, &as_data] {
         let (original, _) = stamped(forge, layers, fleet, layout, Specialise::Never);
         let (other, count) = stamped(forge, layers, fleet, layout, Specialise::Always);
         if !original.2 {
             prop_assert_eq!(&original, &other, "{} of {:?}", layout, layers.shared());
         }
-        specialised = count;
+        admitted += count;
     }
-    Ok(specialised)
+    Ok(admitted)
 }
 
 fn sets(texts: &[&str]) -> Vec<Assignment> {
@@ -117,31 +124,55 @@ fn assignments() -> impl Strategy<Value = Vec<&'static str>> {
     vec(select(texts), 0..3)
 }
 
+/// A generated fleet for a template of [`STATEMENTS`].
+#[derive(Debug, Clone)]
+struct Statements {
+    parts: Vec<&'static str>,
+    shared: Json,
+    clusters: Vec<Json>,
+    merge: Merge,
+    sets: Vec<&'static str>,
+    layout: &'static str,
+}
+
+impl Statements {
+    fn generated() -> impl Strategy<Value = Self> {
+        let clusters = vec((inputs(), vec(any::<u8>(), 1..9)), 1..12);
+        let layouts = select(vec!["{cluster}/{template}", "{cluster}/{kind}"]);
+        let parts =
+            (vec(select(STATEMENTS), 1..4), inputs(), clusters, any::<[u8; 2]>(), merge(), assignments(), layouts);
+        parts.prop_map(|(mut parts, shared, clusters, open, merge, sets, layout)| {
+            // A macro may be declared once.
+            parts.sort_unstable();
+            parts.dedup();
+            // Most clusters leave the same names alone. A few may set any.
+            let open = |nth: usize| if nth % 9 == 8 { [u8::MAX, 0] } else { open };
+            let own = |(nth, (json, changes)): (usize, &(Json, Vec<u8>))| own(json, changes, open(nth));
+            let clusters = clusters.iter().enumerate().map(own).collect();
+            Self { parts, shared, clusters, merge, sets, layout }
+        })
+    }
+
+    /// Compares the fleet stamped with specialised templates with one stamped without. Returns the number of renders
+    /// with specialised templates.
+    fn agree(&self) -> Result<usize, TestCaseError> {
+        let text = self.parts.concat();
+        let templates =
+            [("main.yaml.tera".to_owned(), format!("kind: a\ntext: '{text}'\n")), ("plain.txt.tera".to_owned(), text)];
+        let main: &[&str] =
+            if self.layout.ends_with("{kind}") { &["main.yaml.tera"] } else { &["main.yaml.tera", "plain.txt.tera"] };
+        let forge = forge(&templates, main).expect("it compiles");
+        let layers = Layers::new([map(&self.shared)], sets(&self.sets), self.merge);
+        agree(&forge, &layers, &self.clusters, self.layout)
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn statements(
-        parts in vec(select(STATEMENTS), 1..4),
-        shared in inputs(),
-        clusters in vec((inputs(), vec(any::<u8>(), 1..9)), 1..12),
-        merge in merge(),
-        sets_of in assignments(),
-        layout in select(vec!["{cluster}/{template}", "{cluster}/{kind}"]),
-    ) {
-        // A macro may be declared once.
-        let mut parts = parts;
-        parts.sort_unstable();
-        parts.dedup();
-        let templates = [
-            ("main.yaml.tera".to_owned(), format!("kind: a\ntext: '{}'\n", parts.concat())),
-            ("plain.txt.tera".to_owned(), parts.concat()),
-        ];
-        let main: &[&str] = if layout.ends_with("{kind}") { &["main.yaml.tera"] } else { &["main.yaml.tera", "plain.txt.tera"] };
-        let forge = forge(&templates, main).expect("it compiles");
-        let layers = Layers::new([map(&shared)], sets(&sets_of), merge);
-        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes)).collect();
-        agree(&forge, &layers, &clusters, layout)?;
+    fn statements(fleet in Statements::generated()) {
+        fleet.agree()?;
     }
 
     #[test]
@@ -156,8 +187,64 @@ proptest! {
         }).collect();
         let Some(forge) = forge(&named, &["main.tera"]) else { return Ok(()) };
         let layers = Layers::new([map(&shared)], Vec::new(), merge);
-        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes)).collect();
+        let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes, [u8::MAX, 0])).collect();
         agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
+    }
+}
+
+/// The property compares two different programs in many of its cases, and runs both the specialised and the original one.
+#[test]
+fn generated_fleets_are_specialised() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut renders, mut admitted) = (0, 0);
+    for _ in 0..64 {
+        let fleet = Statements::generated().new_tree(&mut runner).expect("a fleet").current();
+        // Each fleet is read as text and as data.
+        renders += 2 * fleet.clusters.len();
+        admitted += fleet.agree().unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert!(admitted > renders / 3 && admitted < renders, "{admitted} of {renders}");
+}
+
+#[test]
+fn classes_of_clusters() {
+    let text = "{{ org }}{% if cluster.env == 'prod' %}{{ cluster.name }}{% endif %}{% for k, v in labels %}{{ k }}={{ v }}\n\
+        {% endfor %}{{ cluster.env | upper }}{{ cluster.env }}{{ size }}";
+    let forge = forge(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
+    let cluster = |n: usize| {
+        let (env, tier) = (["dev", "prod", "test"][n % 3], ["small", "large"][n % 2]);
+        let mut json = json!({
+            "cluster": {"env": env, "name": format!("c{n}")},
+            "labels": {"tier": tier, "cell": format!("cell-{n}")},
+            "size": 8,
+        });
+        match n {
+            17 => json["labels"]["cell"] = json!(null),
+            30 => json["labels"]["more"] = json!("x"),
+            43 => json["cluster"]["env"] = json!("other"),
+            50 => json["org"] = json!("own"),
+            _ => {}
+        }
+        json
+    };
+    let clusters: Vec<Json> = (0..90).map(cluster).collect();
+    for merge in [Merge::Deep, Merge::Replace] {
+        let layers = Layers::new([map(&json!({"org": "acme", "cluster": {"tier": 1}}))], Vec::new(), merge);
+        let admitted = agree(&forge, &layers, &clusters, "{cluster}/{template}");
+        assert_eq!(admitted.unwrap_or_else(|error| panic!("{error}")), 2 * 89);
+        let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
+        let fleet = Fleet::new(fleet.collect()).expect("a fleet");
+        let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
+        let layout = Layout::parse("{cluster}/{template}").expect("a layout");
+        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).expect("a plan");
+        let stamper = forge.stamper(["a.tera"], &layers).expect("a template");
+        let options = Options { specialise: Specialise::Always, ..Options::default() };
+        let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+        let plan = stamper.specialisation(&job);
+        let classes = [("cluster.env".to_owned(), 3), ("labels.tier".to_owned(), 2), ("size".to_owned(), 1)];
+        assert_eq!(plan.classes, classes);
+        assert_eq!(plan.maps, ["labels"]);
+        assert_eq!(plan.templates[0].classes, 6);
     }
 }
 

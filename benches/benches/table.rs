@@ -12,6 +12,7 @@ use dropforge_benches::bulk::{Bulk, Scratch, files_below, plain_files, plain_str
 use dropforge_benches::engines::{Engine, Ours};
 use dropforge_benches::files::workloads;
 use dropforge_benches::processes::{cold, instructions, memory, printed};
+use dropforge_benches::specialised;
 use dropforge_benches::subject::Bar;
 use dropforge_benches::table::{self, Row, markdown, rows, thousands, time, updated};
 use dropforge_benches::w7::{self, CLUSTERS, Files, Fleet};
@@ -38,7 +39,7 @@ struct Arguments {
 
 /// Measurements by id. The short workloads run first; a section may add rows to one.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 11] = [
     ("w6-scalars", evaluations),
     ("w6-cel-scalars", cel_evaluations),
     ("w3-write", cel_documents),
@@ -46,6 +47,7 @@ const SECTIONS: [Section; 10] = [
     ("hcl-corpus", corpus),
     ("w1-costs", costs),
     ("w7", fleet),
+    ("w7-specialised", specialised_fleet),
     ("w7-files", files),
     ("w7-memory", peak_memory),
     ("w8", start),
@@ -133,6 +135,17 @@ fn costs(_: &Arguments) -> Vec<Row> {
         rows.push(Row::amount("W1: `app`, instructions (callgrind)", words, "≤ 55,000", count <= 55_000));
     }
     rows
+}
+
+/// The fleet rendered into memory with specialised templates.
+fn specialised_fleet(_: &Arguments) -> Vec<Row> {
+    let fleet = Fleet::generate(CLUSTERS);
+    let workloads = [specialised::fleet(fleet), specialised::fleet_deep(fleet)];
+    let rows = workloads.into_iter().flat_map(|mut workload| {
+        let times = time(&mut workload, LONG_ROUNDS);
+        rows(&workload, &times)
+    });
+    rows.collect()
 }
 
 /// The fleet rendered into memory.

@@ -9,6 +9,7 @@ pub mod families;
 pub mod files;
 pub mod plot;
 pub mod processes;
+pub mod specialised;
 pub mod subject;
 pub mod summary;
 pub mod table;
@@ -27,10 +28,12 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// The workloads that are short enough to repeat, by id.
-pub const WORKLOADS: [(&str, Make); 30] = [
+pub const WORKLOADS: [(&str, Make); 32] = [
     ("w1-render", w1::render),
     ("w1-checked", w1::checked),
     ("w1-render-all", w1::render_all),
+    ("w1-specialised", specialised::app),
+    ("specialise", specialised::specialise),
     ("w1-convert", w1::convert),
     ("json", w1::read),
     ("compile", w1::compile),

@@ -35,7 +35,7 @@ fn expected(outputs: &[&str]) -> String {
     outputs.iter().map(|output| workload(&format!("w1/expected/{output}.yaml"))).collect()
 }
 
-fn typed_inputs() -> Inputs<'static> {
+pub(crate) fn typed_inputs() -> Inputs<'static> {
     let inputs = inputs();
     Inputs { shared: Box::leak(Box::new(typed::read(&inputs))), own: Box::leak(Box::new(typed::read(&inputs))) }
 }

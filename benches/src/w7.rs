@@ -65,8 +65,8 @@ impl Drop for Files {
 
 /// A parsed fleet.
 pub struct Fleet {
-    shared: Value,
-    clusters: Vec<Value>,
+    pub(crate) shared: Value,
+    pub(crate) clusters: Vec<Value>,
 }
 
 impl Fleet {
@@ -187,7 +187,7 @@ impl<E: Engine> Subject for Dynamic<E> {
 }
 
 /// Compiled templates, whose inputs are converted to types.
-struct Typed<E> {
+pub(crate) struct Typed<E> {
     shared: Shared,
     fleet: &'static Fleet,
     out: String,
@@ -195,7 +195,7 @@ struct Typed<E> {
 }
 
 impl<E: Compiled> Typed<E> {
-    fn new(fleet: &'static Fleet) -> Self {
+    pub(crate) fn new(fleet: &'static Fleet) -> Self {
         Self { shared: typed::read(&fleet.shared), fleet, out: String::new(), engine: PhantomData }
     }
 
@@ -231,18 +231,18 @@ impl<E: Compiled> Subject for Typed<E> {
 
 /// A digest of a fleet's outputs: their total size, and a hash over each output and its end.
 #[derive(Default)]
-struct Digest {
+pub(crate) struct Digest {
     bytes: usize,
     hash: blake3::Hasher,
 }
 
 impl Digest {
-    fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         self.bytes += text.len();
         self.hash.update(text.as_bytes()).update(&(text.len() as u64).to_le_bytes());
     }
 
-    fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         format!("{} bytes, {}", self.bytes, self.hash.finalize())
     }
 }

@@ -43,6 +43,9 @@ pub(crate) fn print(plan: &Specialisation, clusters: usize) -> Result<()> {
         let open = plan.open.iter().map(|(path, by)| format!("{path} (set by {})", thousands(*by)));
         text += &names("known to most clusters", plan.known.iter().cloned());
         text += &names("left open", open);
+        let classes = plan.classes.iter().map(|(path, values)| format!("{path} ({})", counted(*values, "value")));
+        text += &names("classes of clusters by", classes);
+        text += &names("keys known of", plan.maps.iter().cloned());
     }
     plan.templates.iter().for_each(|template| text += &line(template));
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| stdout_error(&error))
@@ -61,8 +64,15 @@ fn names(what: &str, names: impl ExactSizeIterator<Item = String>) -> String {
 fn line(template: &TemplatePlan) -> String {
     let size = |words: usize, text: usize| format!("{} and {} of text", counted(words, "word"), counted(text, "byte"));
     let before = size(template.size.words, template.size.text);
-    match &template.specialised {
-        Ok(after) => format!("{}: {before} → {}\n", template.name, size(after.words, after.text)),
-        Err(general) => format!("{}: {before}, not specialised: {general}\n", template.name),
-    }
+    let after = match &template.specialised {
+        Ok(after) => format!(" → {}", size(after.words, after.text)),
+        Err(_) if template.classes > 0 => String::new(),
+        Err(general) => format!(", not specialised: {general}"),
+    };
+    let classes = match template.classes {
+        0 => String::new(),
+        1 => ", and one program for the values that clusters set".to_owned(),
+        classes => format!(", and one program for each of {} classes", thousands(classes)),
+    };
+    format!("{}: {before}{after}{classes}\n", template.name)
 }

@@ -72,7 +72,7 @@ fn the_plan_names_values_sizes_and_reasons_and_writes_nothing() {
     let explain = |more: &[&str]| sandbox.stamp(&[&["-f", "v.yaml", "--explain-plan"], more].concat()).expect(0).stdout;
     let text = explain(&[]);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "looked at 256 of 2,000 clusters");
+    assert_eq!(lines[0], "looked at 128 of 2,000 clusters");
     assert_eq!(lines[1], "known to most clusters: image, ports, env, org");
     assert!(lines[2].starts_with("app.txt.tera: ") && lines[2].contains(" → "), "{text}");
     assert!(lines[3].ends_with("not specialised: it reads no shared value that clusters leave alone"), "{text}");
@@ -83,5 +83,5 @@ fn the_plan_names_values_sizes_and_reasons_and_writes_nothing() {
     sandbox.write("own.ndjson", &sandbox.read("fleet.ndjson").replace("\"size\"", "\"env\":\"dev\",\"size\""));
     let args = ["stamp", "t", "--fleet", "own.ndjson", "-f", "v.yaml", "-o", "out", "--explain-plan"];
     let text = sandbox.run(&args).expect(0).stdout;
-    assert!(text.contains("left open: env (set by 256)\n"), "{text}");
+    assert!(text.contains("left open: env (set by 128)\n"), "{text}");
 }

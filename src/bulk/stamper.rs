@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
@@ -12,11 +13,10 @@ use super::layers::{Layers, Merge, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
-use super::specialised::{Specialisation, Specialised};
+use super::specialised::{Chooser, Specialisation, Specialised};
 use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
-use crate::specialise::Admission;
 use crate::value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 use crate::vm::Session;
 
@@ -38,13 +38,15 @@ pub struct Stamper<'f> {
     specialised: OnceLock<Specialised>,
     /// What the templates read, once a run has found out.
     reads: OnceLock<ReadPaths>,
+    /// The number of renders with specialised templates.
+    admitted: AtomicUsize,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        let (specialised, reads) = (OnceLock::new(), OnceLock::new());
-        Self { contents, layers, names, fields, kinds: None, specialised, reads }
+        let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
+        Self { contents, layers, names, fields, kinds: None, specialised, reads, admitted }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -64,6 +66,11 @@ impl<'f> Stamper<'f> {
     /// Returns which templates a run specialises to the shared inputs, and why not the others.
     pub fn specialisation(&self, job: &Job<'_>) -> &Specialisation {
         &self.specialised(job).plan
+    }
+
+    /// Returns the number of clusters that were rendered with specialised templates.
+    pub fn admitted(&self) -> usize {
+        self.admitted.load(Ordering::Relaxed)
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {
@@ -91,15 +98,9 @@ impl Stamp for Stamper<'_> {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
-        let specialised = self.specialised.get();
-        let faster = |(at, content): (usize, &_)| match specialised.and_then(|all| all.template(at)) {
-            Some(template) => Content::Template(template),
-            None => *content,
-        };
-        let faster: Vec<_> = self.contents.iter().enumerate().map(faster).collect();
-        body(&mut Thread {
+        let mut thread = Thread {
             contents: &self.contents,
-            specialised: specialised.and_then(Specialised::admission).map(|admission| (admission, &*faster)),
+            faster: self.specialised.get().and_then(|all| all.chooser(&self.contents)),
             shared,
             merge: self.layers.merge(),
             shapes: &shapes,
@@ -109,15 +110,18 @@ impl Stamp for Stamper<'_> {
             check: OutputCheck::default(),
             kinds: self.kinds,
             splitter: Splitter::new(&self.names, &self.fields),
-        });
+            admitted: 0,
+        };
+        body(&mut thread);
+        self.admitted.fetch_add(thread.admitted, Ordering::Relaxed);
     }
 }
 
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
     contents: &'t [Content<'t>],
-    /// The contents for clusters that are admitted.
-    specialised: Option<(Admission<'t>, &'t [Content<'t>])>,
+    /// The specialised templates.
+    faster: Option<Chooser<'t>>,
     /// The shared inputs, or the error of inputs that nest too deep.
     shared: Result<Value<'t>>,
     merge: Merge,
@@ -131,6 +135,8 @@ struct Thread<'t, 'w> {
     check: OutputCheck,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
+    /// The number of renders with specialised templates.
+    admitted: usize,
 }
 
 impl Renderer for Thread<'_, '_> {
@@ -139,13 +145,8 @@ impl Renderer for Thread<'_, '_> {
         let builder = InputBuilder::new(&self.own, self.shapes);
         let shared = self.shared.clone()?;
         let given = converted(own, &builder)?;
-        let faster = self.specialised.as_mut().and_then(|(admission, faster)| {
-            let admitted = match own {
-                Overlay::Whole { own, .. } => admission.admits_data(own),
-                Overlay::Json(_) | Overlay::Map(_) => admission.admits(given),
-            };
-            admitted.then_some(*faster)
-        });
+        let faster = self.faster.as_mut().and_then(|faster| faster.choose(own, given));
+        self.admitted += usize::from(faster.is_some());
         let inputs = inputs_of(shared, self.merge, own, given, &builder);
         self.splitter.pieces.clear();
         for (at, content) in self.contents.iter().enumerate() {

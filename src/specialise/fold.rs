@@ -1,11 +1,9 @@
 //! Operations on known values, by the rules of the language. Each returns `None` if it would fail or record an error.
 
-use std::rc::Rc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::Known;
-use super::state::{Entry, Fixed, Instr, Recipe, Running, Step};
+use super::state::{Alias, Entry, Fixed, Instr, Item, Items as Unrolled, Recipe, Running, Step};
 use super::walk::Walk;
 use crate::bytecode::{BinaryOp, EscapeMode, ImportKind, LoopField, Path, Root, Segment};
 use crate::diagnostics::Result;
@@ -171,13 +169,13 @@ impl<'v, S: Semantics> Walk<'v, S> {
                     let from = steps.len();
                     return self.walk((*value, Some((global, steps))), path, from, indexes);
                 }
-                Known::Fields(_) => {
+                Known::Fields(_) | Known::Entries(_) => {
                     let Some((Segment::Attr(name), _)) = segments.next() else { return None };
                     steps.push(Step::Attr(name));
                     known = known.field(self.code.str(name));
                 }
                 // A key that a map lacks is the language's to judge.
-                Known::Open | Known::Absent => return None,
+                Known::Open | Known::Absent | Known::Text => return None,
             }
         }
     }
@@ -231,7 +229,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
     }
 
     /// Returns the items of a loop over a known value, if code can push each of them.
-    pub(super) fn items(&mut self, over: &Fixed<'v>, names: u32) -> Option<Rc<[SmallVec<[Fixed<'v>; 2]>]>> {
+    pub(super) fn items(&mut self, over: &Fixed<'v>, names: u32) -> Option<Unrolled<'v>> {
         let items = self.quiet(S::iterate(&self.cx, over.value, names))?;
         let item = |walk: &mut Self, nth: usize, value: Value<'v>| {
             let step = Step::Index(u32::try_from(nth).ok()?);
@@ -241,12 +239,15 @@ impl<'v, S: Semantics> Walk<'v, S> {
         match items {
             Items::List(list) | Items::Indexed(list) if list.len() > ITEMS => None,
             Items::Sorted(map) | Items::Entries(map) if map.len() > ITEMS => None,
-            Items::List(list) if names == 1 => {
-                list.iter().enumerate().map(|(nth, value)| Some(smallvec![item(self, nth, *value)?])).collect()
-            }
+            Items::List(list) if names == 1 => list
+                .iter()
+                .enumerate()
+                .map(|(nth, value)| Some(smallvec![Item::Known(item(self, nth, *value)?)]))
+                .collect(),
             Items::Indexed(list) => {
                 let pair = |(nth, value): (usize, &Value<'v>)| {
-                    Some(smallvec![self.constant(Value::uint(nth as u64), self.pc)?, item(self, nth, *value)?])
+                    let nth_of = self.constant(Value::uint(nth as u64), self.pc)?;
+                    Some(smallvec![Item::Known(nth_of), Item::Known(item(self, nth, *value)?)])
                 };
                 list.iter().enumerate().map(pair).collect()
             }
@@ -264,10 +265,59 @@ impl<'v, S: Semantics> Walk<'v, S> {
         over: &Fixed<'v>,
         map: &'v Map<'v>,
         (key, value): (&'v crate::value::Text<'v>, Value<'v>),
-    ) -> Option<SmallVec<[Fixed<'v>; 2]>> {
+    ) -> Option<SmallVec<[Item<'v>; 2]>> {
         let own = matches!(over.value, Value::Map(one) if std::ptr::eq(one, map));
         let step = own.then(|| Step::Attr(self.out.string(key.as_str())));
-        Some(smallvec![self.constant(Value::Str(key), self.pc)?, self.part_of(over, value, step)?])
+        let key = self.constant(Value::Str(key), self.pc)?;
+        Some(smallvec![Item::Known(key), Item::Known(self.part_of(over, value, step)?)])
+    }
+
+    /// Returns the items of a loop over the entries of the map at a path, if its keys are known and its values are known
+    /// or strings.
+    pub(super) fn entries(&mut self, path: &Path<'v>) -> Option<Unrolled<'v>> {
+        let mut roots = path.roots();
+        let (Some(Root::Global(global)), None) = (roots.next(), roots.next()) else { return None };
+        let name = *self.code.globals().get(global as usize)?;
+        let (mut known, mut steps) = (self.known.field(self.code.str(name)), Vec::new());
+        for (segment, _) in path.segments() {
+            let Segment::Attr(name) = segment else { return None };
+            steps.push(Step::Attr(name));
+            known = known.field(self.code.str(name));
+        }
+        let Known::Entries(entries) = known else { return None };
+        let places = self.places(entries)?;
+        places.into_iter().map(|nth| self.open_entry((global, &steps), entries.get(nth)?)).collect()
+    }
+
+    /// Returns the places of entries in the order in which a loop runs over them.
+    fn places(&self, entries: &[(&'v str, Known<'v>)]) -> Option<Vec<usize>> {
+        let numbered: Vec<_> =
+            entries.iter().enumerate().map(|(nth, (key, _))| (*key, Value::uint(nth as u64))).collect();
+        let map = self.quiet(self.cx.map(&numbered))?;
+        let place = |value: Value<'v>| if let Value::Int(n) = value { usize::try_from(n).ok() } else { None };
+        match self.quiet(S::iterate(&self.cx, map, 2))? {
+            Items::Sorted(map) => (0..map.len()).map(|nth| place(map.sorted_entry(nth)?.1)).collect(),
+            Items::Entries(map) => map.values().iter().map(|value| place(*value)).collect(),
+            _ => None,
+        }
+    }
+
+    fn open_entry(
+        &mut self,
+        (global, steps): (u32, &[Step]),
+        (key, known): &(&'v str, Known<'v>),
+    ) -> Option<SmallVec<[Item<'v>; 2]>> {
+        let name = self.quiet(self.cx.text(key))?;
+        let steps = steps.iter().copied().chain([Step::Attr(self.out.string(key))]).collect();
+        let item = match known {
+            Known::Text => Item::Open(Alias { global, steps }),
+            Known::Value(value) => Item::Known(match self.constant(*value, self.pc) {
+                Some(fixed) => fixed,
+                None => Fixed { value: *value, recipe: Recipe::Input(global, steps) },
+            }),
+            _ => return None,
+        };
+        Some(smallvec![Item::Known(self.constant(name, self.pc)?), item])
     }
 
     /// Returns a part of a known value.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::state::{Entry, Joined, Pending, Running};
+use super::state::{Alias, Entry, Joined, Pending, Running};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{Control, Fails, Instruction, Op, Operand, PieceKind, Place, Root};
 use crate::vm::Semantics;
@@ -122,7 +122,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
             self.slots_of(instruction).for_each(|slot| self.sync(slot));
         }
         if let Some(path) = instruction.operand(Operand::Path) {
-            for root in self.code.path(path).roots() {
+            let path = self.code.path(path);
+            if self.alias(&path).is_some() {
+                return;
+            }
+            for root in path.roots() {
                 if let Root::Slot(slot) = root {
                     self.sync(self.frame.base + slot);
                 }
@@ -150,6 +154,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
     /// Returns the offset of a path in the residual's frame and loops.
     fn rebased(&mut self, offset: u32) -> Outcome<u32> {
         let path = self.code.path(offset);
+        if let Some(Alias { global, steps }) = self.alias(&path) {
+            return Ok(self.out.input_path(global, &steps));
+        }
         let mut roots: SmallVec<[Root; 4]> = SmallVec::new();
         for root in path.roots() {
             roots.push(match root {

@@ -20,8 +20,12 @@ pub enum Known<'v> {
     Absent,
     /// The whole value is known.
     Value(Value<'v>),
+    /// A string whose content is not known.
+    Text,
     /// A map of which these entries are known. Nothing is known of others.
     Fields(Vec<(&'v str, Known<'v>)>),
+    /// A map with exactly these entries, in this order.
+    Entries(Vec<(&'v str, Known<'v>)>),
 }
 
 /// Nothing is known.
@@ -35,7 +39,7 @@ impl<'v> Known<'v> {
 
     /// Returns the entry of a map of known fields.
     pub fn field(&self, name: &str) -> &Known<'v> {
-        let Known::Fields(fields) = self else { return OPEN };
+        let (Known::Fields(fields) | Known::Entries(fields)) = self else { return OPEN };
         fields.iter().find(|(field, _)| *field == name).map_or(OPEN, |(_, known)| known)
     }
 }

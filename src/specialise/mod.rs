@@ -18,16 +18,18 @@
 mod emit;
 mod fold;
 mod guard;
+mod inline;
 mod kept;
 mod known;
 mod loops;
+mod reads;
 mod residual;
 mod slots;
 mod state;
 mod steps;
 mod walk;
 
-pub use guard::{Admission, Guard};
+pub use guard::{Admission, Given, Guard};
 pub use known::Known;
 
 use crate::bytecode::{Op, Program};

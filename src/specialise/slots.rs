@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::state::{Entry, Fixed, Home, Recipe, Slot, same};
+use super::state::{Alias, Entry, Fixed, Home, Recipe, Slot, same};
 use super::walk::Walk;
-use crate::bytecode::{Instruction, Op, Operand, Place};
+use crate::bytecode::{Instruction, Op, Operand, Path, Place, Root};
 use crate::value::Value;
 use crate::vm::Semantics;
 
@@ -45,19 +45,25 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub(super) fn add_slots(&mut self, base: u32, count: u32) {
         self.state.slots.truncate(base as usize);
         for slot in base..base + count {
-            let home = if slot < self.slots { Home::Stale } else { Home::Blank };
+            // An earlier turn of a loop may have set it.
+            let home = if slot < self.slots || self.is_repeated() { Home::Stale } else { Home::Blank };
             let known = self.constant(Value::Undefined, self.pc);
-            self.state.slots.push(Slot { known, home });
+            self.state.slots.push(Slot { known, alias: None, home });
         }
         self.slots = self.slots.max(base + count);
     }
 
-    /// Sets a slot to a popped value.
-    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
+    /// Pushes the known values of the stack if one of them is only in a slot that is about to change.
+    fn settle_reads_of(&mut self, slot: u32) {
         let of_slot = |recipe: &Recipe| matches!(recipe, Recipe::Slot(one) if *one == slot);
         if self.state.stack.iter().any(|entry| matches!(entry, Entry::Known(fixed) if of_slot(&fixed.recipe))) {
-            self.settle(); // the slot is about to change
+            self.settle();
         }
+    }
+
+    /// Sets a slot to a popped value.
+    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
+        self.settle_reads_of(slot);
         let new = match entry {
             Entry::Pushed => {
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
@@ -67,25 +73,45 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 // A call runs once.
                 self.push(&recipe);
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
-                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), alias: None, home: Home::Same }
             }
             Entry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
                 self.push(&Recipe::Slot(other));
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
-                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), home: Home::Same }
+                Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), alias: None, home: Home::Same }
             }
             Entry::Known(fixed) => {
                 let old = self.state.slots.get(slot as usize);
                 let home = match old {
-                    Some(Slot { known: Some(old), home }) if same(old.value, fixed.value) => *home,
+                    Some(Slot { known: Some(old), home, .. }) if same(old.value, fixed.value) => *home,
                     _ => Home::Stale,
                 };
-                Slot { known: Some(fixed), home }
+                Slot { known: Some(fixed), alias: None, home }
             }
         };
         if let Some(place) = self.state.slots.get_mut(slot as usize) {
             *place = new;
         }
+    }
+
+    /// Sets a slot to a string of an input.
+    pub fn store_alias(&mut self, slot: u32, alias: Alias) {
+        self.settle_reads_of(slot);
+        if let Some(place) = self.state.slots.get_mut(slot as usize) {
+            *place = Slot { known: None, alias: Some(alias), home: Home::Stale };
+        }
+    }
+
+    /// Returns the input that a path reads if it is a slot that stands for one.
+    pub fn alias(&self, path: &Path<'v>) -> Option<Alias> {
+        let Some(Root::Slot(slot)) = path.roots().next().filter(|_| path.is_empty()) else { return None };
+        self.state.slots.get((self.frame.base + slot) as usize)?.alias.clone()
+    }
+
+    /// Returns `true` if a slot of the frame may be read from here on.
+    pub fn is_read(&self, slot: u32) -> bool {
+        let last = slot.checked_sub(self.frame.base).and_then(|slot| self.frame.reads.get(slot as usize));
+        last.is_none_or(|last| *last > self.pc)
     }
 
     /// Forgets the value of a slot, which is in the residual's.
@@ -102,7 +128,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
             return;
         }
         place.home = Home::Same;
-        if let Some(Fixed { recipe, .. }) = place.known.clone() {
+        let alias = place.alias.clone().map(|alias| Recipe::Input(alias.global, alias.steps));
+        if let Some(recipe) = place.known.as_ref().map(|fixed| fixed.recipe.clone()).or(alias) {
             self.push(&recipe);
             self.emit_quietly(&[Op::StoreSlot as u32 | slot << 8], self.pc);
         }

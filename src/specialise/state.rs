@@ -43,6 +43,20 @@ pub(super) struct Fixed<'v> {
     pub recipe: Recipe,
 }
 
+/// A part of a top-level input: a string that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Alias {
+    pub global: u32,
+    pub steps: Rc<[Step]>,
+}
+
+/// An item of an unrolled loop: a key or a value.
+#[derive(Debug, Clone)]
+pub(super) enum Item<'v> {
+    Known(Fixed<'v>),
+    Open(Alias),
+}
+
 /// A value on the stack.
 #[derive(Debug, Clone)]
 pub(super) enum Entry<'v> {
@@ -66,29 +80,33 @@ pub(super) enum Home {
 /// A slot.
 #[derive(Debug, Clone)]
 pub(super) struct Slot<'v> {
-    /// The value, if it is known. Otherwise it is in the residual's slot.
+    /// The value, if it is known. Otherwise it is in the residual's slot, or in an input.
     pub known: Option<Fixed<'v>>,
+    pub alias: Option<Alias>,
     pub home: Home,
 }
 
 impl Slot<'_> {
     /// A slot whose value is only in the residual.
-    pub const OPEN: Self = Slot { known: None, home: Home::Same };
+    pub const OPEN: Self = Slot { known: None, alias: None, home: Home::Same };
 
     /// Returns `true` if the residual's slot holds the value.
     pub fn is_in_place(&self) -> bool {
         match &self.known {
             Some(fixed) => self.home == Home::Same || self.home == Home::Blank && fixed.value.is_undefined(),
-            None => true,
+            None => self.alias.is_none() || self.home == Home::Same,
         }
     }
 }
 
+/// The items of an unrolled loop, with one or two values each.
+pub(super) type Items<'v> = Rc<[SmallVec<[Item<'v>; 2]>]>;
+
 /// A loop that runs.
 #[derive(Debug, Clone)]
 pub(super) enum Running<'v> {
-    /// Unrolled: its items with one or two values each, the number of items begun, and the start of its body.
-    Unrolled(Rc<[SmallVec<[Fixed<'v>; 2]>]>, usize, u32),
+    /// Unrolled: its items, the number of items begun, and the start of its body.
+    Unrolled(Items<'v>, usize, u32),
     /// A loop of the residual.
     Kept(Rc<Kept<'v>>),
 }
@@ -96,8 +114,12 @@ pub(super) enum Running<'v> {
 /// A loop that stays.
 #[derive(Debug)]
 pub(super) struct Kept<'v> {
-    /// The word of the original's `iter`.
+    /// The word of the original's `iter`, and the word behind the loop.
     pub at: u32,
+    pub end: u32,
+    /// The nesting of inlined chunks and of handlers around it.
+    pub depth: usize,
+    pub handled: usize,
     /// The first words of its body, in the original and in the residual.
     pub body: [u32; 2],
     /// The state before it, to copy it as it is if its body grows.
@@ -174,6 +196,7 @@ pub(super) struct Snapshot<'v> {
     pub state: State<'v>,
     pub joins: std::collections::BTreeMap<u32, Join<'v>>,
     pub pins: Vec<(u32, Rc<[u32]>)>,
+    pub credit: u32,
 }
 
 /// Returns `true` if two values are the same for every instruction.

@@ -47,7 +47,10 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 self.known_top(1)?;
                 self.state.stack.pop();
             }
-            Op::LoadPath | Op::PeekPath => self.read(instruction)?,
+            Op::LoadPath | Op::PeekPath => match self.unroll_entries(instruction) {
+                Some(outcome) => return Some(outcome),
+                None => self.read(instruction)?,
+            },
             Op::EmitPath | Op::TextPath => self.write_path(instruction)?,
             Op::Emit => {
                 let value = self.known_top(1)?.pop()?.value;

@@ -5,14 +5,12 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use super::known::Known;
+use super::reads::reads;
 use super::residual::Residual;
 use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Running, Slot, Snapshot, State, same};
-use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Root, Spanned};
+use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Spanned};
 use crate::function::{Cx, Linked};
 use crate::vm::Semantics;
-
-/// Maximum nesting of inlined chunks.
-const DEPTH: usize = 24;
 
 /// The program cannot be specialised.
 #[derive(Debug)]
@@ -32,6 +30,8 @@ pub(super) struct Frame<'v> {
     pub verbatim_to: u32,
     /// The places where jumps meet, by the words of the original.
     pub joins: BTreeMap<u32, Join<'v>>,
+    /// The word behind the last code that reads a slot, by slot.
+    pub reads: Rc<[u32]>,
     /// Slots that branches set, each with the word where these branches have met.
     pub pins: Vec<(u32, Rc<[u32]>)>,
 }
@@ -50,8 +50,13 @@ pub(super) struct Walk<'v, S> {
     pub pc: u32,
     /// `false` if the previous instruction does not continue here.
     pub live: bool,
-    depth: usize,
+    /// The nesting of inlined chunks.
+    pub depth: usize,
     handlers: Vec<Handler>,
+    /// The number of handlers around the current word.
+    pub handled: usize,
+    /// Words by which the body of a loop that stays may have grown so far: each costs as much fuel in the original.
+    pub credit: u32,
     /// The number of slots of the residual's frame.
     pub slots: u32,
     /// `true` if the residual calls a chunk.
@@ -61,21 +66,23 @@ pub(super) struct Walk<'v, S> {
 
 impl<'v, S: Semantics> Walk<'v, S> {
     pub fn new(program: &'v Program, linked: &'v Linked, known: &'v Known<'v>, cx: Cx<'v>) -> Self {
-        let chunk = program.start().chunk;
+        let (chunk, code) = (program.start().chunk, program.code());
         let (calls, joins, pins) = (Rc::from(Vec::new()), BTreeMap::new(), Vec::new());
         let mut walk = Self {
             program,
-            code: program.code(),
+            code,
             linked,
             known,
             cx,
             out: Residual::new(program),
             state: State { texts: vec![Pending::default()], ..State::default() },
-            frame: Frame { chunk, base: 0, calls, verbatim_to: 0, joins, pins },
+            frame: Frame { chunk, base: 0, calls, verbatim_to: 0, joins, reads: reads(code, chunk), pins },
             pc: chunk.entry,
             live: true,
             depth: 0,
             handlers: program.handlers().collect(),
+            handled: 0,
+            credit: 0,
             slots: 0,
             calls: false,
             semantics: PhantomData,
@@ -211,7 +218,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub fn before_jump(&mut self) {
         self.settle();
         let pins = self.frame.pins.clone();
-        pins.iter().flat_map(|(_, slots)| slots.iter()).for_each(|slot| self.sync(*slot));
+        for slot in pins.iter().flat_map(|(_, slots)| slots.iter()) {
+            if self.is_read(*slot) { self.sync(*slot) } else { self.open_slot(*slot) }
+        }
         self.flush();
     }
 
@@ -238,6 +247,13 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Walks through code with a handler.
     fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
+        self.handled += 1;
+        self.within(nth, handler)?;
+        self.handled -= 1;
+        Ok(())
+    }
+
+    fn within(&mut self, nth: usize, handler: Handler) -> Outcome {
         let before = self.snapshot();
         if !self.is_verbatim() {
             self.flow(handler.to, nth)?;
@@ -286,70 +302,14 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     pub fn snapshot(&self) -> Snapshot<'v> {
         let (joins, pins) = (self.frame.joins.clone(), self.frame.pins.clone());
-        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins }
+        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins, credit: self.credit }
     }
 
     pub fn back_to(&mut self, before: &Snapshot<'v>, at: u32) {
         self.out.back_to(&before.mark);
         self.state = before.state.clone();
         (self.frame.joins, self.frame.pins) = (before.joins.clone(), before.pins.clone());
-        (self.pc, self.live) = (at, true);
-    }
-
-    /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
-    pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
-        let base = self.frame.base + self.frame.chunk.slots;
-        self.add_slots(base, callee.slots);
-        for slot in (base..base + callee.params).rev() {
-            match self.state.stack.pop() {
-                Some(entry) => self.store(slot, entry, at),
-                None => return Err(GivenUp),
-            }
-        }
-        let around = self.program.place(at).into_iter().chain(self.program.inlined_at(at));
-        let calls = around.chain(self.frame.calls.iter().copied()).collect();
-        let (joins, pins) = (BTreeMap::new(), Vec::new());
-        let frame = Frame { chunk: callee, base, calls, verbatim_to: 0, joins, pins };
-        let caller = std::mem::replace(&mut self.frame, frame);
-        let back = self.pc;
-        (self.pc, self.depth) = (callee.entry, self.depth + 1);
-        self.flow(callee.end, 0)?;
-        (self.pc, self.depth) = (back, self.depth - 1);
-        self.frame = caller;
-        self.state.slots.truncate(base as usize);
-        Ok(())
-    }
-
-    /// Returns `true` if a chunk can be inlined here.
-    pub fn is_inlinable(&self, callee: ChunkInfo) -> bool {
-        let words = (callee.end - callee.entry) as usize;
-        self.depth < DEPTH && !self.is_verbatim() && !self.is_repeated() && !self.out.is_full(2 * words) && {
-            let mut instructions = self.code.instructions(callee);
-            instructions.all(|instruction| !self.is_by_name(instruction))
-        }
-    }
-
-    /// Returns `true` if an instruction depends on frames or loops by more than its operands.
-    pub fn is_by_name(&self, instruction: Instruction<'v>) -> bool {
-        let by_name = |(kind, operand): (Operand, u32)| match kind {
-            Operand::Scope => operand != 0 || instruction.op == Op::Scope,
-            Operand::Path => {
-                let path = self.code.path(operand);
-                let several = path.roots().len() > 1;
-                path.roots().any(|root| match root {
-                    Root::Callers(_) => true,
-                    Root::Loop(..) => several || !path.is_empty(),
-                    Root::Slot(_) | Root::Global(_) => false,
-                })
-            }
-            _ => false,
-        };
-        instruction.operands().any(by_name)
-    }
-
-    /// Returns `true` in a loop that stays, whose code must not grow: its turns cost fuel by its length.
-    pub fn is_repeated(&self) -> bool {
-        self.state.loops.iter().any(|each| matches!(each, Running::Kept(_)))
+        (self.pc, self.live, self.credit) = (at, true, before.credit);
     }
 
     pub fn is_verbatim(&self) -> bool {
@@ -377,6 +337,11 @@ fn merge<'v>(state: &mut State<'v>, other: State<'v>) -> Outcome {
                         (true, false) => slot.known.clone_from(&other.known),
                         (false, _) => {}
                     }
+                    slot.home = Home::Stale;
+                }
+            }
+            (None, None) if slot.alias.is_some() && slot.alias == other.alias => {
+                if slot.home != other.home {
                     slot.home = Home::Stale;
                 }
             }

@@ -83,6 +83,21 @@ inputs! {
     struct Features { ingress: bool, hpa: bool, network_policy: bool, tracing: bool, spot: bool, }
 }
 
+/// The names of the shared inputs.
+pub const SHARED: [&str; 11] = [
+    "org",
+    "app",
+    "annotations",
+    "ports",
+    "envs",
+    "tolerations",
+    "allowed_namespaces",
+    "jobs",
+    "alerts",
+    "roles",
+    "upstreams",
+];
+
 /// The inputs of one cluster: shared and own.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]

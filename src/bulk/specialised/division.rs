@@ -15,6 +15,8 @@ const LEFT: usize = 8;
 struct Own {
     /// The clusters that do.
     by: Vec<usize>,
+    /// The number of clusters that merge a map over it.
+    merged: usize,
     below: BTreeMap<String, Own>,
 }
 
@@ -24,7 +26,10 @@ impl Own {
             let Some(below) = shared.get(name) else { continue };
             let entry = self.below.entry(name.clone()).or_default();
             match (below.as_map(), value.as_map()) {
-                (Some(below), Some(value)) if merge == Merge::Deep => entry.add(value, below, merge, cluster),
+                (Some(below), Some(value)) if merge == Merge::Deep => {
+                    entry.merged += 1;
+                    entry.add(value, below, merge, cluster);
+                }
                 _ => entry.by.push(cluster),
             }
         }
@@ -97,7 +102,9 @@ impl Division {
         let field = |(name, value): (&'v str, Value<'v>)| {
             let known = match (own.below.get(name), value) {
                 (Some(own), _) if own.by.len() > self.most => return None,
-                (Some(own), Value::Map(map)) if own.is_open(self.most) => self.fields(map, own),
+                (Some(own), Value::Map(map)) if own.merged > self.most || own.is_open(self.most) => {
+                    self.fields(map, own)
+                }
                 _ => Known::Value(value),
             };
             Some((name, known))
@@ -157,6 +164,12 @@ mod tests {
         assert_eq!(known(Merge::Deep, &clusters), "(a(x+ y()) b+ c+ d-)");
         assert_eq!(known(Merge::Replace, &clusters), "(b+ c+ d-)");
         assert_eq!(known(Merge::Deep, &[r#"{"a":null,"d":1}"#, r#"{"b":{}}"#]), "(c+)");
+    }
+
+    #[test]
+    fn clusters_add_to_known_maps() {
+        let clusters = [r#"{"a":{"own":1}}"#, r#"{"a":{"y":{"own":2}}}"#];
+        assert_eq!(known(Merge::Deep, &clusters), "(a(x+ y(z+)) b+ c+ d-)");
     }
 
     #[test]

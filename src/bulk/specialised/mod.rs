@@ -4,19 +4,30 @@
 //! is then specialised to those. A guard, which knows the shapes of clusters' inputs, decides for each cluster between
 //! the specialised templates and the original ones, so that outputs and errors are always those of the original.
 
+mod chooser;
+mod classes;
 mod division;
+mod form;
 mod plan;
+mod seen;
+mod uses;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use self::classes::{Class, Classes, Scale};
 use self::division::Division;
+use self::form::{Form, over};
+use self::uses::Uses;
 use super::cluster::Cluster;
 use super::job::Job;
+use super::layers::Merge;
+use super::splitter::Content;
 use crate::engine::Template;
-use crate::specialise::{Admission, Guard, Known, TIME};
-use crate::value::{Arena, InputBuilder, Map, Shapes};
+use crate::specialise::{Given, Guard, Known, TIME};
+use crate::value::{Arena, DataMap, InputBuilder, Map, Shapes};
 
+pub(in crate::bulk) use self::chooser::Chooser;
 pub use self::plan::{General, Size, Specialisation, TemplatePlan};
 
 /// Maximum number of specialised templates of a run.
@@ -25,8 +36,11 @@ const TEMPLATES: usize = 64;
 /// Maximum memory of the specialised templates of a run, in bytes.
 const MEMORY: usize = 64 << 20;
 
-/// Number of clusters to look at.
-const LOOKED_AT: usize = 256;
+/// The number of clusters for which all classes pay.
+const ALWAYS: usize = 1 << 24;
+
+/// Maximum number of clusters to look at: a quarter of the fleet, but at least a quarter of this.
+const LOOKED_AT: usize = 128;
 
 /// When to specialise templates to the values that a fleet shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,7 +55,7 @@ pub enum Specialise {
 }
 
 /// The least number of clusters for which specialising pays.
-const PAYS: usize = 400;
+const PAYS: usize = 300;
 
 /// The templates of a run, specialised.
 #[derive(Debug, Default)]
@@ -49,7 +63,52 @@ pub(in crate::bulk) struct Specialised {
     guard: Guard,
     /// By output.
     templates: Vec<Option<Template>>,
+    classes: Option<OfClasses>,
     pub(in crate::bulk) plan: Specialisation,
+}
+
+/// The templates specialised to classes of clusters.
+#[derive(Debug, Default)]
+struct OfClasses {
+    guard: Guard,
+    /// The leaves in the order of the guard's choices.
+    order: Vec<usize>,
+    /// By output.
+    templates: Vec<HashMap<Class, Template>>,
+}
+
+impl OfClasses {
+    /// Returns the template of an output for a class of the guard.
+    fn template(&self, output: usize, class: &[u8]) -> Option<&Template> {
+        let templates = self.templates.get(output)?;
+        let mut own: Class = templates.keys().next()?.clone();
+        for (leaf, value) in self.order.iter().zip(class) {
+            if let Some(Some(place)) = own.get_mut(*leaf) {
+                *place = *value;
+            }
+        }
+        templates.get(&own)
+    }
+}
+
+/// What is left of the budgets of a run.
+struct Budget {
+    started: Instant,
+    templates: usize,
+    memory: usize,
+}
+
+impl Budget {
+    /// Specialises a template, within the budgets.
+    fn specialise(&mut self, template: &Template, known: &Known<'_>) -> Result<Template, General> {
+        if self.templates == 0 || self.started.elapsed() > TIME {
+            return Err(General::Budget);
+        }
+        let made = template.specialise(known).ok_or(General::Program)?;
+        self.memory = self.memory.checked_sub(made.memory()).ok_or(General::Budget)?;
+        self.templates -= 1;
+        Ok(made)
+    }
 }
 
 impl Specialised {
@@ -63,7 +122,7 @@ impl Specialised {
         let shared = if general.is_none() { builder.data_map(job.layers.shared()).ok() } else { None };
         let Some(shared) = shared.as_ref().and_then(|shared| shared.as_map()) else {
             let general = general.unwrap_or(General::NothingShared);
-            templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general)));
+            templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general), 0));
             return all;
         };
         all.divide(templates, job, shared);
@@ -73,46 +132,104 @@ impl Specialised {
     fn divide(&mut self, templates: &[Option<&Template>], job: &Job<'_>, shared: &Map<'_>) {
         let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
         let own: Vec<_> = looked_at(job).filter_map(|cluster| cluster.inputs().ok()).collect();
-        let division = Division::new(job.layers, &names, own.iter().map(|own| &**own));
+        let own: Vec<&DataMap> = own.iter().map(|own| &**own).collect();
+        let division = Division::new(job.layers, &names, own.iter().copied());
         let mut sorted: Vec<&str> = names.into_iter().collect();
         sorted.sort_unstable();
         let sorted: Vec<String> = sorted.into_iter().map(str::to_owned).collect();
         let known = division.known(shared, sorted.iter().map(String::as_str));
         self.guard = Guard::new(&known);
         self.plan.divided(&known, &division, job.layers);
-        let (started, mut memory) = (Instant::now(), 0);
-        for (template, to) in templates.iter().zip(&mut self.templates) {
-            let Some(template) = template else { continue };
-            let made = match self.plan.specialised() {
-                _ if !reads(template, &known) => Err(General::NothingShared),
-                TEMPLATES.. => Err(General::Budget),
-                _ if started.elapsed() > TIME => Err(General::Budget),
-                _ => template.specialise(&known).ok_or(General::Program),
-            };
-            let made = made.and_then(|made| {
-                memory += made.memory();
-                if memory <= MEMORY { Ok(made) } else { Err(General::Budget) }
-            });
-            self.plan.add(template, made.as_ref().map_err(|general| *general));
-            *to = made.ok();
+        let mut budget = Budget { started: Instant::now(), templates: TEMPLATES, memory: MEMORY };
+        let mut made = |template: &&Template| {
+            if reads(template, &known) { budget.specialise(template, &known) } else { Err(General::NothingShared) }
+        };
+        let made: Vec<_> = templates.iter().map(|template| template.as_ref().map(&mut made)).collect();
+        self.classify(templates, (job, &own), (&known, &made), &mut budget);
+        for (nth, (template, made)) in templates.iter().zip(made).enumerate() {
+            let (Some(template), Some(made)) = (template, made) else { continue };
+            let classes = self.classes.as_ref().and_then(|classes| classes.templates.get(nth)).map_or(0, HashMap::len);
+            self.plan.add(template, made.as_ref().map_err(|general| *general), classes);
+            self.templates[nth] = made.ok();
         }
     }
 
-    /// Returns the specialised template of an output.
-    pub(in crate::bulk) fn template(&self, output: usize) -> Option<&Template> {
-        self.templates.get(output)?.as_ref()
+    /// Specialises the templates to classes of clusters, as far as they pay.
+    fn classify(
+        &mut self,
+        templates: &[Option<&Template>],
+        (job, own): (&Job<'_>, &[&DataMap]),
+        (known, made): (&Known<'_>, &[Option<Result<Template, General>>]),
+        budget: &mut Budget,
+    ) {
+        let of = |(template, made): (&Option<&Template>, &Option<Result<Template, General>>)| match (template, made) {
+            (_, Some(Ok(made))) => Uses::of(made.program()),
+            (Some(template), Some(Err(General::NothingShared))) => Uses::of(template.program()),
+            _ => Uses::default(),
+        };
+        let uses: Vec<Uses> = templates.iter().zip(made).map(of).collect();
+        let always = job.options.specialise == Specialise::Always;
+        let clusters = if always { ALWAYS } else { job.plan.clusters() };
+        let scale = Scale { clusters, room: budget.templates };
+        let classes = Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(job, keys));
+        if classes.is_empty() {
+            return;
+        }
+        let values = classes.values();
+        let (arena, keys) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&keys);
+        let values = InputBuilder::new(&arena, &shapes).data_map(&values).ok();
+        let values = values.as_ref().and_then(|values| values.as_map());
+        let form = Form::of(&classes);
+        let mut all = OfClasses::default();
+        let given = form.given(&classes, &mut all.order);
+        all.guard = self.guard.with(if let Given::Fields(given) = given { given } else { Vec::new() });
+        for (template, own) in templates.iter().zip(&classes.templates) {
+            let mut made = HashMap::new();
+            for (template, class) in own.iter().filter_map(|class| Some(((*template)?, class))) {
+                let value = |leaf: usize| values?.get(&Classes::name(leaf, (*class.get(leaf)?)?));
+                if let Ok(one) = budget.specialise(template, &over(known, form.known(&value))) {
+                    made.insert(class.clone(), one);
+                }
+            }
+            all.templates.push(made);
+        }
+        self.plan.classified(&classes);
+        self.classes = Some(all);
     }
 
-    /// Returns the guard for one thread. `None` if no template is specialised.
-    pub(in crate::bulk) fn admission(&self) -> Option<Admission<'_>> {
-        self.templates.iter().any(Option::is_some).then(|| self.guard.admission())
+    /// Returns the choice of templates for one thread. `None` if no template is specialised. `contents` are the originals.
+    pub(in crate::bulk) fn chooser<'t>(&'t self, contents: &'t [Content<'t>]) -> Option<Chooser<'t>> {
+        let is_any = self.templates.iter().any(Option::is_some) || self.classes.is_some();
+        is_any.then(|| Chooser::new(self, contents))
     }
+}
+
+/// Returns `true` if nothing is known of the value at a path.
+fn is_open(known: &Known<'_>, keys: &[String]) -> bool {
+    let mut known = known;
+    for key in keys {
+        known = match known {
+            Known::Fields(_) => known.field(key),
+            other => return matches!(other, Known::Open),
+        };
+    }
+    matches!(known, Known::Open)
+}
+
+/// Returns `true` if a map of a cluster at a path is merged with a shared one.
+fn is_merged(job: &Job<'_>, keys: &[String]) -> bool {
+    let mut shared = keys.split_first().and_then(|(name, rest)| Some((job.layers.shared().get(name)?, rest)));
+    while let Some((value, [key, rest @ ..])) = shared {
+        shared = value.get(key).map(|value| (value, rest));
+    }
+    job.layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
 }
 
 /// Returns clusters from all parts of the fleet.
 fn looked_at<'j>(job: &Job<'j>) -> impl Iterator<Item = &'j Cluster> {
     let (clusters, job) = (job.plan.clusters(), *job);
-    let count = clusters.min(LOOKED_AT);
+    let count = (clusters / 4).clamp(LOOKED_AT / 4, LOOKED_AT).min(clusters);
     (0..count).filter_map(move |nth| job.plan.cluster(job.fleet, nth * clusters / count))
 }
 
@@ -120,7 +237,7 @@ fn looked_at<'j>(job: &Job<'j>) -> impl Iterator<Item = &'j Cluster> {
 fn reads(template: &Template, known: &Known<'_>) -> bool {
     template.inputs().into_iter().any(|name| match known.field(name) {
         Known::Value(_) => true,
-        Known::Fields(fields) => !fields.is_empty(),
-        Known::Open | Known::Absent => false,
+        Known::Fields(fields) | Known::Entries(fields) => !fields.is_empty(),
+        Known::Open | Known::Absent | Known::Text => false,
     })
 }

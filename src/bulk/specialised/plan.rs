@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::classes::Classes;
 use super::division::Division;
 use super::{PAYS, Specialise};
 use crate::bulk::job::Job;
@@ -33,7 +34,6 @@ impl General {
         let clusters = job.plan.clusters();
         match job.options.specialise {
             Specialise::Never => Some(Self::Option),
-            _ if job.layers.shared().is_empty() => Some(Self::NothingShared),
             _ if job.layers.fills() => Some(Self::Defaults),
             Specialise::IfItPays if clusters < PAYS => Some(Self::Clusters(clusters)),
             _ => None,
@@ -79,6 +79,8 @@ pub struct TemplatePlan {
     pub size: Size,
     /// The size of the specialised program, or the reason why there is none.
     pub specialised: Result<Size, General>,
+    /// The number of classes of clusters for which there is a specialised program of its own.
+    pub classes: usize,
 }
 
 /// The plan of specialising the templates of a run.
@@ -90,6 +92,10 @@ pub struct Specialisation {
     pub known: Vec<String>,
     /// The dotted paths of the shared values that are not, with the number of clusters that set each.
     pub open: Vec<(String, usize)>,
+    /// The dotted paths whose values divide the clusters into classes, with the number of values of each.
+    pub classes: Vec<(String, usize)>,
+    /// The dotted paths of maps that the clusters set, of which the keys are known.
+    pub maps: Vec<String>,
     /// The templates.
     pub templates: Vec<TemplatePlan>,
 }
@@ -97,12 +103,17 @@ pub struct Specialisation {
 impl Specialisation {
     /// Returns the number of specialised templates.
     pub fn specialised(&self) -> usize {
-        self.templates.iter().filter(|template| template.specialised.is_ok()).count()
+        self.templates.iter().filter(|template| template.specialised.is_ok() || template.classes > 0).count()
     }
 
-    pub(super) fn add(&mut self, template: &Template, specialised: Result<&Template, General>) {
-        let name = template.name().to_owned();
-        self.templates.push(TemplatePlan { name, size: Size::of(template), specialised: specialised.map(Size::of) });
+    pub(super) fn add(&mut self, template: &Template, specialised: Result<&Template, General>, classes: usize) {
+        let (name, size, specialised) = (template.name().to_owned(), Size::of(template), specialised.map(Size::of));
+        self.templates.push(TemplatePlan { name, size, specialised, classes });
+    }
+
+    pub(super) fn classified(&mut self, classes: &Classes<'_>) {
+        self.classes = classes.leaves.iter().map(|leaf| (leaf.keys.join("."), leaf.values.len())).collect();
+        self.maps = classes.maps.iter().map(|(keys, _)| keys.join(".")).collect();
     }
 
     pub(super) fn divided(&mut self, known: &Known<'_>, division: &Division, layers: &Layers) {
@@ -115,12 +126,12 @@ impl Specialisation {
 fn add_known(path: &str, known: &Known<'_>, found: &mut Vec<String>) {
     match known {
         Known::Value(_) => found.push(path.to_owned()),
-        Known::Fields(fields) => {
+        Known::Fields(fields) | Known::Entries(fields) => {
             for (name, known) in fields {
                 let path = if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") };
                 add_known(&path, known, found);
             }
         }
-        Known::Open | Known::Absent => {}
+        Known::Open | Known::Absent | Known::Text => {}
     }
 }

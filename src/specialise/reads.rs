@@ -1,0 +1,64 @@
+//! Where the slots of a chunk are read for the last time.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::bytecode::{ChunkInfo, CodeView, Control, Instruction, Op, Operand, Place, Root};
+
+/// A loop: its body, and the slots that it sets before each turn.
+struct Body {
+    words: Range<u32>,
+    slots: Range<u32>,
+}
+
+/// Returns the word behind the last code that may read a slot before the slot is set again, by slot.
+pub(super) fn reads(code: CodeView<'_>, chunk: ChunkInfo) -> Rc<[u32]> {
+    let loops: Vec<Body> = code.instructions(chunk).filter_map(body).collect();
+    let back = |instruction: Instruction<'_>| Some(instruction.operand(Operand::Label)?..instruction.end());
+    let repeated: Vec<Range<u32>> =
+        code.instructions(chunk).filter_map(back).filter(|range| !range.is_empty()).collect();
+    let mut last = vec![0; chunk.slots as usize];
+    for instruction in code.instructions(chunk) {
+        for slot in read_by(code, instruction, chunk.slots) {
+            let own = |body: &&Body| body.slots.contains(&slot) && body.words.contains(&instruction.at);
+            let end = match loops.iter().find(own) {
+                Some(body) => Some(body.words.end),
+                // A later turn may read it.
+                None => repeated.iter().filter(|range| range.contains(&instruction.at)).map(|range| range.end).max(),
+            };
+            if let Some(place) = last.get_mut(slot as usize) {
+                *place = instruction.end().max(end.unwrap_or(0)).max(*place);
+            }
+        }
+    }
+    last.into()
+}
+
+fn body(instruction: Instruction<'_>) -> Option<Body> {
+    if instruction.op.info().control != Control::OpenLoop {
+        return None;
+    }
+    let first = instruction.operand(Operand::LoopSlots)?;
+    let slots = first..first + instruction.operand(Operand::Names).unwrap_or(1);
+    Some(Body { words: instruction.end()..instruction.operand(Operand::Label)?, slots })
+}
+
+/// Returns the slots that an instruction may read.
+fn read_by(code: CodeView<'_>, instruction: Instruction<'_>, slots: u32) -> Vec<u32> {
+    let mut read = Vec::new();
+    for (kind, operand) in instruction.operands() {
+        match kind {
+            Operand::Path => read.extend(code.path(operand).roots().filter_map(|root| match root {
+                Root::Slot(slot) => Some(slot),
+                _ => None,
+            })),
+            // A scope may name any slot.
+            Operand::Scope if operand != 0 || instruction.op == Op::Scope => read.extend(0..slots),
+            Operand::Slot | Operand::SlotPair if instruction.op.info().reads.contains(Place::Slots) => {
+                read.extend([operand, operand + 1]);
+            }
+            _ => {}
+        }
+    }
+    read
+}
