@@ -200,7 +200,7 @@ proptest! {
 
     #[test]
     fn damaged_inputs_of_tower(
-        paths in vec(select(&["params.a", "params.b", "params.m.x", "context.name", "facts.l", "steps.x"][..]), 1..5),
+        paths in vec(select(&["params.a", "params.b", "params.m.x", "context.name", "facts.l", "steps.a.outputs.x"][..]), 1..5),
         shell in any::<bool>(), damages in damages(), bits in vec(any::<u8>(), 0..16),
     ) {
         let text: String = paths.iter().map(|path| format!("a ${{{path}}} b ")).collect();
