@@ -305,6 +305,20 @@ fn a_fleet_from_a_specialised_artifact_is_that_of_the_plain_one() {
         };
         assert_eq!(stamp("plain.mpk"), stamp("known.mpk"), "{more:?}");
     }
+    // So many clusters are specialised to again, and the errors of either are explained.
+    let cluster = |n: usize| {
+        format!("{{\"name\":\"n{n}\",\"parts\":{},\"size\":{}}}\n", 1 + n % 3, if n == 7 { "{}" } else { "2" })
+    };
+    sandbox.write("large.ndjson", &(0..500).map(cluster).collect::<String>());
+    let stamp = |artifact: &str, more: &[&str]| {
+        let args = ["stamp", artifact, "--fleet", "large.ndjson", "-f", "v.yaml", "--layout", "single"];
+        let said = sandbox.run(&[&args[..], more].concat()).expect(4).says(&["cluster: n7", "`size` is "]);
+        let errors: Vec<String> =
+            said.stderr.lines().map(|line| line.split(" in ").next().unwrap_or("").to_owned()).collect();
+        (said.stdout, errors)
+    };
+    assert_eq!(stamp("plain.mpk", &["--no-specialise"]), stamp("known.mpk", &[]));
+    assert_eq!(stamp("plain.mpk", &[]), stamp("known.mpk", &["--no-specialise"]));
     let said = |more: &[&str]| {
         let args = ["stamp", "known.mpk", "--fleet", "fleet.ndjson", "-f", "v.yaml", "--layout", "single", "-v"];
         sandbox.run(&[&args[..], more].concat()).expect(4)

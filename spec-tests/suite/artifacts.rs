@@ -301,3 +301,34 @@ fn changed_input(context: &Value) -> Value {
     }
     context
 }
+
+#[test]
+fn a_residual_of_an_artifact_takes_no_more_than_its_original() {
+    // Four unrolled rounds have more code than a loop.
+    let text = "{% for x in l %}{{ open }}{{ open | upper }}{{ x }}{% endfor %}";
+    let engine = Engine::builder().template("t", text).build();
+    let context = serde_json::json!({"open": "o", "l": [1, 2, 3, 4]});
+    let known = DataMap::from([("l".to_owned(), serde_json::from_value(context["l"].clone()).expect("data"))]);
+    let bundling = engine.bundle([(Dialect::Tera, "t")]).expect("it compiles").specialise(known).expect("flat inputs");
+    let bytes = bundling.encode().expect("an artifact");
+    let rendered = |memory: u64, fuel: u64, general: bool| {
+        let limits = Limits { memory, fuel, ..Limits::default() };
+        let template = Engine::builder().limits(limits).build().open(bytes.clone()).and_then(|it| it.template("t"));
+        let template = template.expect("it opens");
+        assert!(template.residual().map(|it| it.words().len()) > Some(template.program().words().len()));
+        chosen(&if general { template.general() } else { template }, &context).0.is_ok()
+    };
+    let least = |renders: &dyn Fn(u64) -> bool| {
+        let (mut least, mut most) = (0, 1 << 20);
+        while least < most {
+            let middle = (least + most) / 2;
+            if renders(middle) { most = middle } else { least = middle + 1 }
+        }
+        least
+    };
+    let memory = least(&|memory| rendered(memory, u64::MAX, true));
+    let fuel = least(&|fuel| rendered(u64::MAX, fuel, true));
+    assert!(0 < memory && memory < 1 << 20 && 0 < fuel && fuel < 1 << 20);
+    assert!(rendered(memory, u64::MAX, false), "{memory} bytes");
+    assert!(rendered(u64::MAX, fuel, false), "{fuel} steps");
+}

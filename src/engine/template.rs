@@ -242,8 +242,7 @@ impl Template {
     /// ```
     #[cfg(feature = "compile")]
     pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
-        // The error names a source of the program that ran.
-        instance::explain(self.chosen(inputs), error);
+        instance::explain(self.run(inputs), error);
     }
 
     /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
