@@ -326,7 +326,7 @@ impl<'b> Template<'b> {
             })
         };
         let program = verified(program)?;
-        let residual = residual.map(|tables| Ok(verified(tables)?.into_residual(&program))).transpose()?;
+        let residual = residual.map(verified).transpose()?.map(|residual| residual.into_residual(&program));
         Ok(BundleEntry { name: name.into(), escape, executable, digest, reaches, program, residual })
     }
 }
