@@ -3,14 +3,15 @@
 
 use std::sync::OnceLock;
 
-use dropforge::bytecode::{Bundle, Entry, ISA, Program, encode};
+use dropforge::bytecode::{Bundle, BundleEntry, Entry, ISA, Program, encode, encode_specialised};
 use dropforge::diagnostics::Code;
 use dropforge::dialect::{cel, hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
+use dropforge::specialise::Known;
 use dropforge::text::Source;
-use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
+use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
 use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, answer, answer_checked, run, run_checked};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -139,6 +140,7 @@ fn artifacts() -> &'static [Vec<u8>] {
                 escape: false,
                 executable: false,
                 reaches: one.reaches(),
+                residual: None,
             })
             .collect();
         entries.push(Entry {
@@ -147,12 +149,48 @@ fn artifacts() -> &'static [Vec<u8>] {
             escape: false,
             executable: false,
             reaches: &[],
+            residual: None,
         });
         let mut artifacts: Vec<_> =
             entries.iter().map(|entry| encode(&[*entry], false).expect("an artifact")).collect();
         artifacts.extend([false, true].map(|strip| encode(&entries, strip).expect("an artifact")));
+        artifacts.extend([false, true].map(|strip| specialised(&templates, strip)));
         artifacts
     })
+}
+
+/// The names of [`inputs`] that residuals know.
+const KNOWN: [&str; 4] = ["x", "l", "m", "params"];
+
+/// Returns an artifact of the templates with their residuals.
+fn specialised(templates: &[Template], strip: bool) -> Vec<u8> {
+    let (arena, all) = (Arena::new(), inputs());
+    let shapes = Shapes::new(&arena);
+    let values: DataMap = KNOWN
+        .iter()
+        .map(|name| ((*name).to_owned(), serde_json::from_value(all[*name].clone()).expect("plain data")))
+        .collect();
+    let known = InputBuilder::new(&arena, &shapes).data_map(&values).expect("flat inputs");
+    let known = Known::of_map(known.as_map().expect("a map"));
+    let residuals: Vec<_> = templates.iter().map(|template| template.specialise(&known)).collect();
+    assert!(residuals.iter().flatten().count() >= TERA.len() + HCL.len());
+    let entries = templates.iter().zip(&residuals).map(|(one, residual)| Entry {
+        name: one.name(),
+        program: one.program(),
+        escape: false,
+        executable: false,
+        reaches: one.reaches(),
+        residual: residual.as_ref().map(Template::program),
+    });
+    encode_specialised(&entries.collect::<Vec<_>>(), &values, strip).expect("an artifact")
+}
+
+/// Returns the programs of an artifact with their names.
+fn programs(bundle: &Bundle) -> impl Iterator<Item = (&str, &Program)> {
+    fn both(entry: &BundleEntry) -> impl Iterator<Item = (&str, &Program)> {
+        std::iter::once(entry.program()).chain(entry.residual()).map(|program| (entry.name(), program))
+    }
+    bundle.entries().iter().flat_map(both)
 }
 
 /// A change to an artifact.
@@ -336,9 +374,9 @@ fn intact_artifacts_render_the_same_on_both_machines() {
         let mut resealed = bytes.clone();
         reseal(&mut resealed);
         assert!(*bytes == resealed, "the digest is found where it is");
-        for entry in Bundle::open(bytes.clone()).expect("it opens").entries() {
-            let [one, two] = renders(entry.program());
-            assert_eq!(one, two, "{}", entry.name());
+        for (name, program) in programs(&Bundle::open(bytes.clone()).expect("it opens")) {
+            let [one, two] = renders(program);
+            assert_eq!(one, two, "{name}");
         }
     }
 }
@@ -376,13 +414,13 @@ proptest! {
         reseal(&mut bytes);
         let len = bytes.len();
         match Bundle::open(bytes) {
-            Ok(bundle) => for entry in bundle.entries() {
-                let [one, two] = renders(entry.program());
+            Ok(bundle) => for (_, program) in programs(&bundle) {
+                let [one, two] = renders(program);
                 prop_assert_eq!(one, two);
-                if entry.program().dialect() == Dialect::Hcl {
-                    prop_assert_eq!(answers(entry.program()), answers(entry.program()));
+                if program.dialect() == Dialect::Hcl {
+                    prop_assert_eq!(answers(program), answers(program));
                 }
-                let listing = dropforge::bytecode::disassemble(entry.program());
+                let listing = dropforge::bytecode::disassemble(program);
                 prop_assert!(listing.len() < 4096 * len, "a listing of {} bytes", listing.len());
             },
             Err(error) if error.code == Code::CorruptProgram => {

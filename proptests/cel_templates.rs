@@ -53,6 +53,7 @@ fn through_artifact(template: &Template, engine: &Engine) -> Template {
         escape: template.escapes(),
         executable: false,
         reaches: template.reaches(),
+        residual: None,
     };
     let artifact = engine.open(encode(&[entry], false).expect("an artifact")).expect("it opens");
     artifact.template(template.name()).expect("it is there").with_format(template.format())

@@ -42,6 +42,7 @@ fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCas
         escape: template.escapes(),
         executable: false,
         reaches: template.reaches(),
+        residual: None,
     };
     let bytes = encode(&[entry], false).expect("an artifact");
     let artifact = engine.open(bytes.clone()).expect("it opens");
@@ -54,6 +55,7 @@ fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCas
         escape: opened.escapes(),
         executable: false,
         reaches: opened.reaches(),
+        residual: None,
     };
     prop_assert_eq!(bytes, encode(&[again], false).expect("an artifact"), "an artifact of an artifact");
     Ok(())

@@ -4,7 +4,7 @@
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::specialise::Known;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes, Value};
 use dropforge::vm::Session;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -54,6 +54,58 @@ fn agree(template: &Template, inputs: &Json, bits: &[u8]) -> Result<(), TestCase
     if !matches!(original, Err((_, true))) {
         let listing = residual.disassemble();
         prop_assert_eq!(original, specialised, "{:?}\n{}\n{}", known, template.disassemble(), listing);
+    }
+    Ok(())
+}
+
+/// A change to inputs: the steps to a value, and what it becomes. Nothing removes it.
+type Damage = (Vec<prop::sample::Index>, Option<Json>);
+
+fn damages() -> impl Strategy<Value = Vec<Damage>> {
+    let other =
+        [json!(null), json!([]), json!({}), json!(""), json!("prod"), json!(0), json!(-1.5), json!([[1]]), json!(true)];
+    let other = prop_oneof![1 => Just(None), 4 => select(other.to_vec()).prop_map(Some)];
+    vec((vec(any::<prop::sample::Index>(), 1..4), other), 1..4)
+}
+
+/// Applies a change at the end of its steps, or as far as there are values.
+fn damage(value: &mut Json, (steps, other): &Damage) {
+    let Some((step, rest)) = steps.split_first() else { return };
+    let is_last = |value: &Json| rest.is_empty() || !(value.is_object() || value.is_array());
+    match value {
+        Json::Object(map) if !map.is_empty() => {
+            let name = map.keys().nth(step.index(map.len())).cloned().unwrap_or_default();
+            match (map.get_mut(&name), other) {
+                (Some(below), _) if !is_last(below) => damage(below, &(rest.to_vec(), other.clone())),
+                (_, Some(other)) => drop(map.insert(name, other.clone())),
+                (_, None) => drop(map.remove(&name)),
+            }
+        }
+        Json::Array(items) if !items.is_empty() => {
+            let at = step.index(items.len());
+            match (items.get_mut(at), other) {
+                (Some(below), _) if !is_last(below) => damage(below, &(rest.to_vec(), other.clone())),
+                (Some(item), Some(other)) => *item = other.clone(),
+                _ => drop(items.remove(at)),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Compares what a template of an artifact that knows the first of some inputs does for others with its original.
+fn chooses(engine: &Engine, dialect: Dialect, known: &Json, inputs: &Json) -> Result<(), TestCaseError> {
+    let known: Data = serde_json::from_value(known.clone()).expect("plain data");
+    let known = known.into_map().unwrap_or_default().into_iter().take(3).collect();
+    let bundling = engine.bundle([(dialect, "main")]).expect("it compiles").specialise(known).expect("no deep inputs");
+    let artifact = engine.open(bundling.encode().expect("an artifact")).expect("it opens");
+    let template = artifact.template("main").expect("it links");
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let value = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs"));
+    let (original, chosen) = (rendered(&template.general(), value), rendered(&template, value));
+    if !matches!(original, Err((_, true))) {
+        prop_assert_eq!(original, chosen, "{:?}", template.difference(value));
     }
     Ok(())
 }
@@ -130,6 +182,52 @@ proptest! {
         let engine = engine(&[("main".to_owned(), parts.concat())], Limits { fuel, ..limits() });
         let template = engine.load(Dialect::Tera, "main").expect("it compiles");
         agree(&template, &inputs, &bits)?;
+    }
+
+    #[test]
+    fn damaged_inputs(
+        parts in vec(select(STATEMENTS), 1..4), inputs in inputs(), damages in damages(), bits in vec(any::<u8>(), 0..12),
+    ) {
+        let mut parts = parts;
+        parts.sort_unstable();
+        parts.dedup();
+        let engine = engine(&[("main".to_owned(), parts.concat())]);
+        let template = engine.load(Dialect::Tera, "main").expect("it compiles");
+        let mut damaged = inputs.clone();
+        damages.iter().for_each(|one| damage(&mut damaged, one));
+        agree(&template, &damaged, &bits)?;
+        chooses(&engine, Dialect::Tera, &inputs, &damaged)?;
+    }
+
+    #[test]
+    fn damaged_inputs_of_hcl(
+        texts in vec(hcl_syntax::expression(), 1..3), damages in damages(), bits in vec(any::<u8>(), 0..16),
+    ) {
+        let text: String = texts.iter().map(|text| format!("-${{{text}}}")).collect();
+        let engine = engine(&[("main".to_owned(), text)]);
+        let Ok(template) = engine.load(Dialect::Hcl, "main") else { return Ok(()) };
+        let mut damaged = variables();
+        damages.iter().for_each(|one| damage(&mut damaged, one));
+        agree(&template, &damaged, &bits)?;
+        chooses(&engine, Dialect::Hcl, &variables(), &damaged)?;
+    }
+
+    #[test]
+    fn damaged_inputs_of_tower(
+        paths in vec(select(&["params.a", "params.b", "params.m.x", "context.name", "facts.l", "steps.a.outputs.x"][..]), 1..5),
+        shell in any::<bool>(), damages in damages(), bits in vec(any::<u8>(), 0..16),
+    ) {
+        let text: String = paths.iter().map(|path| format!("a ${{{path}}} b ")).collect();
+        let builder = Engine::builder().limits(limits()).shell(shell).template("main", text);
+        let engine = builder.build();
+        let template = engine.load(Dialect::Tower, "main").expect("it compiles");
+        let inputs = json!({
+            "params": {"a": "x y", "b": 1, "m": {"x": true}}, "context": {"name": "n"}, "facts": {"l": "'"},
+        });
+        let mut damaged = inputs.clone();
+        damages.iter().for_each(|one| damage(&mut damaged, one));
+        agree(&template, &damaged, &bits)?;
+        chooses(&engine, Dialect::Tower, &inputs, &damaged)?;
     }
 
     #[test]

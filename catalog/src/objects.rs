@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dropforge::bulk::{Layers, Merge};
+use dropforge::bulk::{Layers, Merge, Variants};
 use dropforge::value::DataMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -104,6 +104,7 @@ pub struct Stamper {
     required: Metadata,
     defaults: bool,
     shared: Option<Arc<Layers>>,
+    variants: Option<Arc<Variants>>,
 }
 
 impl Catalog {
@@ -160,6 +161,7 @@ impl Catalog {
             parameters: instantiation.parameters.clone(),
             defaults: instantiation.defaults,
             shared: None,
+            variants: None,
             check_output: false,
         };
         Ok((stack.generator_id, request))
@@ -240,9 +242,13 @@ impl Catalog {
             required: rows.template_metadata,
             defaults: false,
             shared: None,
+            variants: None,
         })
     }
 }
+
+/// Fewer sets need no thread to find out that specialising does not pay for them.
+const FEW: usize = 128;
 
 impl Stamper {
     /// Sets parameters that every set is merged over.
@@ -255,6 +261,18 @@ impl Stamper {
     #[must_use]
     pub fn with_defaults(self, defaults: bool) -> Self {
         Self { defaults, ..self }
+    }
+
+    /// Specialises the template to the shared parameters if that pays for so many sets. `hold` is asked to hold the bytes
+    /// that it takes. Sets that change what is known are rendered by the original, and results are the same.
+    pub async fn specialised(mut self, sets: &Arc<[ParameterSet]>, hold: impl FnOnce(usize) -> bool) -> Self {
+        let is_worth_asking = !self.defaults && sets.len() >= FEW;
+        let Some(shared) = self.shared.clone().filter(|_| is_worth_asking) else { return self };
+        // An error is that of each set, too.
+        let variants = self.catalog.renderer().variants(self.template.clone(), shared, sets.clone()).await;
+        let variants = variants.ok().flatten().filter(|variants| hold(variants.memory()));
+        self.variants = variants.map(Arc::new);
+        self
     }
 
     /// Renders the template for one set, and continues with the result on the same thread. Errors are part of it.
@@ -290,6 +308,7 @@ impl Stamper {
             parameters: set.parameters,
             defaults: self.defaults,
             shared: self.shared.clone(),
+            variants: self.variants.clone(),
             check_output: true,
         };
         self.catalog.renderer().render_then(request, move |_, outcome| Ok(then(&stamped(outcome, empty)))).await

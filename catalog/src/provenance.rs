@@ -124,6 +124,7 @@ impl Catalog {
             parameters,
             defaults: record.defaults,
             shared: None,
+            variants: None,
             check_output: false,
         };
         let then = move |request: &RenderRequest, outcome: RenderOutcome| {

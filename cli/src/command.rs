@@ -143,7 +143,7 @@ fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Render(args) => render::run(&args, files, &console),
         Command::Values(args) => values::run(&args, files, &console),
         Command::Check(args) => check::run(&args, files, &console),
-        Command::Compile(args) => compile::run(&args, &console),
+        Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),
         Command::Disasm(args) => disasm::run(&args, files),
         Command::Eval(args) => eval::run(&args, files, &console),

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use humansize::{DECIMAL, format_size};
 
-use dropforge::bulk::{engine, write_file};
-use dropforge::diagnostics::{Code, Diagnostic, Severity, counted};
-use dropforge::engine::UnknownNames;
+use dropforge::bulk::{Layers, Merge, engine, write_file};
+use dropforge::diagnostics::{Code, Diagnostic, Result as Checked, Severity, counted};
+use dropforge::engine::{Bundling, UnknownNames};
 
 use crate::artifacts;
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
-use crate::input::is_dash;
+use crate::input::{InputFiles, is_dash};
+use crate::layers::values_file;
 use crate::options::LanguageArgs;
 use crate::output::print;
 
@@ -25,6 +26,11 @@ use crate::output::print;
 /// extend. `render`, `stamp` and `check` accept it in place of templates, and a
 /// program opens it without a parser. The same sources produce the same bytes on
 /// any machine.
+///
+///     dropforge compile templates/ --specialise values.yaml -o templates.mpk
+///
+/// also writes programs that are specialised to the values in values.yaml, where
+/// most clusters leave these as they are.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CompileArgs {
@@ -43,12 +49,20 @@ pub(crate) struct CompileArgs {
     /// Write the artifact despite errors; rendering fails only where it reaches one
     #[arg(long, conflicts_with = "strict")]
     pub(crate) lenient: bool,
+    /// Also write templates specialised to the values in this file
+    ///
+    /// A specialised template renders the clusters that leave these values as they
+    /// are, the original all others. Outputs and errors are the same either way. The
+    /// artifact holds the values in clear: `inspect` lists them. Several files are
+    /// merged in order.
+    #[arg(long, value_name = "VALUES", verbatim_doc_comment)]
+    pub(crate) specialise: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     if let Some(path) = artifacts::split(&args.templates).0.first() {
         let message = format!("`{}` is already an artifact", path.display());
         return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
@@ -63,12 +77,37 @@ pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed>
     if lints.iter().any(|lint| is_denied(lint.severity)) {
         return Ok(Exit::Error);
     }
+    let bundle = specialised(bundle, args, files, console)?;
     let bytes = bundle.encode()?;
     match is_dash(&args.output) {
         true => print(&bytes)?,
         false => write_file(&args.output, &bytes, false).map(|_| ())?,
     }
     let templates = counted(bundle.templates().len(), "template");
-    console.note(&format!("compiled {templates} into {}", format_size(bytes.len(), DECIMAL)));
+    let specialised = match bundle.specialised() {
+        0 => String::new(),
+        specialised => format!(", {specialised} specialised"),
+    };
+    console.note(&format!("compiled {templates} into {}{specialised}", format_size(bytes.len(), DECIMAL)));
     Ok(Exit::Ok)
+}
+
+/// Specialises the templates to the values that the options name.
+fn specialised(
+    bundle: Bundling,
+    args: &CompileArgs,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Bundling, Failed> {
+    if args.specialise.is_empty() {
+        return Ok(bundle);
+    }
+    let maps = args.specialise.iter().map(|path| Ok(values_file(path, files)?.0));
+    let maps = maps.collect::<Checked<Vec<_>>>()?;
+    let known = Layers::new(maps, Vec::new(), Merge::Deep).shared().clone();
+    let bundle = bundle.specialise(known)?;
+    if bundle.specialised() == 0 {
+        console.warning("no template is specialised: none that can be reads a value of `--specialise`");
+    }
+    Ok(bundle)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program};
 use dropforge::diagnostics::counted;
+use dropforge::value::{Data, DataMap};
 
 use crate::artifacts;
 use crate::exit::{Exit, Failed};
@@ -61,6 +62,7 @@ fn to_json(bundle: &Bundle) -> Value {
         "digest": hex(bundle.digest()),
         "bytes": bundle.len(),
         "stripped": bundle.stripped(),
+        "known": bundle.known().map(|known| &**known),
         "templates": bundle.entries().iter().map(template_json).collect::<Vec<_>>(),
     })
 }
@@ -82,6 +84,7 @@ fn template_json(entry: &BundleEntry) -> Value {
         "reaches": entry.reaches(),
         "sources": sources(entry.program()),
         "limits": Map::from_iter(limits),
+        "specialised": entry.residual().map(|residual| json!({"words": residual.words().len()})),
     })
 }
 
@@ -94,8 +97,22 @@ fn to_text(bundle: &Bundle) -> String {
     line("size", &format_size(bundle.len(), DECIMAL));
     line("sources", if bundle.stripped() { "stripped" } else { "included" });
     line("templates", &bundle.entries().len().to_string());
+    if let Some(known) = bundle.known() {
+        text.push_str("\nSpecialised templates know these values, which are here in clear:\n");
+        known_text("", known, &mut text);
+    }
     bundle.entries().iter().for_each(|entry| template_text(entry, &mut text));
     text
+}
+
+/// Adds a line for each value that is not a map.
+fn known_text(path: &str, known: &DataMap, text: &mut String) {
+    for (name, value) in known {
+        match value {
+            Data::Map(below) if !below.is_empty() => known_text(&format!("{path}{name}."), below, text),
+            _ => text.push_str(&format!("  {path}{name} = {}\n", json!(value))),
+        }
+    }
 }
 
 fn template_text(entry: &BundleEntry, text: &mut String) {
@@ -108,7 +125,9 @@ fn template_text(entry: &BundleEntry, text: &mut String) {
     line("inputs", &listed(entry.inputs()));
     line("calls", &listed(entry.program().imports().map(|import| format!("{} {}", import.kind.name(), import.name))));
     line("reaches", &listed(entry.reaches()));
-    line("code", &format!("{words} in {chunks}"));
+    let residual = entry.residual().map(|residual| counted(residual.words().len(), "word"));
+    let residual = residual.map_or_else(String::new, |words| format!("; specialised: {words}"));
+    line("code", &format!("{words} in {chunks}{residual}"));
     line("needs", &format!("at most {} per call", needs.join(", ")));
 }
 

@@ -53,18 +53,23 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) 
         };
         sets.extend(parse_set(*kind, text, &mut read)?);
     }
-    let mut maps = Vec::new();
-    for path in &args.values {
-        refuse_url(path, "-f -")?;
-        let source = files.read(path)?;
-        // YAML unless the file name says otherwise, and JSON is YAML.
-        let format = match Format::of_name(source.name()) {
-            Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,
-            _ => Format::Yaml,
-        };
-        maps.push((input::map(&source, format)?, Place::file(&source, format)));
-    }
+    let maps = args.values.iter().map(|path| values_file(path, files)).collect::<Result<_>>()?;
     Ok(Given { maps, sets })
+}
+
+/// Reads a values file. Also returns its place.
+///
+/// # Errors
+/// Errors of reading the file.
+pub(crate) fn values_file(path: &Path, files: &mut InputFiles) -> Result<(DataMap, Place)> {
+    refuse_url(path, "-f -")?;
+    let source = files.read(path)?;
+    // YAML unless the file name says otherwise, and JSON is YAML.
+    let format = match Format::of_name(source.name()) {
+        Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,
+        _ => Format::Yaml,
+    };
+    Ok((input::map(&source, format)?, Place::file(&source, format)))
 }
 
 /// Returns the assignments of the environment variables that begin with `prefix`.

@@ -23,6 +23,7 @@ use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
+use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
 
@@ -120,6 +121,7 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Conso
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
+    specialise::print_choice(template, inputs, console);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if args.checked { Template::render_checked } else { Template::render_inputs };
     if let Err(mut error) = render(template, &mut session, inputs, &mut text) {

@@ -1,12 +1,16 @@
 //! The options of specialised templates.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use clap::Args;
 
-use dropforge::bulk::{Specialisation, Specialise, TemplatePlan};
+use dropforge::bulk::{Cluster, Forge, Layers, Specialisation, Specialise, TemplatePlan};
 use dropforge::diagnostics::{Result, counted, thousands};
+use dropforge::engine::Template;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 
+use crate::console::Console;
 use crate::output::stdout_error;
 
 /// Maximum number of values to name.
@@ -17,9 +21,10 @@ const NAMED: usize = 40;
 pub(crate) struct SpecialiseArgs {
     /// Do not specialise templates to the values that the clusters share
     ///
-    /// Outputs and errors are the same either way. Large fleets take longer with it.
+    /// Specialised templates of artifacts are not used either. Outputs and errors are
+    /// the same. Large fleets take longer with it.
     #[arg(long, verbatim_doc_comment)]
-    no_specialise: bool,
+    pub(crate) no_specialise: bool,
     /// Print which templates are specialised to shared values, and why not the others, and stop
     #[arg(long, conflicts_with = "watch")]
     pub(crate) explain_plan: bool,
@@ -30,6 +35,52 @@ impl SpecialiseArgs {
     pub(crate) fn option(&self) -> Specialise {
         if self.no_specialise { Specialise::Never } else { Specialise::IfItPays }
     }
+}
+
+/// Says with `-v` if a template of an artifact is specialised for these inputs, or which known value differs.
+pub(crate) fn print_choice(template: &Template, inputs: Inputs<'_>, console: &Console) {
+    if template.residual().is_none() {
+        return;
+    }
+    let name = template.name();
+    console.detail(&match template.difference(inputs) {
+        None => format!("{name}: specialised to the known values of the artifact"),
+        Some(path) => format!("{name}: not specialised: `{path}` differs from the known value of the artifact"),
+    });
+}
+
+/// Says with `-v` how many clusters have the known values of the artifacts that `forge` comes from, and which values
+/// differ for the others.
+pub(crate) fn print_choices(forge: &Forge, clusters: &[&Cluster], layers: &Layers, console: &Console) {
+    if !console.verbose {
+        return;
+    }
+    let mut seen = HashSet::new();
+    for template in forge.templates() {
+        if template.known().is_some_and(|known| seen.insert(std::ptr::from_ref(known))) {
+            console.detail(&choices(template, clusters, layers));
+        }
+    }
+}
+
+fn choices(template: &Template, clusters: &[&Cluster], layers: &Layers) -> String {
+    let mut differ: BTreeMap<String, usize> = BTreeMap::new();
+    for cluster in clusters {
+        let Ok(merged) = layers.merged(cluster) else { continue };
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let inputs = InputBuilder::new(&arena, &shapes).data_map(&merged).ok();
+        if let Some(path) = inputs.and_then(|inputs| template.difference(Inputs::new(inputs))) {
+            *differ.entry(path).or_default() += 1;
+        }
+    }
+    let left: usize = differ.values().sum();
+    let all = counted(clusters.len(), "cluster");
+    if left == 0 {
+        return format!("{all} with the known values of the artifact: templates are specialised");
+    }
+    let differ: Vec<String> = differ.iter().map(|(path, by)| format!("`{path}` ({})", thousands(*by))).collect();
+    format!("{} of {all} not specialised: values differ from the known ones: {}", thousands(left), differ.join(", "))
 }
 
 /// Prints a plan to standard output. The run has so many clusters.

@@ -153,6 +153,7 @@ pub(crate) fn once(
         format: args.format.output_format,
     };
     let Loaded { forge, names, paths } = sources.load(files, console)?;
+    let forge = if args.specialise.no_specialise { forge.general() } else { forge };
     let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
@@ -164,6 +165,9 @@ pub(crate) fn once(
     let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
     if args.warnings.refuse(&layers, &clusters, read, console) {
         return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
+    }
+    if !args.specialise.no_specialise {
+        specialise::print_choices(&forge, &clusters, &layers, console);
     }
     // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
     let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {

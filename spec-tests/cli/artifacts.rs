@@ -229,3 +229,156 @@ fn a_file_has_one_name_however_it_is_included() {
     let stamped = |out: &str| sandbox.tree(out).into_keys().filter(|path| path.ends_with(".yaml")).collect::<Vec<_>>();
     assert_eq!((stamped("x"), stamped("y")), (vec!["c/a.yaml".to_owned()], vec!["c/a.yaml".to_owned()]));
 }
+
+/// A sandbox whose templates share values, and the artifact specialised to them.
+fn specialised() -> Sandbox {
+    let sandbox = Sandbox::with(&[
+        (
+            "t/app.yaml.tera",
+            "name: {{ name }}\nimage: {{ image.name }}:{{ image.tag }}\n{% if env == 'prod' %}replicas: {{ 6 / parts }}\n{% endif %}",
+        ),
+        ("t/cd.txt.tower", "cd ${params.dir}\n"),
+        ("t/size.txt.tftpl", "%{ for p in ports }${p + size} %{ endfor }\n"),
+        ("t/name.txt.tera", "{{ name }}\n"),
+        ("t/doc.cel.yaml", "name: ${name}\nenv: ${env}\n"),
+        ("v.yaml", "image: {name: web, tag: v1}\nenv: prod\nparams: {dir: /srv}\nports: [80, 443]\n"),
+        ("name.yaml", "name: a\nparts: 2\nsize: 1\n"),
+        (
+            "fleet.ndjson",
+            "{\"name\":\"a\",\"parts\":2,\"size\":1}\n{\"name\":\"b\",\"size\":2}\n\
+             {\"name\":\"c\",\"parts\":3,\"size\":3,\"image\":{\"tag\":\"v2\"}}\n\
+             {\"name\":\"d\",\"parts\":0,\"size\":\"x\",\"env\":null}\n",
+        ),
+    ]);
+    sandbox.run(&["compile", "t", "-o", "plain.mpk"]).expect(0);
+    let args = ["compile", "t", "-o", "known.mpk", "--specialise", "v.yaml"];
+    sandbox.run(&args).expect(0).says(&["compiled 5 templates into", ", 3 specialised"]);
+    sandbox
+}
+
+#[test]
+fn a_specialised_artifact_renders_as_the_plain_one_and_says_which_value_differs() {
+    let sandbox = specialised();
+    let names = ["app.yaml.tera", "cd.txt.tower", "size.txt.tftpl", "name.txt.tera"];
+    let same: &[&str] = &[];
+    for (more, differs) in [
+        (same, None),
+        (&["--set", "image.tag=v2"], Some("image.tag")),
+        (&["--set-string", "env=dev"], Some("env")),
+        (&["--set", "ports=null"], Some("ports")),
+        (&["--set", "parts=null"], None),
+        (&["--set", "image.more=1"], Some("image")),
+    ] {
+        for name in names {
+            let render = |artifact: &str, flags: &[&str]| {
+                let args = ["render", artifact, "-t", name, "-f", "v.yaml", "-f", "name.yaml"];
+                sandbox.run(&[&args[..], more, flags].concat())
+            };
+            let (plain, known) = (render("plain.mpk", &[]), render("known.mpk", &[]));
+            assert_eq!((plain.code, &plain.stdout), (known.code, &known.stdout), "{name} {more:?}");
+            assert_eq!(plain.stderr, known.stderr, "{name} {more:?}");
+            let said = render("known.mpk", &["-v"]).stderr;
+            match differs {
+                _ if name == "name.txt.tera" => assert!(!said.contains("specialised"), "{said}"),
+                None => assert!(said.contains(&format!("{name}: specialised to the known values")), "{said}"),
+                Some(path) => {
+                    let part = format!("{name}: not specialised: `{path}` differs from the known value");
+                    assert!(said.contains(&part), "{part} {said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fleet_from_a_specialised_artifact_is_that_of_the_plain_one() {
+    let sandbox = specialised();
+    for more in
+        [&[][..], &["--merge", "replace"], &["--set", "env=prod"], &["--set", "image.tag=v3"], &["--no-specialise"]]
+    {
+        let stamp = |artifact: &str| {
+            let args = ["stamp", artifact, "--fleet", "fleet.ndjson", "-f", "v.yaml", "--layout", "single"];
+            let said = sandbox.run(&[&args[..], more].concat()).expect(4);
+            let errors: Vec<String> =
+                said.stderr.lines().map(|line| line.split(" in ").next().unwrap_or("").to_owned()).collect();
+            (said.stdout, errors)
+        };
+        assert_eq!(stamp("plain.mpk"), stamp("known.mpk"), "{more:?}");
+    }
+    // So many clusters are specialised to again, and the errors of either are explained.
+    let cluster = |n: usize| {
+        format!("{{\"name\":\"n{n}\",\"parts\":{},\"size\":{}}}\n", 1 + n % 3, if n == 7 { "{}" } else { "2" })
+    };
+    sandbox.write("large.ndjson", &(0..500).map(cluster).collect::<String>());
+    let stamp = |artifact: &str, more: &[&str]| {
+        let args = ["stamp", artifact, "--fleet", "large.ndjson", "-f", "v.yaml", "--layout", "single"];
+        let said = sandbox.run(&[&args[..], more].concat()).expect(4).says(&["cluster: n7", "`size` is "]);
+        let errors: Vec<String> =
+            said.stderr.lines().map(|line| line.split(" in ").next().unwrap_or("").to_owned()).collect();
+        (said.stdout, errors)
+    };
+    assert_eq!(stamp("plain.mpk", &["--no-specialise"]), stamp("known.mpk", &[]));
+    assert_eq!(stamp("plain.mpk", &[]), stamp("known.mpk", &["--no-specialise"]));
+    let said = |more: &[&str]| {
+        let args = ["stamp", "known.mpk", "--fleet", "fleet.ndjson", "-f", "v.yaml", "--layout", "single", "-v"];
+        sandbox.run(&[&args[..], more].concat()).expect(4)
+    };
+    said(&[]).says(&["2 of 4 clusters not specialised: values differ from the known ones: `env` (1), `image.tag` (1)"]);
+    said(&["-l", "name in (a,b)"])
+        .says(&["2 clusters with the known values of the artifact: templates are specialised"]);
+    said(&["--set", "env=x"]).says(&["4 of 4 clusters not specialised", "`env` (3), `image.tag` (1)"]);
+    assert!(!said(&["--no-specialise"]).stderr.contains("specialised"));
+}
+
+#[test]
+fn inspect_lists_known_values_and_sizes() {
+    let sandbox = specialised();
+    let text = sandbox.run(&["inspect", "known.mpk"]).expect(0).stdout;
+    for part in [
+        "Specialised templates know these values, which are here in clear:\n  image.name = \"web\"\n  image.tag = \"v1\"\n  env = \"prod\"\n",
+        "  ports = [80,443]\n",
+        "; specialised: ",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let json = |artifact| -> serde_json::Value {
+        serde_json::from_str(&sandbox.run(&["inspect", artifact, "--json"]).expect(0).stdout).unwrap()
+    };
+    let (known, plain) = (json("known.mpk"), json("plain.mpk"));
+    assert_eq!(known["known"]["image"], serde_json::json!({"name": "web", "tag": "v1"}));
+    let app = |of: &serde_json::Value| of["templates"].as_array().unwrap()[0].clone();
+    assert!(app(&known)["specialised"]["words"].as_u64() < app(&known)["limits"]["words"].as_u64());
+    assert_eq!(app(&known)["digest"], app(&plain)["digest"]);
+    assert_eq!((&plain["known"], &app(&plain)["specialised"]), (&serde_json::json!(null), &serde_json::json!(null)));
+    assert!(!sandbox.run(&["inspect", "plain.mpk"]).expect(0).stdout.contains("clear"));
+}
+
+#[test]
+fn values_to_specialise_to_are_merged_and_checked() {
+    let sandbox = specialised();
+    sandbox.write("more.yaml", "image: {tag: v9}\n");
+    let compile = |files: &[&str]| {
+        let files = files.iter().flat_map(|file| ["--specialise", file]);
+        sandbox.run(&["compile", "t", "-o", "x.mpk"].into_iter().chain(files).collect::<Vec<_>>())
+    };
+    compile(&["v.yaml", "more.yaml"]).expect(0);
+    assert!(sandbox.run(&["inspect", "x.mpk"]).expect(0).stdout.contains("image.tag = \"v9\""));
+    let bytes_of = |files: &[&str]| {
+        compile(files).expect(0);
+        bytes(&sandbox, "x.mpk")
+    };
+    assert_eq!(bytes_of(&["v.yaml"]), bytes(&sandbox, "known.mpk"), "the same bytes each time");
+    sandbox.write("odd.yaml", "env: .inf\n");
+    compile(&["odd.yaml"]).expect(1).says(&["cannot specialise to `env`"]);
+    compile(&["none.yaml"]).expect(1).says(&["none.yaml"]);
+    sandbox.write("unread.yaml", "other: 1\n");
+    compile(&["unread.yaml"]).expect(0).says(&["warning: no template is specialised"]);
+    let damaged = bytes(&sandbox, "known.mpk");
+    for at in (0..damaged.len()).step_by(97) {
+        let mut damaged = damaged.clone();
+        damaged[at] ^= 0x20;
+        fs::write(sandbox.path("damaged.mpk"), damaged).unwrap();
+        let said = sandbox.run(&["inspect", "damaged.mpk"]).expect(1);
+        assert!(said.stderr.contains("error[E"), "{}", said.stderr);
+    }
+}

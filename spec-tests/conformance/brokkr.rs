@@ -135,6 +135,7 @@ fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, S
         parameters: parameters.to_owned(),
         defaults: false,
         shared: None,
+        variants: None,
         check_output: false,
     };
     let runtime =

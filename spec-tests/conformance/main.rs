@@ -11,6 +11,7 @@ mod cel_yaml;
 mod exercise;
 mod hcl;
 mod report;
+mod specialised;
 mod tera;
 mod tower;
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     for language in folders(&dir) {
         run_language(&dir, &language, &filters, &mut reports);
     }
+    println!("{} residuals compared with their originals", specialised::compared());
     report::finish(&reports, &Overrides::read(), filters.is_empty())
 }
 

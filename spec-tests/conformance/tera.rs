@@ -7,9 +7,17 @@ use dropforge::value::Data;
 use serde_json::Value;
 
 use crate::report::Outcome;
+use crate::specialised;
 
-/// Compiles every template of the row and renders its entry.
+/// Compiles every template of the row and renders its entry, also specialised.
 pub fn run_row(row: &Value) -> Outcome {
+    specialised::also(judged(row), || {
+        let entry = engine(row).load(Dialect::Tera, row["entry"].as_str().unwrap_or(""));
+        entry.map_or(Ok(()), |entry| specialised::agrees(&entry, &row["context"]))
+    })
+}
+
+fn judged(row: &Value) -> Outcome {
     let result = render(row);
     match (row.get("want").and_then(Value::as_str), result) {
         (Some(want), Ok(got)) if want == got => Outcome::Pass,

@@ -8,11 +8,12 @@ use dropforge::dialect::tower::check::lint;
 use dropforge::dialect::tower::intent::{Inputs, Intent, Report, ValidateOptions};
 use dropforge::dialect::tower::syntax::parse;
 use dropforge::dialect::tower::{RenderMode, error};
-use dropforge::engine::{Dialect, Engine};
+use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::text::Source;
 use serde_json::Value;
 
 use crate::report::Outcome;
+use crate::specialised;
 
 /// Runs a row of `tower/*.jsonl`.
 pub fn run_row(row: &Value) -> Outcome {
@@ -23,6 +24,8 @@ pub fn run_row(row: &Value) -> Outcome {
         (Err(got), _, Some(want)) => subset(want, &error::to_json(&got)),
         (got, ..) => Err(format!("got {got:?}")),
     };
+    let specialised = || compiled(text, mode).map_or(Ok(()), |template| specialised::agrees(&template, &row["scopes"]));
+    let outcome = outcome.and_then(|()| specialised());
     let linted = row.get("lint").map_or(Ok(()), |wanted| check_lint(text, mode, wanted));
     outcome.and(linted).map_or_else(Outcome::Fail, |()| Outcome::Pass)
 }
@@ -99,10 +102,13 @@ fn subset(wanted: &Value, got: &Value) -> Result<(), String> {
 }
 
 fn render(text: &str, mode: RenderMode, scopes: &Value) -> Result<String, Box<Diagnostic>> {
+    compiled(text, mode)?.render(scopes)
+}
+
+fn compiled(text: &str, mode: RenderMode) -> Result<Template, Box<Diagnostic>> {
     let source = Source::new("row", text);
     let shell = Some(mode == RenderMode::Shell);
-    let template = Engine::new().compile_source(Dialect::Tower, &source, shell).map_err(first)?;
-    template.render(scopes)
+    Engine::new().compile_source(Dialect::Tower, &source, shell).map_err(first)
 }
 
 fn first(errors: Diagnostics) -> Box<Diagnostic> {

@@ -27,6 +27,19 @@ fn stamp_alone_does_everything() {
 }
 
 #[test]
+fn templates_are_not_specialised_if_the_project_says_so() {
+    let sandbox = sandbox();
+    let plan = || sandbox.run(&["stamp", "--explain-plan"]).expect(0).stdout;
+    assert!(plan().contains("not specialised: 2 clusters only"), "{}", plan());
+    for (value, reason) in [("true", "switched off"), ("false", "2 clusters only")] {
+        sandbox.write("dropforge.toml", &format!("no-specialise = {value}\n{PROJECT}"));
+        assert!(plan().contains(&format!("not specialised: {reason}")), "{}", plan());
+    }
+    sandbox.write("dropforge.toml", &format!("no-specialise = 'yes'\n{PROJECT}"));
+    sandbox.run(&["stamp"]).expect(2).says(&["`no-specialise` is `true` or `false`"]);
+}
+
+#[test]
 fn the_command_line_wins() {
     let sandbox = sandbox();
     sandbox.write("w.yaml", "tag: v2\n");

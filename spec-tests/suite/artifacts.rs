@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
 use dropforge::diagnostics::{Code, Result};
 use dropforge::dialect::{cel, hcl, tera, tower};
-use dropforge::engine::{Dialect, Engine, Template};
+use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
-use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
 use dropforge::vm::{NoHooks, Run, Session, answer, run};
 use serde_json::Value;
 
@@ -50,6 +50,7 @@ fn entry(one: &Compiled) -> Entry<'_> {
         escape: false,
         executable: false,
         reaches: one.template.reaches(),
+        residual: None,
     }
 }
 
@@ -138,6 +139,7 @@ fn the_same_templates_give_the_same_bytes() {
             escape: entry.escape(),
             executable: entry.executable(),
             reaches,
+            residual: entry.residual(),
         })
         .collect();
     assert!(bytes == encode(&entries, false).expect("an artifact"), "written by who read it");
@@ -155,8 +157,18 @@ fn a_template_has_the_same_digest_alone_and_among_others() {
 fn small() -> Vec<u8> {
     let template =
         Engine::new().compile(Dialect::Tera, "t", "{% for x in l %}{{ x }}{% endfor %}").expect("a template");
-    encode(&[Entry { name: "t", program: template.program(), escape: false, executable: false, reaches: &[] }], false)
-        .expect("an artifact")
+    encode(
+        &[Entry {
+            name: "t",
+            program: template.program(),
+            escape: false,
+            executable: false,
+            reaches: &[],
+            residual: None,
+        }],
+        false,
+    )
+    .expect("an artifact")
 }
 
 /// Returns the codes of opening `bytes`.
@@ -187,7 +199,8 @@ pub fn cut() -> Vec<u8> {
 /// Returns the codes of encoding a template under a name that is not a path.
 pub fn misnamed(name: &str) -> Vec<Code> {
     let template = Engine::new().compile(Dialect::Tera, "t", "").expect("a template");
-    let entry = Entry { name, program: template.program(), escape: false, executable: false, reaches: &[] };
+    let entry =
+        Entry { name, program: template.program(), escape: false, executable: false, reaches: &[], residual: None };
     encode(&[entry, entry], false).err().into_iter().map(|error| error.code).collect()
 }
 
@@ -225,4 +238,97 @@ fn a_function_with_other_parameters_is_not_linked() -> Result<()> {
     assert_eq!(error.code, Code::BadArgument);
     assert!(error.message.contains("has other parameters than when this was compiled"), "{error}");
     Ok(())
+}
+
+/// Returns the names of a context that a test takes as known: all but the second, the fifth and so on.
+fn known(context: &Value) -> DataMap {
+    let data: Data = serde_json::from_value(context.clone()).expect("inputs");
+    let names = data.into_map().unwrap_or_default().into_iter().enumerate();
+    names.filter(|(at, _)| at % 3 != 1).map(|(_, entry)| entry).collect()
+}
+
+/// Renders by the program that the template chooses, and returns `true` if it is the residual.
+fn chosen(template: &Template, context: &Value) -> (std::result::Result<String, String>, bool) {
+    let arena = Arena::new();
+    let shapes = Shapes::new(&arena);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(context).expect("inputs"));
+    let (mut out, mut session) = (String::new(), Session::new());
+    let result = template.render_inputs(&mut session, inputs, &mut out);
+    (result.map(|()| out).map_err(|error| error.render(false)), template.difference(inputs).is_none())
+}
+
+#[test]
+fn a_specialised_artifact_does_the_same_for_known_values_and_others() {
+    let (mut specialised, mut original) = (0, 0);
+    let late = || Engine::builder().unknown_names(UnknownNames::Late);
+    for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl")] {
+        for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
+            let engine = case.templates().fold(late(), |builder, (name, text)| builder.template(name, text)).build();
+            let Some((entry, _)) = case.templates().next() else { continue };
+            let (Ok(bundling), context) = (engine.bundle([(dialect, entry)]), cases::context(case)) else { continue };
+            let Ok(plain) = bundling.encode().and_then(|bytes| Engine::new().open(bytes)?.template(entry)) else {
+                continue;
+            };
+            for strip in [false, true] {
+                let Ok(bundling) = engine.bundle([(dialect, entry)]) else { continue };
+                let bundling = bundling.specialise(known(&context)).expect("its inputs are not deep").strip(strip);
+                let bytes = bundling.encode().expect("an artifact");
+                let template = Engine::new().open(bytes).and_then(|it| it.template(entry)).expect("it opens");
+                if template.residual().is_none() {
+                    continue;
+                }
+                let general = template.general();
+                for (context, agrees) in [(context.clone(), true), (changed_input(&context), false)] {
+                    let (found, by_residual) = chosen(&template, &context);
+                    assert_eq!(by_residual, agrees, "{folder}: {}", case.name);
+                    assert_eq!(found, chosen(&general, &context).0, "{folder}: {}", case.name);
+                    if !strip {
+                        assert_eq!(found, chosen(&plain, &context).0, "{folder}: {}", case.name);
+                    }
+                    *(if by_residual { &mut specialised } else { &mut original }) += 1;
+                }
+            }
+        }
+    }
+    assert!(specialised > 300 && specialised == original, "{specialised} by residuals, {original} by originals");
+}
+
+/// Returns a context whose first name, which is known, has another value.
+fn changed_input(context: &Value) -> Value {
+    let mut context = context.clone();
+    if let Some(first) = context.as_object_mut().and_then(|map| map.values_mut().next()) {
+        *first = serde_json::json!([first.clone(), "other"]);
+    }
+    context
+}
+
+#[test]
+fn a_residual_of_an_artifact_takes_no_more_than_its_original() {
+    // Four unrolled rounds have more code than a loop.
+    let text = "{% for x in l %}{{ open }}{{ open | upper }}{{ x }}{% endfor %}";
+    let engine = Engine::builder().template("t", text).build();
+    let context = serde_json::json!({"open": "o", "l": [1, 2, 3, 4]});
+    let known = DataMap::from([("l".to_owned(), serde_json::from_value(context["l"].clone()).expect("data"))]);
+    let bundling = engine.bundle([(Dialect::Tera, "t")]).expect("it compiles").specialise(known).expect("flat inputs");
+    let bytes = bundling.encode().expect("an artifact");
+    let rendered = |memory: u64, fuel: u64, general: bool| {
+        let limits = Limits { memory, fuel, ..Limits::default() };
+        let template = Engine::builder().limits(limits).build().open(bytes.clone()).and_then(|it| it.template("t"));
+        let template = template.expect("it opens");
+        assert!(template.residual().map(|it| it.words().len()) > Some(template.program().words().len()));
+        chosen(&if general { template.general() } else { template }, &context).0.is_ok()
+    };
+    let least = |renders: &dyn Fn(u64) -> bool| {
+        let (mut least, mut most) = (0, 1 << 20);
+        while least < most {
+            let middle = (least + most) / 2;
+            if renders(middle) { most = middle } else { least = middle + 1 }
+        }
+        least
+    };
+    let memory = least(&|memory| rendered(memory, u64::MAX, true));
+    let fuel = least(&|fuel| rendered(u64::MAX, fuel, true));
+    assert!(0 < memory && memory < 1 << 20 && 0 < fuel && fuel < 1 << 20);
+    assert!(rendered(memory, u64::MAX, false), "{memory} bytes");
+    assert!(rendered(u64::MAX, fuel, false), "{fuel} steps");
 }

@@ -77,7 +77,14 @@ fn a_template_of_another_language_is_included_from_source_and_from_an_artifact()
         }
     }
     // A program does not link without the entry that it calls.
-    let entry = Entry { name: "a", program: template.program(), escape: false, executable: false, reaches: &[] };
+    let entry = Entry {
+        name: "a",
+        program: template.program(),
+        escape: false,
+        executable: false,
+        reaches: &[],
+        residual: None,
+    };
     let alone = dropforge::bytecode::encode(&[entry], false).unwrap();
     let error = Engine::new().open(alone).unwrap().template("a").unwrap_err();
     assert_eq!((error.code, &*error.notes[0]), (Code::UnknownTemplate, "`a` includes it"));

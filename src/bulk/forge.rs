@@ -12,12 +12,14 @@ use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
-use crate::value::OutputFormat;
+use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
 
 /// Compiled templates by name, and files that are copied as they are.
 #[derive(Debug, Default)]
 pub struct Forge {
     templates: BTreeMap<String, Template>,
+    /// Templates with a residual, for clusters over shared inputs that give the known values.
+    over_known: BTreeMap<String, Template>,
     files: BTreeMap<String, Arc<[u8]>>,
     /// The names of templates and files that are executable.
     executable: HashSet<String>,
@@ -76,9 +78,12 @@ impl Forge {
     /// Errors of [`Artifact::template`].
     pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
         let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
+        let templates = templates.collect::<Result<BTreeMap<_, _>>>()?;
+        let specialised = templates.iter().filter(|(_, template)| template.residual().is_some());
+        let over_known = specialised.map(|(name, template)| (name.clone(), template.over_known())).collect();
         let executable = artifact.bundle().entries().iter().filter(|entry| entry.executable());
         let executable = executable.map(|entry| entry.name().to_owned()).collect();
-        Ok(Self { templates: templates.collect::<Result<_>>()?, executable, ..Self::default() })
+        Ok(Self { templates, over_known, executable, ..Self::default() })
     }
 
     /// Adds the templates of `other`.
@@ -90,6 +95,7 @@ impl Forge {
             return Err(Diagnostic::new(Code::DuplicateOutput, format!("two templates are named `{name}`")));
         }
         self.templates.extend(other.templates);
+        self.over_known.extend(other.over_known);
         self.executable.extend(other.executable);
         Ok(())
     }
@@ -135,21 +141,44 @@ impl Forge {
         self.find(name).map(|template| template.reaches().to_vec())
     }
 
-    /// Creates a renderer of the templates and files `names` with the shared inputs of `layers`.
+    /// Creates a renderer of the templates and files `names` with the shared inputs of `layers`. The known inputs of an
+    /// artifact are compared with the shared ones once.
     ///
     /// # Errors
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
-        let content = |name| match self.files.get(name) {
+        let over_known = self.over_known_of(layers.shared());
+        let content = |name| match (self.files.get(name), over_known.get(name)) {
             // The plan has the bytes of a file that is not text.
-            Some(file) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
-            None => self.find(name).map(Content::Template),
+            (Some(file), _) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
+            (None, Some(template)) => Ok(Content::Template(template)),
+            (None, None) => self.find(name).map(Content::Template),
         };
         let contents = names.into_iter().map(content).collect::<Result<_>>()?;
         Ok(Stamper::new(contents, layers))
     }
 
-    /// Sets the format of templates that produce documents.
+    /// Returns the templates whose known inputs `shared` gives.
+    fn over_known_of(&self, shared: &DataMap) -> BTreeMap<&str, &Template> {
+        if self.over_known.is_empty() {
+            return BTreeMap::new();
+        }
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        // Values that nest too deep are an error of every cluster.
+        let Ok(shared) = InputBuilder::new(&arena, &shapes).data_map(shared) else { return BTreeMap::new() };
+        let agrees = |template: &Template| template.difference(Inputs::new(shared)).is_none();
+        let all = self.over_known.iter().filter(|(_, template)| agrees(template));
+        all.map(|(name, template)| (name.as_str(), template)).collect()
+    }
+
+    /// Returns the templates without the residuals of artifacts.
+    pub fn general(self) -> Self {
+        let templates = self.templates.into_iter().map(|(name, template)| (name, template.general()));
+        Self { templates: templates.collect(), over_known: BTreeMap::new(), ..self }
+    }
+
+    /// Sets the format of templates that produce documents, which have no residuals.
     pub fn with_format(self, format: OutputFormat) -> Self {
         let templates = self.templates.into_iter().map(|(name, template)| (name, template.with_format(format)));
         Self { templates: templates.collect(), ..self }

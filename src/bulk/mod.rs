@@ -79,6 +79,7 @@ mod stamper;
 mod stream_file;
 mod unread;
 pub mod values;
+mod variants;
 mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
@@ -112,6 +113,7 @@ pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
 pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use unread::ReadValues;
+pub use variants::Variants;
 
 pub use crate::engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,

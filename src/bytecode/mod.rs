@@ -24,7 +24,7 @@ pub mod verify;
 
 pub use artifact::{Bundle, BundleEntry, Bytes, fingerprint, is_artifact};
 #[cfg(feature = "compile")]
-pub use artifact::{Entry, encode};
+pub use artifact::{Entry, encode, encode_specialised};
 pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};

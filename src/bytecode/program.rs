@@ -32,7 +32,8 @@ struct Inner {
     block: Arc<[u32]>,
     layout: Layout,
     pool: Pool,
-    sources: OnceLock<Vec<Arc<Source>>>,
+    /// A residual in an artifact shares those of its original.
+    sources: Arc<OnceLock<Vec<Arc<Source>>>>,
     /// The folder of the sources, unless the program was compiled here: then the sources know it.
     folder: OnceLock<Arc<str>>,
     constants: Constants,
@@ -93,14 +94,17 @@ impl Program {
     /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     #[cfg(feature = "compile")]
     pub(crate) fn residual(parts: &mut Parts, sources: Vec<Arc<Source>>, of: &Program) -> Result<Program> {
-        let mut residual = Self::new(parts, sources)?;
-        let own = residual.start().chunk;
-        if let Some(inner) = Arc::get_mut(&mut residual.inner) {
+        Ok(Self::new(parts, sources)?.paid_as(of))
+    }
+
+    fn paid_as(mut self, of: &Program) -> Self {
+        let own = self.start().chunk;
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
             let ChunkInfo { entry, end, slots, stack, .. } = of.start().paid;
             let words = (end - entry).min(own.end - own.entry);
             inner.start.paid = ChunkInfo { entry: 0, end: words, slots, stack, ..own };
         }
-        Ok(residual)
+        self
     }
 
     /// Verifies the tables in `block`. Their sources are read only when an error needs a position.
@@ -119,6 +123,20 @@ impl Program {
         Ok(Self::verified(dialect, properties, (block, layout), pool, OnceLock::new()))
     }
 
+    /// Makes a program of an artifact the residual of another one in it. Runs do not pay for more code than those of `of`.
+    pub(super) fn into_residual(mut self, of: &Program) -> Self {
+        let names = |program: &Program| {
+            let rows = program.tables().sources.iter();
+            rows.map(|&[name, start, end]| (program.str(name).to_owned(), start, end)).collect::<Vec<_>>()
+        };
+        if names(&self) == names(of)
+            && let Some(inner) = Arc::get_mut(&mut self.inner)
+        {
+            inner.sources = of.inner.sources.clone();
+        }
+        self.paid_as(of)
+    }
+
     fn verified(
         dialect: Dialect,
         properties: Properties,
@@ -129,7 +147,18 @@ impl Program {
         let start = Start::of(&Tables::of(dialect, properties, pool.text(), &block, &layout));
         let (id, folder, constants) = (fresh_id(), OnceLock::new(), Constants::default());
         Self {
-            inner: Arc::new(Inner { id, dialect, properties, start, block, layout, pool, sources, folder, constants }),
+            inner: Arc::new(Inner {
+                id,
+                dialect,
+                properties,
+                start,
+                block,
+                layout,
+                pool,
+                sources: Arc::new(sources),
+                folder,
+                constants,
+            }),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Artifacts: compiled templates as bytes, opened with an engine.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::builder::Engine;
 use super::instance;
 use super::links::{Library, Links};
+use super::residual::KnownInputs;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Bundle, BundleEntry, Bytes, Program};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
@@ -15,6 +17,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 pub struct Artifact {
     engine: Engine,
     bundle: Bundle,
+    known: Option<Arc<KnownInputs>>,
 }
 
 impl Engine {
@@ -40,7 +43,8 @@ impl Engine {
     pub fn open(&self, bytes: impl Into<Bytes>) -> Result<Artifact> {
         let bundle = Bundle::open(bytes)?;
         bundle.entries().iter().try_for_each(|entry| instance::require(entry.program().dialect()))?;
-        Ok(Artifact { engine: self.clone(), bundle })
+        let known = bundle.known().map(|known| KnownInputs::new(known.clone())).transpose()?.map(Arc::new);
+        Ok(Artifact { engine: self.clone(), bundle, known })
     }
 }
 
@@ -55,14 +59,20 @@ impl Artifact {
         &self.bundle
     }
 
-    /// Returns the template `name`.
+    /// Returns the template `name`. If the artifact has a [residual](Template::residual) for it, that runs for inputs that
+    /// give the known values.
     ///
     /// # Errors
     /// `template.unknown`, with the nearest name; `function.unknown` if it calls a function that the engine does not
     /// have.
     pub fn template(&self, name: &str) -> Result<Template> {
         let entries = Entries { bundle: &self.bundle, origin: Origin::Artifact };
-        Links::new(&entries, &self.engine).template(name).map_err(first)
+        let template = Links::new(&entries, &self.engine).template(name).map_err(first)?;
+        let residual = self.bundle.entry(name).and_then(|entry| entry.residual());
+        match (residual, &self.known) {
+            (Some(program), Some(known)) => template.with_residual(program.clone(), known, &self.engine),
+            _ => Ok(template),
+        }
     }
 
     /// Every template, in the order of the names.

@@ -1,12 +1,14 @@
 //! Compiling many templates to one artifact.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::builder::Engine;
 use super::discover::{TemplateSet, dialect_of, unknown_language};
 use super::template::Template;
-use crate::bytecode::{Dialect, encode};
+use crate::bytecode::{Dialect, Entry, encode, encode_specialised};
 use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
+use crate::specialise::Known;
+use crate::value::{Arena, DataMap, InputBuilder, Shapes};
 
 /// Compiled templates to write as an artifact.
 #[derive(Debug)]
@@ -15,6 +17,15 @@ pub struct Bundling {
     /// The names of templates that are executable.
     executable: HashSet<String>,
     strip: bool,
+    specialised: Option<Specialised>,
+}
+
+/// Templates specialised to known inputs.
+#[derive(Debug)]
+struct Specialised {
+    known: DataMap,
+    /// By the name of the original.
+    residuals: HashMap<String, Template>,
 }
 
 impl Engine {
@@ -41,7 +52,7 @@ impl Engine {
             }
         }
         if errors.is_empty() {
-            Ok(Bundling { templates, executable: HashSet::new(), strip: false })
+            Ok(Bundling { templates, executable: HashSet::new(), strip: false, specialised: None })
         } else {
             Err(without_duplicates(errors).into())
         }
@@ -71,6 +82,46 @@ impl Bundling {
         self
     }
 
+    /// Specialises the templates that read one of the `known` inputs, where they can be. The artifact holds each original
+    /// and its [residual](Template::residual), and the known inputs in clear.
+    ///
+    /// # Errors
+    /// `limit.depth`.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::{Data, DataMap};
+    /// let build = Engine::builder().template("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}").build();
+    /// let known = DataMap::from([("env".to_owned(), Data::Str("prod".to_owned()))]);
+    /// let bytes = build.bundle([(Dialect::Tera, "t.tera")])?.specialise(known)?.encode()?;
+    ///
+    /// let artifact = Engine::new().open(bytes)?;
+    /// let entry = &artifact.bundle().entries()[0];
+    /// let words = |program: &dropforge::bytecode::Program| program.words().len();
+    /// assert!(entry.residual().map(words) < Some(words(entry.program())));
+    /// let template = artifact.template("t.tera")?;
+    /// assert_eq!(template.render(&serde_json::json!({"name": "a", "env": "prod"}))?, "a!");
+    /// assert_eq!(template.render(&serde_json::json!({"name": "b", "env": "dev"}))?, "b");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn specialise(mut self, known: DataMap) -> Result<Self> {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let values = InputBuilder::new(&arena, &shapes).data_map(&known)?;
+        let to = values.as_map().map_or(Known::Open, Known::of_map);
+        let all = self.all();
+        let read = all.iter().filter(|(_, template)| template.inputs().iter().any(|name| known.contains_key(*name)));
+        let residual = |(name, template): &(&str, &Template)| Some(((*name).to_owned(), template.specialise(&to)?));
+        let residuals = read.filter_map(residual).collect();
+        self.specialised = Some(Specialised { known, residuals });
+        Ok(self)
+    }
+
+    /// Returns the number of templates with a residual.
+    pub fn specialised(&self) -> usize {
+        self.specialised.as_ref().map_or(0, |specialised| specialised.residuals.len())
+    }
+
     /// Returns the templates.
     pub fn templates(&self) -> &[Template] {
         &self.templates
@@ -84,11 +135,26 @@ impl Bundling {
     /// Encodes the artifact.
     ///
     /// # Errors
-    /// `artifact.name` for a name that an artifact cannot hold; `limit.code` if the templates are too large for one.
+    /// `artifact.name` for a name that an artifact cannot hold; `input.type` for a known value that JSON does not have;
+    /// `limit.code` if the templates are too large for one.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut entries = Vec::new();
-        self.templates.iter().for_each(|template| template.entries(template.name(), &mut entries));
-        entries.iter_mut().for_each(|entry| entry.executable = self.executable.contains(entry.name));
-        encode(&entries, self.strip)
+        let residual = |name: &str| self.specialised.as_ref()?.residuals.get(name).map(Template::program);
+        let entries = self.all().into_iter().map(|(name, template)| Entry {
+            executable: self.executable.contains(name),
+            residual: residual(name),
+            ..template.entry(name)
+        });
+        let entries: Vec<_> = entries.collect();
+        match &self.specialised {
+            Some(specialised) => encode_specialised(&entries, &specialised.known, self.strip),
+            None => encode(&entries, self.strip),
+        }
+    }
+
+    /// Returns the templates and those that they call, by name.
+    fn all(&self) -> Vec<(&str, &Template)> {
+        let mut all = Vec::new();
+        self.templates.iter().for_each(|template| template.all(template.name(), &mut all));
+        all
     }
 }

@@ -136,9 +136,7 @@ impl Engine {
             let template = link(compiled, unit, &mut Links::new(&called, self), unknown_names)?;
             // A cached template has no lints, so one with unknown names would pass where they are errors.
             if !has_errors(&template) {
-                let mut entries = Vec::new();
-                template.entries(unit.entry.name(), &mut entries);
-                cache.keep(&Key::of(dialect, unit), recorder, &entries);
+                cache.keep(&Key::of(dialect, unit), recorder, &template.entries(unit.entry.name()));
             }
             Ok(template)
         };

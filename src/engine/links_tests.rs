@@ -41,8 +41,14 @@ fn tera(name: &str, text: &str) -> Program {
 }
 
 fn artifact(programs: &[Program]) -> Vec<u8> {
-    let entry =
-        |program| Entry { name: Program::name(program), program, escape: false, executable: false, reaches: &[] };
+    let entry = |program| Entry {
+        name: Program::name(program),
+        program,
+        escape: false,
+        executable: false,
+        reaches: &[],
+        residual: None,
+    };
     encode(&programs.iter().map(entry).collect::<Vec<_>>(), false).unwrap()
 }
 
@@ -101,9 +107,7 @@ fn shared_callees_are_linked_once() {
 /// Renders with this much fuel and returns the error.
 fn open_limited(template: &Template, fuel: u64) -> Box<crate::diagnostics::Diagnostic> {
     let engine = Engine::builder().limits(Limits { fuel, ..Limits::default() }).build();
-    let mut entries = Vec::new();
-    template.entries("a", &mut entries);
-    let bytes = encode(&entries, false).unwrap();
+    let bytes = encode(&template.entries("a"), false).unwrap();
     render(&engine.open(bytes).unwrap().template("a").unwrap()).unwrap_err()
 }
 

@@ -33,6 +33,7 @@ mod output_check;
 mod path_from_here;
 #[cfg(feature = "compile")]
 mod precompile;
+mod residual;
 mod template;
 #[cfg(feature = "yaml")]
 mod written;

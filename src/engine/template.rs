@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::builder::Engine;
 use super::instance;
+use super::residual::{Choice, Residual};
 #[cfg(feature = "yaml")]
 use super::written::Written;
 #[cfg(feature = "compile")]
@@ -17,8 +18,6 @@ use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_wit
 use crate::diagnostics::{Code, Diagnostic, Label, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
-#[cfg(feature = "compile")]
-use crate::specialise::Known;
 use crate::value::{InputSpace, Inputs, OutputFormat, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
@@ -32,19 +31,23 @@ pub type RenderError = Box<Diagnostic>;
 /// A compiled template. Cheap to clone, shared between threads. Rendering never parses.
 #[derive(Clone)]
 pub struct Template {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// The output format of documents.
-    format: OutputFormat,
+    pub(super) format: OutputFormat,
+    /// The program that an artifact has beside this one.
+    pub(super) residual: Option<Arc<Residual>>,
+    /// The choice between both.
+    pub(super) choice: Choice,
 }
 
-struct Shared {
-    program: Program,
-    linked: Linked,
-    limits: Limits,
-    capabilities: Capabilities<'static>,
-    files: Option<Arc<Files>>,
-    found: Findings,
-    callees: Callees,
+pub(super) struct Shared {
+    pub(super) program: Program,
+    pub(super) linked: Linked,
+    pub(super) limits: Limits,
+    pub(super) capabilities: Capabilities<'static>,
+    pub(super) files: Option<Arc<Files>>,
+    pub(super) found: Findings,
+    pub(super) callees: Callees,
 }
 
 /// The templates that a program calls, by the names it has for them.
@@ -87,16 +90,15 @@ impl Template {
     /// # Errors
     /// `function.unknown`, with the nearest available name.
     pub(super) fn link(program: Program, found: Findings, engine: &Engine, callees: Callees) -> Result<Self> {
-        let registry = engine.registry(program.dialect());
-        let linked = registry.link_with(program.imports(), &mut |name| match callees.get(name) {
-            Some(template) => Ok(template.clone().into_callee(name)),
-            None => Err(registry.unknown(ImportKind::Template, name)),
-        });
-        let linked = linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))?;
+        let linked = linked(&program, engine, &callees)?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         let files = engine.shared.files.clone();
         let format = instance::default_format(program.dialect());
-        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, files, found, callees }), format })
+        Ok(Self::new(Shared { program, linked, limits, capabilities, files, found, callees }, format))
+    }
+
+    pub(super) fn new(shared: Shared, format: OutputFormat) -> Self {
+        Self { shared: Arc::new(shared), format, residual: None, choice: Choice::default() }
     }
 
     /// Returns the template with another output format for documents. A template that writes text is unaffected
@@ -125,34 +127,6 @@ impl Template {
     /// than text.
     pub fn gives_documents(&self) -> bool {
         self.dialect().answers_documents()
-    }
-
-    /// Returns the template specialised to inputs that are known before a render, or `None` if it cannot be, or not within
-    /// the budgets of [`specialise`](crate::specialise). With inputs that agree with `known`, it gives the same text, or
-    /// fails with the same error. It may use less fuel, memory and depth.
-    ///
-    /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::specialise::Known;
-    /// use dropforge::value::{Arena, Value};
-    /// let template = Engine::new().compile(Dialect::Tera, "t", "{% if env == 'prod' %}{{ name }}{% endif %}.")?;
-    /// let arena = Arena::new();
-    /// let known = Known::Fields(vec![("env", Known::Value(arena.text("prod")))]);
-    /// let specialised = template.specialise(&known).expect("a small program");
-    /// let inputs = serde_json::json!({"env": "prod", "name": "api"});
-    /// assert_eq!(specialised.render(&inputs)?, template.render(&inputs)?);
-    /// assert!(specialised.program().words().len() < template.program().words().len());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg(feature = "compile")]
-    pub fn specialise(&self, known: &Known<'_>) -> Option<Self> {
-        let program = instance::specialised(self.run(Inputs::new(Value::Null)), known)?;
-        let Shared { linked, limits, capabilities, files, found, callees, .. } = &*self.shared;
-        let found = Findings { lints: found.lints.clone(), reaches: found.reaches.clone(), ..*found };
-        let (linked, limits, files) = (linked.clone(), limits.clone(), files.clone());
-        let (capabilities, callees) = (*capabilities, callees.clone());
-        let shared = Shared { program, linked, limits, capabilities, files, found, callees };
-        Some(Self { shared: Arc::new(shared), format: self.format })
     }
 
     /// Renders the documents as values. They live until the session is used again.
@@ -233,7 +207,7 @@ impl Template {
         hooks: &mut H,
     ) -> Result<()> {
         let before = out.len();
-        let result = instance::render(session, self.run(inputs), self.format, out, hooks);
+        let result = instance::render(session, self.chosen(inputs), self.format, out, hooks);
         if result.is_err() {
             out.truncate(before);
         }
@@ -244,7 +218,7 @@ impl Template {
     #[cfg(feature = "checked")]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         let before = out.len();
-        let result = instance::render_checked(session, self.run(inputs), self.format, out);
+        let result = instance::render_checked(session, self.chosen(inputs), self.format, out);
         if result.is_err() {
             out.truncate(before);
         }
@@ -279,11 +253,11 @@ impl Template {
         let (mut again, mut written) = (String::new(), Written::default());
         let rendered = self.render_hooked(session, inputs, &mut again, &mut written);
         written.end(again.len());
-        let is_same = rendered.is_ok() && again == text;
+        let (is_same, program) = (rendered.is_ok() && again == text, self.chosen(inputs).program);
         for error in errors {
             error.template.get_or_insert_with(|| self.name().to_owned());
             let at = error.primary().filter(|_| is_same).map(|label| label.span.start as usize);
-            if let Some((source, span)) = at.and_then(|at| written.place(self.program(), at)) {
+            if let Some((source, span)) = at.and_then(|at| written.place(program, at)) {
                 error.labels.push(Label { source: source.clone(), span, text: "written here".to_owned() });
             }
         }
@@ -299,7 +273,7 @@ impl Template {
         (&self.shared.program, &self.shared.linked)
     }
 
-    fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
+    pub(super) fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
         let Shared { program, linked, limits, files, .. } = &*self.shared;
         let capabilities = files.iter().fold(self.shared.capabilities, |all, files| all.with_files(files));
         Run { program, linked, inputs, limits, capabilities, budgets: None }
@@ -310,8 +284,9 @@ impl Template {
     #[cfg(feature = "compile")]
     pub fn memory(&self) -> usize {
         let Shared { program, found, .. } = &*self.shared;
+        let residual = self.residual.as_ref().map_or(0, |residual| residual.program.memory());
         let lints: usize = found.lints.iter().map(|lint| LINT + 4 * lint.message.len()).sum();
-        size_of::<Shared>() + program.memory() + program.imports().len() * size_of::<[usize; 4]>() + lints
+        size_of::<Shared>() + program.memory() + residual + program.imports().len() * size_of::<[usize; 4]>() + lints
     }
 
     /// Returns the limits it renders under.
@@ -357,17 +332,26 @@ impl Template {
 
     /// Returns the template as an artifact entry.
     #[cfg(feature = "compile")]
-    fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
-        Entry { name, program: self.program(), escape: self.escapes(), executable: false, reaches: self.reaches() }
+    pub(super) fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
+        let (program, escape, reaches) = (self.program(), self.escapes(), self.reaches());
+        Entry { name, program, escape, executable: false, reaches, residual: None }
     }
 
-    /// Adds the template and its callees to the entries of an artifact, each once.
+    /// Returns the template and its callees as entries of an artifact, each once.
     #[cfg(feature = "compile")]
-    pub(super) fn entries<'t>(&'t self, name: &'t str, to: &mut Vec<Entry<'t>>) {
+    pub(super) fn entries<'t>(&'t self, name: &'t str) -> Vec<Entry<'t>> {
+        let mut all = Vec::new();
+        self.all(name, &mut all);
+        all.into_iter().map(|(name, template)| template.entry(name)).collect()
+    }
+
+    /// Adds the template and its callees to those of an artifact, each once.
+    #[cfg(feature = "compile")]
+    pub(super) fn all<'t>(&'t self, name: &'t str, to: &mut Vec<(&'t str, &'t Template)>) {
         // Two templates with one name but different languages are an error of the artifact.
-        if !to.iter().any(|one| one.name == name && one.program.dialect() == self.dialect()) {
-            to.push(self.entry(name));
-            self.shared.callees.iter().for_each(|(name, callee)| callee.entries(name, to));
+        if !to.iter().any(|(one, template)| *one == name && template.dialect() == self.dialect()) {
+            to.push((name, self));
+            self.shared.callees.iter().for_each(|(name, callee)| callee.all(name, to));
         }
     }
 
@@ -398,6 +382,19 @@ impl Template {
     pub fn disassemble_with_lines(&self) -> String {
         disassemble_with_lines(self.program())
     }
+}
+
+/// Links a program to the functions of `engine`, and to the templates it calls.
+///
+/// # Errors
+/// `function.unknown`, with the nearest available name.
+pub(super) fn linked(program: &Program, engine: &Engine, callees: &Callees) -> Result<Linked> {
+    let registry = engine.registry(program.dialect());
+    let linked = registry.link_with(program.imports(), &mut |name| match callees.get(name) {
+        Some(template) => Ok(template.clone().into_callee(name)),
+        None => Err(registry.unknown(ImportKind::Template, name)),
+    });
+    linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))
 }
 
 /// Converts the inputs of a render.

@@ -9,7 +9,10 @@ use super::request::{RenderOutcome, RenderRequest};
 use super::scratch::Scratch;
 use crate::error::Result;
 use crate::fair::Load;
+use crate::model::TemplateVersion;
+use crate::objects::ParameterSet;
 use crate::review::Review;
+use dropforge::bulk::{Layers, Variants};
 
 /// Compiles, caches and renders templates. Cheap to clone and shared between threads.
 ///
@@ -93,6 +96,23 @@ impl Renderer {
         let compiler = self.compiler.clone();
         let job = move |scratch: &mut Scratch| then(&request, compiler.render(&request, scratch)?);
         self.pool.run(job).await?
+    }
+
+    /// Specialises a template to shared parameters for many sets, on a thread of the pool. `None` if that does not pay, or
+    /// exceeds the limits of a render.
+    ///
+    /// # Errors
+    /// Same as [`Renderer::render`].
+    pub(crate) async fn variants(
+        &self,
+        template: TemplateVersion,
+        shared: Arc<Layers>,
+        sets: Arc<[ParameterSet]>,
+    ) -> Result<Option<Variants>> {
+        let compiler = self.compiler.clone();
+        let job = move |scratch: &mut Scratch| compiler.variants(&template, &shared, &sets, scratch);
+        let variants = self.pool.run(job).await??;
+        Ok(variants.filter(|variants| variants.specialisation().specialised() > 0))
     }
 
     /// Runs anything that computes on a thread of the pool, when it is the caller's turn.

@@ -1,7 +1,9 @@
 //! One render: validation, matching and rendering.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
@@ -11,12 +13,14 @@ use super::pool::busy;
 use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
+use crate::objects::ParameterSet;
 use crate::review::{Finding, PARAMETERS_ONLY};
 use crate::store::Metadata;
 use crate::{matching, parameters, validation};
-use dropforge::bulk::{Cluster, Layers};
+use dropforge::bulk::{Cluster, Layers, Variants};
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::value::{Data, Inputs, Value};
+use dropforge::engine::Template;
+use dropforge::value::{Data, DataMap, Inputs, Value};
 
 /// A template, a stack and parameters to render.
 #[derive(Debug, Clone)]
@@ -31,6 +35,8 @@ pub struct RenderRequest {
     pub parameters: Box<RawValue>,
     /// Shared parameters below these.
     pub shared: Option<Arc<Layers>>,
+    /// The template specialised to the shared parameters, for many requests with the same ones.
+    pub variants: Option<Arc<Variants>>,
     /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
     /// `true` if a rendered text that is not YAML is a failure, not a warning.
@@ -61,7 +67,8 @@ impl Compiler {
             request.stack_metadata.as_ref().and_then(|stack| matching::check(&request.template_metadata, stack).err());
         // Without readable parameters there is nothing to render.
         let rendered = parameters.as_ref().map(|parameters| {
-            render_text(&compiled, &parameters.text, request.check_output, scratch)
+            let template = chosen(&compiled, request, parameters);
+            render_text(template, &parameters.text, request.check_output, scratch)
                 .map_err(|error| compiled.schema().redact_error(&parameters.json, error))
         });
         let (text, failed) = match rendered.transpose() {
@@ -83,15 +90,28 @@ impl Compiler {
 struct Parameters {
     text: String,
     json: Json,
+    /// Those of the request alone, if they were merged over shared ones.
+    own: Option<DataMap>,
+}
+
+/// Returns the template for these parameters: the specialised one if they leave the shared ones that it knows.
+fn chosen<'c>(compiled: &'c Compiled, request: &'c RenderRequest, parameters: &Parameters) -> &'c Template {
+    match (&request.variants, &parameters.own) {
+        // Defaults may be filled in at any known path.
+        (Some(variants), Some(own)) if !request.defaults => variants.template(own),
+        _ => compiled.template(),
+    }
 }
 
 /// Parses and validates the parameters. Invalid ones are returned too if they can be read.
 fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
     let schema = compiled.schema();
-    let merged = with_shared(request.parameters.get(), request.shared.as_deref());
-    let filled = merged.and_then(|text| if request.defaults { schema.with_defaults(&text) } else { Ok(text) });
-    let read = filled.and_then(|text| parameters::read(&text).map(|json| Parameters { text, json }));
-    match read {
+    let read = || {
+        let (text, own) = with_shared(request.parameters.get(), request.shared.as_deref())?;
+        let text = if request.defaults { schema.with_defaults(&text)? } else { text };
+        Ok(Parameters { json: parameters::read(&text)?, text, own })
+    };
+    match read() {
         Err(error) => (None, Some(error)),
         Ok(parameters) => {
             let error = match schema.violations(&parameters.json) {
@@ -103,28 +123,67 @@ fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Par
     }
 }
 
-/// Returns the parameters in `text`, merged over the shared ones. Text that is not a map is left to validation.
-fn with_shared(text: &str, shared: Option<&Layers>) -> Result<String> {
-    let own = shared.and_then(|_| serde_json::from_str::<Data>(text).ok()).and_then(Data::into_map);
-    let (Some(shared), Some(own)) = (shared, own) else { return Ok(text.to_owned()) };
-    let merged = shared.merged(&Cluster::new("", own)).map_err(failed)?;
-    serde_json::to_string(&Data::Map(merged))
-        .map_err(|error| CatalogError::new(ErrorKind::Internal, "internal_error", error.to_string()))
+/// Returns the parameters in `text`, merged over the shared ones, and those of `text` alone. Text that is not a map is left
+/// to validation.
+fn with_shared(text: &str, shared: Option<&Layers>) -> Result<(String, Option<DataMap>)> {
+    let own = shared.and_then(|_| parse_map(text));
+    let (Some(shared), Some(own)) = (shared, own) else { return Ok((text.to_owned(), None)) };
+    let merged = shared.merged(&Cluster::new("", own.clone())).map_err(failed)?;
+    match serde_json::to_string(&Data::Map(merged)) {
+        Ok(text) => Ok((text, Some(own))),
+        Err(error) => Err(CatalogError::new(ErrorKind::Internal, "internal_error", error.to_string())),
+    }
 }
 
-fn render_text(compiled: &Compiled, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {
+/// Returns the map in a JSON text.
+fn parse_map(text: &str) -> Option<DataMap> {
+    serde_json::from_str::<Data>(text).ok().and_then(Data::into_map)
+}
+
+/// Maximum bytes of sets of parameters to look at before a template is specialised.
+const LOOKED_AT: usize = 4 << 20;
+
+/// Memory and time that specialising a template may take.
+const MEMORY: u64 = 64 << 20;
+const TIME: Duration = Duration::from_secs(2);
+
+impl Compiler {
+    /// Specialises a template to shared parameters for many sets, as a run of `stamp` does. `None` if the limits of a
+    /// render leave too little memory or time.
+    pub(super) fn variants(
+        &self,
+        template: &TemplateVersion,
+        shared: &Layers,
+        sets: &[ParameterSet],
+        scratch: &Scratch,
+    ) -> Result<Option<Variants>> {
+        let limits = scratch.limits(scratch.memory);
+        if limits.memory < MEMORY || limits.time.is_some_and(|time| time < TIME) {
+            return Ok(None);
+        }
+        let compiled = self.compiled(&template.template_content, &template.parameters_schema)?;
+        let left = Cell::new(LOOKED_AT);
+        let inputs = |at: usize| {
+            let text = sets.get(at)?.parameters.get();
+            left.set(left.get().checked_sub(text.len())?);
+            parse_map(text)
+        };
+        Ok(Some(Variants::new(compiled.template(), shared, sets.len(), &inputs)))
+    }
+}
+
+fn render_text(template: &Template, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {
     let mut space = scratch.inputs.take().unwrap_or_default();
     let result = space.with(|builder| {
         let inputs = builder.json(builder.arena().copy_str(parameters)).map_err(failed)?;
-        render_inputs(compiled, inputs, check_output, scratch)
+        render_inputs(template, inputs, check_output, scratch)
     });
     scratch.inputs = Some(space);
     result
 }
 
-fn render_inputs(compiled: &Compiled, inputs: Value<'_>, check_output: bool, scratch: &mut Scratch) -> Result<String> {
+fn render_inputs(template: &Template, inputs: Value<'_>, check_output: bool, scratch: &mut Scratch) -> Result<String> {
     let mut text = String::new();
-    let template = compiled.template();
     template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;
     validation::yaml(&text)?;
     if check_output {

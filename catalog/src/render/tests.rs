@@ -7,7 +7,10 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::error::{CatalogError, Result};
 use crate::model::TemplateVersion;
+use crate::objects::ParameterSet;
 use crate::store::{Metadata, new_id};
+use dropforge::bulk::{Layers, Merge};
+use dropforge::value::DataMap;
 
 pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     let now = Utc::now();
@@ -32,6 +35,7 @@ pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRe
         parameters,
         defaults: false,
         shared: None,
+        variants: None,
         check_output: false,
     }
 }
@@ -283,4 +287,44 @@ fn hostile_templates_are_refused_and_never_panic() {
         "{% set a = 'xxxxxxxxxxxxxxxx' %}{% for i in range(end=60) %}{% set_global a = a ~ a %}{% endfor %}{{ a }}";
     let error = failure(bomb, "{}");
     assert!(error.details.unwrap()["diagnostics"][0]["name"].as_str().unwrap().starts_with("limit."));
+}
+
+/// Specialises a template for so many sets. Returns the text for inputs that leave what is shared, and for others.
+fn specialised(options: &Options, count: usize) -> Option<[String; 2]> {
+    let renderer = Renderer::new(options);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let shared: DataMap = serde_json::from_value(json!({"env": "prod", "more": [1, 2]})).unwrap();
+    let shared = Arc::new(Layers::new([shared], Vec::new(), Merge::Deep));
+    let parameters = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+    let set = |at| ParameterSet { name: None, stack_id: None, parameters: parameters(&format!("{{\"name\": {at}}}")) };
+    let sets: Arc<[ParameterSet]> = (0..count).map(set).collect();
+    let content = "{{ name }}-{{ env }}{% for n in more %}{{ n }}{% endfor %}";
+    let given = request(content, "{}", "{}");
+    let variants = runtime.block_on(renderer.variants(given.template.clone(), shared.clone(), sets)).unwrap();
+    let variants = Arc::new(variants?);
+    assert!(variants.memory() > 0);
+    let render = |text: &str| {
+        let given = given.clone();
+        let (variants, shared) = (Some(variants.clone()), Some(shared.clone()));
+        let request = RenderRequest { parameters: parameters(text), variants, shared, ..given };
+        runtime.block_on(renderer.render(request)).unwrap().text.unwrap()
+    };
+    let own = serde_json::from_str(r#"{"name": 7}"#).unwrap();
+    let words = |own: &DataMap| variants.template(own).program().words().len();
+    assert!(words(&own) < words(&serde_json::from_str(r#"{"env": "dev"}"#).unwrap()));
+    Some([render(r#"{"name": 7}"#), render(r#"{"name": 8, "env": "dev"}"#)])
+}
+
+#[test]
+fn templates_are_specialised_for_many_sets_within_the_limits() {
+    let options = Options { threads: 1, ..Options::default() };
+    assert_eq!(specialised(&options, 1_000), Some(["7-prod12".to_owned(), "8-dev12".to_owned()]));
+    assert_eq!(specialised(&options, 10_000), specialised(&options, 1_000));
+    for (options, count) in [
+        (options.clone(), 100),
+        (Options { memory: 1 << 20, ..options.clone() }, 1_000),
+        (Options { deadline: std::time::Duration::from_secs(1), ..options }, 1_000),
+    ] {
+        assert_eq!(specialised(&options, count), None, "{options:?} {count}");
+    }
 }

@@ -67,6 +67,7 @@ keys! {
     "" "include-root" => "include-root", Kind::Path, COMMANDS;
     "" "declare" => "declare", Kind::Texts, COMMANDS;
     "" "cache-dir" => "cache-dir", Kind::Path, COMMANDS;
+    "" "no-specialise" => "no-specialise", Kind::Flag, STAMP;
     "output" "dir" => "output", Kind::Path, STAMP;
     "output" "layout" => "layout", Kind::Text, STAMP;
     "output" "no-check-output" => "no-check-output", Kind::Flag, COMMANDS;

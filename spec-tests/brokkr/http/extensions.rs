@@ -117,6 +117,51 @@ fn stamped_sets_are_merged_over_shared_parameters() {
 }
 
 #[test]
+fn a_template_that_is_specialised_for_many_sets_gives_the_same_lines() {
+    let server = Running::new();
+    let content = "name: {{ name }}\n{% if env == 'prod' %}image: {{ image.name }}:{{ image.tag }}\n{% endif %}\
+                   {% for p in ports %}p{{ p }}: {{ p / size }}\n{% endfor %}{{ extra }}\n";
+    let template = server.template_of(&server.admin, "web", content, "{}");
+    let path = format!("/api/v1/templates/{template}/stamp");
+    let set = |n: usize| {
+        let mut parameters = json!({ "name": format!("c{n}"), "size": 1 + n % 3, "extra": "x: 1" });
+        match n % 20 {
+            7 => parameters["image"] = json!({ "tag": "own" }),
+            8 => parameters["image"] = Json::Null,
+            9 => parameters["ports"] = json!("none"),
+            10 => parameters["size"] = json!("many"),
+            11 => parameters["extra"] = json!("x: [1"),
+            12 => drop(parameters.as_object_mut().map(|map| map.remove("size"))),
+            13 => parameters = json!([1]),
+            _ => {}
+        }
+        json!({ "name": format!("s{n}"), "parameters": parameters })
+    };
+    let shared = json!({ "env": "prod", "image": { "name": "web", "tag": "v1" }, "ports": [80, 443] });
+    for merge in ["deep", "replace"] {
+        let stamped = |from: usize, to: usize| -> Vec<Json> {
+            let sets: Vec<Json> = (from..to).map(set).collect();
+            let body = json!({ "sets": sets, "shared": shared, "merge": merge });
+            let reply = server.send(&server.admin, "POST", &path, &body);
+            let line = |line: &str| {
+                let mut line: Json = serde_json::from_str(line).unwrap();
+                line["index"] = json!(line["index"].as_u64().unwrap() + from as u64);
+                line
+            };
+            reply.has(200).text().lines().map(line).collect()
+        };
+        let few: Vec<Json> = (0..500).step_by(100).flat_map(|from| stamped(from, from + 100)).collect();
+        let many = stamped(0, 500);
+        assert_eq!((few.len(), many.len()), (500, 500));
+        for (few, many) in few.iter().zip(&many) {
+            assert_eq!(few, many, "{merge}");
+        }
+        let failed = many.iter().filter(|line| line["status"] != 200).count();
+        assert!((50..400).contains(&failed), "{failed} failed");
+    }
+}
+
+#[test]
 fn a_stamped_text_has_to_be_yaml() {
     let server = Running::new();
     let template = server.template_of(&server.admin, "web", "a: 1\nn: {{ v }}\n", "{}");

@@ -6,6 +6,7 @@ use dropforge::dialect::hcl::syntax::parser::{Parsed, parse_expression, parse_te
 use dropforge::dialect::hcl::syntax::tree::ExprId;
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::{Expression, builtins};
+use dropforge::engine::{Dialect, Engine};
 use dropforge::function::{
     Admits, Body, Builtin, Capabilities, Fault, Params, Positional, PositionalBody, PositionalParam, Registry,
     ResultType,
@@ -16,6 +17,7 @@ use dropforge::value::{Arena, Inputs, Type, Value};
 use dropforge::vm::Space;
 
 use super::encoding::{Check, Row, diagnostics, value, want};
+use crate::specialised::agrees_for;
 
 /// Evaluates an expression.
 pub fn expression(row: &Row<'_>) -> Check {
@@ -25,6 +27,17 @@ pub fn expression(row: &Row<'_>) -> Check {
 /// Evaluates a template.
 pub fn template(row: &Row<'_>) -> Check {
     evaluates(row, parse_template)
+}
+
+/// Compares the text of a row with that of the specialised row, if it is a template of ours.
+pub fn specialised(row: &Row<'_>) -> Check {
+    let Ok(text) = String::from_utf8(row.input()?) else { return Ok(()) };
+    let text = if row.text("kind")? == "expression" { format!("-${{{text}}}") } else { text };
+    let space = Space::new();
+    match (Engine::new().compile(Dialect::Hcl, "row", &text), inputs(space.arena(), row)) {
+        (Ok(template), Ok(inputs)) => agrees_for(&template, inputs),
+        _ => Ok(()),
+    }
 }
 
 /// Calls a function with values. Its source position does not matter.

@@ -21,6 +21,7 @@ use std::path::Path;
 use dropforge::dialect::hcl::values::json::Json;
 
 use crate::report::Outcome;
+use crate::specialised;
 use encoding::{Check, Row};
 
 /// Runs the rows of a file.
@@ -40,6 +41,9 @@ fn run_row(row: &Row<'_>) -> Outcome {
         return Outcome::Skip(format!("{kind}: {why}"));
     }
     match run_kind(kind, row) {
+        Some(Ok(())) if matches!(kind, "expression" | "template") => {
+            specialised::also(Outcome::Pass, || evaluation::specialised(row))
+        }
         Some(Ok(())) => Outcome::Pass,
         Some(Err(why)) => Outcome::Fail(why),
         None => Outcome::Skip(format!("{kind}: not run yet")),

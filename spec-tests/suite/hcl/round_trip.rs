@@ -59,11 +59,11 @@ fn answers(program: &Program, chunks: usize, places: bool) -> Vec<String> {
 
 /// Returns the program after a round trip through an artifact.
 fn read_back(program: &Program, strip: bool) -> Program {
-    let entry = Entry { name: "t", program, escape: false, executable: false, reaches: &[] };
+    let entry = Entry { name: "t", program, escape: false, executable: false, reaches: &[], residual: None };
     let bytes = encode(&[entry], strip).expect("an artifact");
     let bundle = Bundle::open(bytes.clone()).expect("it opens");
     let read = bundle.entries()[0].program().clone();
-    let entry = Entry { name: "t", program: &read, escape: false, executable: false, reaches: &[] };
+    let entry = Entry { name: "t", program: &read, escape: false, executable: false, reaches: &[], residual: None };
     assert!(encode(&[entry], strip).expect("an artifact") == bytes, "what was read is written as it was");
     read
 }

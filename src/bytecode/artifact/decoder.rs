@@ -15,8 +15,9 @@ impl<'b> Decoder<'b> {
         Self { bytes, at: 0 }
     }
 
+    /// Returns the error of bytes that are not what they should be.
     #[cold]
-    fn damaged(&self, what: &str) -> Box<Diagnostic> {
+    pub fn damaged(&self, what: &str) -> Box<Diagnostic> {
         let at = self.at;
         Diagnostic::new(Code::ArtifactEncoding, format!("the artifact is damaged at byte {at}: {what}"))
             .with_help("compile it again")

@@ -10,7 +10,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 pub(super) const MAGIC: &str = "dropforge artifact";
 
 /// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
-pub(super) const FORMAT: u64 = 5;
+pub(super) const FORMAT: u64 = 6;
 
 /// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
@@ -24,7 +24,7 @@ pub(super) fn checksum(bytes: &[u8]) -> [u8; DIGEST] {
 }
 
 /// The number of entries of a file's map.
-const ENTRIES: u8 = 9;
+const ENTRIES: u8 = 10;
 
 /// Returns `true` if a file that begins with `head` is an artifact of any version, even a damaged one. No text file
 /// begins like this.

@@ -12,9 +12,12 @@
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
 //! | `digest` | bin 16 | XXH3 of all following bytes (those before it are the same in every file of a version) |
 //! | `stripped` | bool | `true` without spans and source texts |
-//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (the number of words of each table) |
+//! | `known` | str | the inputs that the residuals know, as a JSON object in clear; empty without residuals |
+//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
 //! | `text` | str | sources, and the names, constants and messages that are not part of them |
-//! | `words` | bin | the tables of all templates |
+//! | `words` | bin | the tables of all templates, the residual of each behind its program |
+//!
+//! A program and a residual are maps: `caches`, `memos`, `lenient`, `sections` (the number of words of each table).
 //!
 //! It is written with `rmp-serde` and read by a decoder that accepts only that encoding (shortest forms, these keys,
 //! nothing after the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,
@@ -28,7 +31,7 @@
 //! use dropforge::bytecode::{Bundle, Entry, encode};
 //! use dropforge::engine::{Dialect, Engine};
 //! let template = Engine::new().compile(Dialect::Tera, "hello.tera", "Hello {{ name }}!")?;
-//! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, executable: false, reaches: &[] };
+//! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, executable: false, reaches: &[], residual: None };
 //! let bytes = encode(&[entry], false)?;
 //! let bundle = Bundle::open(bytes)?;
 //! assert_eq!(bundle.entries()[0].inputs(), ["name"]);
@@ -39,6 +42,7 @@
 mod decoder;
 mod fingerprint;
 mod format;
+mod known;
 mod open;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
@@ -49,4 +53,4 @@ pub use fingerprint::fingerprint;
 pub use format::is_artifact;
 pub use open::{Bundle, BundleEntry, Bytes};
 #[cfg(feature = "compile")]
-pub use write::{Entry, encode};
+pub use write::{Entry, encode, encode_specialised};

@@ -11,7 +11,9 @@ use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::fingerprint::fingerprint;
 use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, is_name};
+use super::known;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::DataMap;
 
 /// The bytes of an artifact. Text is borrowed from static bytes.
 #[derive(Clone)]
@@ -73,6 +75,7 @@ pub struct Bundle {
 struct Inner {
     digest: [u8; DIGEST],
     stripped: bool,
+    known: Option<Arc<DataMap>>,
     len: usize,
     entries: Vec<BundleEntry>,
 }
@@ -86,6 +89,7 @@ pub struct BundleEntry {
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
     program: Program,
+    residual: Option<Program>,
 }
 
 impl BundleEntry {
@@ -128,6 +132,11 @@ impl BundleEntry {
     pub fn program(&self) -> &Program {
         &self.program
     }
+
+    /// Returns the program specialised to the [known inputs](Bundle::known) of the bundle.
+    pub fn residual(&self) -> Option<&Program> {
+        self.residual.as_ref()
+    }
 }
 
 impl Bundle {
@@ -153,20 +162,12 @@ impl Bundle {
             _ => Pool::Shared(file.text.into()),
         };
         let block: Arc<[u32]> = file.words.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let (stripped, len) = (file.stripped, slice.len());
-        let mut start = 0;
-        let entries = file.templates.into_iter().map(|template| {
-            let layout = Layout::of_lengths(start, template.sections)
-                .filter(|layout| layout.range().end <= block.len())
-                .ok_or_else(|| Rule::V15.broken("tables do not consist of whole rows, or leave the words"))?;
-            start = layout.range().end;
-            template.entry((block.clone(), layout), pool.clone(), rules)
-        });
+        let (stripped, known, len) = (file.stripped, file.known.map(Arc::new), slice.len());
+        let mut words = Words { block, pool, start: 0, rules };
+        let entries = file.templates.into_iter().map(|template| template.entry(&mut words));
         let entries = entries.collect::<Result<Vec<_>>>()?;
-        if start != block.len() && rules.has(Rule::V15) {
-            return Err(Rule::V15.broken("there are words that belong to no table"));
-        }
-        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, len, entries }) })
+        words.end()?;
+        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, known, len, entries }) })
     }
 
     /// Returns the templates, sorted by name.
@@ -194,6 +195,11 @@ impl Bundle {
     /// Returns `true` if the bundle has no spans and source texts.
     pub fn stripped(&self) -> bool {
         self.inner.stripped
+    }
+
+    /// Returns the inputs that the residuals of its templates know.
+    pub fn known(&self) -> Option<&Arc<DataMap>> {
+        self.inner.known.as_ref()
     }
 
     /// Returns the size in bytes.
@@ -239,6 +245,7 @@ fn text_of(all: &'static [u8], text: &str) -> &'static str {
 /// A decoded file whose programs have not been verified.
 struct File<'b> {
     stripped: bool,
+    known: Option<DataMap>,
     templates: Vec<Template<'b>>,
     text: &'b str,
     words: &'b [u8],
@@ -251,6 +258,12 @@ struct Template<'b> {
     executable: bool,
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
+    program: Tables,
+    residual: Option<Tables>,
+}
+
+/// The properties of a program and the number of words of each of its tables.
+struct Tables {
     properties: Properties,
     sections: [usize; SECTIONS],
 }
@@ -261,24 +274,26 @@ impl<'b> File<'b> {
         head(&mut decoder)?;
         decoder.key("stripped")?;
         let stripped = decoder.bool()?;
+        decoder.key("known")?;
+        let known = known::read(&mut decoder)?;
         decoder.key("templates")?;
         let mut templates: Vec<Template<'b>> = Vec::new();
         for _ in 0..decoder.array()? {
             let last = templates.last().map(|template| template.name);
-            templates.push(Template::read(&mut decoder, last, rules)?);
+            templates.push(Template::read(&mut decoder, last, (rules, known.is_some()))?);
         }
         decoder.key("text")?;
         let text = decoder.str()?;
         decoder.key("words")?;
         let words = decoder.bin()?;
         decoder.end()?;
-        Ok(Self { stripped, templates, text, words })
+        Ok(Self { stripped, known, templates, text, words })
     }
 }
 
 impl<'b> Template<'b> {
-    fn read(decoder: &mut Decoder<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
-        decoder.map(10)?;
+    fn read(decoder: &mut Decoder<'b>, last: Option<&str>, (rules, is_known): (Rules, bool)) -> Result<Self> {
+        decoder.map(8)?;
         decoder.key("name")?;
         let name = sorted_name(decoder.str()?, last, rules)?;
         decoder.key("dialect")?;
@@ -291,6 +306,34 @@ impl<'b> Template<'b> {
         let digest = decoder.bytes()?;
         decoder.key("reaches")?;
         let reaches = reaches(decoder, rules)?;
+        decoder.key("program")?;
+        let program = Tables::read(decoder)?;
+        decoder.key("residual")?;
+        let residual = match decoder.array()? {
+            0 => None,
+            1 if is_known => Some(Tables::read(decoder)?),
+            _ => return Err(decoder.damaged("a program is specialised to nothing, or twice")),
+        };
+        Ok(Self { name, dialect, escape, executable, digest, reaches, program, residual })
+    }
+
+    fn entry(self, words: &mut Words) -> Result<BundleEntry> {
+        let Self { name, dialect, escape, executable, digest, reaches, program, residual } = self;
+        let mut verified = |tables| {
+            words.program(dialect, tables).map_err(|error| {
+                let name = name.escape_debug();
+                error.with_note(format!("in the template `{name}` of the artifact")).with_help("compile it again")
+            })
+        };
+        let program = verified(program)?;
+        let residual = residual.map(verified).transpose()?.map(|residual| residual.into_residual(&program));
+        Ok(BundleEntry { name: name.into(), escape, executable, digest, reaches, program, residual })
+    }
+}
+
+impl Tables {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
+        decoder.map(4)?;
         decoder.key("caches")?;
         let caches = decoder.narrow()?;
         decoder.key("memos")?;
@@ -299,17 +342,35 @@ impl<'b> Template<'b> {
         let lenient = decoder.bool()?;
         decoder.key("sections")?;
         let sections = sections(decoder)?;
-        let properties = Properties { caches, memos, lenient };
-        Ok(Self { name, dialect, escape, executable, digest, reaches, properties, sections })
+        Ok(Self { properties: Properties { caches, memos, lenient }, sections })
+    }
+}
+
+/// The tables of all programs, read in order.
+struct Words {
+    block: Arc<[u32]>,
+    pool: Pool,
+    /// The first word of the next program.
+    start: usize,
+    rules: Rules,
+}
+
+impl Words {
+    /// Verifies the next program.
+    fn program(&mut self, dialect: Dialect, Tables { properties, sections }: Tables) -> Result<Program> {
+        let layout = Layout::of_lengths(self.start, sections)
+            .filter(|layout| layout.range().end <= self.block.len())
+            .ok_or_else(|| Rule::V15.broken("tables do not consist of whole rows, or leave the words"))?;
+        self.start = layout.range().end;
+        Program::of_block(dialect, properties, (self.block.clone(), layout), self.pool.clone(), self.rules)
     }
 
-    fn entry(self, block: (Arc<[u32]>, Layout), pool: Pool, rules: Rules) -> Result<BundleEntry> {
-        let Self { name, dialect, escape, executable, digest, reaches, properties, .. } = self;
-        let program = Program::of_block(dialect, properties, block, pool, rules).map_err(|error| {
-            let name = name.escape_debug();
-            error.with_note(format!("in the template `{name}` of the artifact")).with_help("compile it again")
-        })?;
-        Ok(BundleEntry { name: name.into(), escape, executable, digest, reaches, program })
+    /// Checks that all words belong to a program.
+    fn end(&self) -> Result<()> {
+        match self.start != self.block.len() && self.rules.has(Rule::V15) {
+            true => Err(Rule::V15.broken("there are words that belong to no table")),
+            false => Ok(()),
+        }
     }
 }
 

@@ -9,8 +9,9 @@ use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::open::Bytes;
 use super::write::seal;
-use super::{Bundle, Entry, encode};
+use super::{Bundle, Entry, encode, encode_specialised};
 use crate::diagnostics::{Code, Result};
+use crate::value::{Data, DataMap};
 
 fn program() -> Program {
     let mut parts = Parts {
@@ -42,7 +43,8 @@ fn program() -> Program {
 fn resealed(from: &[u8], to: &[u8]) -> Vec<u8> {
     let program = program();
     let reaches = ["x".to_owned(), "y".to_owned()];
-    let entry = |name| Entry { name, program: &program, escape: false, executable: false, reaches: &reaches };
+    let entry =
+        |name| Entry { name, program: &program, escape: false, executable: false, reaches: &reaches, residual: None };
     let bytes = encode(&[entry("b"), entry("a")], false).unwrap();
     let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
     let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
@@ -82,7 +84,7 @@ fn tables_fill_the_words() {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");
     }
-    let fewer = resealed(b"\x92\x8A\xA4name\xA1a", b"\x91\x8A\xA4name\xA1a");
+    let fewer = resealed(b"\x92\x88\xA4name\xA1a", b"\x91\x88\xA4name\xA1a");
     assert_eq!(opened(&fewer, Rules::ALL).unwrap_err(), "artifact.encoding");
 }
 
@@ -94,6 +96,50 @@ fn a_program_of_a_sealed_file_is_verified() {
     assert_eq!(error.code, Code::CorruptProgram);
     assert_eq!(error.fields.get("rule").map(String::as_str), Some("V1"));
     assert_eq!(error.notes, ["in the template `a` of the artifact"]);
+}
+
+/// Encodes a template with a residual, replaces `from` with `to`, and recomputes the digest.
+fn specialised(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let (program, known) = (program(), DataMap::from([("n".to_owned(), Data::Int(1))]));
+    let residual = Some(&program);
+    let entry = Entry { name: "a", program: &program, escape: false, executable: false, reaches: &[], residual };
+    let bytes = encode_specialised(&[entry], &known, false).unwrap();
+    let at = bytes.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+    let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
+    seal(&mut changed).unwrap();
+    changed
+}
+
+#[test]
+fn known_inputs_are_a_map_and_residuals_need_them() {
+    let sound = Bundle::open(specialised(b"{\"n\":1}", b"{\"n\":1}")).unwrap();
+    assert_eq!(sound.known().and_then(|known| known.get("n")), Some(&Data::Int(1)));
+    assert_eq!(sound.entries()[0].residual().map(|residual| residual.words().len()), Some(2));
+    let text = b"\xA7{\"n\":1}";
+    for damaged in [&b"\xA0"[..], b"\xA1x", b"\xA7[\"n\",1]", b"\xA7{\"n\":1x", b"\xA4null", b"\xA7{\"n\":9]"] {
+        assert_eq!(opened(&specialised(text, damaged), Rules::ALL).unwrap_err(), "artifact.encoding", "{damaged:?}");
+    }
+    let deep = ["[".repeat(200), "]".repeat(200)].concat();
+    let deep = [&b"\xDA\x01\x96"[..], b"{\"n\":", deep.as_bytes(), b"}"].concat();
+    assert_eq!(opened(&specialised(text, &deep), Rules::ALL).unwrap_err(), "artifact.encoding");
+    // Two residuals, and a residual of other words.
+    let two = specialised(b"\xA8residual\x91", b"\xA8residual\x92");
+    assert_eq!(opened(&two, Rules::ALL).unwrap_err(), "artifact.encoding");
+    let word = |op: Op| (op as u32).to_le_bytes();
+    let error = Bundle::open(specialised(&word(Op::Text), &word(Op::EndCapture))).unwrap_err();
+    assert_eq!(error.fields.get("rule").map(String::as_str), Some("V1"));
+}
+
+#[test]
+fn known_numbers_are_finite() {
+    let program = program();
+    let entry = Entry { name: "a", program: &program, escape: false, executable: false, reaches: &[], residual: None };
+    for number in [f64::NAN, f64::INFINITY] {
+        let known = DataMap::from([("a".to_owned(), Data::Int(1)), ("b".to_owned(), Data::Float(number))]);
+        let error = encode_specialised(&[entry], &known, false).unwrap_err();
+        assert_eq!(error.code, Code::InputType);
+        assert!(error.message.contains("`b`"), "{error}");
+    }
 }
 
 fn read<T>(bytes: &[u8], read: impl Fn(&mut Decoder<'_>) -> Result<T>) -> std::result::Result<T, String> {

@@ -6,11 +6,13 @@ use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::super::program::Program;
-use super::super::sections::{POOL_SLACK, SECTIONS};
+use super::super::sections::{POOL_SLACK, Properties, SECTIONS};
 use super::super::verify::SHARED;
 use super::fingerprint::fingerprint;
 use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
+use super::known;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::DataMap;
 
 /// A template to write.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,8 @@ pub struct Entry<'e> {
     pub executable: bool,
     /// The names of the other templates that it refers to, in any order.
     pub reaches: &'e [String],
+    /// The program specialised to the known inputs of the artifact.
+    pub residual: Option<&'e Program>,
 }
 
 #[derive(Serialize)]
@@ -35,6 +39,7 @@ struct File<'f> {
     isa: u64,
     digest: Bin<'f>,
     stripped: bool,
+    known: &'f str,
     templates: Vec<Template<'f>>,
     text: &'f str,
     words: Bin<'f>,
@@ -48,6 +53,13 @@ struct Template<'f> {
     executable: bool,
     digest: Bin<'f>,
     reaches: Vec<&'f str>,
+    program: Tables,
+    residual: Vec<Tables>,
+}
+
+/// The properties of a program and the number of words of each of its tables.
+#[derive(Serialize, Clone, Copy)]
+struct Tables {
     caches: u32,
     memos: u32,
     lenient: bool,
@@ -69,6 +81,18 @@ impl Serialize for Bin<'_> {
 /// [`Code::ArtifactName`] for a duplicate name or one that is not a relative path, [`Code::LimitCode`] if words or text
 /// exceed the format.
 pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
+    encode_all(templates, "", strip)
+}
+
+/// Works like [`encode`]. The residuals of templates are specialised to `known`, which the artifact holds in clear.
+///
+/// # Errors
+/// Those of [`encode`]; [`Code::InputType`] for a known number that is not finite.
+pub fn encode_specialised(templates: &[Entry<'_>], known: &DataMap, strip: bool) -> Result<Vec<u8>> {
+    encode_all(templates, &known::text(known)?, strip)
+}
+
+fn encode_all(templates: &[Entry<'_>], known: &str, strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
     sorted.sort_by_key(|entry| entry.name);
     for pair in sorted.windows(2) {
@@ -83,11 +107,11 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
     body.text.push_str(POOL_SLACK);
     let digests: Vec<_> = sorted.iter().map(|entry| template_digest(*entry, strip)).collect::<Result<_>>()?;
     let templates = packed.iter().zip(&digests).map(|(packed, digest)| packed.template(digest)).collect();
-    sealed(&body, strip, templates)
+    sealed(&body, known, strip, templates)
 }
 
 /// Encodes the file around a body.
-fn sealed(body: &Body, stripped: bool, templates: Vec<Template<'_>>) -> Result<Vec<u8>> {
+fn sealed(body: &Body, known: &str, stripped: bool, templates: Vec<Template<'_>>) -> Result<Vec<u8>> {
     let words: Vec<u8> = body.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let file = File {
         magic: MAGIC,
@@ -96,6 +120,7 @@ fn sealed(body: &Body, stripped: bool, templates: Vec<Template<'_>>) -> Result<V
         isa: fingerprint(),
         digest: Bin(&[0; DIGEST]),
         stripped,
+        known,
         templates,
         text: &body.text,
         words: Bin(&words),
@@ -116,11 +141,11 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the digest of an artifact that contains only this template.
+/// Returns the digest of an artifact that contains only this template, without its residual.
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
     let mut body = Body::default();
-    let packed = Packed::new(entry, strip, &mut body)?;
-    let alone = sealed(&body, strip, vec![packed.template(&[0; DIGEST])])?;
+    let packed = Packed::new(Entry { residual: None, ..entry }, strip, &mut body)?;
+    let alone = sealed(&body, "", strip, vec![packed.template(&[0; DIGEST])])?;
     Ok(checksum(&alone))
 }
 
@@ -162,29 +187,12 @@ impl Body {
         self.known.insert(text.to_owned(), [start, end]);
         Ok([start, end])
     }
-}
 
-/// The maximum number of bytes to search for strings in sources.
-const SOUGHT: usize = 1 << 26;
-
-/// A template whose tables are part of a body.
-struct Packed<'e> {
-    entry: Entry<'e>,
-    reaches: Vec<&'e str>,
-    sections: [usize; SECTIONS],
-}
-
-impl<'e> Packed<'e> {
-    fn new(entry: Entry<'e>, strip: bool, body: &mut Body) -> Result<Self> {
-        let mut reaches: Vec<_> = entry.reaches.iter().map(String::as_str).collect();
-        reaches.sort_unstable();
-        reaches.dedup();
-        if let Some(name) = std::iter::once(entry.name).chain(reaches.iter().copied()).find(|name| !is_name(name)) {
-            return Err(bad_name(name, "it is no relative path"));
-        }
-        let (tables, program) = (entry.program.tables(), entry.program);
+    /// Adds the tables of a program.
+    fn tables(&mut self, program: &Program, strip: bool) -> Result<Tables> {
+        let tables = program.tables();
         let sources = tables.sources.iter().zip(program.sources()).map(|(&[name, ..], source)| {
-            let [start, end] = if strip { [0, 0] } else { body.add(source.text())? };
+            let [start, end] = if strip { [0, 0] } else { self.add(source.text())? };
             Ok([name, start, end])
         });
         let sources = sources.collect::<Result<Vec<_>>>()?;
@@ -195,7 +203,7 @@ impl<'e> Packed<'e> {
         let distinct: BTreeSet<_> = texts.iter().collect();
         let mut left = SHARED * distinct.into_iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
         let strings = (0..).take(tables.strings.len());
-        let strings = strings.map(|id| body.find_or_add(program.str(id), texts, &mut left));
+        let strings = strings.map(|id| self.find_or_add(program.str(id), texts, &mut left));
         let strings = strings.collect::<Result<Vec<_>>>()?;
         let mut tables = tables;
         (tables.strings, tables.sources) = (&strings, &sources);
@@ -203,23 +211,46 @@ impl<'e> Packed<'e> {
             (tables.spans, tables.details, tables.inlined, tables.regions) = (&[], &[], &[], &[]);
         }
         let (block, layout) = tables.block();
-        body.words.extend(block);
-        Ok(Self { entry, reaches, sections: layout.lengths() })
+        self.words.extend(block);
+        let Properties { caches, memos, lenient } = tables.properties;
+        Ok(Tables { caches, memos, lenient, sections: layout.lengths() })
+    }
+}
+
+/// The maximum number of bytes to search for strings in sources.
+const SOUGHT: usize = 1 << 26;
+
+/// A template whose tables are part of a body.
+struct Packed<'e> {
+    entry: Entry<'e>,
+    reaches: Vec<&'e str>,
+    program: Tables,
+    residual: Vec<Tables>,
+}
+
+impl<'e> Packed<'e> {
+    fn new(entry: Entry<'e>, strip: bool, body: &mut Body) -> Result<Self> {
+        let mut reaches: Vec<_> = entry.reaches.iter().map(String::as_str).collect();
+        reaches.sort_unstable();
+        reaches.dedup();
+        if let Some(name) = std::iter::once(entry.name).chain(reaches.iter().copied()).find(|name| !is_name(name)) {
+            return Err(bad_name(name, "it is no relative path"));
+        }
+        let program = body.tables(entry.program, strip)?;
+        let residual = entry.residual.map(|residual| body.tables(residual, strip)).transpose()?;
+        Ok(Self { entry, reaches, program, residual: residual.into_iter().collect() })
     }
 
     fn template<'f>(&'f self, digest: &'f [u8; DIGEST]) -> Template<'f> {
-        let tables = self.entry.program.tables();
         Template {
             name: self.entry.name,
-            dialect: tables.dialect as u8,
+            dialect: self.entry.program.tables().dialect as u8,
             escape: self.entry.escape,
             executable: self.entry.executable,
             digest: Bin(digest),
             reaches: self.reaches.clone(),
-            caches: tables.properties.caches,
-            memos: tables.properties.memos,
-            lenient: tables.properties.lenient,
-            sections: self.sections,
+            program: self.program,
+            residual: self.residual.clone(),
         }
     }
 }

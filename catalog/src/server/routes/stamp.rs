@@ -84,7 +84,7 @@ async fn stamp_template(
     if !place.grow(1) {
         return Err(busy());
     }
-    let Json { value, held, .. } = body.json(&service).await?;
+    let Json { value, mut held, .. } = body.json(&service).await?;
     let StampRequest { sets, defaults, shared, merge } = value;
     let mut stamper = stamper.with_defaults(defaults);
     if let Some(shared) = shared {
@@ -94,6 +94,8 @@ async fn stamp_template(
         };
         stamper = stamper.over(shared, merge);
     }
+    let sets: Arc<[ParameterSet]> = sets.into();
+    let stamper = stamper.specialised(&sets, |bytes| held.grow(bytes)).await;
     let (writer, body) = line_body(1);
     let written = write(service, Arc::new(stamper), sets, writer, [place, held]);
     tokio::spawn(Identity::current().scope(written));
@@ -105,7 +107,7 @@ fn busy() -> ApiError {
 }
 
 /// Renders the sets and writes their lines until all are written or the client disconnects.
-async fn write(service: Shared, stamper: Arc<Stamper>, sets: Vec<ParameterSet>, writer: LineWriter, held: [Held; 2]) {
+async fn write(service: Shared, stamper: Arc<Stamper>, sets: Arc<[ParameterSet]>, writer: LineWriter, held: [Held; 2]) {
     let written = tokio::select! {
         biased;
         () = writer.disconnected() => Err(CutOff::Disconnected),
@@ -118,10 +120,10 @@ async fn write(service: Shared, stamper: Arc<Stamper>, sets: Vec<ParameterSet>, 
 async fn in_order(
     service: &Shared,
     stamper: &Arc<Stamper>,
-    sets: Vec<ParameterSet>,
+    sets: Arc<[ParameterSet]>,
     writer: &LineWriter,
 ) -> Result<(), CutOff> {
-    let mut sets = sets.into_iter().enumerate();
+    let mut sets = sets.iter().cloned().enumerate();
     let mut in_progress = InProgress::default();
     loop {
         while in_progress.0.len() < AHEAD
