@@ -71,7 +71,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Returns `true` if the instruction at `next` writes text as it is.
     #[inline]
-    fn is_written(&self, next: usize) -> bool {
+    pub(super) fn is_written(&self, next: usize) -> bool {
         let word = A::at(self.program.words, next);
         A::op(word) == Op::Emit && EscapeMode::is_verbatim(word >> 8)
     }

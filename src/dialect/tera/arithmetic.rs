@@ -100,9 +100,12 @@ fn number(n: f64) -> Num {
 
 /// Divides. A quotient without a fraction is an integer, clamped to 64 bits.
 fn divide(a: f64, b: f64) -> Num {
+    /// Floats from here on have no fraction.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
     let quotient = a / b;
-    if quotient.is_finite() && quotient.round() == quotient {
-        return Num::Int(quotient as i64);
+    let whole = quotient as i64;
+    if whole as f64 == quotient || quotient.is_finite() && quotient.abs() >= WHOLE {
+        return Num::Int(whole);
     }
     number(quotient)
 }

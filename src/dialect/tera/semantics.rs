@@ -9,7 +9,7 @@ use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
 use crate::stdlib::markup::HTML;
-use crate::stdlib::numbers::write_json_float;
+use crate::stdlib::numbers::{with_plain_float, write_json_float};
 use crate::stdlib::strings;
 use crate::value::Value;
 use crate::vm::{Items, Missing, Output, Semantics};
@@ -121,6 +121,17 @@ impl Semantics for Rules {
             }
             _ => Err(cx.fault(Code::NotIterable, format!("{CULPRIT} cannot be looped over: it is {}", named(value)))),
         }
+    }
+
+    #[inline]
+    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+        match value {
+            // In a concatenation a boolean is an error, and a float has another text.
+            Value::Bool(truth) if mode != EscapeMode::Piece => out.push(if truth { "true" } else { "false" })?,
+            Value::Float(n) if mode != EscapeMode::Piece => with_plain_float(n, |text| out.push(text))?,
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
