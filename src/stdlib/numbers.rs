@@ -44,6 +44,7 @@ const PLAIN: std::ops::Range<f64> = 1e-3..1e15;
 
 /// Passes the shortest text that parses back to `number` to `write`, without an exponent or a redundant `.0`: `1`, `-0`,
 /// `0.5`, `1000000000000000000000`.
+#[inline]
 pub(crate) fn with_plain_float<R>(number: f64, write: impl FnOnce(&str) -> R) -> R {
     if !number.is_finite() {
         return write(&number.to_string());

@@ -39,6 +39,7 @@ impl Num {
 const NAN: Num = Num::Float(f64::NAN);
 
 /// Computes `+ - * / %`. The error is the reason that there is no result.
+#[inline]
 pub(super) fn calculate(op: BinaryOp, a: Num, b: Num) -> Result<Num, &'static str> {
     if a.is_nan() || b.is_nan() {
         return Ok(NAN);
@@ -59,6 +60,7 @@ pub(super) fn calculate(op: BinaryOp, a: Num, b: Num) -> Result<Num, &'static st
 const OUT_OF_BOUNDS: &str = "the result is out of bounds";
 const BY_ZERO: &str = "the remainder of a division by zero does not exist";
 
+#[inline]
 fn whole(op: BinaryOp, a: i64, b: i64) -> Result<i64, &'static str> {
     match op {
         BinaryOp::Add => a.checked_add(b),
@@ -81,6 +83,7 @@ fn whole_unsigned(op: BinaryOp, a: u64, b: u64) -> Result<u64, &'static str> {
     .ok_or(OUT_OF_BOUNDS)
 }
 
+#[inline]
 fn floats(op: BinaryOp, a: f64, b: f64) -> Result<Num, &'static str> {
     match op {
         BinaryOp::Add => finite(a + b),
@@ -99,6 +102,7 @@ fn number(n: f64) -> Num {
 }
 
 /// Divides. A quotient without a fraction is an integer, clamped to 64 bits.
+#[inline]
 fn divide(a: f64, b: f64) -> Num {
     /// Floats from here on have no fraction.
     const WHOLE: f64 = 9_007_199_254_740_992.0;

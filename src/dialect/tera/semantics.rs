@@ -141,6 +141,7 @@ impl Semantics for Rules {
             (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
+            (_, Value::Float(n)) => with_plain_float(n, |text| out.push(text)),
             _ => plain(value, out),
         }
     }
