@@ -277,6 +277,12 @@ impl<'v> Cx<'v> {
         self.within_depth(self.arena.list(items))
     }
 
+    /// Creates a list value of `items` like [`Cx::list`].
+    pub fn list_of(&self, items: impl ExactSizeIterator<Item = Value<'v>>) -> Result<Value<'v>> {
+        self.charge((items.len() + 2) * size_of::<Value>())?;
+        self.within_depth(self.arena.borrowed_list(self.arena.bump().alloc_slice_fill_iter(items)))
+    }
+
     /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
         self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;

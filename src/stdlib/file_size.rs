@@ -20,7 +20,7 @@ pub(crate) fn file_size(bytes: u64, binary_names: bool, out: &mut String) {
     let up = rest * 2 > unit || rest * 2 == unit && floor % 2 == 1;
     let hundredths = floor + u64::from(up);
     out.push_str(itoa::Buffer::new().format(hundredths / 100));
-    if bytes % unit != 0 {
+    if !bytes.is_multiple_of(unit) {
         let digit = |n: u64| char::from(b'0' + (n % 10) as u8);
         out.extend(['.', digit(hundredths / 10), digit(hundredths)]);
     }

@@ -227,8 +227,9 @@ fn ascii_title(text: &str, out: &mut String) {
     for part in text.as_bytes().chunks(PART) {
         for (to, byte) in titled.iter_mut().zip(part) {
             let class = CLASSES[usize::from(*byte)];
-            *to = byte & !(class & SMALL) | class & inside;
-            inside = (class & WORD_BYTE) * SMALL | inside & (class & APOSTROPHE) * (SMALL / APOSTROPHE);
+            *to = (byte & !(class & SMALL)) | (class & inside);
+            let goes_on = (class & APOSTROPHE) * (SMALL / APOSTROPHE);
+            inside = ((class & WORD_BYTE) * SMALL) | (inside & goes_on);
         }
         out.push_str(titled.get(..part.len()).and_then(|part| std::str::from_utf8(part).ok()).unwrap_or(""));
     }

@@ -136,8 +136,9 @@ fn wide_part(part: &str, from: u8, to: (u64, usize), replaced: &mut [u8; PARTS +
     part.bytes().fold(0, |len, byte| {
         let is = byte == from;
         // Moving the whole array costs less than a loop over the replacement.
-        let text = if is { to.0 } else { byte.into() }.to_le_bytes();
-        replaced[len % PARTS..][..WIDE].copy_from_slice(&text);
+        if let Some(place) = replaced.get_mut(len..).and_then(<[u8]>::first_chunk_mut) {
+            *place = if is { to.0 } else { byte.into() }.to_le_bytes();
+        }
         len + if is { to.1 } else { 1 }
     })
 }
@@ -186,12 +187,30 @@ pub(crate) fn word_count(text: &str) -> usize {
     if !text.is_ascii() {
         return text.split_whitespace().count();
     }
-    let space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
     let Some((first, rest)) = text.as_bytes().split_first() else { return 0 };
-    // Counts in bytes compile to vector instructions.
-    let starts = |(a, b): (&[u8], &[u8])| a.iter().zip(b).map(|(a, b)| u8::from(space(*a) & !space(*b))).sum::<u8>();
-    let blocks = text.as_bytes().chunks(WORDS).zip(rest.chunks(WORDS));
-    blocks.map(|block| usize::from(starts(block))).sum::<usize>() + usize::from(!space(*first))
+    let mut words = usize::from(!is_space(*first));
+    for (before, behind) in text.as_bytes().chunks(WORDS).zip(rest.chunks(WORDS)) {
+        words += usize::from(words_begun(before, behind));
+    }
+    words
+}
+
+/// Counts the places where a word begins in `behind`, whose bytes follow those of `before`. Counting in bytes compiles to
+/// vector instructions.
+fn words_begun(before: &[u8], behind: &[u8]) -> u8 {
+    let len = before.len().min(behind.len());
+    let (Some(before), Some(behind)) = (before.get(..len), behind.get(..len)) else { return 0 };
+    let mut words = 0;
+    for at in 0..len {
+        words += u8::from(is_space(before[at]) & !is_space(behind[at]));
+    }
+    words
+}
+
+/// Returns `true` for the ASCII bytes that count as white space.
+#[inline(always)]
+const fn is_space(byte: u8) -> bool {
+    (byte.wrapping_sub(b'\t') <= b'\r' - b'\t') | (byte == b' ')
 }
 
 /// Returns an upper bound of the length of the result of [`line_breaks_to_br`].

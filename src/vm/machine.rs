@@ -225,6 +225,11 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     fn write_path_other<S: Semantics>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
         let how = EscapeMode::of(mode);
         let near = if quick.is_undefined() { self.near::<S>(path) } else { quick };
+        if let Value::Int(n) = near
+            && how != EscapeMode::Shell
+        {
+            return self.out.push_int(n);
+        }
         if S::write_simple(near, how, &mut self.out)? {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::arithmetic::{Num, calculate};
+use super::arithmetic::{Num, calculate, calculate_common};
 use super::builtins::{has_item, write_text};
 use super::hints;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
@@ -66,7 +66,12 @@ impl Semantics for Rules {
     #[inline]
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => arithmetic(cx, op, a, b),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                if let Some(result) = calculate_common(op, a, b) {
+                    return Ok(result);
+                }
+                arithmetic(cx, op, a, b)
+            }
             BinaryOp::Eq => equals(cx, a, b, true),
             BinaryOp::Ne => equals(cx, a, b, false),
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => order(cx, op, a, b),

@@ -275,7 +275,7 @@ impl Buffer {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push_few(&mut self, n: u16) {
         let (high, low) = (u32::from(n / 100), u32::from(n % 100));
-        let digits = high / 10 | high % 10 << 8 | low / 10 << 16 | low % 10 << 24;
+        let digits = (high / 10) | ((high % 10) << 8) | ((low / 10) << 16) | ((low % 10) << 24);
         let zeros = usize::from(n < 1000) + usize::from(n < 100) + usize::from(n < 10);
         let written = (digits | 0x3030_3030) >> (8 * zeros);
         self.put(&written.to_le_bytes(), 4 - zeros);

@@ -12,6 +12,6 @@ mod tests;
 
 pub(super) use buffer::Buffer;
 pub use documents::{OutputFormat, QUOTED, write_documents, write_quoted, write_yaml};
-pub use entries::{InOrder, MapEntries};
+pub use entries::MapEntries;
 pub use tree::{Common, Key, Node, Sorted, Tree};
 pub(super) use tree::{duplicate, non_finite};

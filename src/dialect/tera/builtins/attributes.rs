@@ -55,6 +55,7 @@ impl<'v> Attribute<'v> {
     }
 
     /// Returns the attribute of `value`, if it has one.
+    #[inline]
     fn of(&self, value: Value<'v>) -> Result<Option<Value<'v>>> {
         let mut value = value;
         for step in &self.steps {
@@ -134,15 +135,14 @@ fn sort_as<'v, K>(
 ) -> Result<Value<'v>> {
     cx.spend((items.len() as u64).saturating_mul(comparisons(items.len())))?;
     cx.charge(items.len().saturating_mul(size_of::<(K, Value)>()))?;
-    let mut keyed = Vec::with_capacity(items.len());
+    let mut keyed: SmallVec<[(K, Value<'v>); FEW]> = SmallVec::with_capacity(items.len());
     for item in items {
         let found = attribute.of(*item)?.ok_or_else(|| attribute.absent(SORT, *item))?;
         let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
         keyed.push((key, *item));
     }
     keyed.sort_by(|a, b| order(&a.0, &b.0));
-    let sorted: Vec<_> = keyed.into_iter().map(|(_, item)| item).collect();
-    cx.list(&sorted)
+    cx.list_of(keyed.iter().map(|(_, item)| *item))
 }
 
 const UNIQUE: &str = "filter `unique`";

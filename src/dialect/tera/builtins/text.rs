@@ -22,8 +22,14 @@ pub(in crate::dialect::tera) fn write_text<E>(
         Value::List(list) => {
             push("[")?;
             for (at, item) in list.items().iter().enumerate() {
-                push(if at == 0 { "" } else { ", " })?;
-                write_text(*item, push)?;
+                if at > 0 {
+                    push(", ")?;
+                }
+                match *item {
+                    Value::Str(text) => push(text.as_str())?,
+                    Value::Int(n) => push(itoa::Buffer::new().format(n))?,
+                    item => write_text(item, push)?,
+                }
             }
             push("]")
         }

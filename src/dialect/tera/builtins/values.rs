@@ -51,9 +51,8 @@ fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
     match value {
         Value::List(list) => {
             cx.spend(list.items().len() as u64)?;
-            cx.charge(list.items().len().saturating_mul(2 * size_of::<Value>()) + 2 * size_of::<Value>())?;
-            let reversed = cx.arena().bump().alloc_slice_fill_iter(list.items().iter().rev().copied());
-            Ok(Some(cx.arena().borrowed_list(reversed)))
+            cx.charge(list.items().len().saturating_mul(size_of::<Value>()))?;
+            cx.list_of(list.items().iter().rev().copied()).map(Some)
         }
         Value::Str(text) => {
             let text = text.as_str();
