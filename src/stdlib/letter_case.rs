@@ -103,35 +103,37 @@ pub(crate) fn push_lowercase(text: &str, out: &mut String) {
     }
 }
 
-/// Runs of ASCII up to this length are changed byte by byte.
-const SHORT: usize = 16;
-
 /// Appends `text` with each run of ASCII changed by `ascii` and each other letter by `letter`.
 #[inline]
-fn by_letter(text: &str, out: &mut String, ascii: fn(&mut str), letter: impl Fn(char, &mut String)) {
+fn by_letter(text: &str, out: &mut String, ascii: impl Fn(&mut str), letter: impl Fn(char, &mut String)) {
     let mut rest = text;
     while !rest.is_empty() {
-        let run = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
-        let (run, behind) = rest.split_at(run);
-        if run.len() > SHORT {
-            push_changed(run, out, ascii);
-        } else {
-            run.chars().for_each(|c| letter(c, out));
+        let (run, behind) = rest.split_at(ascii_len(rest));
+        if !run.is_empty() {
+            push_changed(run, out, &ascii);
         }
         let mut letters = behind.chars();
-        rest = behind;
-        while let Some(c) = letters.next().filter(|c| !c.is_ascii()) {
+        if let Some(c) = letters.next() {
             letter(c, out);
-            rest = letters.as_str();
         }
+        rest = letters.as_str();
     }
+}
+
+/// Returns the number of ASCII bytes at the beginning.
+#[inline]
+fn ascii_len(text: &str) -> usize {
+    let (bytes, mut len) = (text.as_bytes(), 0);
+    while len < bytes.len() && bytes[len].is_ascii() {
+        len += 1;
+    }
+    len
 }
 
 /// Appends a letter in upper case. Common letters need no look at the tables of Unicode.
 #[inline]
 fn push_upper_letter(c: char, out: &mut String) {
     match c {
-        '\0'..='\x7f' => out.push(c.to_ascii_uppercase()),
         'à'..='ö' | 'ø'..='þ' => out.push(char::from_u32(u32::from(c) - 0x20).unwrap_or(c)),
         'ß' => out.push_str("SS"),
         c if is_caseless(c) => out.push(c),
@@ -143,7 +145,6 @@ fn push_upper_letter(c: char, out: &mut String) {
 #[inline]
 fn push_lower_letter(c: char, out: &mut String) {
     match c {
-        '\0'..='\x7f' => out.push(c.to_ascii_lowercase()),
         'À'..='Ö' | 'Ø'..='Þ' => out.push(char::from_u32(u32::from(c) + 0x20).unwrap_or(c)),
         'ß'..='ÿ' => out.push(c),
         c if is_caseless(c) => out.push(c),
@@ -225,9 +226,9 @@ fn ascii_title(text: &str, out: &mut String) {
     let mut inside = 0;
     let mut titled = [0; PART];
     for part in text.as_bytes().chunks(PART) {
-        for (to, byte) in titled.iter_mut().zip(part) {
-            let class = CLASSES[usize::from(*byte)];
-            *to = (byte & !(class & SMALL)) | (class & inside);
+        for at in 0..part.len().min(PART) {
+            let (byte, class) = (part[at], CLASSES[usize::from(part[at])]);
+            titled[at] = (byte & !(class & SMALL)) | (class & inside);
             let goes_on = (class & APOSTROPHE) * (SMALL / APOSTROPHE);
             inside = ((class & WORD_BYTE) * SMALL) | (inside & goes_on);
         }
