@@ -64,7 +64,7 @@ fn every_length_is_asked_about() {
     let long = arena.text(&"x\n".repeat(200));
     let empty = arena.list(&vec![arena.list(&[]); 1000]);
     let entries = arena.list(&vec![arena.map(&[("k", Value::Bool(true))]); 300]);
-    for value in [long, empty, entries, arena.list(&vec![long; 9]), arena.list(&vec![Value::Float(0.5); 700])] {
+    for value in [long, empty, entries, arena.list(&[long; 9]), arena.list(&vec![Value::Float(0.5); 700])] {
         let whole = written(value, JsonStyle::Compact).len();
         for limit in [0, 1, 100, whole - 1, whole] {
             let (mut out, mut most) = (String::new(), 0);
