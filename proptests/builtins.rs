@@ -124,6 +124,7 @@ impl Call {
             ImportKind::Test => {
                 format!("{{% if subject is {name}({}) %}}1{{% else %}}0{{% endif %}}", given.join(", "))
             }
+            ImportKind::Template | ImportKind::Intrinsic => panic!("no source can name `{name}`"),
         };
         Self { template, given: given.to_vec() }
     }
@@ -214,7 +215,7 @@ fn givable(builtin: &Builtin) -> Vec<&'static str> {
 fn calls(builtin: &Builtin, values: &[Value]) -> usize {
     let params = givable(builtin);
     let subjects: Vec<Option<&Value>> = match builtin.kind {
-        ImportKind::Function => vec![None],
+        ImportKind::Function | ImportKind::Template | ImportKind::Intrinsic => vec![None],
         ImportKind::Filter => values.iter().map(Some).collect(),
         ImportKind::Test => values.iter().map(Some).chain([None]).collect(),
     };

@@ -1,6 +1,7 @@
 //! Property tests, in one binary.
 
 mod artifacts;
+mod builtins;
 mod cel_optimise;
 mod cel_partial;
 mod cel_syntax;

@@ -31,7 +31,7 @@ fn any_object() -> impl Strategy<Value = Json> {
 
 fn compact(value: dropforge::value::Value<'_>) -> String {
     let mut text = String::new();
-    write_json(value, JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(())).expect("it does not refuse");
+    write_json(value, JsonStyle::Compact, &mut text, &mut Ok::<_, ()>).expect("it does not refuse");
     text
 }
 
@@ -54,7 +54,7 @@ proptest! {
         prop_assert_eq!(&compact(from_data), &text);
         prop_assert!(equal(parsed, serialized, &mut || Ok::<_, ()>(())).expect("no refusal"));
         let mut pretty = String::new();
-        write_json(parsed, JsonStyle::Pretty, &mut pretty, &mut |_| Ok::<_, ()>(())).expect("no refusal");
+        write_json(parsed, JsonStyle::Pretty, &mut pretty, &mut Ok::<_, ()>).expect("no refusal");
         prop_assert_eq!(pretty, serde_json::to_string_pretty(&json).expect("JSON"));
     }
 

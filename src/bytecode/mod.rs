@@ -35,7 +35,7 @@ pub use places::{Fails, Place, Places};
 pub(crate) use positions::{PieceKind, TextPiece, piece_part};
 pub use program::Program;
 pub use records::{CallSite, Failure, Gate, Path, Root, Scope, Segment};
-pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS};
+pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, looping};
 pub(crate) use records::{pack_path, pack_place, pack_root, pack_segment};
 pub use rows::{ChunkInfo, Handler, Import, ImportKind, Number, Region, Signature, Spanned};
 pub(crate) use rows::{inline_row, span_row};

@@ -11,7 +11,7 @@ use super::constants::Constants;
 use super::header::Dialect;
 use super::pool::{Pool, string};
 use super::records::{FAILURE_HEAD, Failure};
-use super::rows::{ChunkInfo, Handler, Import, ImportKind, Signature};
+use super::rows::{ChunkInfo, Handler, HandlerRow, Import, ImportKind, Signature};
 use super::sections::{Layout, Parts, Properties, Row, Section, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use crate::diagnostics::{Code, Result};
@@ -314,8 +314,9 @@ impl Program {
 
     /// Returns the innermost handler of an error at word `at`.
     pub fn handler(&self, at: u32) -> Option<Handler> {
-        let covering = self.handlers().filter(|handler| (handler.from..handler.to).contains(&at));
-        covering.max_by_key(|handler| handler.from)
+        let rows: &[HandlerRow] = Row::rows(self.section(Section::Handlers));
+        let begun = rows.partition_point(|&row| Handler::of(row).from <= at);
+        rows.get(..begun)?.iter().rev().map(|&row| Handler::of(row)).find(|handler| at < handler.to)
     }
 
     pub(crate) fn handlers(&self) -> impl Iterator<Item = Handler> {

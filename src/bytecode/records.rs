@@ -80,6 +80,20 @@ pub(crate) const QUICK_MOST: u32 = 0x3F;
 /// The mask of the root's index.
 pub(crate) const QUICK_ROOT: u32 = 0x00FF_FFFF;
 
+/// The flag in a path's first word, without [`QUICK`]: the first root is a property of a loop, and there are no steps. The
+/// rest of the word is the level of the loop and the property.
+const LOOPING: u32 = 1 << 30;
+/// The shift of the level, and the number of levels.
+const LEVEL: u32 = 2;
+const LEVELS: u32 = 1 << 20;
+
+/// Returns the level and the property of the loop that a path with this first word begins with and ends at.
+#[inline(always)]
+pub(crate) fn looping(word: u32) -> Option<(u32, LoopField)> {
+    let level = (word & !LOOPING) >> LEVEL;
+    (word & (QUICK | LOOPING) == LOOPING).then(|| (level, LoopField::ALL[(word & 3) as usize]))
+}
+
 /// A view of a path: roots to try, then steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Path<'p> {
@@ -108,6 +122,9 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     let (index, global) = match root {
         Some(Root::Slot(slot)) => (slot, 0),
         Some(Root::Global(global)) => (global, QUICK_GLOBAL),
+        Some(Root::Loop(level, field)) if steps == 0 && level < LEVELS => {
+            return LOOPING | level << LEVEL | field as u32;
+        }
         _ => return 0,
     };
     match u32::try_from(steps) {

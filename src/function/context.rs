@@ -26,6 +26,7 @@ pub struct Budgets {
 
 impl Budgets {
     /// Creates full budgets. The time limit starts now.
+    #[inline]
     pub fn of(limits: &Limits) -> Self {
         let until = limits.time.and_then(|time| Instant::now().checked_add(time));
         Self { fuel: limits.fuel, memory: limits.memory, until }
@@ -65,6 +66,7 @@ pub struct Cx<'v> {
 
 impl<'v> Cx<'v> {
     /// Creates a context with full budgets.
+    #[inline]
     pub fn new(
         arena: &'v Arena,
         inputs: Inputs<'v>,
@@ -114,14 +116,12 @@ impl<'v> Cx<'v> {
     }
 
     /// Sets a deadline in addition to the time limit.
-    #[must_use]
-    pub(crate) fn with_deadline(self, deadline: Option<&'v Deadline>) -> Self {
-        if deadline.is_none() {
-            return self;
+    #[inline]
+    pub(crate) fn set_deadline(&mut self, deadline: Option<&'v Deadline>) {
+        if deadline.is_some() {
+            self.deadline = deadline;
+            self.portion();
         }
-        let cx = Self { deadline, ..self };
-        cx.portion();
-        cx
     }
 
     /// With a time limit or a deadline, sets aside all but the steps until the next clock check.
@@ -140,9 +140,15 @@ impl<'v> Cx<'v> {
     }
 
     /// Sets the result of a presence test of a value without members: nothing, or an error.
+    #[inline]
+    pub fn set_lenient(&self, lenient: bool) {
+        self.lenient.set(lenient);
+    }
+
+    /// Sets the result like [`Cx::set_lenient`].
     #[must_use]
     pub fn with_lenient(self, lenient: bool) -> Self {
-        self.lenient.set(lenient);
+        self.set_lenient(lenient);
         self
     }
 
@@ -269,6 +275,12 @@ impl<'v> Cx<'v> {
     pub fn list(&self, items: &[Value<'v>]) -> Result<Value<'v>> {
         self.charge((items.len() + 2) * size_of::<Value>())?;
         self.within_depth(self.arena.list(items))
+    }
+
+    /// Creates a list value of `items` like [`Cx::list`].
+    pub fn list_of(&self, items: impl ExactSizeIterator<Item = Value<'v>>) -> Result<Value<'v>> {
+        self.charge((items.len() + 2) * size_of::<Value>())?;
+        self.within_depth(self.arena.borrowed_list(self.arena.bump().alloc_slice_fill_iter(items)))
     }
 
     /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.

@@ -309,7 +309,7 @@ fn dependents(rest: &Rest, value: Value<'_>) -> impl Iterator<Item = NodeId> {
 /// Returns a value as JSON in full.
 fn compact(value: Value<'_>) -> String {
     let mut text = String::new();
-    let _ = write_json(value, JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(()));
+    let _ = write_json(value, JsonStyle::Compact, &mut text, &mut Ok::<_, ()>);
     text
 }
 

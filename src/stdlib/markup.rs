@@ -140,7 +140,7 @@ pub(crate) fn strip_tags(text: &str, out: &mut String) {
     let (mut comment_end, mut line_end, mut tag_end) =
         (Ahead::new(text, "-->"), Ahead::new(text, "\n"), Ahead::new(text, ">"));
     let mut done = 0;
-    while let Some(open) = text[done..].find('<').map(|at| done + at) {
+    while let Some(open) = memchr::memchr(b'<', &text.as_bytes()[done..]).map(|at| done + at) {
         let comment = text[open..].starts_with("<!--").then(|| comment_end.from(open + 4)).flatten();
         let close = match comment {
             Some(at) if line_end.from(open + 4).is_none_or(|newline| at < newline) => at + 3,
@@ -172,7 +172,12 @@ impl<'t> Ahead<'t> {
         match self.last {
             Some((asked, answer)) if asked <= start && answer.is_none_or(|at| at >= start) => answer,
             _ => {
-                let answer = self.text.get(start..).and_then(|rest| rest.find(self.needle)).map(|at| start + at);
+                let rest = self.text.get(start..).unwrap_or("");
+                let answer = match self.needle.as_bytes() {
+                    [byte] => memchr::memchr(*byte, rest.as_bytes()),
+                    _ => rest.find(self.needle),
+                };
+                let answer = answer.map(|at| start + at);
                 self.last = Some((start, answer));
                 answer
             }
@@ -184,20 +189,24 @@ impl<'t> Ahead<'t> {
 ///
 /// `<p>\n  <b>a b</b> </p>` becomes `<p><b>a b</b></p>`, which is appended to `out`.
 pub(crate) fn spaceless(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some(at) = rest.find('>') {
-        let (head, after) = rest.split_at(at + 1);
-        out.push_str(head);
-        let trimmed = after.trim_start();
-        rest = if trimmed.starts_with('<') { trimmed } else { after };
-        if !trimmed.starts_with('<') {
-            // The white space is kept. It contains no `>`, so the scan continues after it.
-            let (space, behind) = after.split_at(after.len() - trimmed.len());
-            out.push_str(space);
-            rest = behind;
+    let (bytes, mut done, mut at) = (text.as_bytes(), 0, 0);
+    while let Some(close) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'>')) {
+        at += close + 1;
+        // White space of other scripts is not ASCII.
+        if !bytes.get(at).is_some_and(|byte| *byte <= b' ' || !byte.is_ascii()) {
+            continue;
         }
+        let behind = text.get(at..).unwrap_or("");
+        let trimmed = behind.trim_start();
+        let next = text.len() - trimmed.len();
+        if trimmed.starts_with('<') {
+            out.push_str(text.get(done..at).unwrap_or(""));
+            done = next;
+        }
+        // The white space contains no `>`.
+        at = next;
     }
-    out.push_str(rest);
+    out.push_str(text.get(done..).unwrap_or(""));
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `strings`, `graphemes` | letter case, words, truncation, indentation, slugs; grapheme clusters |
+//! | `strings`, `letter_case`, `graphemes` | words, truncation, indentation, slugs; letter case; grapheme clusters |
 //! | `markup` | HTML and XML escapes, tag removal |
 //! | `base64`, `percent`, `charsets`, `hashes` | base64; percent encoding; character encodings; hashes and UUIDs |
-//! | `numbers`, `float_format`, `float_parse` | number parsing, rounding, sizes; floats as `%g` and `%e`; float literals |
+//! | `numbers`, `file_size`, `float_format`, `float_parse` | number parsing, rounding; sizes of files; floats as `%g` and `%e`; float literals |
 //! | `bignum` | 512-bit numbers |
 //! | `timestamps`, `time`, `zones`, `duration` | timestamps as text; strftime; time zones; durations, RFC 3339, date layouts |
 //! | `re2`, `ecma_patterns`, `regex_cost`, `globs` | syntaxes of regular expressions; the cost of a search; glob patterns |
@@ -34,6 +34,8 @@ pub(crate) mod duration;
 #[cfg(feature = "schemas")]
 pub(crate) mod ecma_patterns;
 pub(crate) mod file_path;
+#[cfg(feature = "tera-builtins")]
+pub(crate) mod file_size;
 pub(crate) mod float_format;
 pub(crate) mod float_parse;
 pub mod globs;
@@ -42,6 +44,7 @@ pub(crate) mod graphemes;
 pub(crate) mod hashes;
 #[cfg(feature = "cel")]
 pub(crate) mod kubernetes_formats;
+pub(crate) mod letter_case;
 pub(crate) mod markup;
 #[cfg(any(feature = "tera-plus", feature = "hcl", feature = "cel"))]
 pub(crate) mod network;

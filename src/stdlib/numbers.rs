@@ -39,8 +39,12 @@ pub(crate) fn write_plain_float(number: f64, out: &mut impl Write) -> fmt::Resul
     with_plain_float(number, |text| out.write_str(text))
 }
 
+/// Numbers that the printer writes without an exponent, and with a redundant `.0` only if they are whole. There are more.
+const PLAIN: std::ops::Range<f64> = 1e-3..1e15;
+
 /// Passes the shortest text that parses back to `number` to `write`, without an exponent or a redundant `.0`: `1`, `-0`,
 /// `0.5`, `1000000000000000000000`.
+#[inline]
 pub(crate) fn with_plain_float<R>(number: f64, write: impl FnOnce(&str) -> R) -> R {
     if !number.is_finite() {
         return write(&number.to_string());
@@ -53,7 +57,11 @@ pub(crate) fn with_plain_float<R>(number: f64, write: impl FnOnce(&str) -> R) ->
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(number);
     // Two texts can be equally short and near, and the two printers may differ.
-    if text.contains('e') || text.len() > 15 && may_tie(number) {
+    let may_differ = text.len() > 15 && may_tie(number);
+    if !may_differ && PLAIN.contains(&number.abs()) {
+        return write(text);
+    }
+    if may_differ || text.contains('e') {
         return write(&number.to_string());
     }
     write(text.strip_suffix(".0").unwrap_or(text))
@@ -72,6 +80,9 @@ fn may_tie(number: f64) -> bool {
     let mantissa = fraction | 1 << 52;
     let zeros = mantissa.trailing_zeros();
     let behind_point = 1075_u64.saturating_sub(exponent + u64::from(zeros));
+    if behind_point > u64::from(MOST.ilog(5)) {
+        return false;
+    }
     let power = u32::try_from(behind_point).ok().and_then(|f| 5_u64.checked_pow(f));
     power.and_then(|power| power.checked_mul(mantissa >> zeros)).is_some_and(|digits| digits < MOST)
 }
@@ -211,19 +222,6 @@ fn scaled(float: f64, scale: i64) -> f64 {
     float
 }
 
-/// Appends a size in steps of 1,024: `1.21 kB`, or with binary units `1.21 KiB`.
-#[cfg(feature = "tera-builtins")]
-pub(crate) fn file_size(bytes: u64, binary_names: bool, out: &mut String) {
-    if bytes < 1024 {
-        out.push_str(itoa::Buffer::new().format(bytes));
-        out.push_str(" B");
-        return;
-    }
-    let names = if binary_names { humansize::BINARY } else { humansize::WINDOWS };
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{}", humansize::SizeFormatter::new(bytes, names));
-}
-
 /// Returns the remainder of a division, as `%`.
 #[inline]
 pub(crate) fn remainder(a: f64, b: f64) -> f64 {
@@ -292,6 +290,8 @@ mod tests {
         assert_eq!(texts(0.1), ("0.1".into(), "0.1".into()));
         assert_eq!(texts(1e21), ("1000000000000000000000".into(), "1e+21".into()));
         assert_eq!(texts(1e-7), ("0.0000001".into(), "1e-7".into()));
+        assert_eq!(texts(1e-3), ("0.001".into(), "0.001".into()));
+        assert_eq!(texts(-999_999_999_999_999.9), ("-999999999999999.9".into(), "-999999999999999.9".into()));
         assert_eq!(texts(5_336_656_867_654_826.0 / 8.0), ("667082108456853.3".into(), "667082108456853.2".into()));
         assert_eq!(texts(f64::NAN), ("NaN".into(), "null".into()));
         assert_eq!(texts(f64::INFINITY), ("inf".into(), "null".into()));
@@ -368,22 +368,5 @@ mod tests {
         for (a, b) in edges.into_iter().flat_map(|a| edges.map(|b| (a, b))) {
             assert_eq!(remainder(a, b).to_bits() << 1, (a % b).to_bits() << 1, "{a} % {b}");
         }
-    }
-
-    #[test]
-    fn sizes_for_people() {
-        let file_size = |bytes, binary| {
-            let mut out = String::new();
-            file_size(bytes, binary, &mut out);
-            out
-        };
-        for bytes in [0, 1, 999, 1000, 1023, 1024] {
-            assert_eq!(file_size(bytes, false), humansize::format_size(bytes, humansize::WINDOWS));
-            assert_eq!(file_size(bytes, true), humansize::format_size(bytes, humansize::BINARY));
-        }
-        assert_eq!(file_size(0, false), "0 B");
-        assert_eq!(file_size(1240, false), "1.21 kB");
-        assert_eq!(file_size(1240, true), "1.21 KiB");
-        assert_eq!(file_size(u64::MAX, true), "16 EiB");
     }
 }

@@ -1,14 +1,12 @@
-//! Letter case, words, truncation, indentation, slugs. Lengths are in bytes unless noted otherwise.
+//! Words, truncation, replacement, indentation, slugs. Lengths are in bytes unless noted otherwise.
 
 use std::borrow::Cow;
-#[cfg(feature = "patterns")]
-use std::sync::LazyLock;
 
-#[cfg(feature = "patterns")]
-use regex::Regex;
 #[cfg(feature = "hcl")]
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
+
+pub(crate) use super::letter_case::*;
 
 /// Maximum growth of a slug per byte of text, for the longest transliteration. A test checks it.
 const SLUG_GROWTH: usize = 16;
@@ -31,174 +29,6 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(text.nfc().collect())
-    }
-}
-
-/// Converts to upper case letter by letter. A letter with a multi-letter upper case, such as `ß`, is kept.
-pub(crate) fn upper(text: &str) -> String {
-    if text.is_ascii() { text.to_ascii_uppercase() } else { text.chars().map(upper_letter).collect() }
-}
-
-/// Converts to lower case letter by letter.
-pub(crate) fn lower(text: &str) -> String {
-    let letter = |c: char| c.to_lowercase().next().unwrap_or(c);
-    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(letter).collect() }
-}
-
-fn upper_letter(c: char) -> char {
-    let mut capitals = c.to_uppercase();
-    match (capitals.next(), capitals.next()) {
-        (Some(capital), None) => capital,
-        _ => with_iota(c),
-    }
-}
-
-/// Returns the single-letter capital of a Greek letter with iota subscript.
-fn with_iota(c: char) -> char {
-    let step = match c {
-        '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
-        '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,
-        _ => 0,
-    };
-    char::from_u32(u32::from(c) + step).unwrap_or(c)
-}
-
-/// Converts the first letter of each word to title case and keeps the others. Words consist of letters, digits, `_` and
-/// non-ASCII characters except white space.
-///
-/// `title_words("it's MY dog")` is `It'S MY Dog`.
-pub(crate) fn title_words(text: &str) -> String {
-    let mut inside = false;
-    let mut letter = |c: char| {
-        let shown = if inside { c } else { title_letter(c) };
-        inside = if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { !c.is_whitespace() };
-        shown
-    };
-    text.chars().map(&mut letter).collect()
-}
-
-fn title_letter(c: char) -> char {
-    match c {
-        'Ǆ' | 'ǅ' | 'ǆ' => 'ǅ',
-        'Ǉ' | 'ǈ' | 'ǉ' => 'ǈ',
-        'Ǌ' | 'ǋ' | 'ǌ' => 'ǋ',
-        'Ǳ' | 'ǲ' | 'ǳ' => 'ǲ',
-        '\u{10d0}'..='\u{10ff}' => c,
-        _ => upper_letter(c),
-    }
-}
-
-/// Returns the length of `text` in upper case.
-pub(crate) fn uppercase_len(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_uppercase).map(char::len_utf8).sum() }
-}
-
-/// Returns the length of `text` in lower case.
-pub(crate) fn lowercase_len(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum() }
-}
-
-/// Returns the maximum length of `text` after any change of case.
-pub(crate) fn any_case_len(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { uppercase_len(text).max(text.len().saturating_mul(3) / 2 + 3) }
-}
-
-/// Appends a copy of `text` that `change` changes in place.
-pub(crate) fn push_changed(text: &str, out: &mut String, change: impl FnOnce(&mut str)) {
-    let start = out.len();
-    out.push_str(text);
-    out.get_mut(start..).map(change);
-}
-
-/// Appends `text` in upper case.
-pub(crate) fn push_uppercase(text: &str, out: &mut String) {
-    if text.is_ascii() {
-        push_changed(text, out, str::make_ascii_uppercase);
-    } else {
-        by_letter(text, out, str::make_ascii_uppercase, char::to_uppercase);
-    }
-}
-
-/// Appends `text` in lower case.
-pub(crate) fn push_lowercase(text: &str, out: &mut String) {
-    // The small sigma at the end of a word is another one.
-    if text.is_ascii() {
-        push_changed(text, out, str::make_ascii_lowercase);
-    } else if text.contains('Σ') {
-        out.push_str(&text.to_lowercase());
-    } else {
-        by_letter(text, out, str::make_ascii_lowercase, char::to_lowercase);
-    }
-}
-
-/// Appends `text` with each run of ASCII and each other letter changed.
-#[inline]
-fn by_letter<L: Iterator<Item = char>>(
-    text: &str,
-    out: &mut String,
-    ascii: impl Fn(&mut str),
-    letter: impl Fn(char) -> L,
-) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let run = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
-        let (run, behind) = rest.split_at(run);
-        push_changed(run, out, &ascii);
-        let mut letters = behind.chars();
-        letters.next().into_iter().flat_map(&letter).for_each(|changed| out.push(changed));
-        rest = letters.as_str();
-    }
-}
-
-/// Appends `text` with the first letter in upper case and all others in lower case: `hELLO World` becomes `Hello world`.
-pub(crate) fn capitalize(text: &str, out: &mut String) {
-    let mut letters = text.chars();
-    if let Some(first) = letters.next() {
-        out.extend(first.to_uppercase());
-        push_lowercase(letters.as_str(), out);
-    }
-}
-
-/// The words of [`title`]: letters, digits, marks and connectors, with inner apostrophes.
-#[cfg(feature = "patterns")]
-static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w(?:[\w']*\w)?").ok());
-
-/// Appends `text` with every word capitalized. Inner apostrophes do not end a word.
-///
-/// `it's MY dog` becomes `It's My Dog`.
-#[cfg(feature = "patterns")]
-pub(crate) fn title(text: &str, out: &mut String) {
-    if text.is_ascii() {
-        return push_changed(text, out, ascii_title);
-    }
-    let mut done = 0;
-    for word in WORD.iter().flat_map(|word| word.find_iter(text)) {
-        out.push_str(&text[done..word.start()]);
-        capitalize(word.as_str(), out);
-        done = word.end();
-    }
-    out.push_str(&text[done..]);
-}
-
-/// Capitalizes every word of ASCII text.
-#[cfg(feature = "patterns")]
-fn ascii_title(text: &mut str) {
-    // A letter behind apostrophes goes on with the word before them.
-    let mut behind_word = false;
-    for at in 0..text.len() {
-        let Some(letter) = text.get_mut(at..=at) else { return };
-        match letter.as_bytes() {
-            b"'" => {}
-            [byte] if byte.is_ascii_alphanumeric() || *byte == b'_' => {
-                if behind_word {
-                    letter.make_ascii_lowercase()
-                } else {
-                    letter.make_ascii_uppercase()
-                }
-                behind_word = true;
-            }
-            _ => behind_word = false,
-        }
     }
 }
 
@@ -275,21 +105,42 @@ pub(crate) fn push_replaced(text: &str, from: &str, to: &str, found: usize, out:
 fn push_replaced_bytes(text: &str, from: u8, to: &str, out: &mut String) {
     let mut wide = [0; WIDE];
     wide.iter_mut().zip(to.bytes()).for_each(|(place, byte)| *place = byte);
-    let wide = u64::from_le_bytes(wide);
-    let (mut replaced, mut rest) = ([0; PART * WIDE + WIDE], text);
+    let (mut replaced, mut rest) = ([0; PARTS + WIDE], text);
     while !rest.is_empty() {
         let (part, behind) = rest.split_at(prefix(rest, PART).len());
-        let len = part.bytes().fold(0, |len, byte| {
-            let is = byte == from;
-            if let Some(place) = replaced.get_mut(len..).and_then(<[u8]>::first_chunk_mut) {
-                // Moving the whole array costs less than a loop over the replacement.
-                *place = if is { wide } else { byte.into() }.to_le_bytes();
-            }
-            len + if is { to.len() } else { 1 }
-        });
+        let len = match to.len() {
+            0 | 1 => narrow_part(part, from, to.bytes().next(), &mut replaced),
+            len => wide_part(part, from, (u64::from_le_bytes(wide), len), &mut replaced),
+        };
         out.push_str(replaced.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or(part));
         rest = behind;
     }
+}
+
+/// Bytes of the longest text that replaces a part: a power of two.
+const PARTS: usize = PART * WIDE;
+
+/// Copies `part` with a byte replaced by at most another one. Returns the length.
+fn narrow_part(part: &str, from: u8, to: Option<u8>, replaced: &mut [u8; PARTS + WIDE]) -> usize {
+    let byte_to = to.unwrap_or(0);
+    part.bytes().fold(0, |len, byte| {
+        let is = byte == from;
+        // The remainder changes nothing, and shows that the place exists.
+        replaced[len % PARTS] = if is { byte_to } else { byte };
+        len + usize::from(to.is_some() | !is)
+    })
+}
+
+/// Copies `part` with a byte replaced by the first bytes of a number. Returns the length.
+fn wide_part(part: &str, from: u8, to: (u64, usize), replaced: &mut [u8; PARTS + WIDE]) -> usize {
+    part.bytes().fold(0, |len, byte| {
+        let is = byte == from;
+        // Moving the whole array costs less than a loop over the replacement.
+        if let Some(place) = replaced.get_mut(len..).and_then(<[u8]>::first_chunk_mut) {
+            *place = if is { to.0 } else { byte.into() }.to_le_bytes();
+        }
+        len + if is { to.1 } else { 1 }
+    })
 }
 
 /// Replaces the escapes `\n` and `\t` by a newline and a tab.
@@ -312,7 +163,8 @@ pub(crate) fn line_breaks_to_br(text: &str, out: &mut String) {
 fn split_line(text: &str) -> Option<(&str, &str)> {
     let at = memchr::memchr(b'\n', text.as_bytes())?;
     let line = text.get(..at)?;
-    Some((line.strip_suffix('\r').unwrap_or(line), text.get(at + 1..)?))
+    let carriage_return = usize::from(line.as_bytes().last() == Some(&b'\r'));
+    Some((line.get(..at - carriage_return)?, text.get(at + 1..)?))
 }
 
 /// Returns the lines of `text`, without their ends.
@@ -335,12 +187,30 @@ pub(crate) fn word_count(text: &str) -> usize {
     if !text.is_ascii() {
         return text.split_whitespace().count();
     }
-    let space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
     let Some((first, rest)) = text.as_bytes().split_first() else { return 0 };
-    // Counts in bytes compile to vector instructions.
-    let starts = |(a, b): (&[u8], &[u8])| a.iter().zip(b).map(|(a, b)| u8::from(space(*a) & !space(*b))).sum::<u8>();
-    let blocks = text.as_bytes().chunks(WORDS).zip(rest.chunks(WORDS));
-    blocks.map(|block| usize::from(starts(block))).sum::<usize>() + usize::from(!space(*first))
+    let mut words = usize::from(!is_space(*first));
+    for (before, behind) in text.as_bytes().chunks(WORDS).zip(rest.chunks(WORDS)) {
+        words += usize::from(words_begun(before, behind));
+    }
+    words
+}
+
+/// Counts the places where a word begins in `behind`, whose bytes follow those of `before`. Counting in bytes compiles to
+/// vector instructions.
+fn words_begun(before: &[u8], behind: &[u8]) -> u8 {
+    let len = before.len().min(behind.len());
+    let (Some(before), Some(behind)) = (before.get(..len), behind.get(..len)) else { return 0 };
+    let mut words = 0;
+    for at in 0..len {
+        words += u8::from(is_space(before[at]) & !is_space(behind[at]));
+    }
+    words
+}
+
+/// Returns `true` for the ASCII bytes that count as white space.
+#[inline(always)]
+const fn is_space(byte: u8) -> bool {
+    (byte.wrapping_sub(b'\t') <= b'\r' - b'\t') | (byte == b' ')
 }
 
 /// Returns an upper bound of the length of the result of [`line_breaks_to_br`].
@@ -348,10 +218,16 @@ pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
     replaced_len(text, "\n", "<br>", occurrences(text, "\n"))
 }
 
-/// Reverses the characters, not the grapheme clusters.
-pub(crate) fn reversed(text: &str) -> String {
-    let ascii = text.is_ascii().then(|| String::from_utf8(text.bytes().rev().collect()));
-    ascii.and_then(Result::ok).unwrap_or_else(|| text.chars().rev().collect())
+/// Appends the characters, not the grapheme clusters, from last to first.
+pub(crate) fn push_reversed(text: &str, out: &mut String) {
+    if !text.is_ascii() {
+        return out.extend(text.chars().rev());
+    }
+    let mut reversed = [0; PART];
+    for part in text.as_bytes().rchunks(PART) {
+        reversed.iter_mut().zip(part.iter().rev()).for_each(|(to, byte)| *to = *byte);
+        out.push_str(reversed.get(..part.len()).and_then(|part| std::str::from_utf8(part).ok()).unwrap_or(""));
+    }
 }
 
 /// Appends a slug of lower-case ASCII letters, digits and single hyphens: `Héllo, World!` becomes `hello-world`.
@@ -485,14 +361,6 @@ mod tests {
         out.split_off(1)
     }
 
-    fn capitalize(text: &str) -> String {
-        made(|out| super::capitalize(text, out))
-    }
-
-    fn title(text: &str) -> String {
-        made(|out| super::title(text, out))
-    }
-
     fn slug(text: &str) -> String {
         made(|out| super::slug(text, out))
     }
@@ -501,45 +369,6 @@ mod tests {
     fn all_texts(alphabet: &[&str], length: u32) -> impl Iterator<Item = String> {
         let letter = |number: usize, place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
         (0..alphabet.len().pow(length)).map(move |number| (0..length).map(|place| letter(number, place)).collect())
-    }
-
-    #[test]
-    fn letter_case() {
-        assert_eq!(capitalize("hELLO wORLD"), "Hello world");
-        assert_eq!(capitalize("ßa"), "SSa");
-        assert_eq!(capitalize(""), "");
-        assert_eq!(title("it's MY dog's 'tail' x_y 1st"), "It's My Dog's 'Tail' X_y 1st");
-        assert_eq!(title("éCOLE d'été"), "École D'été");
-        assert_eq!(title("''a''B''"), "''A''b''");
-        for text in ["", "plain", "ßŉΐ", "İİ", "ὈΔΥΣΣΕΎΣ"] {
-            assert_eq!(made(|out| push_uppercase(text, out)), text.to_uppercase());
-            assert_eq!(made(|out| push_lowercase(text, out)), text.to_lowercase());
-            assert_eq!(uppercase_len(text), text.to_uppercase().len());
-            assert_eq!(lowercase_len(text), text.to_lowercase().len());
-            assert!(capitalize(text).len() <= any_case_len(text) && title(text).len() <= any_case_len(text));
-        }
-    }
-
-    #[test]
-    fn no_letter_outgrows_the_bound_on_letter_case() {
-        for letter in (0..=0x0010_ffff).filter_map(char::from_u32) {
-            let text = letter.to_string().repeat(4);
-            for cased in [text.to_uppercase(), text.to_lowercase(), capitalize(&text), title(&text)] {
-                assert!(cased.len() <= any_case_len(&text), "{letter:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn titles_go_as_the_pattern_says() {
-        let pattern = Regex::new(r"\b(?P<first>[\w'])(?P<rest>[\w']*)\b").unwrap();
-        let alphabet = ["a", "B", "'", " ", "-", "é", "\u{301}"];
-        for text in all_texts(&alphabet, 6).chain(all_texts(&alphabet[..5], 7)) {
-            let wanted = pattern.replace_all(&text, |found: &regex::Captures| {
-                format!("{}{}", found["first"].to_uppercase(), found["rest"].to_lowercase())
-            });
-            assert_eq!(title(&text), wanted, "{text:?}");
-        }
     }
 
     #[test]
@@ -583,14 +412,6 @@ mod tests {
         for text in all_texts(&["ß", "–", "\u{301}", "\u{200d}", "©"], 4) {
             let cut = text.grapheme_indices(true).nth(2).map(|(at, _)| &text[..at]);
             assert_eq!(truncated(&text, 2), cut, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn changes_of_case_are_those_of_the_standard_library() {
-        for text in all_texts(&["a", "B", "ß", "Σ", "İ", "ŉ", " "], 4) {
-            assert_eq!(made(|out| push_uppercase(&text, out)), text.to_uppercase(), "{text:?}");
-            assert_eq!(made(|out| push_lowercase(&text, out)), text.to_lowercase(), "{text:?}");
         }
     }
 
@@ -656,14 +477,11 @@ mod tests {
     }
 
     #[test]
-    fn letters_change_one_by_one() {
-        assert_eq!(upper("straße baﬄe ᾳ é"), "STRAßE BAﬄE ᾼ É");
-        assert_eq!(lower("İΣ É"), "iσ é");
-        assert_eq!(title_words("it's a_b ǆ x\u{3000}y ე"), "It'S A_b ǅ X\u{3000}Y ე");
-    }
-
-    #[test]
     fn reversal_is_by_character() {
-        assert_eq!(reversed("aé😀"), "😀éa");
+        assert_eq!(made(|out| push_reversed("aé😀", out)), "😀éa");
+        for length in 0..3 * PART {
+            let text: String = ('a'..='z').cycle().take(length).collect();
+            assert_eq!(made(|out| push_reversed(&text, out)), text.chars().rev().collect::<String>());
+        }
     }
 }

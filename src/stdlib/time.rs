@@ -51,17 +51,31 @@ pub(crate) enum Moment {
     Zoned(DateTime<FixedOffset>, &'static str),
 }
 
-/// Returns `true` if all directives of a strftime format are valid.
-pub(crate) fn format_is_valid(format: &str) -> bool {
-    is_of_numbers(format) || !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
+/// A strftime format whose directives are all valid.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Format<'f> {
+    text: &'f str,
+    /// `true` if there are no directives but the year, month, day, hour, minute and second as numbers.
+    of_numbers: bool,
 }
 
-/// Returns `true` if a format has no directives but the year, month, day, hour, minute and second as numbers.
+impl<'f> Format<'f> {
+    /// Checks a format. Returns `None` if a directive is invalid.
+    pub(crate) fn new(text: &'f str) -> Option<Self> {
+        let of_numbers = is_of_numbers(text);
+        let valid = of_numbers || !StrftimeItems::new(text).any(|item| matches!(item, Item::Error));
+        valid.then_some(Self { text, of_numbers })
+    }
+}
+
 fn is_of_numbers(format: &str) -> bool {
-    format
-        .split('%')
-        .skip(1)
-        .all(|directive| matches!(directive.as_bytes(), [b'Y' | b'm' | b'd' | b'H' | b'M' | b'S', ..]))
+    let mut bytes = format.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' && !matches!(bytes.next(), Some(b'Y' | b'm' | b'd' | b'H' | b'M' | b'S')) {
+            return false;
+        }
+    }
+    true
 }
 
 impl Moment {
@@ -107,18 +121,18 @@ impl Moment {
         }
     }
 
-    /// Formats by a strftime `format` and appends at most `allowed` bytes.
+    /// Formats by `format` and appends at most `allowed` bytes.
     ///
-    /// `Moment::from_seconds(0, None)?.format("%d.%m.%Y", 100, &mut out)` appends `01.01.1970`.
-    pub(crate) fn format(&self, format: &str, allowed: usize, out: &mut String) -> Result<(), TimeError> {
-        if let Some(local) = self.local().filter(|local| (0..10_000).contains(&local.year()))
-            && is_of_numbers(format)
-            && format.len() <= allowed / 4
+    /// With the format `%d.%m.%Y`, `Moment::from_seconds(0, None)?` appends `01.01.1970`.
+    pub(crate) fn format(&self, format: Format<'_>, allowed: usize, out: &mut String) -> Result<(), TimeError> {
+        if format.of_numbers
+            && format.text.len() <= allowed / 4
+            && let Some(local) = self.local().filter(|local| (0..10_000).contains(&local.year()))
         {
-            push_numbers(local, format, out);
+            push_numbers(local, format.text, out);
             return Ok(());
         }
-        out.push_str(&self.formatted(format, allowed)?);
+        out.push_str(&self.formatted(format.text, allowed)?);
         Ok(())
     }
 
@@ -138,25 +152,36 @@ impl Moment {
     }
 }
 
-/// Appends a moment of a year of four digits in a format [of numbers](is_of_numbers).
+/// Appends a moment of a year of four digits in a format [of numbers](Format).
 fn push_numbers(moment: NaiveDateTime, format: &str, out: &mut String) {
-    let mut pieces = format.split('%');
-    out.extend(pieces.next());
-    for piece in pieces {
-        let (directive, literal) = piece.split_at_checked(1).unwrap_or((piece, ""));
-        let (number, digits) = match directive {
-            "Y" => (moment.year().unsigned_abs(), 4),
-            "m" => (moment.month(), 2),
-            "d" => (moment.day(), 2),
-            "H" => (moment.hour(), 2),
-            "M" => (moment.minute(), 2),
+    let mut rest = format;
+    while let Some(at) = rest.bytes().position(|byte| byte == b'%') {
+        out.push_str(&rest[..at]);
+        let (directive, behind) = rest[at + 1..].split_at_checked(1).unwrap_or_default();
+        match directive {
+            "Y" => {
+                let year = moment.year().unsigned_abs();
+                push_two(year / 100, out);
+                push_two(year % 100, out);
+            }
+            "m" => push_two(moment.month(), out),
+            "d" => push_two(moment.day(), out),
+            "H" => push_two(moment.hour(), out),
+            "M" => push_two(moment.minute(), out),
             // A leap second counts as more nanoseconds.
-            _ => (moment.second() + moment.nanosecond() / 1_000_000_000, 2),
-        };
-        let digit = |place| char::from(b'0' + (number / 10_u32.pow(place) % 10) as u8);
-        (0..digits).rev().for_each(|place| out.push(digit(place)));
-        out.push_str(literal);
+            _ => push_two(moment.second() + moment.nanosecond() / 1_000_000_000, out),
+        }
+        rest = behind;
     }
+    out.push_str(rest);
+}
+
+/// Appends a number of two digits.
+#[inline]
+fn push_two(n: u32, out: &mut String) {
+    let digit = |n: u32| char::from(b'0' + (n % 10) as u8);
+    out.push(digit(n / 10));
+    out.push(digit(n));
 }
 
 fn written(text: impl fmt::Display, allowed: usize) -> Result<String, TimeError> {
@@ -174,7 +199,7 @@ mod tests {
 
     fn text(moment: &Moment, format: &str, allowed: usize) -> Result<String, TimeError> {
         let mut out = String::from(">");
-        moment.format(format, allowed, &mut out).map(|()| out.split_off(1))
+        moment.format(Format::new(format).unwrap(), allowed, &mut out).map(|()| out.split_off(1))
     }
 
     fn shown(given: &str, zone_name: Option<&str>, format: &str) -> Result<String, TimeError> {
@@ -221,21 +246,18 @@ mod tests {
             seconds.flat_map(|s| [None, zone("Asia/Tokyo")].map(|zone| Moment::from_seconds(s, zone).unwrap()));
         for moment in moments.chain(Moment::from_text("2016-12-31T23:59:60Z", None)) {
             for format in ["%Y-%m-%d", "%d.%m.%Y %H:%M:%S é", "", "%y", "%%", "%-d", "%Yé%m"] {
-                assert_eq!(
-                    format_is_valid(format),
-                    !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
-                );
+                assert!(Format::new(format).is_some());
                 assert_eq!(text(&moment, format, 100), moment.formatted(format, 100), "{moment:?} {format}");
             }
         }
-        assert!(!format_is_valid("%Y%") && !format_is_valid("%Y%é"));
+        assert!(Format::new("%Y%").is_none() && Format::new("%Y%é").is_none());
     }
 
     #[test]
     fn formats_and_zones_are_checked_by_name() {
-        assert!(format_is_valid("%Y-%m-%d %% %.3f"));
-        assert!(!format_is_valid("%Q"));
-        assert!(!format_is_valid("%"));
+        assert!(Format::new("%Y-%m-%d %% %.3f").is_some());
+        assert!(Format::new("%Q").is_none());
+        assert!(Format::new("%").is_none());
         assert_eq!(zone("Mars/Olympus"), None);
     }
 }

@@ -76,9 +76,7 @@ impl Arena {
 
     /// Returns a list value that copies `items`.
     pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
-        let mut summary = Summary::default();
-        let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| summary.add(item)).copied());
-        Value::List(self.bump.alloc(List::summarized(items, summary.held())))
+        self.borrowed_list(self.bump.alloc_slice_copy(items))
     }
 
     /// Returns a map value that copies `values`, which are as many as the shape has keys.

@@ -177,8 +177,7 @@ mod tests {
         let data = serde_json::to_string(&entries.to_data()).unwrap();
         assert_eq!(data, r#"{"10":2,"2":1,"false":3}"#);
         let mut text = String::new();
-        let _ =
-            super::super::write_json(entries, super::super::JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(()));
+        let _ = super::super::write_json(entries, super::super::JsonStyle::Compact, &mut text, &mut Ok::<_, ()>);
         assert_eq!(text, data);
     }
 

@@ -391,7 +391,7 @@ mod tests {
         ] {
             let value = arena.extended(kind);
             let mut text = String::new();
-            assert!(write_json(value, JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(())).is_ok());
+            assert!(write_json(value, JsonStyle::Compact, &mut text, &mut Ok::<_, ()>).is_ok());
             assert_eq!(text, wanted);
             assert_eq!(serde_json::to_string(&value.to_data()).unwrap(), wanted);
         }
@@ -412,7 +412,7 @@ mod tests {
         let value = arena.extended(Extended::Bytes(&[0; 3000]));
         let mut text = String::new();
         let refused =
-            write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 100 { Err(()) } else { Ok(()) });
+            write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 100 { Err(()) } else { Ok(len) });
         assert_eq!((refused, text.as_str()), (Err(()), ""));
     }
 }

@@ -1,6 +1,8 @@
 //! Writes values as JSON.
 
-use super::output::{Buffer, Key, Node, Sorted, Tree, duplicate, non_finite};
+use smallvec::SmallVec;
+
+use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
 use crate::stdlib::base64::{base64, base64_len};
 
@@ -14,27 +16,28 @@ pub enum JsonStyle {
 }
 
 /// Appends `value` to `out` as JSON with map keys in byte order. Undefined values and non-finite floats become `null`.
-/// `grow` receives the length of `out` after each piece, and before a long one, and may stop the writing.
+/// `grow` receives a length of `out` and may stop the writing. It returns the length up to which it need not be asked
+/// again. It is asked after pieces, before a long one, and at the end.
 pub fn write_json<E>(
     value: Value<'_>,
     style: JsonStyle,
     out: &mut String,
-    grow: &mut impl FnMut(usize) -> Result<(), E>,
+    grow: &mut impl FnMut(usize) -> Result<usize, E>,
 ) -> Result<(), E> {
     match value {
         Value::Str(text) if is_plain(text) => {
             grow(out.len() + text.as_str().len())?;
             out.extend(["\"", text.as_str(), "\""]);
-            return grow(out.len());
+            return grow(out.len()).map(drop);
         }
         Value::Int(n) => {
             out.push_str(itoa::Buffer::new().format(n));
-            return grow(out.len());
+            return grow(out.len()).map(drop);
         }
         _ => {}
     }
     let pretty = style == JsonStyle::Pretty;
-    Buffer::append(out, |out| Json { pretty, named: false, out, grow, duplicate: None }.node(Sorted(value).node(), 0))
+    Buffer::append(out, |out| Json { pretty, named: false, out, grow, fence: 0, duplicate: None }.tree(Sorted(value)))
 }
 
 /// A JSON writer.
@@ -44,140 +47,252 @@ pub(super) struct Json<'a, G> {
     named: bool,
     out: &'a mut Buffer,
     grow: &'a mut G,
+    /// The length up to which `grow` need not be asked.
+    fence: usize,
     /// A key that is duplicated in a map.
     duplicate: Option<String>,
 }
 
-impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
+/// A list or map whose first bracket is written, with the rest of its content.
+enum Open<'t, T: Tree<'t>> {
+    List(T::Items),
+    /// If keys may need conversion to text, also all entries until they are checked for duplicates.
+    Map(T::Entries, Option<Box<T::Entries>>),
+}
+
+/// Open lists and maps, outermost first. Most trees need no allocation.
+type Stack<'t, T> = SmallVec<[Open<'t, T>; 4]>;
+
+impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Returns a writer of documents.
     pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { pretty, named: true, out, grow, duplicate: None }
+        Self { pretty, named: true, out, grow, fence: 0, duplicate: None }
     }
 
     /// Appends a document and a newline. Returns a key that is duplicated in a map, if any.
     pub(super) fn line<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
-        self.node(tree.node(), 0)?;
+        self.tree(tree)?;
         self.out.push(b'\n');
         Ok(self.duplicate)
     }
 
-    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, level: usize) -> Result<(), E> {
+    /// Appends a tree of any depth. What is appended for a node always ends with a comma; the last one is removed.
+    fn tree<'t, T: Tree<'t>>(&mut self, root: T) -> Result<(), E> {
+        let mut open: Stack<'t, T> = SmallVec::new();
+        let mut next = if self.leaf(root)? { None } else { Some(root) };
+        loop {
+            if let Some(inner) = next {
+                self.begin(inner, &mut open);
+                self.ask(self.out.len() - 1)?;
+            }
+            let level = open.len();
+            next = match open.last_mut() {
+                None => break,
+                Some(Open::List(items)) => self.items::<T>(items, level)?,
+                Some(Open::Map(entries, unchecked)) => self.entries::<T>(entries, unchecked, level)?,
+            };
+            if next.is_none() {
+                open.pop();
+            }
+        }
+        self.out.take_back(1);
+        (self.grow)(self.out.len()).map(drop)
+    }
+
+    /// Appends the first bracket of a list or map and opens its content, or appends all of an empty one.
+    #[inline]
+    fn begin<'t, T: Tree<'t>>(&mut self, tree: T, open: &mut Stack<'t, T>) {
+        match tree.common() {
+            Common::List(items) => self.begin_list(items, open),
+            Common::Map(entries) => self.begin_map(entries, open),
+            _ => match untagged(tree) {
+                Node::List(items) => self.begin_list(items, open),
+                Node::Map(entries) => self.begin_map(entries, open),
+                _ => {}
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn begin_list<'t, T: Tree<'t>>(&mut self, items: T::Items, open: &mut Stack<'t, T>) {
+        if items.len() == 0 {
+            return self.out.push_all(b"[],");
+        }
+        self.out.push(b'[');
+        open.push(Open::List(items));
+    }
+
+    #[inline(always)]
+    fn begin_map<'t, T: Tree<'t>>(&mut self, entries: T::Entries, open: &mut Stack<'t, T>) {
+        if entries.len() == 0 {
+            return self.out.push_all(b"{},");
+        }
+        self.out.push(b'{');
+        let unchecked = T::has_other_keys(&entries).then(|| Box::new(entries.clone()));
+        open.push(Open::Map(entries, unchecked));
+    }
+
+    /// Appends items up to one that is a list or map, which is returned, or to the end of the list.
+    #[inline]
+    fn items<'t, T: Tree<'t>>(&mut self, items: &mut T::Items, level: usize) -> Result<Option<T>, E> {
+        for item in items {
+            self.new_line(level);
+            if !self.leaf(item)? {
+                return Ok(Some(item));
+            }
+        }
+        self.close(b"],", level - 1)
+    }
+
+    /// Appends entries like [`Json::items`].
+    #[inline]
+    fn entries<'t, T: Tree<'t>>(
+        &mut self,
+        entries: &mut T::Entries,
+        unchecked: &mut Option<Box<T::Entries>>,
+        level: usize,
+    ) -> Result<Option<T>, E> {
+        for (key, value) in entries {
+            self.new_line(level);
+            match key {
+                Key::Text(text) if self.pretty => self.text(&text, b"\": ")?,
+                Key::Text(text) => self.text(&text, b"\":")?,
+                other => {
+                    self.string(&other.to_text())?;
+                    self.out.push_str(if self.pretty { "\": " } else { "\":" });
+                    let duplicate = || unchecked.take().and_then(|entries| duplicate::<T>(*entries));
+                    self.duplicate = self.duplicate.take().or_else(duplicate);
+                }
+            }
+            if !self.leaf(value)? {
+                return Ok(Some(value));
+            }
+        }
+        self.close(b"},", level - 1)
+    }
+
+    /// Appends a node. Returns `false` for a list or map: then nothing is appended.
+    #[inline(always)]
+    fn leaf<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<bool, E> {
+        match tree.common() {
+            Common::Text(text) => self.text(text, b"\",")?,
+            Common::Int(n) => {
+                self.out.push_int(n);
+                self.out.push(b',');
+                self.ask(self.out.len() - 1)?;
+            }
+            Common::List(_) | Common::Map(_) => return Ok(false),
+            Common::Other => return self.other_leaf(tree),
+        }
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn other_leaf<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<bool, E> {
+        match untagged(tree) {
+            Node::List(_) | Node::Map(_) => return Ok(false),
+            Node::Null => self.out.push_all(b"null,"),
+            Node::Bool(true) => self.out.push_all(b"true,"),
+            Node::Bool(false) => self.out.push_all(b"false,"),
+            Node::Text(text) => self.text(&text, b"\",")?,
+            other => self.rare_leaf(other)?,
+        }
+        self.ask(self.out.len() - 1)?;
+        Ok(true)
+    }
+
+    fn rare_leaf<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
         match node {
-            Node::Null => self.out.push_str("null"),
-            Node::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
             Node::Int(n) => self.out.push_int(n),
             Node::Uint(n) => self.out.push_int(n),
             Node::Float(n) => self.float(n),
-            Node::Text(text) => self.text(&text)?,
-            Node::Made(text) => self.string(&text)?,
+            Node::Made(text) => self.quoted(&text)?,
             Node::Bytes(bytes) => {
-                (self.grow)(self.out.len() + base64_len(bytes.len()))?;
-                self.string(&base64(bytes))?;
+                self.ask(self.out.len() + base64_len(bytes.len()))?;
+                self.quoted(&base64(bytes))?;
             }
             Node::Spelled(text) => self.out.push_str(text),
             Node::Digits(text) => self.out.push_str(&text),
-            Node::Tagged(_, tree) => return self.node(tree.node(), level),
-            Node::List(items) => self.list::<T>(items, level)?,
-            Node::Map(entries) => self.map::<T>(entries, level)?,
+            _ => {}
         }
-        (self.grow)(self.out.len())
+        self.out.push(b',');
+        Ok(())
     }
 
     fn float(&mut self, n: f64) {
         match non_finite(n) {
             None => self.out.push_str(zmij::Buffer::new().format_finite(n)),
-            Some(name) if self.named => self.quoted(name),
+            Some(name) if self.named => self.out.push_format(format_args!("\"{name}\"")),
             Some(_) => self.out.push_str("null"),
         }
     }
 
-    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, level: usize) -> Result<(), E> {
-        self.out.push(b'[');
-        let empty = items.len() == 0;
-        let mut first = true;
-        for item in items {
-            self.separate(std::mem::take(&mut first), level + 1);
-            self.node(item.node(), level + 1)?;
-        }
-        self.close(b']', empty, level);
-        Ok(())
-    }
-
-    fn map<'t, T: Tree<'t>>(&mut self, entries: T::Entries, level: usize) -> Result<(), E> {
-        self.out.push(b'{');
-        let empty = entries.len() == 0;
-        let mut unchecked = Some(entries.clone());
-        let mut first = true;
-        for (key, value) in entries {
-            self.separate(std::mem::take(&mut first), level + 1);
-            match key {
-                Key::Text(text) => self.text(&text)?,
-                other => {
-                    self.string(&other.to_text())?;
-                    self.duplicate = self.duplicate.take().or_else(|| unchecked.take().and_then(duplicate::<T>));
-                }
-            }
-            self.out.push(b':');
-            if self.pretty {
-                self.out.push(b' ');
-            }
-            self.node(value.node(), level + 1)?;
-        }
-        self.close(b'}', empty, level);
-        Ok(())
-    }
-
-    /// Appends a text value as a JSON string.
-    #[inline]
-    fn text(&mut self, text: &Text<'_>) -> Result<(), E> {
+    /// Appends a text value as a JSON string, with `behind`, which begins with its last quote.
+    #[inline(always)]
+    fn text<const M: usize>(&mut self, text: &Text<'_>, behind: &[u8; M]) -> Result<(), E> {
         if !is_plain(text) {
-            return self.string(text.as_str());
+            self.string(text.as_str())?;
+            self.out.push_all(behind);
+            return Ok(());
         }
-        (self.grow)(self.out.len() + text.as_str().len())?;
-        self.out.push_quoted(text);
+        self.ask(self.out.len() + text.as_str().len())?;
+        match text.block() {
+            Some(block) => self.out.push_quoted_block((block, text.as_str().len()), behind),
+            None => {
+                self.out.push(b'"');
+                self.out.push_str(text.as_str());
+                self.out.push_all(behind);
+            }
+        }
         Ok(())
     }
 
-    /// Appends `text` as a JSON string, escaping only `"`, `\` and control characters. `grow` is called before each piece,
-    /// so that an oversized text is refused before it is written.
+    /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
+    /// asked before each piece, so that an oversized text is refused before it is written.
+    #[inline(never)]
     fn string(&mut self, text: &str) -> Result<(), E> {
         self.out.push(b'"');
-        let mut clean = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            if is_clean(byte) {
-                continue;
-            }
-            (self.grow)(self.out.len() + at - clean)?;
-            self.out.push_str(text.get(clean..at).unwrap_or(""));
-            escape(byte, self.out);
-            clean = at + 1;
+        let mut rest = text;
+        loop {
+            let (clean, behind) = rest.split_at(clean_len(rest.as_bytes()));
+            self.ask(self.out.len() + clean.len())?;
+            self.out.push_str(clean);
+            let Some((byte, behind)) = behind.split_at_checked(1) else { break };
+            byte.bytes().for_each(|byte| escape(byte, self.out));
+            rest = behind;
         }
-        (self.grow)(self.out.len() + text.len() - clean)?;
-        self.out.push_str(text.get(clean..).unwrap_or(""));
+        self.ask(self.out.len() + 1)
+    }
+
+    fn quoted(&mut self, text: &str) -> Result<(), E> {
+        self.string(text)?;
         self.out.push(b'"');
         Ok(())
     }
 
-    fn quoted(&mut self, name: &str) {
-        self.out.push(b'"');
-        self.out.push_str(name);
-        self.out.push(b'"');
+    /// Asks `grow` about a length beyond the fence.
+    #[inline(always)]
+    fn ask(&mut self, len: usize) -> Result<(), E> {
+        if len > self.fence { self.ask_again(len) } else { Ok(()) }
     }
 
-    fn separate(&mut self, first: bool, level: usize) {
-        if !first {
-            self.out.push(b',');
-        }
+    #[cold]
+    #[inline(never)]
+    fn ask_again(&mut self, len: usize) -> Result<(), E> {
+        self.fence = (self.grow)(len)?;
+        Ok(())
+    }
+
+    /// Ends a list or map, in the place of the last comma.
+    #[inline(always)]
+    fn close<T>(&mut self, bracket: &[u8; 2], level: usize) -> Result<Option<T>, E> {
+        self.out.take_back(1);
         self.new_line(level);
+        self.out.push_all(bracket);
+        self.ask(self.out.len() - 1).map(|()| None)
     }
 
-    fn close(&mut self, bracket: u8, empty: bool, level: usize) {
-        if !empty {
-            self.new_line(level);
-        }
-        self.out.push(bracket);
-    }
-
+    #[inline(always)]
     fn new_line(&mut self, level: usize) {
         if self.pretty {
             self.out.push_line(1 + 2 * level, b"");
@@ -185,8 +300,18 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     }
 }
 
+/// Returns a node below its tags.
+#[inline(always)]
+fn untagged<'t, T: Tree<'t>>(tree: T) -> Node<'t, T> {
+    let mut node = tree.node();
+    while let Node::Tagged(_, tree) = node {
+        node = tree.node();
+    }
+    node
+}
+
 /// Returns `true` if a JSON string contains `text` unescaped, as far as one look shows it.
-#[inline]
+#[inline(always)]
 fn is_plain(text: &Text<'_>) -> bool {
     text.is_known_word() || text.block().is_some() && text.all(is_clean)
 }
@@ -195,6 +320,19 @@ fn is_plain(text: &Text<'_>) -> bool {
 #[inline(always)]
 const fn is_clean(byte: u8) -> bool {
     (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
+}
+
+/// Bytes that are looked at together. Compiles to vector instructions.
+const TOGETHER: usize = 16;
+
+/// Returns the number of bytes before the first that is escaped.
+#[inline]
+fn clean_len(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<TOGETHER>();
+    let is_clean_block = |block: &&[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
+    let whole = TOGETHER * blocks.iter().take_while(is_clean_block).count();
+    let rest = bytes.get(whole..).unwrap_or(&[]);
+    whole + rest.iter().position(|byte| !is_clean(*byte)).unwrap_or(rest.len())
 }
 
 fn escape(byte: u8, out: &mut Buffer) {
@@ -214,3 +352,6 @@ fn escape(byte: u8, out: &mut Buffer) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

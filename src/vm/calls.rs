@@ -39,6 +39,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if gate.checks_any() {
             check_in_order(builtin, params, gate, given)?;
         }
+        if let Body::Native(body) = &builtin.body {
+            let value = body(&self.cx, given)?;
+            self.top -= count;
+            self.push(value);
+            return Ok(next);
+        }
         let start = self.out.len();
         let result = run(&self.cx, builtin, given, &mut self.out)?;
         self.top -= count;
@@ -71,7 +77,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Returns `true` if the instruction at `next` writes text as it is.
     #[inline]
-    fn is_written(&self, next: usize) -> bool {
+    pub(super) fn is_written(&self, next: usize) -> bool {
         let word = A::at(self.program.words, next);
         A::op(word) == Op::Emit && EscapeMode::is_verbatim(word >> 8)
     }

@@ -44,7 +44,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Lit => self.push(literal(a)),
                 Op::Pop => drop(self.pop()),
                 Op::LoadPath => match self.quick(a) {
-                    Value::Undefined => self.load_slow::<S>(a, None).map(|value| self.push(value))?,
+                    Value::Undefined => self.load_slow::<S>(a).map(|value| self.push(value))?,
                     value => self.push(value),
                 },
                 Op::PeekPath => self.find::<S>(a).map(|value| self.push(value))?,
@@ -75,7 +75,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Gt => self.binary::<S>(BinaryOp::Gt)?,
                 Op::Ge => self.binary::<S>(BinaryOp::Ge)?,
                 Op::In => self.binary::<S>(BinaryOp::In)?,
-                Op::Join => self.join::<S>(a)?,
+                Op::Join => pc = self.join::<S, H>(a, pc)?,
                 Op::As => {
                     let value = self.pop();
                     self.push(S::in_role(&self.cx, value, Role::of(a))?);

@@ -151,8 +151,8 @@ impl<'r> Evaluator<'r> {
         }
         let State { feedback, scratch, .. } = &mut *state;
         scratch.clear();
-        let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.caches)
-            .with_lenient(program.start().lenient);
+        let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.caches);
+        cx.set_lenient(program.start().lenient);
         cx.set_budgets(self.budgets);
         let out = Output::new(scratch, self.limits.output_bytes);
         let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, feedback, values, out);

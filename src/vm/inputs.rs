@@ -53,14 +53,18 @@ impl Bound {
         values: &mut [Value<'r>],
     ) {
         let layers = inputs.layers();
-        let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
+        let id = |layer: Option<&Map<'_>>| layer.map_or(NO_LAYER, Map::shape_id);
+        let (over, base) = (id(layers[0]), id(layers[1]));
         let ids = (over, base);
         if ids != self.ids || over == ANONYMOUS || base == ANONYMOUS {
             self.find(bindings, program, layers, ids);
         }
-        for (&(layer, at), value) in self.positions.iter().zip(values) {
+        let positions = self.positions.as_slice();
+        let Some(values) = values.get_mut(..positions.len()) else { return };
+        for nth in 0..positions.len() {
+            let (layer, at) = positions[nth];
             let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
-            *value = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
+            values[nth] = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
         }
     }
 

@@ -38,6 +38,7 @@ pub(super) struct Loop<'v> {
 }
 
 impl<'v> Loop<'v> {
+    #[inline]
     pub fn field(&self, field: LoopField) -> Value<'v> {
         match field {
             LoopField::Index => Value::uint(self.begun as u64),

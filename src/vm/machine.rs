@@ -224,11 +224,17 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     #[inline(never)]
     fn write_path_other<S: Semantics>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
         let how = EscapeMode::of(mode);
-        if S::write_simple(quick, how, &mut self.out)? {
+        let near = if quick.is_undefined() { self.near::<S>(path) } else { quick };
+        if let Value::Int(n) = near
+            && how != EscapeMode::Shell
+        {
+            return self.out.push_int(n);
+        }
+        if S::write_simple(near, how, &mut self.out)? {
             return Ok(());
         }
-        let found = !quick.is_undefined() && S::writable(quick, how);
-        let value = if found { quick } else { self.load_slow::<S>(path, Some(how))? };
+        let found = !near.is_undefined() && S::writable(near, how);
+        let value = if found { near } else { self.load_far::<S>(path, Some(how))? };
         self.write::<S>(value, mode)
     }
 
@@ -251,8 +257,9 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.out.push_block(block.and_then(<[u8]>::first_chunk), text)
     }
 
-    /// Concatenates the top `count` values as text.
-    pub(super) fn join<S: Semantics>(&mut self, count: u32) -> Result<()> {
+    /// Concatenates the top `count` values as text. Returns the word to continue at: text that the next instruction, at
+    /// `next`, writes as it is stays in the output.
+    pub(super) fn join<S: Semantics, H: Hooks>(&mut self, count: u32, next: usize) -> Result<usize> {
         let start = self.out.len();
         let first = self.top.saturating_sub(count as usize);
         let plain = |value: &Value<'_>| matches!(value, Value::Str(_) | Value::Int(_) | Value::Bool(_));
@@ -261,7 +268,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         {
             self.top = first;
             self.push(joined);
-            return Ok(());
+            return Ok(next);
         }
         for at in first..self.top {
             let value = A::at(self.values, at);
@@ -276,7 +283,12 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             }
         }
         self.top = first;
-        self.take_output(start)
+        if !H::WATCHES && self.is_written(next) {
+            self.cx.charge(self.out.len() - start + size_of::<Value<'_>>())?;
+            self.cx.go(next);
+            return Ok(next + 1);
+        }
+        self.take_output(start).map(|()| next)
     }
 
     /// Builds a list of the top `count` values.

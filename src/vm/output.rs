@@ -17,6 +17,7 @@ pub struct Output<'o> {
 
 impl<'o> Output<'o> {
     /// Creates an output that appends at most `limit` bytes to `text`.
+    #[inline]
     pub fn new(text: &'o mut String, limit: usize) -> Self {
         let end = text.len().saturating_add(limit);
         Self { fence: end.min(text.capacity()), text, end, limit }

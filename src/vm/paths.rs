@@ -8,6 +8,7 @@ use super::memory::{ABSENT, Cache};
 use super::semantics::{Missing, Semantics};
 use crate::bytecode::{
     EscapeMode, LoopField, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Scope, Segment,
+    looping,
 };
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
@@ -24,6 +25,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     #[inline(never)]
     fn find_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+        let near = self.near::<S>(at);
+        if !near.is_undefined() {
+            return Ok(near);
+        }
         let path = self.program.path(at);
         let found = self.find_path::<S>(&path);
         self.top -= path.indexes as usize;
@@ -34,11 +39,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(always)]
     pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let value = self.quick(at);
-        if value.is_undefined() { self.load_slow::<S>(at, None) } else { Ok(value) }
+        if value.is_undefined() { self.load_slow::<S>(at) } else { Ok(value) }
     }
 
     #[inline(never)]
-    pub(super) fn load_slow<S: Semantics>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+    pub(super) fn load_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+        let near = self.near::<S>(at);
+        if near.is_undefined() { self.load_far::<S>(at, None) } else { Ok(near) }
+    }
+
+    /// Finds the value of the path at `at` in the general way, or the language's replacement for a missing one. With a
+    /// mode, values that cannot be written count as missing.
+    #[inline(never)]
+    pub(super) fn load_far<S: Semantics>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let path = self.program.path(at);
         let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::writable(*value, mode));
         let found = match self.find_path::<S>(&path)?.filter(fits) {
@@ -72,6 +85,36 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 value = A::at(map.values(), index as usize);
                 cache += 1;
             }
+        }
+        value
+    }
+
+    /// Finds the value in cases that are nearly as common as those of [`Machine::quick`], which come after it: a property of
+    /// a loop, maps of the second cached shape, items of lists. Returns undefined otherwise.
+    #[inline(always)]
+    pub(super) fn near<S: Semantics>(&self, at: u32) -> Value<'r> {
+        let word = A::at(self.program.paths, at as usize);
+        match looping(word) {
+            Some((level, field)) => self.loop_field(self.loops.len(), level, field),
+            None if word & QUICK == 0 => Value::Undefined,
+            None => self.near_steps::<S>(at, word),
+        }
+    }
+
+    #[inline(never)]
+    fn near_steps<S: Semantics>(&self, at: u32, word: u32) -> Value<'r> {
+        let base = if word & QUICK_GLOBAL == 0 { self.base } else { 0 };
+        let mut value = A::at(self.values, base + (word & QUICK_ROOT) as usize);
+        for (step, cache) in self.program.path(at).segments() {
+            let next = match (value, step) {
+                (Value::Map(map), _) => self.cached(map.shape_id(), cache).and_then(|at| map.values().get(at as usize)),
+                (Value::List(_), Segment::Attr(name)) => {
+                    value = S::attr(&self.cx, value, self.program.str(name)).unwrap_or_default();
+                    continue;
+                }
+                _ => None,
+            };
+            value = next.copied().unwrap_or_default();
         }
         value
     }
@@ -166,6 +209,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Returns a property of a loop. Level 0 is the innermost of the first `open` loops.
+    #[inline]
     fn loop_field(&self, open: usize, level: u32, field: LoopField) -> Value<'r> {
         let at = open.checked_sub(level as usize + 1);
         at.and_then(|at| self.loops.get(at)).map_or(Value::Undefined, |running| running.field(field))

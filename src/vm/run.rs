@@ -48,9 +48,9 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     let State { feedback, scratch, bound, .. } = &mut *state;
     bound.bind(&space.memory.bindings, run.program, run.inputs, values);
     scratch.clear();
-    let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches)
-        .with_lenient(start.lenient)
-        .with_deadline(space.deadline.as_deref());
+    let mut cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches);
+    cx.set_lenient(start.lenient);
+    cx.set_deadline(space.deadline.as_deref());
     if let Some(budgets) = run.budgets {
         cx.set_budgets(budgets.get());
     }

@@ -2,14 +2,14 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::arithmetic::{Num, calculate};
+use super::arithmetic::{Num, calculate, calculate_common};
 use super::builtins::{has_item, write_text};
 use super::hints;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
 use crate::stdlib::markup::HTML;
-use crate::stdlib::numbers::write_json_float;
+use crate::stdlib::numbers::{with_plain_float, write_json_float};
 use crate::stdlib::strings;
 use crate::value::Value;
 use crate::vm::{Items, Missing, Output, Semantics};
@@ -66,7 +66,12 @@ impl Semantics for Rules {
     #[inline]
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => arithmetic(cx, op, a, b),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                if let Some(result) = calculate_common(op, a, b) {
+                    return Ok(result);
+                }
+                arithmetic(cx, op, a, b)
+            }
             BinaryOp::Eq => equals(cx, a, b, true),
             BinaryOp::Ne => equals(cx, a, b, false),
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => order(cx, op, a, b),
@@ -123,6 +128,17 @@ impl Semantics for Rules {
         }
     }
 
+    #[inline]
+    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+        match value {
+            // In a concatenation a boolean is an error, and a float has another text.
+            Value::Bool(truth) if mode != EscapeMode::Piece => out.push(if truth { "true" } else { "false" })?,
+            Value::Float(n) if mode != EscapeMode::Piece => with_plain_float(n, |text| out.push(text))?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match (mode, value) {
             (EscapeMode::Html, Value::Str(text)) if !HTML.needed(text.as_str()) => out.push_text(text),
@@ -130,6 +146,7 @@ impl Semantics for Rules {
             (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
+            (_, Value::Float(n)) => with_plain_float(n, |text| out.push(text)),
             _ => plain(value, out),
         }
     }

@@ -116,6 +116,12 @@ impl Buffer {
         self.put(&[ascii], 1);
     }
 
+    /// Removes the last `count` bytes, which must be ASCII.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn take_back(&mut self, count: usize) {
+        self.len = self.len.saturating_sub(count);
+    }
+
     /// Appends a text of constant length.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_all<const N: usize>(&mut self, ascii: &[u8; N]) {
@@ -171,6 +177,17 @@ impl Buffer {
             set(chunk, 1, block);
             chunk[1 + len] = b'"';
             2 + len
+        });
+    }
+
+    /// Appends a quote, the first bytes of a block and `behind`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn push_quoted_block<const M: usize>(&mut self, text: (&Block, usize), behind: &[u8; M]) {
+        self.write::<{ BLOCK + 4 }>(|chunk| {
+            chunk[0] = b'"';
+            set(chunk, 1, text.0);
+            set(chunk, 1 + text.1, behind);
+            1 + text.1 + M
         });
     }
 
@@ -257,10 +274,11 @@ impl Buffer {
     /// Appends a number of at most four digits, the most common case.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push_few(&mut self, n: u16) {
-        let digits = [n / 1000, n / 100 % 10, n / 10 % 10, n % 10].map(|digit| b'0' + digit as u8);
+        let (high, low) = (u32::from(n / 100), u32::from(n % 100));
+        let digits = (high / 10) | ((high % 10) << 8) | ((low / 10) << 16) | ((low % 10) << 24);
         let zeros = usize::from(n < 1000) + usize::from(n < 100) + usize::from(n < 10);
-        let written = u32::from_le_bytes(digits) >> (8 * zeros);
-        self.put(&written.to_le_bytes(), digits.len() - zeros);
+        let written = (digits | 0x3030_3030) >> (8 * zeros);
+        self.put(&written.to_le_bytes(), 4 - zeros);
     }
 
     /// Appends formatted text.

@@ -113,8 +113,10 @@ fn documents_into<'t, T: Tree<'t>>(
                 None
             }
             OutputFormat::Kyaml => Kyaml::new(out, &mut grow).document(document)?,
-            OutputFormat::Json => Json::document(true, out, &mut grow).line(document)?,
-            OutputFormat::Ndjson => Json::document(false, out, &mut grow).line(document)?,
+            OutputFormat::Json | OutputFormat::Ndjson => {
+                let mut up_to_end = |len| grow(len).map(|()| end);
+                Json::document(format == OutputFormat::Json, out, &mut up_to_end).line(document)?
+            }
         };
         if let Some(key) = duplicate {
             let message = format!("two keys of a map are both `{key}` where keys are text, as in {}", format.name());

@@ -4,6 +4,7 @@
 
 mod buffer;
 mod documents;
+mod entries;
 mod tree;
 
 #[cfg(all(test, feature = "yaml"))]
@@ -11,5 +12,6 @@ mod tests;
 
 pub(super) use buffer::Buffer;
 pub use documents::{OutputFormat, QUOTED, write_documents, write_quoted, write_yaml};
-pub use tree::{Key, MapEntries, Node, Sorted, Tree};
+pub use entries::MapEntries;
+pub use tree::{Common, Key, Node, Sorted, Tree};
 pub(super) use tree::{duplicate, non_finite};

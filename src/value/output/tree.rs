@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::iter::Copied;
-use std::ops::Range;
 use std::slice::Iter;
 
-use crate::value::{Data, Entries, Extended, Map, Text, Value, Writing};
+use super::entries::{InOrder, MapEntries};
+use crate::value::{Data, Extended, Text, Value, Writing};
 
 /// A reference to a node of a writable tree.
 pub trait Tree<'t>: Copy + 't {
@@ -27,6 +27,12 @@ pub trait Tree<'t>: Copy + 't {
         None
     }
 
+    /// Returns the content of the most common kinds of nodes. A shortcut like [`Tree::as_text`].
+    #[inline(always)]
+    fn common(self) -> Common<'t, Self> {
+        Common::Other
+    }
+
     /// Returns the keys and values of a map as parallel slices.
     ///
     /// # Errors
@@ -34,6 +40,13 @@ pub trait Tree<'t>: Copy + 't {
     #[inline(always)]
     fn as_slices(entries: Self::Entries) -> Result<(&'t [Text<'t>], &'t [Self]), Self::Entries> {
         Err(entries)
+    }
+
+    /// Returns `true` if the entries may have keys other than text.
+    #[inline(always)]
+    fn has_other_keys(entries: &Self::Entries) -> bool {
+        let _ = entries;
+        false
     }
 }
 
@@ -67,6 +80,21 @@ pub enum Node<'t, T: Tree<'t>> {
     List(T::Items),
     /// A map.
     Map(T::Entries),
+}
+
+/// The content of a node of one of the most common kinds.
+#[derive(Debug)]
+pub enum Common<'t, T: Tree<'t>> {
+    /// Text.
+    Text(&'t Text<'t>),
+    /// A signed integer.
+    Int(i64),
+    /// A list.
+    List(T::Items),
+    /// A map.
+    Map(T::Entries),
+    /// Any node: see [`Tree::node`].
+    Other,
 }
 
 /// The key of an entry. Formats with only text keys write its text.
@@ -133,62 +161,6 @@ pub(in crate::value) fn duplicate<'t, T: Tree<'t>>(entries: T::Entries) -> Optio
     entries.map(|(key, _)| key.to_text()).find(|text| !seen.insert(text.clone())).map(Cow::into_owned)
 }
 
-/// An iterator over the entries of a map value.
-#[derive(Debug, Clone)]
-pub enum MapEntries<'v> {
-    /// Entries in insertion order.
-    Inserted(Iter<'v, Text<'v>>, Iter<'v, Value<'v>>),
-    /// The remaining entries in byte order of the keys.
-    Sorted(&'v Map<'v>, Range<usize>),
-    /// Entries in insertion order, with keys other than text.
-    Keyed(Iter<'v, Value<'v>>, Iter<'v, Value<'v>>),
-    /// A prepared list of entries.
-    Listed(std::vec::IntoIter<(Key<'v>, Value<'v>)>),
-}
-
-impl<'v> MapEntries<'v> {
-    /// Returns the entries of a map, optionally in key order.
-    #[inline]
-    pub(in crate::value) fn of(map: &'v Map<'v>, sorted: bool) -> Self {
-        match sorted {
-            true => Self::Sorted(map, 0..map.len()),
-            false => Self::Inserted(map.shape().keys().iter(), map.values().iter()),
-        }
-    }
-
-    /// Returns the entries of a map with keys other than text.
-    pub(in crate::value) fn keyed(entries: &Entries<'v>) -> Self {
-        Self::Keyed(entries.keys().iter(), entries.values().iter())
-    }
-}
-
-impl<'v> Iterator for MapEntries<'v> {
-    type Item = (Key<'v>, Value<'v>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            MapEntries::Inserted(keys, values) => Some((Key::Text(*keys.next()?), *values.next()?)),
-            MapEntries::Sorted(map, left) => {
-                let (key, value) = map.sorted_entry(left.next()?)?;
-                Some((Key::Text(*key), value))
-            }
-            MapEntries::Keyed(keys, values) => Some((Key::of(*keys.next()?), *values.next()?)),
-            MapEntries::Listed(entries) => entries.next(),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        match self {
-            MapEntries::Inserted(_, values) | MapEntries::Keyed(_, values) => values.size_hint(),
-            MapEntries::Listed(entries) => entries.size_hint(),
-            MapEntries::Sorted(_, left) => left.size_hint(),
-        }
-    }
-}
-
-impl ExactSizeIterator for MapEntries<'_> {}
-
 impl<'v> Tree<'v> for Value<'v> {
     type Items = Copied<Iter<'v, Value<'v>>>;
     type Entries = MapEntries<'v>;
@@ -207,11 +179,27 @@ impl<'v> Tree<'v> for Value<'v> {
     }
 
     #[inline(always)]
+    fn common(self) -> Common<'v, Self> {
+        match self {
+            Value::Str(text) => Common::Text(text),
+            Value::Int(n) => Common::Int(n),
+            Value::List(list) => Common::List(list.items().iter().copied()),
+            Value::Map(map) => Common::Map(MapEntries::of(map, false)),
+            _ => Common::Other,
+        }
+    }
+
+    #[inline(always)]
     fn as_slices(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], &'v [Self]), MapEntries<'v>> {
         match entries {
             MapEntries::Inserted(keys, values) => Ok((keys.as_slice(), values.as_slice())),
             others => Err(others),
         }
+    }
+
+    #[inline(always)]
+    fn has_other_keys(entries: &MapEntries<'v>) -> bool {
+        entries.has_other_keys()
     }
 }
 
@@ -253,9 +241,10 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
 pub struct Sorted<'v>(pub Value<'v>);
 
 impl<'v> Tree<'v> for Sorted<'v> {
-    type Items = std::iter::Map<Copied<Iter<'v, Value<'v>>>, fn(Value<'v>) -> Self>;
-    type Entries = std::iter::Map<MapEntries<'v>, fn((Key<'v>, Value<'v>)) -> (Key<'v>, Self)>;
+    type Items = InOrder<Copied<Iter<'v, Value<'v>>>>;
+    type Entries = InOrder<MapEntries<'v>>;
 
+    #[inline]
     fn node(self) -> Node<'v, Self> {
         match view(self.0, true) {
             Node::Null => Node::Null,
@@ -269,9 +258,30 @@ impl<'v> Tree<'v> for Sorted<'v> {
             Node::Spelled(text) => Node::Spelled(text),
             Node::Digits(text) => Node::Digits(text),
             Node::Tagged(tag, value) => Node::Tagged(tag, Sorted(value)),
-            Node::List(items) => Node::List(items.map(Sorted as fn(_) -> _)),
-            Node::Map(entries) => Node::Map(entries.map((|(key, value)| (key, Sorted(value))) as fn(_) -> _)),
+            Node::List(items) => Node::List(InOrder::new(items)),
+            Node::Map(entries) => Node::Map(InOrder::new(entries)),
         }
+    }
+
+    #[inline(always)]
+    fn as_text(self) -> Option<&'v Text<'v>> {
+        self.0.as_text()
+    }
+
+    #[inline(always)]
+    fn common(self) -> Common<'v, Self> {
+        match self.0 {
+            Value::Str(text) => Common::Text(text),
+            Value::Int(n) => Common::Int(n),
+            Value::List(list) => Common::List(InOrder::new(list.items().iter().copied())),
+            Value::Map(map) => Common::Map(InOrder::new(MapEntries::of(map, true))),
+            _ => Common::Other,
+        }
+    }
+
+    #[inline(always)]
+    fn has_other_keys(entries: &Self::Entries) -> bool {
+        entries.has_other_keys()
     }
 }
 

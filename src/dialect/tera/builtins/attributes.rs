@@ -48,10 +48,14 @@ struct Attribute<'v> {
 impl<'v> Attribute<'v> {
     /// Splits a path. No value is deeper than the limit, so further steps lead nowhere.
     fn new(cx: &Cx<'v>, path: &'v str) -> Self {
+        if path.is_empty() {
+            return Self { path, steps: SmallVec::new() };
+        }
         Self { path, steps: steps(path).take(cx.limits().value_depth + 1).collect() }
     }
 
     /// Returns the attribute of `value`, if it has one.
+    #[inline]
     fn of(&self, value: Value<'v>) -> Result<Option<Value<'v>>> {
         let mut value = value;
         for step in &self.steps {
@@ -131,15 +135,14 @@ fn sort_as<'v, K>(
 ) -> Result<Value<'v>> {
     cx.spend((items.len() as u64).saturating_mul(comparisons(items.len())))?;
     cx.charge(items.len().saturating_mul(size_of::<(K, Value)>()))?;
-    let mut keyed = Vec::with_capacity(items.len());
+    let mut keyed: SmallVec<[(K, Value<'v>); FEW]> = SmallVec::with_capacity(items.len());
     for item in items {
         let found = attribute.of(*item)?.ok_or_else(|| attribute.absent(SORT, *item))?;
         let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
         keyed.push((key, *item));
     }
     keyed.sort_by(|a, b| order(&a.0, &b.0));
-    let sorted: Vec<_> = keyed.into_iter().map(|(_, item)| item).collect();
-    cx.list(&sorted)
+    cx.list_of(keyed.iter().map(|(_, item)| *item))
 }
 
 const UNIQUE: &str = "filter `unique`";
@@ -178,6 +181,35 @@ impl<'v> Key<'v> {
     }
 }
 
+/// The number of keys that are compared one by one, which needs no hashes.
+const FEW: usize = 16;
+
+/// Keys that were already seen.
+#[derive(Default)]
+struct Seen<'v> {
+    few: SmallVec<[Key<'v>; FEW]>,
+    /// All keys, if there are more than a few.
+    many: Option<HashSet<Key<'v>>>,
+}
+
+impl<'v> Seen<'v> {
+    /// Adds a key. Returns `true` if it is new.
+    fn insert(&mut self, key: Key<'v>) -> bool {
+        if let Some(many) = &mut self.many {
+            return many.insert(key);
+        }
+        if self.few.contains(&key) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else {
+            self.many.insert(self.few.drain(..).collect()).insert(key);
+        }
+        true
+    }
+}
+
 #[cold]
 fn mixed(first: &str, other: Value<'_>) -> Box<Diagnostic> {
     let (got, kind) = (excerpt(other), other.kind());
@@ -198,7 +230,7 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let first = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
-    let (mut seen, mut kept) = (HashSet::new(), Vec::new());
+    let (mut seen, mut kept) = (Seen::default(), SmallVec::<[_; FEW]>::new());
     for item in items {
         if let Some(value) = attribute.of(*item)?
             && seen.insert(Key::new(cx, first, value, case_sensitive)?)
@@ -247,7 +279,7 @@ fn by_attribute<'v>(cx: &Cx<'v>, of: &str, args: &[Value<'v>]) -> Result<Option<
 fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [list, _, wanted] = args else { return Err(cx.arity()) };
     let Some((items, attribute)) = by_attribute(cx, "filter `filter`", args)? else { return Ok(*list) };
-    let mut kept = Vec::new();
+    let mut kept: SmallVec<[_; FEW]> = SmallVec::new();
     for item in items {
         let found = attribute.of(*item)?.unwrap_or(Value::Null);
         let keep = match wanted {
@@ -262,7 +294,7 @@ fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [list, _] = args else { return Err(cx.arity()) };
     let Some((items, attribute)) = by_attribute(cx, "filter `map`", args)? else { return Ok(*list) };
-    let mut found = Vec::new();
+    let mut found: SmallVec<[_; FEW]> = SmallVec::new();
     for item in items {
         found.extend(attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)));
     }

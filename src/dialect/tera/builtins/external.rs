@@ -9,7 +9,7 @@ use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::percent::{self, STRICT, URL_PATH};
 use crate::stdlib::regex_cost::search_steps;
-use crate::stdlib::{numbers, strings};
+use crate::stdlib::{file_size, strings};
 use crate::value::Value;
 
 builtins! {
@@ -27,7 +27,7 @@ builtins! {
     filter "slugify" (value: Str) => slugify, total (Str),
         "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
         [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
-    filter "filesizeformat" (value: Size, binary: Bool = false) => file_size, total (Size, Bool),
+    filter "filesizeformat" (value: Size, binary: Bool = false) => file_size_of, total (Size, Bool),
         "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
         [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
     test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,
@@ -67,14 +67,14 @@ fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
 /// Maximum bytes of a file size.
 const FILE_SIZE: usize = 16;
 
-fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+fn file_size_of<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
     let bytes = match *value {
         Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
         Value::Uint(n) => n,
         _ => return Err(cx.arity()),
     };
-    written(cx, Some(FILE_SIZE), out, |out| numbers::file_size(bytes, *binary, out))
+    written(cx, Some(FILE_SIZE), out, |out| file_size::file_size(bytes, *binary, out))
 }
 
 fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -201,12 +201,17 @@ fn containing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 /// Returns `true` if one of `items` equals `wanted`.
 pub(in crate::dialect::tera) fn has_item<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<bool> {
-    if let Value::Str(wanted) = wanted {
-        let is_wanted = |item: &Value<'_>| matches!(item, Value::Str(text) if text.as_str() == wanted.as_str());
-        let found = items.iter().position(is_wanted);
-        cx.spend(found.map_or(items.len(), |at| at + 1) as u64)?;
-        return Ok(found.is_some());
-    }
+    // Most items are texts and integers. Each is a step, as for the others.
+    let found = match wanted {
+        Value::Str(wanted) => items.iter().position(|item| item.as_str() == Some(wanted.as_str())),
+        Value::Int(wanted) => items.iter().position(|item| matches!(item, Value::Int(n) if *n == wanted)),
+        _ => return has_equal(cx, items, wanted),
+    };
+    cx.spend(found.map_or(items.len(), |at| at + 1) as u64)?;
+    Ok(found.is_some())
+}
+
+fn has_equal<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<bool> {
     for item in items {
         if cx.equal(*item, wanted)? {
             return Ok(true);

@@ -22,8 +22,14 @@ pub(in crate::dialect::tera) fn write_text<E>(
         Value::List(list) => {
             push("[")?;
             for (at, item) in list.items().iter().enumerate() {
-                push(if at == 0 { "" } else { ", " })?;
-                write_text(*item, push)?;
+                if at > 0 {
+                    push(", ")?;
+                }
+                match *item {
+                    Value::Str(text) => push(text.as_str())?,
+                    Value::Int(n) => push(itoa::Buffer::new().format(n))?,
+                    item => write_text(item, push)?,
+                }
             }
             push("]")
         }
@@ -73,10 +79,14 @@ impl<'c, 'v> Charged<'c, 'v> {
     }
 }
 
+/// Bytes of JSON that are charged together, unless a text is longer.
+const PIECE: usize = 256;
+
 /// Appends `value` as JSON, charged as it grows.
 pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle, out: &mut String) -> Written<'v> {
     let start = out.len();
-    write_json(value, style, out, &mut charges(cx, start))?;
+    let mut charge = charges(cx, start);
+    write_json(value, style, out, &mut |len| charge(len).map(|()| len + PIECE))?;
     cx.charge(out.len() - start + size_of::<Value>())?;
     Ok(None)
 }

@@ -4,7 +4,7 @@ use super::arguments::{Written, wrong};
 use crate::builtins;
 use crate::function::Cx;
 use crate::limits::Limit;
-use crate::stdlib::time::{Moment, TimeError, format_is_valid, zone};
+use crate::stdlib::time::{Format, Moment, TimeError, zone};
 use crate::value::Value;
 
 builtins! {
@@ -31,9 +31,9 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value, pattern, timezone] = args else { return Err(cx.arity()) };
     let format = pattern.as_str().ok_or_else(|| cx.arity())?;
     cx.spend(format.len() as u64)?;
-    if !format_is_valid(format) {
+    let Some(checked) = Format::new(format) else {
         return Err(wrong(DATE, "format", "a strftime format", *pattern));
-    }
+    };
     let zone = match timezone {
         Value::Str(name) => Some(zone(name.as_str()).ok_or_else(|| {
             wrong(DATE, "timezone", "a name of the IANA time zone database, such as `Europe/Berlin`", *timezone)
@@ -48,7 +48,7 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let allowed = format.len().saturating_mul(WIDEST);
     cx.charge(allowed)?;
     let start = out.len();
-    moment.and_then(|moment| moment.format(format, allowed, out)).map_err(|error| match error {
+    moment.and_then(|moment| moment.format(checked, allowed, out)).map_err(|error| match error {
         TimeError::TooLong => Limit::Memory.error(cx.limits().memory),
         TimeError::NotInMoment => {
             wrong(DATE, "format", "one that the value can fill", *pattern).with_note(error.to_string())

@@ -1,6 +1,6 @@
 //! Filters that take values of several types.
 
-use super::arguments::{Written, wrong};
+use super::arguments::{Written, written, wrong};
 use super::text::{Charged, json};
 use crate::builtins;
 use crate::diagnostics::{Code, Result};
@@ -14,7 +14,7 @@ builtins! {
     filter "length" (value: Any) = length, total (Str) or (List) or (Map),
         "How many items a list or map has, or characters a text."
         [r"{{ 'abc' | length }}{{ [1, 2] | length }}" => "32", r"{{ 1 | length }}" => "E0403"];
-    filter "reverse" (value: Any) = reverse, total (Str) or (List),
+    filter "reverse" (value: Any) => reverse, total (Str) or (List),
         "The items of a list or the characters of a text from last to first."
         [r"{{ 'abc' | reverse }}{{ [1, 2] | reverse }}" => "cba[2, 1]", r"{{ 1 | reverse }}" => "E0403"];
     filter "json_encode" (value: Any, pretty: Any = absent) => json_encode,
@@ -46,19 +46,17 @@ fn length<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(Value::uint(length as u64))
 }
 
-fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let [value] = args else { return Err(cx.arity()) };
     match value {
         Value::List(list) => {
             cx.spend(list.items().len() as u64)?;
             cx.charge(list.items().len().saturating_mul(size_of::<Value>()))?;
-            let reversed: Vec<_> = list.items().iter().rev().copied().collect();
-            cx.list(&reversed)
+            cx.list_of(list.items().iter().rev().copied()).map(Some)
         }
         Value::Str(text) => {
             let text = text.as_str();
-            cx.charge(text.len() + size_of::<Value>())?;
-            Ok(cx.arena().text(&strings::reversed(text)))
+            written(cx, Some(text.len()), out, |out| strings::push_reversed(text, out))
         }
         other => Err(wrong("filter `reverse`", "value", "a list or a string", *other)),
     }

@@ -44,18 +44,18 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the value of a variable, or undefined if it is missing for any reason.
     pub(super) fn peek_path(&mut self, path: &'a Path<'a>) -> Result<()> {
-        if path.segments.iter().any(|step| !matches!(step, Segment::Key(key) if key.text.is_ascii())) {
-            let protect = self.emitter.begin_protect();
-            self.load_path(path)?;
-            self.emitter.end_protect(protect);
-            return Ok(());
-        }
         if path.text == DUMP {
             self.dump();
             return Ok(());
         }
+        // A computed step may fail.
+        let fails = path.segments.iter().any(|step| !matches!(step, Segment::Key(key) if key.text.is_ascii()));
+        let protect = fails.then(|| self.emitter.begin_protect());
         self.prepare(path)?;
         self.first_there(path, |emitter, spec, _| emitter.peek(spec));
+        if let Some(protect) = protect {
+            self.emitter.end_protect(protect);
+        }
         Ok(())
     }
 

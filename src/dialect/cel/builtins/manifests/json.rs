@@ -16,12 +16,15 @@ overloads! {
         fn "json.unmarshal_string" (String) -> Dyn = unmarshal;
 }
 
+/// Bytes of JSON that are charged together, unless a text is longer.
+const PIECE: usize = 256;
+
 fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
     let (mut json, mut charged) = (String::new(), 0);
     write_json(value, JsonStyle::Compact, &mut json, &mut |len| {
         cx.charge(len.saturating_sub(charged))?;
         charged = charged.max(len);
-        cx.spend(1)
+        cx.spend(1).map(|()| len + PIECE)
     })?;
     Ok(json)
 }

@@ -1,0 +1,79 @@
+//! The JSON writer against another one, with deep trees and with limits.
+
+use super::*;
+use crate::value::{Arena, Data, InputBuilder, Shapes};
+
+fn written(value: Value<'_>, style: JsonStyle) -> String {
+    // Behind other text, the writer has a buffer of its own.
+    let (mut out, mut behind) = (String::new(), "before".to_owned());
+    for out in [&mut out, &mut behind] {
+        assert_eq!(write_json(value, style, out, &mut Ok::<_, ()>), Ok(()));
+    }
+    assert_eq!(behind, format!("before{out}"));
+    out
+}
+
+/// Returns data of at most `depth` levels.
+fn random(random: &mut fastrand::Rng, depth: u32) -> Data {
+    let text = |random: &mut fastrand::Rng| {
+        let letters = ["a", "Z", " ", "é", "\"", "\\", "\n", "\u{1}", "long and clean text behind "];
+        (0..random.usize(0..12)).map(|_| random.choice(letters).unwrap_or("")).collect::<String>()
+    };
+    match random.u8(if depth == 0 { 2 } else { 0 }..9) {
+        0 => Data::List((0..random.usize(0..5)).map(|_| self::random(random, depth - 1)).collect()),
+        1 => {
+            let entries = (0..random.usize(0..5)).map(|_| (text(random), self::random(random, depth - 1)));
+            Data::Map(entries.collect())
+        }
+        2 => Data::Null,
+        3 => Data::Bool(random.bool()),
+        4 => Data::Int(random.i64(-20_000..20_000)),
+        5 => Data::Uint(u64::MAX - random.u64(0..9)),
+        6 => Data::Float(f64::from(random.i32(-900..900)) / 8.0),
+        _ => Data::Str(text(random)),
+    }
+}
+
+#[test]
+fn texts_are_those_of_another_writer() {
+    let mut rng = fastrand::Rng::with_seed(11);
+    for _ in 0..2000 {
+        let data = random(&mut rng, 4);
+        let (arena, kept) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&kept);
+        let value = InputBuilder::new(&arena, &shapes).serialize(&data).unwrap();
+        // Its maps are sorted as well.
+        let sorted = serde_json::to_value(&data).unwrap();
+        assert_eq!(written(value, JsonStyle::Compact), sorted.to_string());
+        assert_eq!(written(value, JsonStyle::Pretty), serde_json::to_string_pretty(&sorted).unwrap());
+    }
+}
+
+#[test]
+fn any_depth_is_written() {
+    const DEPTH: usize = 200_000;
+    let arena = Arena::new();
+    let deep = (0..DEPTH).fold(arena.list(&[]), |inner, _| arena.list(&[inner]));
+    let text = written(deep, JsonStyle::Compact);
+    assert_eq!(text, format!("{}{}", "[".repeat(DEPTH + 1), "]".repeat(DEPTH + 1)));
+}
+
+#[test]
+fn every_length_is_asked_about() {
+    let arena = Arena::new();
+    let long = arena.text(&"x\n".repeat(200));
+    let empty = arena.list(&vec![arena.list(&[]); 1000]);
+    let entries = arena.list(&vec![arena.map(&[("k", Value::Bool(true))]); 300]);
+    for value in [long, empty, entries, arena.list(&[long; 9]), arena.list(&vec![Value::Float(0.5); 700])] {
+        let whole = written(value, JsonStyle::Compact).len();
+        for limit in [0, 1, 100, whole - 1, whole] {
+            let (mut out, mut most) = (String::new(), 0);
+            let result = write_json(value, JsonStyle::Compact, &mut out, &mut |len| {
+                most = most.max(len);
+                if len > limit { Err(()) } else { Ok(len) }
+            });
+            assert_eq!(result.is_ok(), limit >= whole, "{limit} of {whole}");
+            assert!(out.len() <= limit + 32 && most >= limit.min(whole), "{} at {limit}", out.len());
+        }
+    }
+}
