@@ -191,7 +191,7 @@ proptest! {
         let mut parts = parts;
         parts.sort_unstable();
         parts.dedup();
-        let engine = engine(&[("main".to_owned(), parts.concat())]);
+        let engine = engine(&[("main".to_owned(), parts.concat())], Limits::default());
         let template = engine.load(Dialect::Tera, "main").expect("it compiles");
         let mut damaged = inputs.clone();
         damages.iter().for_each(|one| damage(&mut damaged, one));
@@ -204,7 +204,7 @@ proptest! {
         texts in vec(hcl_syntax::expression(), 1..3), damages in damages(), bits in vec(any::<u8>(), 0..16),
     ) {
         let text: String = texts.iter().map(|text| format!("-${{{text}}}")).collect();
-        let engine = engine(&[("main".to_owned(), text)]);
+        let engine = engine(&[("main".to_owned(), text)], Limits::default());
         let Ok(template) = engine.load(Dialect::Hcl, "main") else { return Ok(()) };
         let mut damaged = variables();
         damages.iter().for_each(|one| damage(&mut damaged, one));

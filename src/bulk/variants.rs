@@ -1,13 +1,9 @@
 //! One template for many sets of inputs, specialised as the templates of a run are.
 
-use super::cluster::Cluster;
-use super::fleet::Fleet;
-use super::job::{Job, Options, Watch};
+use std::borrow::Cow;
+
 use super::layers::Layers;
-use super::layout::Layout;
-use super::plan::Plan;
-use super::selector::Selector;
-use super::specialised::{Specialisation, Specialised};
+use super::specialised::{Run, Specialisation, Specialise, Specialised};
 use crate::engine::Template;
 use crate::value::DataMap;
 
@@ -38,14 +34,18 @@ impl Variants {
     /// Specialises `template` for `count` sets of inputs over the shared ones of `layers`. `inputs` returns those of a
     /// set; it is asked only for some sets, and `None` counts as empty.
     pub fn new(template: &Template, layers: &Layers, count: usize, inputs: &dyn Fn(usize) -> Option<DataMap>) -> Self {
-        let specialised = specialised(template, layers, count, inputs).unwrap_or_default();
+        let run = Run { layers, clusters: count, specialise: Specialise::default(), classes: false };
+        let asked = count.min(ASKED);
+        // Sets from all parts of the list. Each set is checked when it is rendered, so those that are left out may have
+        // any inputs.
+        let own = (0..asked).map(|nth| Cow::Owned(inputs(nth * count / asked).unwrap_or_default()));
+        let specialised = Specialised::of(&[Some(template)], run, || own.collect());
         Self { template: template.clone(), specialised }
     }
 
     /// Returns the template for a set with these inputs of its own. Text and errors are the same.
     pub fn template(&self, own: &DataMap) -> &Template {
-        let admits = || self.specialised.admission().is_some_and(|admission| admission.admits_data(own));
-        self.specialised.template(0).filter(|_| admits()).unwrap_or(&self.template)
+        self.specialised.template(0, own).unwrap_or(&self.template)
     }
 
     /// Returns the sizes of both templates, or the reason why there is only one.
@@ -55,33 +55,9 @@ impl Variants {
 
     /// Returns the memory that the specialised template takes, in bytes. It is an estimate.
     pub fn memory(&self) -> usize {
-        self.specialised.template(0).map_or(0, Template::memory)
+        self.specialised.memory()
     }
 }
 
 /// Maximum number of sets to ask for.
-const ASKED: usize = 256;
-
-/// Maximum number of sets to count.
-const COUNTED: usize = 4096;
-
-fn specialised(
-    template: &Template,
-    layers: &Layers,
-    count: usize,
-    inputs: &dyn Fn(usize) -> Option<DataMap>,
-) -> Option<Specialised> {
-    // Sets from all parts of the list. Each set is checked when it is rendered, so those that are left out may have any
-    // inputs.
-    let (counted, asked) = (count.min(COUNTED), count.min(ASKED));
-    let mut own = vec![DataMap::new(); counted];
-    for nth in 0..asked {
-        *own.get_mut(nth * counted / asked)? = inputs(nth * count / asked).unwrap_or_default();
-    }
-    let clusters = own.into_iter().enumerate().map(|(at, own)| Cluster::new(at.to_string(), own)).collect();
-    let fleet = Fleet::new(clusters).ok()?;
-    let plan = Plan::new(&fleet, layers, &Selector::default(), Vec::new(), Layout::parse("{cluster}").ok()?).ok()?;
-    let options = Options::default();
-    let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
-    Some(Specialised::new(&[Some(template)], &job))
-}
+const ASKED: usize = 128;

@@ -12,6 +12,7 @@ mod plan;
 mod seen;
 mod uses;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
@@ -21,7 +22,7 @@ use self::form::{Form, over};
 use self::uses::Uses;
 use super::cluster::Cluster;
 use super::job::Job;
-use super::layers::Merge;
+use super::layers::{Layers, Merge};
 use super::splitter::Content;
 use crate::engine::Template;
 use crate::specialise::{Given, Guard, Known, TIME};
@@ -91,6 +92,16 @@ impl OfClasses {
     }
 }
 
+/// The clusters of a run, and what they share.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::bulk) struct Run<'r> {
+    pub layers: &'r Layers,
+    pub clusters: usize,
+    pub specialise: Specialise,
+    /// `true` to specialise to classes of clusters, too.
+    pub classes: bool,
+}
+
 /// What is left of the budgets of a run.
 struct Budget {
     started: Instant,
@@ -114,38 +125,50 @@ impl Budget {
 impl Specialised {
     /// Specialises the templates of a run, by output. Files that are copied have none.
     pub(in crate::bulk) fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
+        let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
+        let run = Run { layers: job.layers, clusters, specialise, classes: true };
+        Self::of(templates, run, || looked_at(job).filter_map(|cluster| cluster.inputs().ok()).collect())
+    }
+
+    /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
+    pub(in crate::bulk) fn of<'o>(
+        templates: &[Option<&Template>],
+        run: Run<'_>,
+        look: impl FnOnce() -> Vec<Cow<'o, DataMap>>,
+    ) -> Self {
         let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
-        let general = General::of_run(job);
+        let general = General::of_run(&run);
         let (arena, keys) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&keys);
         let builder = InputBuilder::new(&arena, &shapes);
-        let shared = if general.is_none() { builder.data_map(job.layers.shared()).ok() } else { None };
+        let shared = if general.is_none() { builder.data_map(run.layers.shared()).ok() } else { None };
         let Some(shared) = shared.as_ref().and_then(|shared| shared.as_map()) else {
             let general = general.unwrap_or(General::NothingShared);
             templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general), 0));
             return all;
         };
-        all.divide(templates, job, shared);
+        let own = look();
+        all.divide(templates, &run, &own.iter().map(|own| &**own).collect::<Vec<_>>(), shared);
         all
     }
 
-    fn divide(&mut self, templates: &[Option<&Template>], job: &Job<'_>, shared: &Map<'_>) {
+    fn divide(&mut self, templates: &[Option<&Template>], run: &Run<'_>, own: &[&DataMap], shared: &Map<'_>) {
         let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
-        let own: Vec<_> = looked_at(job).filter_map(|cluster| cluster.inputs().ok()).collect();
-        let own: Vec<&DataMap> = own.iter().map(|own| &**own).collect();
-        let division = Division::new(job.layers, &names, own.iter().copied());
+        let division = Division::new(run.layers, &names, own.iter().copied());
         let mut sorted: Vec<&str> = names.into_iter().collect();
         sorted.sort_unstable();
         let sorted: Vec<String> = sorted.into_iter().map(str::to_owned).collect();
         let known = division.known(shared, sorted.iter().map(String::as_str));
         self.guard = Guard::new(&known);
-        self.plan.divided(&known, &division, job.layers);
+        self.plan.divided(&known, &division, run.layers);
         let mut budget = Budget { started: Instant::now(), templates: TEMPLATES, memory: MEMORY };
         let mut made = |template: &&Template| {
             if reads(template, &known) { budget.specialise(template, &known) } else { Err(General::NothingShared) }
         };
         let made: Vec<_> = templates.iter().map(|template| template.as_ref().map(&mut made)).collect();
-        self.classify(templates, (job, &own), (&known, &made), &mut budget);
+        if run.classes {
+            self.classify(templates, (run, own), (&known, &made), &mut budget);
+        }
         for (nth, (template, made)) in templates.iter().zip(made).enumerate() {
             let (Some(template), Some(made)) = (template, made) else { continue };
             let classes = self.classes.as_ref().and_then(|classes| classes.templates.get(nth)).map_or(0, HashMap::len);
@@ -158,7 +181,7 @@ impl Specialised {
     fn classify(
         &mut self,
         templates: &[Option<&Template>],
-        (job, own): (&Job<'_>, &[&DataMap]),
+        (run, own): (&Run<'_>, &[&DataMap]),
         (known, made): (&Known<'_>, &[Option<Result<Template, General>>]),
         budget: &mut Budget,
     ) {
@@ -168,10 +191,10 @@ impl Specialised {
             _ => Uses::default(),
         };
         let uses: Vec<Uses> = templates.iter().zip(made).map(of).collect();
-        let always = job.options.specialise == Specialise::Always;
-        let clusters = if always { ALWAYS } else { job.plan.clusters() };
+        let clusters = if run.specialise == Specialise::Always { ALWAYS } else { run.clusters };
         let scale = Scale { clusters, room: budget.templates };
-        let classes = Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(job, keys));
+        let classes =
+            Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(run.layers, keys));
         if classes.is_empty() {
             return;
         }
@@ -198,6 +221,16 @@ impl Specialised {
         self.classes = Some(all);
     }
 
+    /// Returns the template of an output for a cluster with the inputs `own`. `None` for the original.
+    pub(in crate::bulk) fn template(&self, output: usize, own: &DataMap) -> Option<&Template> {
+        self.templates.get(output)?.as_ref().filter(|_| self.guard.admits_data(own))
+    }
+
+    /// Returns the memory that the specialised templates take, in bytes. It is an estimate.
+    pub(in crate::bulk) fn memory(&self) -> usize {
+        self.templates.iter().flatten().map(Template::memory).sum()
+    }
+
     /// Returns the choice of templates for one thread. `None` if no template is specialised. `contents` are the originals.
     pub(in crate::bulk) fn chooser<'t>(&'t self, contents: &'t [Content<'t>]) -> Option<Chooser<'t>> {
         let is_any = self.templates.iter().any(Option::is_some) || self.classes.is_some();
@@ -218,12 +251,12 @@ fn is_open(known: &Known<'_>, keys: &[String]) -> bool {
 }
 
 /// Returns `true` if a map of a cluster at a path is merged with a shared one.
-fn is_merged(job: &Job<'_>, keys: &[String]) -> bool {
-    let mut shared = keys.split_first().and_then(|(name, rest)| Some((job.layers.shared().get(name)?, rest)));
+fn is_merged(layers: &Layers, keys: &[String]) -> bool {
+    let mut shared = keys.split_first().and_then(|(name, rest)| Some((layers.shared().get(name)?, rest)));
     while let Some((value, [key, rest @ ..])) = shared {
         shared = value.get(key).map(|value| (value, rest));
     }
-    job.layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
+    layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
 }
 
 /// Returns clusters from all parts of the fleet.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::classes::Classes;
 use super::division::Division;
-use super::{PAYS, Specialise};
-use crate::bulk::job::Job;
+use super::{PAYS, Run, Specialise};
 use crate::bulk::layers::Layers;
 use crate::diagnostics::counted;
 use crate::engine::Template;
@@ -30,12 +29,11 @@ pub enum General {
 
 impl General {
     /// Returns the reason why no template of a run is specialised.
-    pub(super) fn of_run(job: &Job<'_>) -> Option<Self> {
-        let clusters = job.plan.clusters();
-        match job.options.specialise {
+    pub(super) fn of_run(run: &Run<'_>) -> Option<Self> {
+        match run.specialise {
             Specialise::Never => Some(Self::Option),
-            _ if job.layers.fills() => Some(Self::Defaults),
-            Specialise::IfItPays if clusters < PAYS => Some(Self::Clusters(clusters)),
+            _ if run.layers.fills() => Some(Self::Defaults),
+            Specialise::IfItPays if run.clusters < PAYS => Some(Self::Clusters(run.clusters)),
             _ => None,
         }
     }
