@@ -74,8 +74,9 @@ fn the_plan_names_values_sizes_and_reasons_and_writes_nothing() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "looked at 128 of 2,000 clusters");
     assert_eq!(lines[1], "known to most clusters: image, ports, env, org");
-    assert!(lines[2].starts_with("app.txt.tera: ") && lines[2].contains(" → "), "{text}");
-    assert!(lines[3].ends_with("not specialised: it reads no shared value that clusters leave alone"), "{text}");
+    assert_eq!(lines[2], "classes of clusters by: size (3 values)");
+    assert!(lines[3].starts_with("app.txt.tera: ") && lines[3].contains(" → "), "{text}");
+    assert!(lines[4].ends_with("not specialised: it reads no shared value that clusters leave alone"), "{text}");
     assert!(sandbox.tree("out").is_empty());
     assert!(explain(&["--no-specialise"]).contains("not specialised: switched off"));
     let few = explain(&["-l", "name=c0001"]);
