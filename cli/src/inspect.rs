@@ -62,7 +62,7 @@ fn to_json(bundle: &Bundle) -> Value {
         "digest": hex(bundle.digest()),
         "bytes": bundle.len(),
         "stripped": bundle.stripped(),
-        "known": bundle.known().map(|known| &**known),
+        "known": bundle.known().map(|known| Data::Map(DataMap::clone(known))),
         "templates": bundle.entries().iter().map(template_json).collect::<Vec<_>>(),
     })
 }

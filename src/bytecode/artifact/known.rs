@@ -26,7 +26,7 @@ fn parse(text: &str) -> Option<DataMap> {
 /// [`Code::InputType`] for a value that JSON does not have: an infinite number, or one that is none.
 #[cfg(feature = "compile")]
 pub(super) fn text(known: &DataMap) -> Result<String> {
-    let text = serde_json::to_string(known).unwrap_or_default();
+    let text = serde_json::to_string(&Data::Map(known.clone())).unwrap_or_default();
     if parse(&text).as_ref() == Some(known) {
         return Ok(text);
     }
