@@ -191,11 +191,13 @@ fn varies(builtin: &Builtin) -> bool {
 
 fn compare(builtin: &Builtin, call: &Call, contexts: impl Iterator<Item = Value>) -> usize {
     let engine = Engine::builder().allow(Capabilities::ALL).build();
-    let template = engine.compile(Dialect::Tera, "t", &call.template).expect("a template that compiles");
+    // A call that lacks a required argument is refused before it runs.
+    let template = engine.compile(Dialect::Tera, "t", &call.template).ok();
     let reference = reference(&call.template);
     let mut compared = 0;
     for context in contexts.filter(|context| !is_left_out(builtin, context)) {
-        let (want, got) = (reference(&context), template.render(&context).ok());
+        let got = template.as_ref().and_then(|template| template.render(&context).ok());
+        let want = reference(&context);
         let same = if varies(builtin) { want.is_some() == got.is_some() } else { want == got };
         assert!(same, "{}\nwith {context}\nwant {want:?}\ngot  {got:?}", call.template);
         compared += 1;
