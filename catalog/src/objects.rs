@@ -247,9 +247,6 @@ impl Catalog {
     }
 }
 
-/// Fewer sets need no thread to find out that specialising does not pay for them.
-const FEW: usize = 128;
-
 impl Stamper {
     /// Sets parameters that every set is merged over.
     pub fn over(mut self, shared: DataMap, merge: Merge) -> Self {
@@ -266,7 +263,7 @@ impl Stamper {
     /// Specialises the template to the shared parameters if that pays for so many sets. `hold` is asked to hold the bytes
     /// that it takes. Sets that change what is known are rendered by the original, and results are the same.
     pub async fn specialised(mut self, sets: &Arc<[ParameterSet]>, hold: impl FnOnce(usize) -> bool) -> Self {
-        let is_worth_asking = !self.defaults && sets.len() >= FEW;
+        let is_worth_asking = !self.defaults && sets.len() >= Variants::LEAST;
         let Some(shared) = self.shared.clone().filter(|_| is_worth_asking) else { return self };
         // An error is that of each set, too.
         let variants = self.catalog.renderer().variants(self.template.clone(), shared, sets.clone()).await;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::layers::Layers;
-use super::specialised::{Run, Specialisation, Specialise, Specialised};
+use super::specialised::{PAYS, Run, Specialisation, Specialise, Specialised};
 use crate::engine::Template;
 use crate::value::DataMap;
 
@@ -31,6 +31,9 @@ pub struct Variants {
 }
 
 impl Variants {
+    /// The least number of sets for which specialising pays.
+    pub const LEAST: usize = PAYS;
+
     /// Specialises `template` for `count` sets of inputs over the shared ones of `layers`. `inputs` returns those of a
     /// set; it is asked only for some sets, and `None` counts as empty.
     pub fn new(template: &Template, layers: &Layers, count: usize, inputs: &dyn Fn(usize) -> Option<DataMap>) -> Self {

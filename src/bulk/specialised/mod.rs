@@ -56,7 +56,7 @@ pub enum Specialise {
 }
 
 /// The least number of clusters for which specialising pays.
-const PAYS: usize = 300;
+pub(in crate::bulk) const PAYS: usize = 300;
 
 /// The templates of a run, specialised.
 #[derive(Debug, Default)]
