@@ -3,8 +3,8 @@
 /// Maximum nesting, as in `serde_json`.
 pub(super) const LEVELS: u32 = 127;
 
-/// Calls `each` with the key and the text of each entry of the JSON object `text`. Returns `None` if it is none, or if one
-/// of its own keys has an escape.
+/// Calls `each` with the key and the text of each entry of the JSON object `text`, of any depth. Returns `None` if it is
+/// none, or if one of its own keys has an escape.
 pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
     let from = |rest: &[u8]| text.get(text.len() - rest.len()..);
     let mut rest = white(white(text.as_bytes()).strip_prefix(b"{")?);
@@ -16,7 +16,7 @@ pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t 
         let after = key(rest)?;
         let name = begun.get(1..)?.split('"').next().filter(|name| !name.contains('\\'))?;
         let begun = from(white(after))?;
-        rest = value(after, LEVELS - 1)?;
+        rest = value(after, u32::MAX)?;
         each(name, begun.get(..begun.len() - rest.len())?);
         match white(rest) {
             [b',', after @ ..] => rest = white(after),
@@ -29,7 +29,7 @@ pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t 
 /// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
 /// or one with a number that is too large.
 pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
-    let mut open = Open { maps: 0, depth: 0, levels };
+    let mut open = Open { maps: 0, outer: Vec::new(), depth: 0, levels };
     loop {
         rest = match white(rest) {
             [b'"', after @ ..] => string(after)?,
@@ -82,12 +82,17 @@ pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
 struct Open {
     /// A bit for each of them, the innermost lowest: set for a map.
     maps: u128,
+    /// The bits of those for which there is no more room.
+    outer: Vec<u128>,
     depth: u32,
     levels: u32,
 }
 
 impl Open {
     fn enter(&mut self, is_map: bool) -> Option<()> {
+        if self.depth.is_multiple_of(u128::BITS) {
+            self.outer.push(self.maps);
+        }
         self.maps = self.maps << 1 | u128::from(is_map);
         self.depth += 1;
         (self.depth <= self.levels).then_some(())
@@ -100,6 +105,9 @@ impl Open {
     fn leave(&mut self) {
         self.maps >>= 1;
         self.depth -= 1;
+        if self.depth.is_multiple_of(u128::BITS) {
+            self.maps = self.outer.pop().unwrap_or(0);
+        }
     }
 }
 
@@ -270,7 +278,7 @@ mod tests {
         }
     }
 
-    /// The entries by `serde_json`, without numbers that are too large, which it does not look at.
+    /// The entries by `serde_json`, without numbers that are too large, which it does not look at then.
     fn expected(text: &str) -> Option<BTreeMap<&str, &RawValue>> {
         serde_json::from_str::<serde_json::Value>(text).ok()?;
         serde_json::from_str(text).ok()
@@ -309,6 +317,20 @@ mod tests {
         ] {
             check(text);
         }
-        [125, 126, 127, 128, 100_000].into_iter().for_each(|levels| check(&deep(levels)));
+        [125, 126].into_iter().for_each(|levels| check(&deep(levels)));
+        for levels in [127, 128, 129, 255, 256, 257, 100_000] {
+            let text = deep(levels);
+            let maps = text.replace('[', "{\"a\":").replace(']', "}").replace(":}", ":0}");
+            for text in [text, maps] {
+                let mut found = Vec::new();
+                assert_eq!(json_entries(&text, |key, value| found.push((key, value.len()))), Some(()), "{levels}");
+                assert_eq!(found, [("k", text.len() - 6)]);
+                assert_eq!(json_entries(&text.replace("}}", "}]"), |_, _| ()).is_some(), !text.contains("}}"));
+                assert!(
+                    value(text.as_bytes(), LEVELS).is_none()
+                        && json_entries(&text[..text.len() - 1], |_, _| ()).is_none()
+                );
+            }
+        }
     }
 }

@@ -96,14 +96,16 @@ impl<'f> Emitter<'f> {
 
     /// Fails once the code or a table exceeds the limit. Cheap enough to call often.
     pub fn check_size(&self) -> Result<()> {
-        let parts = &self.tables.parts;
-        let records = [&parts.paths, &parts.sites, &parts.keys, &parts.scopes, &parts.failures, &parts.words];
-        let largest = records.map(Vec::len).into_iter().fold(parts.strings.len(), usize::max);
-        if self.oversized || largest > self.limit.min(OPERAND as usize) {
-            Err(Limit::CodeWords.error(self.limit as u64))
-        } else {
-            Ok(())
-        }
+        let (parts, limit) = (&self.tables.parts, self.limit.min(OPERAND as usize));
+        let fits = |records: &Vec<u32>| records.len() <= limit;
+        let all = fits(&parts.words)
+            && fits(&parts.paths)
+            && fits(&parts.sites)
+            && fits(&parts.keys)
+            && fits(&parts.scopes)
+            && fits(&parts.failures)
+            && parts.strings.len() <= limit;
+        if all && !self.oversized { Ok(()) } else { Err(Limit::CodeWords.error(self.limit as u64)) }
     }
 
     /// Returns the number of emitted words, for limits on inlining.
