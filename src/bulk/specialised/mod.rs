@@ -40,7 +40,8 @@ const MEMORY: usize = 64 << 20;
 /// The number of clusters for which all classes pay.
 const ALWAYS: usize = 1 << 24;
 
-/// Maximum number of clusters to look at: a quarter of the fleet, but at least a quarter of this.
+/// Maximum number of clusters to look at: a twelfth of the fleet, but at least an eighth of this. Looking at one costs more
+/// than rendering a few templates for it.
 const LOOKED_AT: usize = 128;
 
 /// When to specialise templates to the values that a fleet shares.
@@ -262,7 +263,7 @@ fn is_merged(layers: &Layers, keys: &[String]) -> bool {
 /// Returns clusters from all parts of the fleet.
 fn looked_at<'j>(job: &Job<'j>) -> impl Iterator<Item = &'j Cluster> {
     let (clusters, job) = (job.plan.clusters(), *job);
-    let count = (clusters / 4).clamp(LOOKED_AT / 4, LOOKED_AT).min(clusters);
+    let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
     (0..count).filter_map(move |nth| job.plan.cluster(job.fleet, nth * clusters / count))
 }
 
