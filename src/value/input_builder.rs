@@ -5,7 +5,7 @@ use std::cell::{RefCell, RefMut};
 use serde::de::{DeserializeSeed, Deserializer};
 
 use super::deserialize::Seed;
-use super::outline::{Place, Reads, Step};
+use super::outline::{Learned, Place, Step};
 use super::read_json::Reader;
 use super::{Arena, Data, DataMap, Shape, Shapes, Text, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -125,7 +125,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
 
     /// Converts an owned value with at most `levels` levels.
     fn owned(&self, data: &'v Data, place: Place<'_, 'w>, levels: usize) -> Result<Value<'v>> {
-        let is_unread = place.is_some_and(|place| matches!(place.reads, Reads::Nothing));
+        let is_unread = place.is_some_and(Learned::is_unread);
         Ok(match data {
             Data::Str(_) if is_unread => self.arena.text(""),
             Data::List(_) if is_unread => self.arena.list(&[]),

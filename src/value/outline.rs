@@ -40,6 +40,12 @@ impl<'w> Learned<'w> {
     pub const fn new(reads: Reads<'w>) -> Self {
         Self { outline: Cell::new(None), reads }
     }
+
+    /// Returns `true` if nothing of the value is read.
+    #[inline(always)]
+    pub const fn is_unread(&self) -> bool {
+        matches!(self.reads, Reads::Nothing)
+    }
 }
 
 /// Places link to one another, so they are not shown.

@@ -1,7 +1,7 @@
 //! Reads JSON text into an arena, without its errors: text that is not JSON is left to a reader that explains them.
 
 use super::input_builder::{InputBuilder, Scratch};
-use super::outline::{Place, Reads};
+use super::outline::Place;
 use super::skip_json::{self, LEVELS, WHITE};
 use super::{Text, Value};
 
@@ -117,7 +117,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
     #[inline(always)]
     fn entry(&mut self, place: Place<'_, 'w>) -> Option<Value<'v>> {
         match place {
-            Some(place) if matches!(place.reads, Reads::Nothing) => self.unread(),
+            Some(place) if place.is_unread() => self.unread(),
             _ => self.value(place),
         }
     }
@@ -227,36 +227,9 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
 
     /// Reads an escape.
     fn escape(&mut self) -> Option<char> {
-        let escape = self.bytes.get(self.at + 1)?;
-        self.at += 2;
-        Some(match escape {
-            b'"' | b'\\' | b'/' => char::from(*escape),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => return self.unicode_escape(),
-            _ => return None,
-        })
-    }
-
-    fn unicode_escape(&mut self) -> Option<char> {
-        let first = self.unit()?;
-        if !(0xD800..0xDC00).contains(&first) {
-            return char::from_u32(first);
-        }
-        let is_pair = self.rest().starts_with(b"\\u");
-        self.at += 2;
-        let second = self.unit().filter(|second| is_pair && (0xDC00..0xE000).contains(second))?;
-        char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    }
-
-    /// Reads four hexadecimal digits.
-    fn unit(&mut self) -> Option<u32> {
-        let digits = self.rest().first_chunk::<4>()?;
-        self.at += 4;
-        digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
+        let (escaped, after) = skip_json::escape(self.rest().get(1..)?)?;
+        self.at = self.bytes.len() - after.len();
+        Some(escaped)
     }
 
     #[inline(always)]
@@ -284,24 +257,10 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
     /// Reads a number that is not a short integer.
     #[inline(never)]
     fn long_number(&mut self, start: usize) -> Option<Value<'v>> {
-        self.at = start + usize::from(self.bytes.get(start) == Some(&b'-'));
-        let is_zero = self.here() == b'0';
-        if self.digits()? > 1 && is_zero {
-            return None;
-        }
-        let mut is_integer = true;
-        if self.here() == b'.' {
-            is_integer = false;
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.here(), b'e' | b'E') {
-            is_integer = false;
-            self.at += 1;
-            self.at += usize::from(matches!(self.here(), b'+' | b'-'));
-            self.digits()?;
-        }
+        let after = skip_json::number(self.bytes.get(start..)?)?;
+        self.at = self.bytes.len() - after.len();
         let text = self.text.get(start..self.at)?;
+        let is_integer = !text.contains(['.', 'e', 'E']);
         if is_integer && text != "-0" {
             if let Ok(n) = text.parse() {
                 return Some(Value::Int(n));
@@ -312,14 +271,5 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
         }
         // `serde_json` judges numbers that are too large.
         text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float)
-    }
-
-    /// Moves behind at least one digit. Returns their number.
-    fn digits(&mut self) -> Option<usize> {
-        let start = self.at;
-        while self.here().is_ascii_digit() {
-            self.at += 1;
-        }
-        (self.at > start).then_some(self.at - start)
     }
 }

@@ -163,30 +163,37 @@ fn string(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
         rest = match rest.get(plain(rest)..)? {
             [b'"', after @ ..] => return Some(after),
-            [b'\\', after @ ..] => escape(after)?,
+            [b'\\', after @ ..] => escape(after)?.1,
             _ => return None,
         };
     }
 }
 
-/// Skips an escape after its backslash.
+/// Reads an escape after its backslash. Returns the character and the bytes after it.
 #[cold]
-fn escape(rest: &[u8]) -> Option<&[u8]> {
-    match rest {
-        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
-        [b'u', after @ ..] => {
-            let (unit, after) = unit(after)?;
-            match unit {
-                0xD800..0xDC00 => {
-                    let (second, after) = self::unit(after.strip_prefix(b"\\u")?)?;
-                    (0xDC00..0xE000).contains(&second).then_some(after)
-                }
-                0xDC00..0xE000 => None,
-                _ => Some(after),
-            }
-        }
-        _ => None,
+pub(super) fn escape(rest: &[u8]) -> Option<(char, &[u8])> {
+    let (escape, after) = rest.split_first()?;
+    let escaped = match escape {
+        b'"' | b'\\' | b'/' => char::from(*escape),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return unicode_escape(after),
+        _ => return None,
+    };
+    Some((escaped, after))
+}
+
+fn unicode_escape(rest: &[u8]) -> Option<(char, &[u8])> {
+    let (first, after) = unit(rest)?;
+    if !(0xD800..0xDC00).contains(&first) {
+        return Some((char::from_u32(first)?, after));
     }
+    let (second, after) = unit(after.strip_prefix(b"\\u")?)?;
+    let second = (0xDC00..0xE000).contains(&second).then_some(second)?;
+    Some((char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))?, after))
 }
 
 /// Reads four hexadecimal digits.
@@ -199,8 +206,9 @@ fn unit(rest: &[u8]) -> Option<(u32, &[u8])> {
 /// The largest number of digits of a number that is certainly finite.
 const FINITE: usize = 300;
 
+/// Skips a number. Returns the bytes after it, or `None` if it is none or too large.
 #[inline(always)]
-fn number(text: &[u8]) -> Option<&[u8]> {
+pub(super) fn number(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(if let [b'-', after @ ..] = text { after } else { text })?;
     match whole {
         [b'.' | b'e' | b'E', ..] => float(text, whole),
