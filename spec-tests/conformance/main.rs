@@ -8,6 +8,8 @@
 mod brokkr;
 mod cel;
 mod cel_yaml;
+#[path = "../divisions.rs"]
+mod divisions;
 mod exercise;
 mod hcl;
 mod report;

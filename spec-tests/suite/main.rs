@@ -11,6 +11,8 @@ mod cel_yaml;
 mod codes;
 mod contributing;
 mod coverage;
+#[path = "../divisions.rs"]
+mod divisions;
 mod documents;
 mod growth;
 mod hcl;

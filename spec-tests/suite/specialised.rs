@@ -1,35 +1,14 @@
 //! Every case of a text language, specialised to parts of its inputs: the same text, or the same error at the same place.
 
 use dropforge::engine::{Dialect, Template};
-use dropforge::specialise::Known;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::cases;
+use crate::divisions::division_of;
 
 /// The number of divisions of each case's inputs.
 const DIVISIONS: u64 = 8;
-
-/// Numbers that depend on a seed only.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
-fn divided<'v>(value: Value<'v>, numbers: &mut Numbers, whole: bool) -> Known<'v> {
-    match (numbers.below(4), value) {
-        _ if whole => Known::Value(value),
-        (0 | 1, _) => Known::Value(value),
-        (2, Value::Map(map)) => {
-            Known::Fields(map.iter().map(|(name, value)| (name, divided(value, numbers, false))).collect())
-        }
-        _ => Known::Open,
-    }
-}
 
 fn rendered(template: &Template, inputs: Inputs<'_>) -> Result<String, (String, bool)> {
     let mut out = String::new();
@@ -42,19 +21,10 @@ fn agree(template: &Template, context: &serde_json::Value, division: u64, name: 
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let value = InputBuilder::new(&arena, &shapes).serialize(context).expect("inputs");
-    let mut numbers = Numbers(division + 1);
-    let mut known: Vec<_> = match value {
-        Value::Map(map) => {
-            map.iter().map(|(name, value)| (name, divided(value, &mut numbers, division == 0))).collect()
-        }
-        _ => Vec::new(),
-    };
-    let inputs = template.inputs();
-    let absent = inputs.iter().filter(|name| context.get(**name).is_none());
-    known.extend(absent.filter(|_| numbers.below(2) == 0).map(|name| (*name, Known::Absent)));
-    let known = Known::Fields(known);
+    let inputs = Inputs::new(value);
+    let known = division_of(template, inputs, division);
     let Some(residual) = template.specialise(&known) else { return false };
-    let (original, specialised) = (rendered(template, Inputs::new(value)), rendered(&residual, Inputs::new(value)));
+    let (original, specialised) = (rendered(template, inputs), rendered(&residual, inputs));
     let listings = || format!("{}\n{}", template.disassemble(), residual.disassemble());
     if !matches!(original, Err((_, true))) {
         assert_eq!(original, specialised, "{name}: {known:?}\n{}", listings());

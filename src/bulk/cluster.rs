@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::input::{self, Format, Place};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::{Source, Span};
-use crate::value::{Data, DataMap};
+use crate::value::{Data, DataMap, json_maps};
 
 /// A cluster: its name and its own inputs.
 ///
@@ -103,6 +103,14 @@ impl Cluster {
         };
         let data = input::json(source, line.clone())?;
         data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))
+    }
+
+    /// Returns the cluster's own inputs, perhaps with empty lists: items are not read if the inputs are still text.
+    ///
+    /// # Errors
+    /// Same as [`Cluster::inputs`].
+    pub(super) fn maps(&self) -> Result<Cow<'_, DataMap>> {
+        self.json().and_then(json_maps).map_or_else(|| self.inputs(), |maps| Ok(Cow::Owned(maps)))
     }
 }
 

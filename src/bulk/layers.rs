@@ -15,9 +15,10 @@ use super::origins::Origins;
 use super::report::{Failure, FailureCollector};
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
 use super::values::{Assignment, Gaps, Step, merge};
+use super::view::{Reach, View};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
-use crate::value::{Data, DataMap};
+use crate::value::{DataMap, json_entries};
 
 /// The effect of a cluster's inputs on shared inputs with the same key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -247,8 +248,8 @@ impl Layers {
     /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
         match cluster.json() {
-            Some(text) if self.sets.is_empty() && self.filled.is_none() => Ok(Overlay::Json(text)),
-            _ => Ok(match self.parsed(cluster)? {
+            Some(text) if self.is_unchanged(text) => Ok(Overlay::Json(text)),
+            _ => Ok(match self.parsed(cluster.inputs()?)? {
                 Parsed::Own(own) => Overlay::Map(own),
                 Parsed::Whole { all, own } => Overlay::Whole { all, own },
             }),
@@ -260,9 +261,23 @@ impl Layers {
     /// # Errors
     /// Same as [`Layers::overlay`].
     pub fn view<'l>(&'l self, cluster: &'l Cluster) -> Result<View<'l>> {
-        Ok(match self.parsed(cluster)? {
-            Parsed::Own(own) => View { shared: Some(&self.shared), own, merge: self.merge },
-            Parsed::Whole { all, .. } => View { shared: None, own: Cow::Owned(all), merge: self.merge },
+        self.view_over(cluster.inputs()?)
+    }
+
+    /// Works like [`Layers::view`], for paths with this reach. `None` if there are no paths.
+    pub(super) fn view_of<'l>(&'l self, cluster: &'l Cluster, reach: Reach) -> Result<Option<View<'l>>> {
+        match reach {
+            Reach::Nothing => Ok(None),
+            // Defaults and assignments may go into lists.
+            Reach::Maps if self.filled.is_none() && self.sets.is_empty() => self.view_over(cluster.maps()?).map(Some),
+            Reach::Maps | Reach::Lists => self.view(cluster).map(Some),
+        }
+    }
+
+    fn view_over<'l>(&'l self, own: Cow<'l, DataMap>) -> Result<View<'l>> {
+        Ok(match self.parsed(own)? {
+            Parsed::Own(own) => View::over(Some(&self.shared), own, self.merge),
+            Parsed::Whole { all, .. } => View::over(None, Cow::Owned(all), self.merge),
         })
     }
 
@@ -271,14 +286,22 @@ impl Layers {
     /// # Errors
     /// Same as [`Layers::overlay`].
     pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
-        Ok(match self.parsed(cluster)? {
+        Ok(match self.parsed(cluster.inputs()?)? {
             Parsed::Own(own) => self.over(&self.shared, own.into_owned()),
             Parsed::Whole { all, .. } => all,
         })
     }
 
-    fn parsed<'c>(&self, cluster: &'c Cluster) -> Result<Parsed<'c>> {
-        let own = cluster.inputs()?;
+    /// Returns `true` if neither assignments nor defaults concern the inputs in a JSON text. `false` if the text is not
+    /// valid.
+    fn is_unchanged(&self, json: &str) -> bool {
+        let mut is_unchanged = self.filled.is_none() && self.conflicts.is_empty();
+        let mut see = |key: &str, _: &str| is_unchanged &= !self.sets.iter().any(|set| set.top() == key);
+        let is_read = self.sets.is_empty() || json_entries(json, &mut see).is_some();
+        is_read && is_unchanged
+    }
+
+    fn parsed<'c>(&self, own: Cow<'c, DataMap>) -> Result<Parsed<'c>> {
         self.check(&own)?;
         if !self.sets.iter().any(|set| own.contains_key(set.top())) {
             let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok(Parsed::Own(own)) };
@@ -320,86 +343,13 @@ enum Parsed<'c> {
     Whole { all: DataMap, own: Cow<'c, DataMap> },
 }
 
-/// The merged inputs of one cluster, for lookups. Nothing is copied.
-#[derive(Debug, Clone)]
-pub struct View<'v> {
-    shared: Option<&'v DataMap>,
-    own: Cow<'v, DataMap>,
-    merge: Merge,
-}
-
-impl<'v> View<'v> {
-    /// Creates a view of `own` over `shared`.
-    pub fn new(shared: &'v DataMap, own: &'v DataMap, merge: Merge) -> Self {
-        Self { shared: Some(shared), own: Cow::Borrowed(own), merge }
-    }
-
-    /// Returns the names in the map at a dotted path, those of the cluster first. An empty path is the top level.
-    pub fn names_at(&self, path: &str) -> impl Iterator<Item = &str> {
-        let maps = if path.is_empty() {
-            [Some(&*self.own), self.shared]
-        } else {
-            let pair = self.find(path).unwrap_or_default();
-            [pair.over, pair.base].map(|layer| layer.and_then(Data::as_map))
-        };
-        maps.into_iter().flatten().flat_map(|map| map.keys()).map(String::as_str)
-    }
-
-    /// Returns the value at a dotted path. A number indexes a list. A map that both layers have is the cluster's.
-    ///
-    /// ```
-    /// use dropforge::bulk::{Merge, View};
-    /// use dropforge::value::Data;
-    /// let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
-    /// let (shared, own) = (map(r#"{"a": {"b": 1, "c": 2}}"#), map(r#"{"a": {"b": 3}}"#));
-    /// assert_eq!(View::new(&shared, &own, Merge::Deep).get("a.c"), Some(&Data::Int(2)));
-    /// assert_eq!(View::new(&shared, &own, Merge::Replace).get("a.c"), None);
-    /// ```
-    pub fn get(&self, path: &str) -> Option<&Data> {
-        self.find(path).and_then(|pair| pair.over.or(pair.base))
-    }
-
-    fn find(&self, path: &str) -> Option<Pair<'_>> {
-        let mut names = path.split('.');
-        let top = names.next()?;
-        let mut pair = Pair { base: self.shared.and_then(|shared| shared.get(top)), over: self.own.get(top) };
-        if self.merge == Merge::Replace && pair.over.is_some() {
-            pair.base = None;
-        }
-        names.try_fold(pair.merged()?, |pair, name| pair.child(name))
-    }
-}
-
-/// A value in two layers. Both are there only if both are maps.
-#[derive(Clone, Copy, Default)]
-struct Pair<'d> {
-    base: Option<&'d Data>,
-    over: Option<&'d Data>,
-}
-
-impl<'d> Pair<'d> {
-    /// Leaves out what is replaced or removed. This is the rule of [`merge`].
-    fn merged(self) -> Option<Self> {
-        Some(match (self.base, self.over) {
-            (None, None) | (Some(_), Some(Data::Null)) => return None,
-            (Some(Data::Map(_)), Some(Data::Map(_))) | (_, None) => self,
-            (_, over) => Self { base: None, over },
-        })
-    }
-
-    fn child(self, name: &str) -> Option<Self> {
-        let step = |data: &'d Data| match data {
-            Data::List(_) => name.parse().ok().and_then(|at| data.index(at)),
-            _ => data.get(name),
-        };
-        Self { base: self.base.and_then(step), over: self.over.and_then(step) }.merged()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bulk::values::{SetKind, parse_set};
+    use crate::bulk::{Fleet, FleetOptions, Format};
+    use crate::diagnostics::Code;
+    use crate::value::Data;
 
     fn map(text: &str) -> DataMap {
         serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()
@@ -479,5 +429,38 @@ mod tests {
         assert_eq!(merged(&layers, r#"{"a":{}}"#), r#"{"a":{"x":1}}"#);
         assert_eq!(merged(&layers, r#"{"b":1}"#), "E0803");
         assert!(layers.alone().is_err());
+    }
+
+    #[test]
+    fn clusters_that_are_text_are_seen_as_others_are() {
+        let lines = [
+            r#"{"name":"a","region":"eu","list":[{"deep":1},{}],"map":{"x":{"y":[1]},"z":null}}"#,
+            r#"{"name":"b","list":{"0":"no list"},"map":null}"#,
+            r#"{"name":"c","list":[],"a":5,"a":{"b":6}}"#,
+            r#"{"name":"d","\u0061":{"x":2}}"#,
+        ];
+        let text = Source::new("c.ndjson", lines.join("\n"));
+        let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).unwrap();
+        for set in ["", "a.x=1", "list[1].deep=2", "region=us", "map.z=3", "new=1"] {
+            let layers = layers(&[r#"{"region":"shared","list":[{"deep":0}],"a":{"x":7}}"#], set);
+            for (cluster, line) in fleet.clusters().iter().zip(lines) {
+                let parsed = Cluster::new(cluster.name(), map(line));
+                for path in ["region", "a.x", "a.b", "map.x.y", "map.z", "list", "list.0.deep", "list.0", "new"] {
+                    let shown = |cluster: &Cluster| {
+                        let view =
+                            layers.view_of(cluster, Reach::of([path].into_iter())).map_err(|error| error.code)?;
+                        let value = view.as_ref().and_then(|view| view.get(path));
+                        Ok::<_, Code>(
+                            value.map(|data| if let Data::List(_) = data { Data::Null } else { data.clone() }),
+                        )
+                    };
+                    assert_eq!(shown(cluster), shown(&parsed), "{set}: {line}: {path}");
+                }
+                let is_text = matches!(layers.overlay(cluster), Ok(Overlay::Json(_)));
+                let names = set.split(['.', '=', '[']).next().unwrap();
+                let is_changed = !set.is_empty() && line.contains(&format!("\"{names}\":"));
+                assert_eq!(is_text, !is_changed && !line.contains("\\u"), "{set}: {line}");
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Layouts: patterns of output paths such as `{cluster}/{template}`.
 
-use super::layers::View;
 use super::output_path::check_value;
 use super::selector::scalar_text;
+use super::view::View;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::value::Data;
 

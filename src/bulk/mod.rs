@@ -80,6 +80,7 @@ mod stream_file;
 mod unread;
 pub mod values;
 mod variants;
+mod view;
 mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
@@ -92,7 +93,7 @@ pub use forge::{Forge, engine};
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
-pub use layers::{Layers, Merge, Overlay, View};
+pub use layers::{Layers, Merge, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
 pub use missing::MissingNames;
@@ -114,6 +115,7 @@ pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use unread::ReadValues;
 pub use variants::Variants;
+pub use view::View;
 
 pub use crate::engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,

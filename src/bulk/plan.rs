@@ -13,6 +13,7 @@ use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document};
 use super::report::{Failure, FailureCollector};
 use super::selector::Selector;
+use super::view::Reach;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// A template that makes an output.
@@ -88,8 +89,9 @@ impl Plan {
         let (selected, unselected) = (Clusters::default(), Clusters::default());
         let mut plan = Self { outputs, layout, selected, unselected };
         let mut problems = FailureCollector::default();
+        let reach = Reach::of(selector.paths().chain(plan.layout.inputs()));
         for (at, cluster) in fleet.clusters().iter().enumerate() {
-            if let Err(error) = plan.add(at, cluster, layers, selector) {
+            if let Err(error) = plan.add(at, cluster, layers, (selector, reach)) {
                 problems.add_up_to(MAX_REPORTED, at, error);
             }
         }
@@ -100,12 +102,14 @@ impl Plan {
         if problems.is_empty() { Ok(plan) } else { Err(problems.into_failures(name)) }
     }
 
-    fn add(&mut self, at: usize, cluster: &Cluster, layers: &Layers, selector: &Selector) -> Result<()> {
-        let needs_inputs = !selector.is_empty() || self.layout.inputs().next().is_some();
-        let inputs = match needs_inputs {
-            true => Some(layers.view(cluster).map_err(|error| error.for_cluster(cluster.name()))?),
-            false => None,
-        };
+    fn add(
+        &mut self,
+        at: usize,
+        cluster: &Cluster,
+        layers: &Layers,
+        (selector, reach): (&Selector, Reach),
+    ) -> Result<()> {
+        let inputs = layers.view_of(cluster, reach).map_err(|error| error.for_cluster(cluster.name()))?;
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
         let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
         let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fleet::Fleet;
-use super::layers::{Layers, View};
+use super::layers::Layers;
+use super::view::View;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 use crate::value::Data;
 

@@ -238,14 +238,8 @@ fn ascii_title(text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::strings::tests::{all_texts, made};
     use super::*;
-
-    /// Returns what `write` appends.
-    fn made(write: impl FnOnce(&mut String)) -> String {
-        let mut out = String::from(">");
-        write(&mut out);
-        out.split_off(1)
-    }
 
     fn capitalize(text: &str) -> String {
         made(|out| super::capitalize(text, out))
@@ -253,12 +247,6 @@ mod tests {
 
     fn title(text: &str) -> String {
         made(|out| super::title(text, out))
-    }
-
-    /// All texts of `length` letters.
-    fn all_texts(alphabet: &[&str], length: u32) -> impl Iterator<Item = String> {
-        let letter = |number: usize, place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
-        (0..alphabet.len().pow(length)).map(move |number| (0..length).map(|place| letter(number, place)).collect())
     }
 
     #[test]

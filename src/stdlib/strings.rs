@@ -329,7 +329,7 @@ pub(crate) fn push_hex(bytes: &[u8], to: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     #[test]
@@ -354,8 +354,8 @@ mod tests {
         assert_eq!((dns_label(""), dns_label("._-")), (String::new(), String::new()));
     }
 
-    /// Returns what `write` appends.
-    fn made(write: impl FnOnce(&mut String)) -> String {
+    /// Returns what `write` appends to an output that is not empty.
+    pub fn made(write: impl FnOnce(&mut String)) -> String {
         let mut out = String::from(">");
         write(&mut out);
         out.split_off(1)
@@ -366,7 +366,7 @@ mod tests {
     }
 
     /// All texts of `length` letters.
-    fn all_texts(alphabet: &[&str], length: u32) -> impl Iterator<Item = String> {
+    pub fn all_texts(alphabet: &[&str], length: u32) -> impl Iterator<Item = String> {
         let letter = |number: usize, place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
         (0..alphabet.len().pow(length)).map(move |number| (0..length).map(|place| letter(number, place)).collect())
     }

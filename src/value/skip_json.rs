@@ -1,5 +1,7 @@
 //! Checks and skips JSON text without building values.
 
+use super::{Data, DataMap};
+
 /// Maximum nesting, as in `serde_json`.
 pub(super) const LEVELS: u32 = 127;
 
@@ -24,6 +26,29 @@ pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t 
             _ => return None,
         }
     }
+}
+
+/// Maximum nesting of the maps that [`json_maps`] reads. The text is read once for each level.
+const MAP_LEVELS: u32 = 16;
+
+/// Reads the JSON object `text` with all lists empty. Returns `None` if it is none, if its maps nest too deep, or if a key
+/// has an escape.
+pub(crate) fn json_maps(text: &str) -> Option<DataMap> {
+    maps(text, MAP_LEVELS)
+}
+
+fn maps(text: &str, levels: u32) -> Option<DataMap> {
+    let levels = levels.checked_sub(1)?;
+    let (mut all, mut is_whole) = (DataMap::new(), true);
+    json_entries(text, |key, value| {
+        let value = match value.as_bytes().first() {
+            Some(b'{') => maps(value, levels).map(Data::Map),
+            Some(b'[') => Some(Data::List(Vec::new())),
+            _ => serde_json::from_str(value).ok(),
+        };
+        is_whole &= value.map(|value| all.insert(key.to_owned(), value)).is_some();
+    })?;
+    is_whole.then_some(all)
 }
 
 /// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
@@ -292,7 +317,22 @@ mod tests {
         serde_json::from_str(text).ok()
     }
 
+    fn without_items(data: &Data) -> Data {
+        match data {
+            Data::List(_) => Data::List(Vec::new()),
+            Data::Map(map) => Data::Map(map.iter().map(|(key, value)| (key.clone(), without_items(value))).collect()),
+            other => other.clone(),
+        }
+    }
+
+    fn check_maps(text: &str) {
+        let expected = serde_json::from_str(text).ok().and_then(|data: Data| without_items(&data).try_into_map().ok());
+        let found = json_maps(text);
+        assert!(found == expected || found.is_none() && text.contains('\\'), "{text}: {found:?}, {expected:?}");
+    }
+
     fn check(text: &str) {
+        check_maps(text);
         let mut found = BTreeMap::new();
         let read = json_entries(text, |key, value| {
             found.insert(key, value);

@@ -128,7 +128,7 @@ impl Specialised {
     pub(in crate::bulk) fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
         let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
         let run = Run { layers: job.layers, clusters, specialise, classes: true };
-        Self::of(templates, run, || looked_at(job).filter_map(|cluster| cluster.inputs().ok()).collect())
+        Self::of(templates, run, || looked_at(job).filter_map(|cluster| cluster.maps().ok()).collect())
     }
 
     /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
