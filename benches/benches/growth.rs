@@ -65,22 +65,20 @@ fn least(mut task: impl FnMut()) -> f64 {
     best
 }
 
-fn engine(text: String, inputs: &Value) -> Ours {
-    several(vec![("main".to_owned(), text)], vec!["main".to_owned()], inputs)
+fn engine(text: String) -> Ours {
+    several(vec![("main".to_owned(), text)], vec!["main".to_owned()])
 }
 
-fn several(files: Vec<(String, String)>, entries: Vec<String>, inputs: &Value) -> Ours {
-    let mut engine = Ours::new(Templates { files, entries, shell: false });
-    engine.hold(inputs);
-    engine
+fn several(files: Vec<(String, String)>, entries: Vec<String>) -> Ours {
+    Ours::new(Templates { files, entries, shell: false })
 }
 
 /// Renders the first entry into a reused buffer.
-fn render(engine: &mut Ours) -> f64 {
-    let mut text = String::new();
+fn render(engine: &mut Ours, inputs: &Value) -> f64 {
+    let (inputs, mut text) = (engine.ready(inputs), String::new());
     least(|| {
         text.clear();
-        engine.render(0, &mut text);
+        engine.render(0, &inputs, &mut text);
     })
 }
 
@@ -88,9 +86,9 @@ fn template_size(out: &mut String) {
     title(out, "Lines of a template", &["lines", "compile", "a line", "render", "a line"]);
     for lines in SIZES {
         let text = "- {{ a.b }} {{ n + 1 }}\n".repeat(lines);
-        let mut engine = engine(text, &json!({"a": {"b": "eu-1"}, "n": 3}));
+        let (mut engine, inputs) = (engine(text), json!({"a": {"b": "eu-1"}, "n": 3}));
         let compile = least(|| engine.compile());
-        line(out, lines, &[cells(compile, lines), cells(render(&mut engine), lines)].concat());
+        line(out, lines, &[cells(compile, lines), cells(render(&mut engine, &inputs), lines)].concat());
     }
 }
 
@@ -100,10 +98,10 @@ fn input_size(out: &mut String) {
         let items: Vec<Value> = (0..count).map(|n| json!({"name": format!("item-{n}"), "port": n})).collect();
         let inputs = json!({ "items": items });
         let text = "{% for item in items %}{{ item.name }}: {{ item.port }}\n{% endfor %}";
-        let mut engine = engine(text.to_owned(), &inputs);
+        let mut engine = engine(text.to_owned());
         let text = inputs.to_string();
         let read = least(|| engine.read(&text));
-        line(out, count, &[cells(read, count), cells(render(&mut engine), count)].concat());
+        line(out, count, &[cells(read, count), cells(render(&mut engine, &inputs), count)].concat());
     }
 }
 
@@ -114,11 +112,15 @@ fn depth(out: &mut String) {
         let path = vec!["a"; levels].join(".");
         let text = format!("{}{{{{ {path} }}}}{}", "{% if a %}".repeat(levels), "{% endif %}".repeat(levels));
         let inputs = (0..levels).fold(json!(1), |value, _| json!({ "a": value }));
-        let mut engine = engine(text, &inputs);
+        let mut engine = engine(text);
         let compile = least(|| engine.compile());
         let text = inputs.to_string();
         let read = least(|| engine.read(&text));
-        line(out, levels, &[cells(compile, levels), cells(read, levels), cells(render(&mut engine), levels)].concat());
+        line(
+            out,
+            levels,
+            &[cells(compile, levels), cells(read, levels), cells(render(&mut engine, &inputs), levels)].concat(),
+        );
     }
 }
 
@@ -130,11 +132,11 @@ fn templates(out: &mut String) {
         let main: String = names.iter().map(|name| format!("{{% include \"{name}\" %}}")).collect();
         let mut files: Vec<_> = names.iter().map(|name| (name.clone(), format!("{name}: {{{{ x }}}}\n"))).collect();
         let inputs = json!({"x": 1});
-        let mut each = several(files.clone(), names, &inputs);
+        let mut each = several(files.clone(), names);
         let compile = least(|| each.compile());
         files.push(("main".to_owned(), main));
-        let mut all = several(files, vec!["main".to_owned()], &inputs);
-        line(out, count, &[cells(compile, count), cells(render(&mut all), count)].concat());
+        let mut all = several(files, vec!["main".to_owned()]);
+        line(out, count, &[cells(compile, count), cells(render(&mut all, &inputs), count)].concat());
     }
 }
 

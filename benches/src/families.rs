@@ -119,36 +119,15 @@ fn templates<E: Engine>(name: &str) -> Templates {
 }
 
 fn each<E: Engine>(family: &Family) -> Box<dyn Subject> {
-    let clusters = (0..CLUSTERS).map(family.cluster);
-    let one =
-        |inputs: Value| Box::new(Render::<E>::new(templates::<E>(family.name), &inputs, 1, "")) as Box<dyn Subject>;
-    Box::new(Each { engine: E::NAME, subjects: clusters.map(one).collect() })
+    Box::new(Render::<E>::each(templates::<E>(family.name), &clusters(family)))
 }
 
 fn stamped<E: Engine>(family: &Family) -> Box<dyn Subject> {
-    let clusters = (0..CLUSTERS).map(family.cluster);
-    let one = |inputs: Value| Box::new(Convert::<E>::new(templates::<E>(family.name), inputs)) as Box<dyn Subject>;
-    Box::new(Each { engine: E::NAME, subjects: clusters.map(one).collect() })
+    Box::new(Convert::<E>::new(templates::<E>(family.name), clusters(family)))
 }
 
-/// Several clusters, one after the other.
-struct Each {
-    engine: &'static str,
-    subjects: Vec<Box<dyn Subject>>,
-}
-
-impl Subject for Each {
-    fn engine(&self) -> &'static str {
-        self.engine
-    }
-
-    fn run(&mut self) {
-        self.subjects.iter_mut().for_each(|subject| subject.run());
-    }
-
-    fn output(&mut self) -> String {
-        self.subjects.iter_mut().map(|subject| subject.output()).collect()
-    }
+fn clusters(family: &Family) -> Vec<Value> {
+    (0..CLUSTERS).map(family.cluster).collect()
 }
 
 /// Another engine that compiles, and reads and renders line by line into one buffer.

@@ -8,9 +8,10 @@ use crate::engines::{Engine, Ours, Templates};
 use crate::subject::Subject;
 use crate::typed::{Compiled, Inputs};
 
-/// Renders entries in sequence with converted inputs.
-pub struct Render<E> {
+/// Renders entries in sequence with converted inputs, once or for each of several clusters.
+pub struct Render<E: Engine> {
     engine: E,
+    inputs: Vec<E::Ready>,
     entries: usize,
     between: &'static str,
     out: String,
@@ -19,9 +20,15 @@ pub struct Render<E> {
 impl<E: Engine> Render<E> {
     /// Renders the first `entries` of `templates`, separated by `between`.
     pub fn new(templates: Templates, inputs: &Value, entries: usize, between: &'static str) -> Self {
-        let mut engine = E::new(templates);
-        engine.hold(inputs);
-        Self { engine, entries, between, out: String::new() }
+        let engine = E::new(templates);
+        Self { inputs: vec![engine.ready(inputs)], engine, entries, between, out: String::new() }
+    }
+
+    /// Renders the first entry for each cluster.
+    pub fn each(templates: Templates, clusters: &[Value]) -> Self {
+        let engine = E::new(templates);
+        let inputs = clusters.iter().map(|cluster| engine.ready(cluster)).collect();
+        Self { engine, inputs, entries: 1, between: "", out: String::new() }
     }
 
     /// Renders a single entry.
@@ -38,11 +45,13 @@ impl<E: Engine> Subject for Render<E> {
 
     fn run(&mut self) {
         self.out.clear();
-        for entry in 0..self.entries {
-            if entry > 0 {
-                self.out.push_str(self.between);
+        for inputs in &self.inputs {
+            for entry in 0..self.entries {
+                if entry > 0 {
+                    self.out.push_str(self.between);
+                }
+                self.engine.render(entry, inputs, &mut self.out);
             }
-            self.engine.render(entry, &mut self.out);
         }
         black_box(&self.out);
     }
@@ -87,17 +96,23 @@ impl<E: Compiled> Subject for RenderTyped<E> {
     }
 }
 
-/// Converts inputs from `serde_json` values and renders the first entry.
+/// Converts inputs from `serde_json` values and renders the first entry, for one cluster after the other.
 pub struct Convert<E> {
     engine: E,
-    inputs: Value,
+    clusters: Vec<Value>,
     out: String,
 }
 
 impl<E: Engine> Convert<E> {
-    /// Renders with `inputs`.
-    pub fn new(templates: Templates, inputs: Value) -> Self {
-        Self { engine: E::new(templates), inputs, out: String::new() }
+    /// Renders with the inputs of `clusters`.
+    pub fn new(templates: Templates, clusters: Vec<Value>) -> Self {
+        Self { engine: E::new(templates), clusters, out: String::new() }
+    }
+
+    fn stamp(&mut self, see: &mut dyn FnMut(&str)) {
+        for cluster in &self.clusters {
+            self.engine.stamp(cluster, 1, &mut self.out, &mut |_, text| see(text));
+        }
     }
 }
 
@@ -107,14 +122,15 @@ impl<E: Engine> Subject for Convert<E> {
     }
 
     fn run(&mut self) {
-        self.engine.stamp(&self.inputs, 1, &mut self.out, &mut |_, text| {
+        self.stamp(&mut |text| {
             black_box(text);
         });
     }
 
     fn output(&mut self) -> String {
-        self.run();
-        self.out.clone()
+        let mut all = String::new();
+        self.stamp(&mut |text| all.push_str(text));
+        all
     }
 }
 
@@ -171,7 +187,7 @@ impl Subject for Skip {
 }
 
 /// Parses and compiles all templates.
-pub struct Compile<E> {
+pub struct Compile<E: Engine> {
     render: Render<E>,
     name: &'static str,
 }

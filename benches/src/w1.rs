@@ -104,7 +104,7 @@ pub fn convert() -> Workload {
         id: "w1-convert",
         title: "W1: inputs converted, `app` rendered",
         expected: expected(&OUTPUTS[..1]),
-        subjects: each!(Ours, Minijinja, Tera2, Tera1, Hcl; Convert::<E>::new(templates::<E>(), inputs())),
+        subjects: each!(Ours, Minijinja, Tera2, Tera1, Hcl; Convert::<E>::new(templates::<E>(), vec![inputs()])),
         bars: vec![("minijinja 3", Faster(5.0)), ("tera 2", Faster(5.0))],
     }
 }

@@ -31,7 +31,7 @@ pub fn subject<E: Looping>(text: &str, task: Task, row: &Row) -> Box<dyn Subject
     let inputs = inputs(&texts);
     match task {
         Task::Use | Task::Plain => Box::new(Render::<E>::new(templates, &inputs, 1, "")),
-        Task::Converted => Box::new(Convert::<E>::new(templates, inputs)),
+        Task::Converted => Box::new(Convert::<E>::new(templates, vec![inputs])),
     }
 }
 

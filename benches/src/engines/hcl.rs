@@ -15,7 +15,6 @@ pub struct Hcl {
     sources: Templates,
     templates: Vec<Template>,
     shared: Value,
-    ready: Context<'static>,
 }
 
 type Answer = Result<Input, String>;
@@ -100,9 +99,10 @@ fn convert(inputs: &Value) -> Context<'static> {
 impl Engine for Hcl {
     const NAME: &'static str = "hcl-rs";
     const W1: (&'static str, &'static str) = ("hcl", "hcltpl");
+    type Ready = Context<'static>;
 
     fn new(sources: Templates) -> Self {
-        let mut this = Self { sources, templates: Vec::new(), shared: Value::Null, ready: Context::new() };
+        let mut this = Self { sources, templates: Vec::new(), shared: Value::Null };
         this.compile();
         this
     }
@@ -113,12 +113,12 @@ impl Engine for Hcl {
         self.templates = self.sources.entries.iter().map(|entry| parse(find(entry))).collect();
     }
 
-    fn hold(&mut self, inputs: &Value) {
-        self.ready = convert(inputs);
+    fn ready(&self, inputs: &Value) -> Context<'static> {
+        convert(inputs)
     }
 
-    fn render(&mut self, entry: usize, out: &mut String) {
-        append(out, self.templates[entry].evaluate(&self.ready).expect("it renders"));
+    fn render(&mut self, entry: usize, inputs: &Context<'static>, out: &mut String) {
+        append(out, self.templates[entry].evaluate(inputs).expect("it renders"));
     }
 
     fn share(&mut self, shared: &Value) {

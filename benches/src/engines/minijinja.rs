@@ -14,7 +14,6 @@ pub struct Minijinja {
     templates: &'static Templates,
     /// The shared inputs. Each value is cheap to clone.
     shared: Vec<(Input, Input)>,
-    ready: Input,
 }
 
 fn filter(value: &Input) -> String {
@@ -47,6 +46,7 @@ impl Minijinja {
 impl Engine for Minijinja {
     const NAME: &'static str = "minijinja 3";
     const W1: (&'static str, &'static str) = ("minijinja", "j2");
+    type Ready = Input;
 
     fn new(templates: Templates) -> Self {
         let mut environment = Environment::new();
@@ -54,7 +54,7 @@ impl Engine for Minijinja {
         environment.add_filter("json_encode", json);
         environment.add_filter("truncate", truncate);
         let templates = Box::leak(Box::new(templates));
-        let mut this = Self { environment, templates, shared: Vec::new(), ready: Input::UNDEFINED };
+        let mut this = Self { environment, templates, shared: Vec::new() };
         this.compile();
         this
     }
@@ -65,12 +65,12 @@ impl Engine for Minijinja {
         }
     }
 
-    fn hold(&mut self, inputs: &Value) {
-        self.ready = Input::from(Serde(inputs));
+    fn ready(&self, inputs: &Value) -> Input {
+        Input::from(Serde(inputs))
     }
 
-    fn render(&mut self, entry: usize, out: &mut String) {
-        append(out, self.with(&self.ready, entry));
+    fn render(&mut self, entry: usize, inputs: &Input, out: &mut String) {
+        append(out, self.with(inputs, entry));
     }
 
     fn share(&mut self, shared: &Value) {

@@ -32,17 +32,20 @@ pub trait Engine: Sized + 'static {
     /// Its folder of W1 templates, and their extension.
     const W1: (&'static str, &'static str);
 
+    /// Converted inputs.
+    type Ready;
+
     /// Compiles these templates.
     fn new(templates: Templates) -> Self;
 
     /// Parses and compiles all templates again from scratch.
     fn compile(&mut self);
 
-    /// Converts and keeps inputs.
-    fn hold(&mut self, inputs: &Value);
+    /// Converts inputs.
+    fn ready(&self, inputs: &Value) -> Self::Ready;
 
-    /// Renders an entry with the kept inputs.
-    fn render(&mut self, entry: usize, out: &mut String);
+    /// Renders an entry with converted inputs.
+    fn render(&mut self, entry: usize, inputs: &Self::Ready, out: &mut String);
 
     /// Converts shared inputs, which those of each [`Engine::stamp`] override.
     fn share(&mut self, shared: &Value);

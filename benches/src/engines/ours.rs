@@ -28,7 +28,6 @@ pub struct Dropforge<const CHECKED: bool, const HCL: bool = false> {
     shapes: &'static Shapes<'static>,
     own: Arena,
     shared: Option<Input<'static>>,
-    ready: Option<Inputs<'static>>,
 }
 
 impl<const CHECKED: bool, const HCL: bool> Dropforge<CHECKED, HCL> {
@@ -61,6 +60,7 @@ impl<const CHECKED: bool, const HCL: bool> Dropforge<CHECKED, HCL> {
 impl<const CHECKED: bool, const HCL: bool> Engine for Dropforge<CHECKED, HCL> {
     const NAME: &'static str = if CHECKED { "dropforge, indexes checked" } else { "dropforge" };
     const W1: (&'static str, &'static str) = if HCL { ("hcl", "hcltpl") } else { ("tera1", "tera") };
+    type Ready = Inputs<'static>;
 
     fn new(templates: Templates) -> Self {
         let Templates { files, entries, shell } = templates;
@@ -81,7 +81,6 @@ impl<const CHECKED: bool, const HCL: bool> Engine for Dropforge<CHECKED, HCL> {
             shapes,
             own: Arena::new(),
             shared: None,
-            ready: None,
         };
         ours.compile();
         ours
@@ -93,17 +92,16 @@ impl<const CHECKED: bool, const HCL: bool> Engine for Dropforge<CHECKED, HCL> {
         self.templates = loaded.map(|template| template.unwrap_or_else(|errors| panic!("{errors}"))).collect();
     }
 
-    fn hold(&mut self, inputs: &Value) {
-        self.ready = Some(Inputs::new(self.keep(inputs)));
+    fn ready(&self, inputs: &Value) -> Inputs<'static> {
+        Inputs::new(self.keep(inputs))
     }
 
-    fn render(&mut self, entry: usize, out: &mut String) {
-        let inputs = self.ready.expect("inputs are ready");
+    fn render(&mut self, entry: usize, inputs: &Inputs<'static>, out: &mut String) {
         let (template, session) = (&self.templates[entry], &mut self.session);
         let rendered = if CHECKED {
-            template.render_checked(session, inputs, out)
+            template.render_checked(session, *inputs, out)
         } else {
-            template.render_inputs(session, inputs, out)
+            template.render_inputs(session, *inputs, out)
         };
         rendered.unwrap_or_else(|error| panic!("{error}"));
     }

@@ -13,7 +13,6 @@ pub struct Tera1 {
     tera: Tera,
     templates: Templates,
     shared: Value,
-    ready: Context,
 }
 
 fn filter(value: &Value, _: &HashMap<String, Value>) -> tera::Result<Value> {
@@ -24,11 +23,12 @@ fn filter(value: &Value, _: &HashMap<String, Value>) -> tera::Result<Value> {
 impl Engine for Tera1 {
     const NAME: &'static str = "tera 1";
     const W1: (&'static str, &'static str) = ("tera1", "tera");
+    type Ready = Context;
 
     fn new(templates: Templates) -> Self {
         let mut tera = Tera::default();
         tera.register_filter("shq", filter);
-        let mut this = Self { tera, templates, shared: Value::Null, ready: Context::new() };
+        let mut this = Self { tera, templates, shared: Value::Null };
         this.compile();
         this
     }
@@ -38,12 +38,12 @@ impl Engine for Tera1 {
         self.tera.add_raw_templates(files).expect("templates");
     }
 
-    fn hold(&mut self, inputs: &Value) {
-        self.ready = Context::from_value(inputs.clone()).expect("a map");
+    fn ready(&self, inputs: &Value) -> Context {
+        Context::from_value(inputs.clone()).expect("a map")
     }
 
-    fn render(&mut self, entry: usize, out: &mut String) {
-        append(out, self.tera.render(&self.templates.entries[entry], &self.ready).expect("it renders"));
+    fn render(&mut self, entry: usize, inputs: &Context, out: &mut String) {
+        append(out, self.tera.render(&self.templates.entries[entry], inputs).expect("it renders"));
     }
 
     fn share(&mut self, shared: &Value) {

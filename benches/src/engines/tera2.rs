@@ -12,7 +12,6 @@ pub struct Tera2 {
     tera: Tera,
     templates: Templates,
     shared: Context,
-    ready: Context,
 }
 
 fn filter(value: &tera2::Value, _: Kwargs, _: &State) -> String {
@@ -36,12 +35,13 @@ fn parsed(json: &str) -> Context {
 impl Engine for Tera2 {
     const NAME: &'static str = "tera 2";
     const W1: (&'static str, &'static str) = ("tera2", "tera");
+    type Ready = Context;
 
     fn new(templates: Templates) -> Self {
         let mut tera = Tera::default();
         tera.register_filter("shq", filter);
         tera.register_filter("json_encode", json);
-        let mut this = Self { tera, templates, shared: Context::new(), ready: Context::new() };
+        let mut this = Self { tera, templates, shared: Context::new() };
         this.compile();
         this
     }
@@ -51,12 +51,12 @@ impl Engine for Tera2 {
         self.tera.add_raw_templates(files).expect("templates");
     }
 
-    fn hold(&mut self, inputs: &Value) {
-        self.ready = context(inputs);
+    fn ready(&self, inputs: &Value) -> Context {
+        context(inputs)
     }
 
-    fn render(&mut self, entry: usize, out: &mut String) {
-        append(out, self.tera.render(&self.templates.entries[entry], &self.ready).expect("it renders"));
+    fn render(&mut self, entry: usize, inputs: &Context, out: &mut String) {
+        append(out, self.tera.render(&self.templates.entries[entry], inputs).expect("it renders"));
     }
 
     fn share(&mut self, shared: &Value) {

@@ -221,14 +221,14 @@ impl<const TASK: u8> Subject for Tree<TASK> {
 /// tera 1. Its output is YAML text, which is parsed for values.
 struct Text<const TASK: u8> {
     engine: Tera1,
+    inputs: <Tera1 as Engine>::Ready,
     text: String,
 }
 
 impl<const TASK: u8> Text<TASK> {
     fn new() -> Self {
-        let mut engine = Tera1::new(w1::templates::<Tera1>());
-        engine.hold(&w1::inputs());
-        Self { engine, text: String::new() }
+        let engine = Tera1::new(w1::templates::<Tera1>());
+        Self { inputs: engine.ready(&w1::inputs()), engine, text: String::new() }
     }
 }
 
@@ -239,7 +239,7 @@ impl<const TASK: u8> Subject for Text<TASK> {
 
     fn run(&mut self) {
         self.text.clear();
-        self.engine.render(0, &mut self.text);
+        self.engine.render(0, &self.inputs, &mut self.text);
         if TASK == EVALUATE {
             black_box(read(&self.text));
         }
