@@ -7,7 +7,7 @@ use super::state::{Alias, Entry, Fixed, Instr, Item, Items as Unrolled, Recipe, 
 use super::walk::Walk;
 use crate::bytecode::{BinaryOp, EscapeMode, ImportKind, LoopField, Path, Root, Segment};
 use crate::diagnostics::Result;
-use crate::function::Body;
+use crate::function::{Body, Builtin};
 use crate::value::{Map, Value};
 use crate::vm::{Items, Output, Semantics, call_builtin};
 
@@ -84,14 +84,25 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Calls a pure function.
     pub(super) fn called(&self, import: u32, params: &[u32], given: &[Value<'v>]) -> Option<Value<'v>> {
-        let builtin = self.linked.get(import as usize)?;
-        // An intrinsic may read the errors recorded so far.
-        let computable = !matches!(builtin.kind, ImportKind::Template | ImportKind::Intrinsic)
+        let builtin = self.pure(import)?;
+        let computable = builtin.kind != ImportKind::Template
             && matches!(builtin.body, Body::Native(_) | Body::Text(_) | Body::Positional(_) | Body::Overloaded);
-        if !(builtin.pure && builtin.needs.is_none() && computable) {
+        if !computable {
             return None;
         }
         self.quiet(call_builtin::<S>(&self.cx, builtin, params, given))?
+    }
+
+    /// Calls a pure function with one value for each parameter.
+    pub(super) fn applied(&self, import: u32, given: &[Value<'v>]) -> Option<Value<'v>> {
+        let Body::Native(body) = &self.pure(import)?.body else { return None };
+        self.quiet(body(&self.cx, given))
+    }
+
+    /// Returns an imported function if its result depends only on its arguments.
+    fn pure(&self, import: u32) -> Option<&'v Builtin> {
+        let builtin = self.linked.get(import as usize)?;
+        (builtin.pure && builtin.needs.is_none()).then_some(builtin)
     }
 
     /// Returns the top `count` values if all of them are known.
