@@ -140,7 +140,7 @@ impl ChunkInfo {
 }
 
 /// A span in one of the program's sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Spanned {
     /// Index of the source.
     pub source: u32,
@@ -172,7 +172,7 @@ pub(crate) fn inline_row(from: u32, to: u32, Spanned { source, span }: Spanned) 
 }
 
 /// The part of a value that a stretch of code builds, or a name that it sees, for its errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
     /// A step (a string id) into the value built by the enclosing region.
     Step(u32),

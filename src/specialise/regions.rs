@@ -1,95 +1,129 @@
 //! What rows of positions say about code: the calls that it was inlined for, and the parts of a document that it builds.
 
 use std::cmp::Reverse;
-use std::rc::Rc;
+use std::hash::Hash;
+
+use hashbrown::HashMap;
 
 use super::walk::Walk;
 use crate::bytecode::{Program, Region};
 use crate::vm::{Semantics, note_of_name};
 
-/// Facts about code, innermost first, each set from a word on.
+/// No fact.
+const NONE: u32 = 0;
+
+/// Facts about code that nest, each set from a word on. Code with the same outer facts shares them.
 #[derive(Debug)]
-pub(super) struct Nested<T>(Vec<(u32, Rc<[T]>)>);
+pub(super) struct Nested<T> {
+    /// The innermost facts by their ids, which count from 1, each with the id of the one around it.
+    facts: Vec<(T, u32)>,
+    ids: HashMap<(T, u32), u32>,
+    /// Words, each with the id of the innermost fact from there on.
+    set: Vec<(u32, u32)>,
+}
 
-impl<T: Copy + PartialEq> Nested<T> {
-    pub const NONE: Self = Nested(Vec::new());
+impl<T> Default for Nested<T> {
+    fn default() -> Self {
+        Self { facts: Vec::new(), ids: HashMap::new(), set: Vec::new() }
+    }
+}
 
+impl<T: Copy + Eq + Hash> Nested<T> {
+    /// Returns the number of words that facts are set from.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.set.len()
     }
 
     pub fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        self.set.truncate(len);
     }
 
-    /// Sets the facts from word `here` on.
-    pub fn set(&mut self, here: u32, facts: &Rc<[T]>) {
-        if self.0.last().map_or(!facts.is_empty(), |(_, last)| last != facts) {
-            self.0.push((here, facts.clone()));
+    /// Sets the facts from word `here` on, outermost first.
+    pub fn set(&mut self, here: u32, facts: impl Iterator<Item = T>) {
+        let innermost = facts.fold(NONE, |around, fact| self.id(fact, around));
+        self.put(here, innermost);
+    }
+
+    fn put(&mut self, here: u32, innermost: u32) {
+        if self.set.last().map_or(NONE, |(_, last)| *last) != innermost {
+            self.set.push((here, innermost));
         }
+    }
+
+    fn id(&mut self, fact: T, around: u32) -> u32 {
+        let next = u32::try_from(self.facts.len() + 1).unwrap_or(u32::MAX);
+        let id = *self.ids.entry((fact, around)).or_insert(next);
+        if id == next {
+            self.facts.push((fact, around));
+        }
+        id
+    }
+
+    /// Returns the facts about a word, outermost first.
+    pub fn at(&self, word: u32) -> Vec<T> {
+        let behind = self.set.partition_point(|(from, _)| *from <= word);
+        behind.checked_sub(1).and_then(|nth| self.set.get(nth)).map_or(Vec::new(), |(_, id)| self.around(*id))
+    }
+
+    fn around(&self, mut id: u32) -> Vec<T> {
+        let mut found = Vec::new();
+        while let Some((fact, around)) = id.checked_sub(1).and_then(|nth| self.facts.get(nth as usize)) {
+            found.push(*fact);
+            id = *around;
+        }
+        found.reverse();
+        found
     }
 
     /// Calls `row` with the range of each fact in code that ends at `end`. The ranges nest and are sorted by their ends.
     pub fn each(&self, end: u32, mut row: impl FnMut(u32, u32, T)) {
         let mut open: Vec<(T, u32)> = Vec::new();
-        let end: (u32, Rc<[T]>) = (end, Rc::from(Vec::new()));
-        for (at, facts) in self.0.iter().chain([&end]) {
-            let same = open.iter().zip(facts.iter().rev()).take_while(|((one, _), other)| one == *other).count();
+        for (at, id) in self.set.iter().chain([&(end, NONE)]) {
+            let facts = self.around(*id);
+            let same = open.iter().zip(&facts).take_while(|((one, _), other)| one == *other).count();
             while open.len() > same {
                 if let Some((fact, from)) = open.pop().filter(|(_, from)| from < at) {
                     row(from, *at, fact);
                 }
             }
-            open.extend(facts.iter().rev().skip(same).map(|fact| (*fact, *at)));
+            open.extend(facts.iter().skip(same).map(|fact| (*fact, *at)));
         }
     }
 }
 
-/// The regions of a program by words, innermost first.
-#[derive(Debug)]
-pub(super) struct Regions(Nested<Region>);
-
-impl Regions {
+impl Nested<Region> {
+    /// Returns the regions of a program.
     pub fn of(program: &Program) -> Self {
         let mut rows: Vec<_> = program.tables().regions.iter().enumerate().collect();
         // If two end together, the inner one comes first.
         rows.sort_by_key(|(nth, [from, to, ..])| (*from, Reverse(*to), Reverse(*nth)));
-        let (mut open, mut found) = (Vec::new(), Nested::NONE);
+        let (mut open, mut found) = (Vec::new(), Self::default());
         for (_, &row) in rows {
             let [from, to, ..] = row;
-            close(&mut open, from, &mut found);
-            open.push((to, Region::of(row)));
-            found.set(from, &inner_first(&open));
+            found.close(&mut open, from);
+            let around = open.last().map_or(NONE, |(_, id)| *id);
+            let id = found.id(Region::of(row), around);
+            open.push((to, id));
+            found.put(from, id);
         }
-        close(&mut open, u32::MAX, &mut found);
-        Self(found)
+        found.close(&mut open, u32::MAX);
+        found
     }
 
-    /// Returns the regions around a word.
-    fn at(&self, word: u32) -> &[Region] {
-        let behind = self.0.0.partition_point(|(from, _)| *from <= word);
-        behind.checked_sub(1).and_then(|nth| self.0.0.get(nth)).map_or(&[], |(_, regions)| regions)
+    /// Closes the regions that end up to a word.
+    fn close(&mut self, open: &mut Vec<(u32, u32)>, until: u32) {
+        while let Some((end, _)) = open.pop_if(|(end, _)| *end <= until) {
+            self.put(end, open.last().map_or(NONE, |(_, id)| *id));
+        }
     }
-}
-
-/// Closes the regions that end up to a word.
-fn close(open: &mut Vec<(u32, Region)>, until: u32, found: &mut Nested<Region>) {
-    while let Some((end, _)) = open.pop_if(|(end, _)| *end <= until) {
-        found.set(end, &inner_first(open));
-    }
-}
-
-fn inner_first(open: &[(u32, Region)]) -> Rc<[Region]> {
-    open.iter().rev().map(|(_, region)| *region).collect()
 }
 
 impl<S: Semantics> Walk<'_, S> {
     /// Sets the regions of the next instruction, which takes the place of the original's at `at`.
     pub(super) fn set_regions(&mut self, at: u32) {
-        let regions = self.regions.clone();
-        let regions = regions.at(at).iter().map(|region| self.region(*region)).collect();
+        let regions: Vec<Region> = self.regions.at(at).into_iter().map(|region| self.region(region)).collect();
         let here = self.out.here();
-        self.out.regions.set(here, &regions);
+        self.out.regions.set(here, regions.into_iter());
     }
 
     /// Returns a region in the residual's frame.
@@ -110,8 +144,7 @@ impl<S: Semantics> Walk<'_, S> {
 
     /// Stores the slots whose values an error of the instruction at `at` shows, unless they are known.
     pub(super) fn store_named(&mut self, at: u32) {
-        let regions = self.regions.clone();
-        for region in regions.at(at) {
+        for region in self.regions.at(at) {
             let Region::Name(_, slot) = region else { continue };
             let slot = self.frame.base + slot;
             if self.state.slots.get(slot as usize).is_some_and(|slot| slot.alias.is_some()) {

@@ -63,7 +63,7 @@ impl<'v> Residual<'v> {
         parts.handlers.clear();
         parts.chunks.clear();
         let strings = (0..index(tables.strings.len())).map(|id| (of.str(id).to_owned(), id));
-        let (strings, calls, regions) = (strings.collect(), Nested::NONE, Nested::NONE);
+        let (strings, calls, regions) = (strings.collect(), Nested::default(), Nested::default());
         Self { of, parts, strings, paths: HashMap::new(), inputs: HashMap::new(), calls, regions, added: 0 }
     }
 
@@ -105,7 +105,7 @@ impl<'v> Residual<'v> {
                 self.parts.spans.push(row);
             }
         }
-        self.calls.set(here, calls);
+        self.calls.set(here, calls.iter().rev().copied());
         self.parts.words.extend_from_slice(words);
     }
 

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use super::handlers::Notes;
 use super::known::Known;
 use super::reads::reads;
-use super::regions::Regions;
+use super::regions::Nested;
 use super::residual::Residual;
 use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Slot, State, same};
-use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Spanned};
+use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Region, Spanned};
 use crate::function::{Cx, Linked};
 use crate::vm::Semantics;
 
@@ -48,7 +48,7 @@ pub(super) struct Walk<'v, S> {
     pub program: &'v Program,
     pub code: CodeView<'v>,
     pub linked: &'v Linked,
-    pub regions: Rc<Regions>,
+    pub regions: Nested<Region>,
     pub known: &'v Known<'v>,
     pub cx: Cx<'v>,
     pub out: Residual<'v>,
@@ -81,7 +81,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
             program,
             code,
             linked,
-            regions: Rc::new(Regions::of(program)),
+            regions: Nested::of(program),
             known,
             cx,
             out: Residual::new(program),
