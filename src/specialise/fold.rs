@@ -112,11 +112,17 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.state.stack.get(from..)?.iter().map(known).collect()
     }
 
+    /// Returns the values of the top `count` entries if all of them are known. `there` demands values that are in the role of
+    /// a value, and there.
+    pub(super) fn known_values(&self, count: u32, there: bool) -> Option<Vec<Value<'v>>> {
+        let is_there = |value: &Value<'v>| !there || !matches!(value, Value::Undefined | Value::Extended(_));
+        self.known_top(count)?.into_iter().map(|fixed| Some(fixed.value).filter(is_there)).collect()
+    }
+
     /// Finds the value of a path, with the known computed indexes on the stack.
     pub(super) fn find(&mut self, path: &Path<'v>) -> Found<'v> {
-        let indexes = self.known_top(path.indexes).filter(|_| !self.is_verbatim());
+        let indexes = self.known_values(path.indexes, false).filter(|_| !self.is_verbatim());
         let Some(indexes) = indexes else { return Found::Open };
-        let indexes: Vec<_> = indexes.into_iter().map(|fixed| fixed.value).collect();
         for root in path.roots() {
             let found = match root {
                 Root::Slot(slot) => self.in_slot(slot, path, &indexes),

@@ -85,23 +85,30 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 let result = self.quiet(S::in_role(&self.cx, value, Role::of(operand(Operand::Role))))?;
                 self.replace(1, result, instruction)?;
             }
-            Op::Join | Op::List => {
+            Op::Join | Op::List | Op::ListSome => {
                 let count = operand(Operand::Count);
-                let values: Vec<_> = self.known_top(count)?.into_iter().map(|fixed| fixed.value).collect();
+                let values = self.known_values(count, instruction.op == Op::ListSome)?;
                 let result =
                     if instruction.op == Op::Join { self.joined(&values) } else { self.quiet(self.cx.list(&values)) };
                 self.replace(count, result?, instruction)?;
             }
+            Op::Map | Op::MapSome => {
+                let shape = self.code.shapes().get(operand(Operand::Keys) as usize)?.as_ref()?;
+                let count = u32::try_from(shape.keys().len()).ok()?;
+                let values = self.known_values(count, instruction.op == Op::MapSome)?;
+                let map = self.quiet(self.cx.shaped_map(shape, &values))?;
+                self.replace(count, Value::Map(map), instruction)?;
+            }
             Op::Call | Op::CallMemo => {
                 let site = self.code.call_site(operand(Operand::Site));
                 let count = u32::try_from(site.params.len()).ok()?;
-                let given: Vec<_> = self.known_top(count)?.into_iter().map(|fixed| fixed.value).collect();
+                let given = self.known_values(count, false)?;
                 let result = self.called(site.import, site.params, &given)?;
                 self.replace(count, result, instruction)?;
             }
             Op::Apply => {
                 let count = operand(Operand::Count);
-                let given: Vec<_> = self.known_top(count)?.into_iter().map(|fixed| fixed.value).collect();
+                let given = self.known_values(count, false)?;
                 let result = self.applied(operand(Operand::Import), &given)?;
                 self.replace(count, result, instruction)?;
             }
