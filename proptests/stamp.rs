@@ -326,17 +326,22 @@ fn defaults_are_known() {
     let layers = layers.with_schemas(schemas).expect("finite defaults");
     let clusters: Vec<Json> = (0..40).map(|n| json!({"image": {"tag": n}, "own": {"c": n}})).collect();
     assert_eq!(agree(&forge, &layers, &clusters, "{cluster}/{template}").expect("the same"), 80);
+    let plan = explained(&forge, &layers, &clusters);
+    assert_eq!(plan.known, ["image.name", "image.pull", "size"]);
+    assert_eq!(plan.open.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["image.tag", "own"]);
+}
+
+/// Returns the plan for the template `a.tera`.
+fn explained(forge: &Forge, layers: &Layers, clusters: &[Json]) -> Specialisation {
     let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
     let fleet = Fleet::new(fleet.collect()).expect("a fleet");
     let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
     let layout = Layout::parse("{cluster}/{template}").expect("a layout");
-    let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).expect("a plan");
-    let stamper = forge.stamper(["a.tera"], &layers).expect("a template");
+    let plan = Plan::new(&fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
+    let stamper = forge.stamper(["a.tera"], layers).expect("a template");
     let options = Options { specialise: Specialise::Always, ..Options::default() };
-    let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
-    let plan = stamper.specialisation(&job);
-    assert_eq!(plan.known, ["image.name", "image.pull", "size"]);
-    assert_eq!(plan.open.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["image.tag", "own"]);
+    let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
+    stamper.specialisation(&job)
 }
 
 #[test]
@@ -365,15 +370,7 @@ fn classes_of_clusters() {
         let layers = Layers::new([map(&json!({"org": "acme", "cluster": {"tier": 1}}))], Vec::new(), merge);
         let admitted = agree(&forge, &layers, &clusters, "{cluster}/{template}");
         assert_eq!(admitted.unwrap_or_else(|error| panic!("{error}")), 2 * 89);
-        let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
-        let fleet = Fleet::new(fleet.collect()).expect("a fleet");
-        let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
-        let layout = Layout::parse("{cluster}/{template}").expect("a layout");
-        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).expect("a plan");
-        let stamper = forge.stamper(["a.tera"], &layers).expect("a template");
-        let options = Options { specialise: Specialise::Always, ..Options::default() };
-        let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
-        let plan = stamper.specialisation(&job);
+        let plan = explained(&forge, &layers, &clusters);
         let classes = [("cluster.env".to_owned(), 3), ("labels.tier".to_owned(), 2), ("size".to_owned(), 1)];
         assert_eq!(plan.classes, classes);
         assert_eq!(plan.maps, ["labels"]);

@@ -12,6 +12,9 @@
 //! * A residual never uses more fuel, memory or depth than its original: a render that exceeds a limit may succeed once
 //!   specialised, never the reverse.
 //!
+//! Errors in documents name the part that the code builds and the names that it sees. The residual keeps these regions; a
+//! name whose value is known becomes a note with the value.
+//!
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
 //! one of them changes hold their values, so that code behind need not know which was taken.
 
