@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value as Json, json};
 
-fn inputs() -> Json {
+pub(super) fn inputs() -> Json {
     json!({
         "n": 3, "name": "web", "on": true, "list": [1, 2, 3], "map": {"a": 1, "b": [true]}, "none": null,
         "items": [{"id": 1, "ok": true, "name": "a"}, {"id": 2, "ok": false, "name": "b: c"}],
@@ -190,7 +190,7 @@ fn text() -> impl Strategy<Value = Data> {
     .prop_map(Data::Str)
 }
 
-fn node() -> impl Strategy<Value = Data> {
+pub(super) fn node() -> impl Strategy<Value = Data> {
     let scalar = prop_oneof![
         4 => text(),
         1 => any::<i64>().prop_map(Data::Int),

@@ -4,14 +4,14 @@
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::specialise::Known;
-use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes, Value};
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes, Value, yaml};
 use dropforge::vm::Session;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value as Json, json};
 
-use super::{hcl_syntax, tera_render};
+use super::{cel_templates, hcl_syntax, tera_render};
 
 /// The text of a render, or its error as printed and `true` for a limit.
 fn rendered(template: &Template, inputs: Inputs<'_>) -> Result<String, (String, bool)> {
@@ -234,6 +234,17 @@ proptest! {
     fn tera(templates in tera_render::templates(), input in tera_render::input(), bits in vec(any::<u8>(), 0..16)) {
         let Ok(template) = engine(&templates, limits()).load(Dialect::Tera, "main") else { return Ok(()) };
         agree(&template, &input, &bits)?;
+    }
+
+    #[test]
+    fn cel_yaml(tree in cel_templates::node(), damages in damages(), bits in vec(any::<u8>(), 0..16)) {
+        let engine = engine(&[("main".to_owned(), yaml::to_string(&tree))], limits());
+        let Ok(template) = engine.load(Dialect::CelYaml, "main") else { return Ok(()) };
+        let mut damaged = cel_templates::inputs();
+        agree(&template, &damaged, &bits)?;
+        damages.iter().for_each(|one| damage(&mut damaged, one));
+        agree(&template, &damaged, &bits)?;
+        chooses(&engine, Dialect::CelYaml, &cel_templates::inputs(), &damaged)?;
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::sync::LazyLock;
 
+use dropforge::bulk::schema::{Schemas, ValuesSchema};
 use dropforge::bulk::values::{Assignment, SetKind, parse_set};
 use dropforge::bulk::{self, *};
+use dropforge::dialect::hcl::Variables;
 use dropforge::engine::{Engine, EngineBuilder, UnknownNames};
 use dropforge::limits::Limits;
-use dropforge::value::{Data, DataMap};
+use dropforge::text::Source;
+use dropforge::value::{Data, DataMap, yaml};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -14,7 +17,7 @@ use proptest::strategy::ValueTree;
 use serde_json::{Value as Json, json};
 
 use crate::specialise::{STATEMENTS, inputs};
-use crate::tera_render;
+use crate::{cel_templates, tera_render};
 
 /// An empty folder of templates.
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
@@ -156,15 +159,82 @@ impl Statements {
     /// Compares the fleet stamped with specialised templates with one stamped without. Returns the number of renders
     /// with specialised templates.
     fn agree(&self) -> Result<usize, TestCaseError> {
+        self.agree_with(|layers| layers)
+    }
+
+    /// Works like [`Statements::agree`], with defaults in place of some shared values.
+    fn agree_with_defaults(mut self, (schemas, variables, left_out): Filled) -> Result<usize, TestCaseError> {
+        let mut nth = 0;
+        self.shared.as_object_mut().expect("a map").retain(|_, _| {
+            nth += 1;
+            left_out >> (nth % 8) & 1 == 0
+        });
+        let schemas = Schemas { schemas, defaults: true, variables };
+        self.agree_with(|layers| layers.with_schemas(schemas).expect("finite defaults"))
+    }
+
+    /// Works like [`Statements::agree`], with changes to the layers.
+    fn agree_with(&self, change: impl FnOnce(Layers) -> Layers) -> Result<usize, TestCaseError> {
         let text = self.parts.concat();
         let templates =
             [("main.yaml.tera".to_owned(), format!("kind: a\ntext: '{text}'\n")), ("plain.txt.tera".to_owned(), text)];
         let main: &[&str] =
             if self.layout.ends_with("{kind}") { &["main.yaml.tera"] } else { &["main.yaml.tera", "plain.txt.tera"] };
         let forge = forge(&templates, main).expect("it compiles");
-        let layers = Layers::new([map(&self.shared)], sets(&self.sets), self.merge);
+        let layers = change(Layers::new([map(&self.shared)], sets(&self.sets), self.merge));
         agree(&forge, &layers, &self.clusters, self.layout)
     }
+}
+
+/// Schemas, variables, and the names that the shared layer leaves to them, as bits.
+type Filled = (Vec<ValuesSchema>, Option<Variables>, u8);
+
+fn filled() -> impl Strategy<Value = Filled> {
+    (schemas(), variables(), any::<u8>())
+}
+
+/// Schemas of properties, some of which have defaults.
+fn schemas() -> impl Strategy<Value = Vec<ValuesSchema>> {
+    let more = json!({"default": {"x": 1}, "properties": {"y": {"default": 2}}});
+    let properties = vec![
+        ("env", json!({"default": "prod"})),
+        ("env", json!({"type": "string"})),
+        ("open", json!({"default": 1})),
+        ("base", json!({"default": 2})),
+        ("l", json!({"default": [1, 2]})),
+        ("l", json!({"items": {"type": "integer"}})),
+        ("open_list", json!({"default": [3]})),
+        ("last", json!({"default": "z"})),
+        ("labels", json!({"properties": {"prod": {"default": "p"}, "more": more}})),
+        ("labels", json!({"default": {"tier": "t"}, "properties": {"cell": {"default": "c"}, "own": {"default": 1}}})),
+        ("labels", json!({"type": "object", "default": {}})),
+        ("services", json!({"items": {"properties": {"name": {"default": "n"}, "ports": {"default": [1]}}}})),
+        ("services", json!({"default": [{"name": "d"}]})),
+    ];
+    let schema = (vec(select(properties.clone()), 0..5), vec(select(properties), 0..3)).prop_map(|(own, more)| {
+        let of = |all: Vec<(&str, Json)>| {
+            Json::Object(all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect())
+        };
+        let text = json!({"properties": of(own), "allOf": [{"properties": of(more)}]}).to_string();
+        ValuesSchema::read(&Source::new("a.schema.json", text)).expect("a schema")
+    });
+    vec(schema, 0..3)
+}
+
+/// Declarations of variables, some of which have defaults and convert values.
+fn variables() -> impl Strategy<Value = Option<Variables>> {
+    let all = vec![
+        "variable \"env\" {\n  type = string\n  default = \"dev\"\n}\n",
+        "variable \"labels\" {\n  type = map(string)\n  default = { tier = 1 }\n}\n",
+        "base = string\n",
+        "variable \"l\" {\n  default = [1]\n}\n",
+        "variable \"services\" {\n  type = list(object({ name = optional(string, \"o\"), ports = optional(list(number), []) }))\n  default = []\n}\n",
+    ];
+    prop::option::of(prop::sample::subsequence(all, 0..4)).prop_map(|some| {
+        some.map(|some| {
+            Variables::read(&Source::new("variables.tf", some.concat()), &Limits::default()).expect("declarations")
+        })
+    })
 }
 
 proptest! {
@@ -173,6 +243,26 @@ proptest! {
     #[test]
     fn statements(fleet in Statements::generated()) {
         fleet.agree()?;
+    }
+
+    #[test]
+    fn defaults(fleet in Statements::generated(), filled in filled()) {
+        fleet.agree_with_defaults(filled)?;
+    }
+
+    #[test]
+    fn cel_yaml(
+        tree in cel_templates::node(),
+        clusters in vec(vec(any::<u8>(), 1..9), 1..12),
+        open in any::<[u8; 2]>(),
+        merge in merge(),
+    ) {
+        let text = yaml::to_string(&tree);
+        let Some(forge) = forge(&[("main.cel.yaml".to_owned(), text)], &["main.cel.yaml"]) else { return Ok(()) };
+        let shared = cel_templates::inputs();
+        let layers = Layers::new([map(&shared)], Vec::new(), merge);
+        let clusters: Vec<Json> = clusters.iter().map(|changes| own(&shared, changes, open)).collect();
+        agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
     }
 
     #[test]
@@ -207,6 +297,54 @@ fn generated_fleets_are_specialised() {
 }
 
 #[test]
+fn generated_fleets_with_defaults_are_specialised() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut renders, mut admitted) = (0, 0);
+    for _ in 0..64 {
+        let (fleet, filled) =
+            (Statements::generated(), filled()).new_tree(&mut runner).expect("a fleet with defaults").current();
+        renders += 2 * fleet.clusters.len();
+        admitted += fleet.agree_with_defaults(filled).unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert!(admitted > renders / 5 && admitted < renders, "{admitted} of {renders}");
+}
+
+/// Defaults are known as far as no cluster has a say: one in an object that clusters give in part is known, an object that
+/// clusters give instead of a default is not.
+#[test]
+fn defaults_are_known() {
+    let text = "{{ size }}{{ image.tag }}{{ image.pull }}{{ own.a }}{{ own.b | default(value='') }}";
+    let forge = forge(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
+    let schema = json!({"properties": {
+        "size": {"default": 1},
+        "image": {"properties": {"tag": {"default": "v1"}, "pull": {"default": "Always"}}},
+        "own": {"default": {"a": 1, "b": 2}, "properties": {"a": {"default": 3}}},
+    }});
+    let schema = ValuesSchema::read(&Source::new("a.schema.json", schema.to_string())).expect("a schema");
+    let schemas = Schemas { schemas: vec![schema], defaults: true, variables: None };
+    let layers = Layers::new([map(&json!({"image": {"name": "web"}}))], Vec::new(), Merge::Deep);
+    let layers = layers.with_schemas(schemas).expect("finite defaults");
+    let clusters: Vec<Json> = (0..40).map(|n| json!({"image": {"tag": n}, "own": {"c": n}})).collect();
+    assert_eq!(agree(&forge, &layers, &clusters, "{cluster}/{template}").expect("the same"), 80);
+    let plan = explained(&forge, &layers, &clusters);
+    assert_eq!(plan.known, ["image.name", "image.pull", "size"]);
+    assert_eq!(plan.open.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["image.tag", "own"]);
+}
+
+/// Returns the plan for the template `a.tera`.
+fn explained(forge: &Forge, layers: &Layers, clusters: &[Json]) -> Specialisation {
+    let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
+    let fleet = Fleet::new(fleet.collect()).expect("a fleet");
+    let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
+    let layout = Layout::parse("{cluster}/{template}").expect("a layout");
+    let plan = Plan::new(&fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
+    let stamper = forge.stamper(["a.tera"], layers).expect("a template");
+    let options = Options { specialise: Specialise::Always, ..Options::default() };
+    let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
+    stamper.specialisation(&job)
+}
+
+#[test]
 fn classes_of_clusters() {
     let text = "{{ org }}{% if cluster.env == 'prod' %}{{ cluster.name }}{% endif %}{% for k, v in labels %}{{ k }}={{ v }}\n\
         {% endfor %}{{ cluster.env | upper }}{{ cluster.env }}{{ size }}";
@@ -232,15 +370,7 @@ fn classes_of_clusters() {
         let layers = Layers::new([map(&json!({"org": "acme", "cluster": {"tier": 1}}))], Vec::new(), merge);
         let admitted = agree(&forge, &layers, &clusters, "{cluster}/{template}");
         assert_eq!(admitted.unwrap_or_else(|error| panic!("{error}")), 2 * 89);
-        let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
-        let fleet = Fleet::new(fleet.collect()).expect("a fleet");
-        let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
-        let layout = Layout::parse("{cluster}/{template}").expect("a layout");
-        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).expect("a plan");
-        let stamper = forge.stamper(["a.tera"], &layers).expect("a template");
-        let options = Options { specialise: Specialise::Always, ..Options::default() };
-        let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
-        let plan = stamper.specialisation(&job);
+        let plan = explained(&forge, &layers, &clusters);
         let classes = [("cluster.env".to_owned(), 3), ("labels.tier".to_owned(), 2), ("size".to_owned(), 1)];
         assert_eq!(plan.classes, classes);
         assert_eq!(plan.maps, ["labels"]);

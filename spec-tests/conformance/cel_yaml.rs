@@ -1,18 +1,31 @@
 //! `cel-yaml` rows: the template is compiled with its includes and rendered, and its documents are compared.
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
-use dropforge::engine::{CelPresence, Dialect, Engine};
+use dropforge::engine::{CelPresence, Dialect, Engine, Template};
 use dropforge::value::{Data, OutputFormat};
 use serde_json::Value;
 
 use crate::report::{Outcome, Row};
+use crate::specialised;
 
 type Errors = Vec<Box<Diagnostic>>;
 
 /// Runs a row. Compares its documents, or its error, which must have a position and mention the expected parts.
 pub fn run_row(row: &Row) -> Outcome {
+    let compiled = compiled(&row.row);
+    let outcome = judged(row, &compiled);
+    specialised::also(outcome, || {
+        compiled.map_or(Ok(()), |template| specialised::agrees(&template, &context(&row.line)))
+    })
+}
+
+fn judged(row: &Row, compiled: &Result<Template, Errors>) -> Outcome {
     let want = &row.row["want"];
-    match (want["error"].is_null(), documents(row)) {
+    let documents = match compiled {
+        Ok(template) => documents(template, &context(&row.line)),
+        Err(errors) => Err(errors.clone()),
+    };
+    match (want["error"].is_null(), documents) {
         (true, Ok(got)) => compare(want, &got),
         (true, Err(errors)) => Outcome::Fail(format!("want {want}, got {}", told(&errors))),
         (false, Ok(got)) => Outcome::Fail(format!("want {want}, got {}", Value::from(got))),
@@ -53,20 +66,20 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Renders a row to JSON documents.
-fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
-    let context = context(&row.line);
-    let row = &row.row;
+/// Compiles the template of a row with its files.
+fn compiled(row: &Value) -> Result<Template, Errors> {
     let text = row["template_yaml"].as_str().or(row["template"].as_str()).expect("a row has a template");
     let includes = row["includes"].as_object().into_iter().flatten();
     let builder = Engine::builder().cel_presence(CelPresence::Strict);
     let engine = includes
         .fold(builder, |builder, (name, text)| builder.template(name.as_str(), text.as_str().expect("a file is text")));
     let template = engine.build().compile(Dialect::CelYaml, "main.yaml", text).map_err(Diagnostics::into_vec)?;
-    let text = template
-        .with_format(OutputFormat::Ndjson)
-        .render(&context)
-        .map_err(|error| Diagnostics::from(error).into_vec())?;
+    Ok(template.with_format(OutputFormat::Ndjson))
+}
+
+/// Renders a template to JSON documents.
+fn documents(template: &Template, context: &Data) -> Result<Vec<Value>, Errors> {
+    let text = template.render(context).map_err(|error| Diagnostics::from(error).into_vec())?;
     Ok(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
 }
 

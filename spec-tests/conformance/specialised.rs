@@ -1,4 +1,4 @@
-//! Every row of a language that writes text, specialised to parts of its inputs: a residual gives the same text, or the same
+//! Every row of a language that writes text or documents, specialised to parts of its inputs: a residual gives the same text, or the same
 //! error at the same place. An original that exceeds a limit may succeed once specialised.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub fn also(outcome: Outcome, check: impl FnOnce() -> Result<(), String>) -> Out
 ///
 /// # Errors
 /// The first difference.
-pub fn agrees(template: &Template, inputs: &serde_json::Value) -> Result<(), String> {
+pub fn agrees(template: &Template, inputs: &impl serde::Serialize) -> Result<(), String> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let Ok(value) = InputBuilder::new(&arena, &shapes).serialize(inputs) else { return Ok(()) };

@@ -229,6 +229,25 @@ impl Layers {
         self.filled.is_some()
     }
 
+    /// Returns the inputs of a cluster that gives none itself: the shared layer with defaults filled in.
+    pub(super) fn base(&self) -> &DataMap {
+        self.filled.as_ref().unwrap_or(&self.shared)
+    }
+
+    /// Returns the shared values over which the maps of clusters are merged entry by entry. Variables convert the merged
+    /// value as a whole.
+    pub(super) fn merged_by_entry(&self) -> Cow<'_, DataMap> {
+        let converted = self.schemas.as_ref().map(|schemas| schemas.converted()).unwrap_or_default();
+        match self.merge {
+            Merge::Replace => Cow::Owned(DataMap::new()),
+            Merge::Deep if converted.is_empty() => Cow::Borrowed(&self.shared),
+            Merge::Deep => {
+                let kept = self.shared.iter().filter(|(name, _)| !converted.contains(&name.as_str()));
+                Cow::Owned(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+            }
+        }
+    }
+
     /// Returns the effect of a cluster's inputs on the shared ones.
     pub fn merge(&self) -> Merge {
         self.merge
@@ -239,7 +258,7 @@ impl Layers {
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.
     pub fn alone(&self) -> Result<&DataMap> {
-        self.check(&DataMap::new()).map(|()| self.filled.as_ref().unwrap_or(&self.shared))
+        self.check(&DataMap::new()).map(|()| self.base())
     }
 
     /// Returns the inputs of `cluster`, for rendering.

@@ -250,6 +250,14 @@ impl Schemas {
         Ok(())
     }
 
+    /// Returns the names of the values that variables convert.
+    pub(super) fn converted(&self) -> Vec<&str> {
+        #[cfg(feature = "hcl")]
+        return self.variables.iter().flat_map(|variables| variables.names()).collect();
+        #[cfg(not(feature = "hcl"))]
+        Vec::new()
+    }
+
     /// Returns the paths of values that schemas and variables declare.
     pub(super) fn declared(&self) -> Vec<Vec<&str>> {
         let declared = self.schemas.iter().flat_map(|schema| schema.compiled.declared());

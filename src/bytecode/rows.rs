@@ -140,7 +140,7 @@ impl ChunkInfo {
 }
 
 /// A span in one of the program's sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Spanned {
     /// Index of the source.
     pub source: u32,
@@ -172,7 +172,7 @@ pub(crate) fn inline_row(from: u32, to: u32, Spanned { source, span }: Spanned) 
 }
 
 /// The part of a value that a stretch of code builds, or a name that it sees, for its errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
     /// A step (a string id) into the value built by the enclosing region.
     Step(u32),
@@ -180,9 +180,11 @@ pub enum Region {
     Element(u32),
     /// A name (a string id) for the value in a slot.
     Name(u32, u32),
+    /// A note (a string id) about a name whose value was known before the run.
+    Note(u32),
 }
 
-/// A region: from, to; string or number; 0 for a step, 1 for an element, otherwise the slot plus two.
+/// A region: from, to; string or number; 0 for a step, 1 for an element, 2 for a note, otherwise the slot plus three.
 pub(crate) type RegionRow = [u32; 4];
 
 impl Region {
@@ -190,15 +192,17 @@ impl Region {
         match self {
             Region::Step(name) => [from, to, name, 0],
             Region::Element(nth) => [from, to, nth, 1],
-            Region::Name(name, slot) => [from, to, name, slot.saturating_add(2)],
+            Region::Note(text) => [from, to, text, 2],
+            Region::Name(name, slot) => [from, to, name, slot.saturating_add(3)],
         }
     }
 
     pub(crate) fn of([_, _, what, kind]: RegionRow) -> Self {
-        match kind.checked_sub(2) {
-            Some(slot) => Region::Name(what, slot),
-            None if kind == 0 => Region::Step(what),
-            None => Region::Element(what),
+        match kind {
+            0 => Region::Step(what),
+            1 => Region::Element(what),
+            2 => Region::Note(what),
+            slot => Region::Name(what, slot - 3),
         }
     }
 }

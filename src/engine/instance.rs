@@ -228,6 +228,8 @@ pub(super) fn specialised(what: Run<'_>, known: &Known<'_>) -> Option<Program> {
         Dialect::Tera => specialise::<tera::Rules>(program, linked, known, limits),
         #[cfg(feature = "hcl")]
         Dialect::Hcl => specialise::<hcl::Rules>(program, linked, known, limits),
+        #[cfg(feature = "cel")]
+        Dialect::Cel | Dialect::CelYaml => specialise::<cel::Rules>(program, linked, known, limits),
         #[allow(unreachable_patterns)]
         _ => None,
     }

@@ -5,7 +5,8 @@
 //! [`Registry`] when it is loaded, so adding a function renumbers nothing. The argument gate runs before the body,
 //! which gets one value of the right type for each parameter, in the order of the row. A missing optional argument
 //! without a default is [`Value::Undefined`]. `total` declares kinds of arguments on which the body never fails and records
-//! no error, so that a call may run earlier than its template says, or not at all.
+//! no error, so that a call may run earlier than its template says, or not at all. `reads Notes` declares an intrinsic whose
+//! result depends on the errors recorded so far.
 //!
 //! ```text
 //! builtins! {

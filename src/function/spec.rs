@@ -6,7 +6,7 @@ use super::body::{Body, TemplateBody};
 use super::capabilities::Capabilities;
 use super::overloads::{Overload, joined};
 use super::positional::Positional;
-use crate::bytecode::{ImportKind, Signature};
+use crate::bytecode::{ImportKind, Place, Signature};
 use crate::value::{Text, Value};
 
 /// The type of a parameter, checked by the gate.
@@ -180,6 +180,14 @@ impl Builtin {
         Self { kind, name, params, doc, examples, needs, pure, total: &[], body }
     }
 
+    /// Makes a row of a table impure: it reads other state than its arguments.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn reading(mut self, _: Place) -> Self {
+        self.pure = false;
+        self
+    }
+
     /// Adds the kinds of arguments on which it never fails to a row of a table.
     #[doc(hidden)]
     #[must_use]
@@ -289,6 +297,7 @@ macro_rules! builtins {
             ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
             $to:tt $body:expr
             $(, needs $needs:ident)?
+            $(, reads $place:ident)?
             $(, total ($($given_kind:ident),*) $(or ($($other_kind:ident),*))*)?
             , $doc:literal
             [$($template:literal => $rendered:literal),* $(,)?];)*
@@ -306,7 +315,7 @@ macro_rules! builtins {
             $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
             $doc,
             &[$(($template, $rendered)),*],
-        )$(.never_failing(&[&[$($crate::builtins!(@given $given_kind)),*]
+        )$(.reading($crate::bytecode::Place::$place))?$(.never_failing(&[&[$($crate::builtins!(@given $given_kind)),*]
             $(, &[$($crate::builtins!(@given $other_kind)),*])*]))?),*];
     };
 }

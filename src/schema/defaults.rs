@@ -60,7 +60,7 @@ impl Filling<'_> {
             Data::Map(map) => node.properties.iter().try_for_each(|(name, id)| {
                 self.spend()?;
                 if !map.contains_key(name)
-                    && let Some(default) = self.default(*id, 0)
+                    && let Some(default) = self.default(*id, 0)?
                 {
                     map.insert(name.clone(), default);
                 }
@@ -91,13 +91,13 @@ impl Filling<'_> {
     }
 
     /// Returns the default of a schema, or of one that always applies with it.
-    fn default(&mut self, id: NodeId, depth: usize) -> Option<Data> {
-        self.left = self.left.checked_sub(1)?;
-        let node = self.schema.node(id)?;
+    fn default(&mut self, id: NodeId, depth: usize) -> Result<Option<Data>, SchemaError> {
+        self.spend()?;
+        let Some(node) = self.schema.node(id) else { return Ok(None) };
         if node.default.is_some() || depth >= REFERENCES {
-            return node.default.clone();
+            return Ok(node.default.clone());
         }
-        node.always().find_map(|other| self.default(other, depth + 1))
+        node.always().find_map(|other| self.default(other, depth + 1).transpose()).transpose()
     }
 
     fn spend(&mut self) -> Result<(), SchemaError> {

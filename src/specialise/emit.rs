@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::residual::Piece;
 use super::state::{Joined, Recipe, Step};
 use super::walk::Walk;
-use crate::bytecode::{Op, PieceKind, Spanned};
+use crate::bytecode::{Fails, Op, PieceKind, Spanned};
 use crate::vm::Semantics;
 
 impl<'v, S: Semantics> Walk<'v, S> {
@@ -32,6 +32,10 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Emits an instruction without the positions of its parts.
     pub fn emit_quietly(&mut self, words: &[u32], at: u32) {
+        let fails = words.first().is_some_and(|word| Op::of(*word).info().fails != Fails::Never);
+        if fails {
+            self.set_regions(at);
+        }
         let (place, calls) = (self.program.place(at), self.calls_at(at));
         self.out.emit(words, place, &calls);
     }

@@ -7,7 +7,7 @@ use super::state::{Alias, Entry, Fixed, Instr, Item, Items as Unrolled, Recipe, 
 use super::walk::Walk;
 use crate::bytecode::{BinaryOp, EscapeMode, ImportKind, LoopField, Path, Root, Segment};
 use crate::diagnostics::Result;
-use crate::function::Body;
+use crate::function::{Body, Builtin};
 use crate::value::{Map, Value};
 use crate::vm::{Items, Output, Semantics, call_builtin};
 
@@ -84,14 +84,25 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Calls a pure function.
     pub(super) fn called(&self, import: u32, params: &[u32], given: &[Value<'v>]) -> Option<Value<'v>> {
-        let builtin = self.linked.get(import as usize)?;
-        // An intrinsic may read the errors recorded so far.
-        let computable = !matches!(builtin.kind, ImportKind::Template | ImportKind::Intrinsic)
+        let builtin = self.pure(import)?;
+        let computable = builtin.kind != ImportKind::Template
             && matches!(builtin.body, Body::Native(_) | Body::Text(_) | Body::Positional(_) | Body::Overloaded);
-        if !(builtin.pure && builtin.needs.is_none() && computable) {
+        if !computable {
             return None;
         }
         self.quiet(call_builtin::<S>(&self.cx, builtin, params, given))?
+    }
+
+    /// Calls a pure function with one value for each parameter.
+    pub(super) fn applied(&self, import: u32, given: &[Value<'v>]) -> Option<Value<'v>> {
+        let Body::Native(body) = &self.pure(import)?.body else { return None };
+        self.quiet(body(&self.cx, given))
+    }
+
+    /// Returns an imported function if its result depends only on its arguments.
+    fn pure(&self, import: u32) -> Option<&'v Builtin> {
+        let builtin = self.linked.get(import as usize)?;
+        (builtin.pure && builtin.needs.is_none()).then_some(builtin)
     }
 
     /// Returns the top `count` values if all of them are known.
@@ -101,11 +112,17 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.state.stack.get(from..)?.iter().map(known).collect()
     }
 
+    /// Returns the values of the top `count` entries if all of them are known. `there` demands values that are in the role of
+    /// a value, and there.
+    pub(super) fn known_values(&self, count: u32, there: bool) -> Option<Vec<Value<'v>>> {
+        let is_there = |value: &Value<'v>| !there || !matches!(value, Value::Undefined | Value::Extended(_));
+        self.known_top(count)?.into_iter().map(|fixed| Some(fixed.value).filter(is_there)).collect()
+    }
+
     /// Finds the value of a path, with the known computed indexes on the stack.
     pub(super) fn find(&mut self, path: &Path<'v>) -> Found<'v> {
-        let indexes = self.known_top(path.indexes).filter(|_| !self.is_verbatim());
+        let indexes = self.known_values(path.indexes, false).filter(|_| !self.is_verbatim());
         let Some(indexes) = indexes else { return Found::Open };
-        let indexes: Vec<_> = indexes.into_iter().map(|fixed| fixed.value).collect();
         for root in path.roots() {
             let found = match root {
                 Root::Slot(slot) => self.in_slot(slot, path, &indexes),

@@ -29,16 +29,27 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let around = self.program.place(at).into_iter().chain(self.program.inlined_at(at));
         let calls = around.chain(self.frame.calls.iter().copied()).collect();
         let (joins, pins) = (BTreeMap::new(), Vec::new());
-        let reads = reads(self.code, callee);
-        let frame = Frame { chunk: callee, base, calls, verbatim_to: 0, joins, reads, pins };
+        let reads = reads(self.program, callee);
+        let captures = self.state.captures();
+        let answers = self.is_answered(callee);
+        let frame = Frame { chunk: callee, base, captures, calls, verbatim_to: 0, joins, reads, pins, answers };
         let caller = std::mem::replace(&mut self.frame, frame);
-        let back = self.pc;
+        let back = if answers { self.pc + 1 } else { self.pc };
         (self.pc, self.depth) = (callee.entry, self.depth + 1);
         self.flow(callee.end, 0)?;
         (self.pc, self.depth) = (back, self.depth - 1);
         self.frame = caller;
         self.state.slots.truncate(base as usize);
         Ok(())
+    }
+
+    /// Returns `true` if a chunk ends with its only result, which the code at the current word pushes.
+    fn is_answered(&self, callee: ChunkInfo) -> bool {
+        let ops: Vec<Op> = self.code.instructions(callee).map(|instruction| instruction.op).collect();
+        let is_pushed = self.code.instruction(self.pc).is_some_and(|next| next.op == Op::Answered);
+        let is_last = ops.ends_with(&[Op::Answer, Op::Return]);
+        let is_only = ops.iter().filter(|op| **op == Op::Answer).count() == 1;
+        is_pushed && is_last && is_only && !self.frame.joins.contains_key(&self.pc)
     }
 
     /// Returns `true` if a chunk can be inlined here.

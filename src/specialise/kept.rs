@@ -22,6 +22,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
             self.pc = instruction.end();
             return Ok(());
         }
+        if info.writes.contains(Place::Notes) || info.control == Control::Call {
+            self.may_note();
+        }
         if instruction.op == Op::Iter {
             return self.keep_loop(instruction);
         }
@@ -30,6 +33,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
             self.settle();
         }
         self.read_slots(instruction);
+        if info.fails == Fails::Error {
+            self.store_named(instruction.at);
+        }
         if let Some(nth) = info.label() {
             return self.keep_branch(instruction, words, nth, pops);
         }
@@ -39,6 +45,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.state.stack.extend(std::iter::repeat_n(Entry::Pushed, info.pushes.into()));
         if info.writes.contains(Place::Slots) {
             self.slots_of(instruction).for_each(|slot| self.open_slot(slot));
+        }
+        if instruction.op == Op::MarkSlot {
+            self.marked(self.slots_of(instruction).start);
         }
         self.live = !info.control.ends();
         self.pc = instruction.end();

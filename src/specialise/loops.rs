@@ -122,6 +122,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         if self.is_verbatim() {
             self.sync_all();
         }
+        self.store_named(instruction.at);
         let set = self.part(label);
         let words = self.rewritten(instruction)?;
         let word = self.out.here() as usize;

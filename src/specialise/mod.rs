@@ -12,17 +12,22 @@
 //! * A residual never uses more fuel, memory or depth than its original: a render that exceeds a limit may succeed once
 //!   specialised, never the reverse.
 //!
+//! Errors in documents name the part that the code builds and the names that it sees. The residual keeps these regions; a
+//! name whose value is known becomes a note with the value.
+//!
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
 //! one of them changes hold their values, so that code behind need not know which was taken.
 
 mod emit;
 mod fold;
 mod guard;
+mod handlers;
 mod inline;
 mod kept;
 mod known;
 mod loops;
 mod reads;
+mod regions;
 mod residual;
 mod slots;
 mod state;
@@ -61,7 +66,7 @@ pub fn specialise<S: Semantics>(
     known: &Known<'_>,
     limits: &Limits,
 ) -> Option<Program> {
-    if !is_plain(program) {
+    if is_metered(program) {
         return None;
     }
     let budgets = Limits { fuel: FUEL, memory: MEMORY, time: Some(TIME), ..limits.clone() };
@@ -71,10 +76,9 @@ pub fn specialise<S: Semantics>(
     walk::Walk::<S>::new(program, linked, known, cx).residual()
 }
 
-/// Returns `true` if no code of the program builds parts of a document, which its errors name, or is metered.
-fn is_plain(program: &Program) -> bool {
+/// Returns `true` if code of the program is metered: a residual would cost less.
+fn is_metered(program: &Program) -> bool {
     let code = program.code();
-    let metered = |op| matches!(op, Op::Meter | Op::Measure);
-    program.tables().regions.is_empty()
-        && !program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| metered(instruction.op)))
+    let meters = |op| matches!(op, Op::Meter | Op::Measure);
+    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| meters(instruction.op)))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::bytecode::{ChunkInfo, CodeView, Control, Instruction, Op, Operand, Place, Root};
+use crate::bytecode::{ChunkInfo, CodeView, Control, Instruction, Op, Operand, Place, Program, Region, Root};
 
 /// A loop: its body, and the slots that it sets before each turn.
 struct Body {
@@ -12,7 +12,8 @@ struct Body {
 }
 
 /// Returns the word behind the last code that may read a slot before the slot is set again, by slot.
-pub(super) fn reads(code: CodeView<'_>, chunk: ChunkInfo) -> Rc<[u32]> {
+pub(super) fn reads(program: &Program, chunk: ChunkInfo) -> Rc<[u32]> {
+    let code = program.code();
     let loops: Vec<Body> = code.instructions(chunk).filter_map(body).collect();
     let back = |instruction: Instruction<'_>| Some(instruction.operand(Operand::Label)?..instruction.end());
     let repeated: Vec<Range<u32>> =
@@ -29,6 +30,13 @@ pub(super) fn reads(code: CodeView<'_>, chunk: ChunkInfo) -> Rc<[u32]> {
             if let Some(place) = last.get_mut(slot as usize) {
                 *place = instruction.end().max(end.unwrap_or(0)).max(*place);
             }
+        }
+    }
+    for row in program.tables().regions.iter().filter(|[from, ..]| (chunk.entry..chunk.end).contains(from)) {
+        if let Region::Name(_, slot) = Region::of(*row)
+            && let Some(place) = last.get_mut(slot as usize)
+        {
+            *place = row[1].max(*place);
         }
     }
     last.into()

@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use super::regions::Nested;
 use super::state::Step;
 use super::{GROWTH, TEXT};
 use crate::bytecode::{
-    ChunkInfo, Number, Op, POOL_SLACK, Parts, Path, PieceKind, Program, Root, Segment, Spanned, inline_row, pack_path,
-    pack_root, pack_segment, piece_part, span_row,
+    ChunkInfo, Number, Op, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned, inline_row,
+    pack_path, pack_root, pack_segment, piece_part, span_row,
 };
 use crate::value::Value;
 
@@ -28,6 +29,7 @@ pub(super) struct Mark {
     details: usize,
     handlers: usize,
     calls: usize,
+    regions: usize,
 }
 
 /// The tables of the residual. Those of the original stay at its front, except code and positions.
@@ -37,8 +39,10 @@ pub(super) struct Residual<'v> {
     strings: HashMap<String, u32>,
     paths: HashMap<(u32, Vec<u32>), u32>,
     inputs: HashMap<(u32, Vec<Step>), u32>,
-    /// The words from which code is inlined, and the calls that it is inlined for, innermost first.
-    calls: Vec<(u32, Rc<[Spanned]>)>,
+    /// The calls that code is inlined for.
+    calls: Nested<Spanned>,
+    /// The parts of a document that code builds.
+    pub regions: Nested<Region>,
     /// Bytes of added text.
     added: usize,
 }
@@ -55,11 +59,12 @@ impl<'v> Residual<'v> {
         parts.spans.clear();
         parts.details.clear();
         parts.inlined.clear();
+        parts.regions.clear();
         parts.handlers.clear();
         parts.chunks.clear();
         let strings = (0..index(tables.strings.len())).map(|id| (of.str(id).to_owned(), id));
-        let strings = strings.collect();
-        Self { of, parts, strings, paths: HashMap::new(), inputs: HashMap::new(), calls: Vec::new(), added: 0 }
+        let (strings, calls, regions) = (strings.collect(), Nested::default(), Nested::default());
+        Self { of, parts, strings, paths: HashMap::new(), inputs: HashMap::new(), calls, regions, added: 0 }
     }
 
     /// Returns the index of the next word.
@@ -75,7 +80,7 @@ impl<'v> Residual<'v> {
     pub fn mark(&self) -> Mark {
         let Parts { words, spans, details, handlers, .. } = &self.parts;
         let (words, spans, details, handlers) = (words.len(), spans.len(), details.len(), handlers.len());
-        Mark { words, spans, details, handlers, calls: self.calls.len() }
+        Mark { words, spans, details, handlers, calls: self.calls.len(), regions: self.regions.len() }
     }
 
     pub fn is_at(&self, mark: &Mark) -> bool {
@@ -88,6 +93,7 @@ impl<'v> Residual<'v> {
         self.parts.details.truncate(mark.details);
         self.parts.handlers.truncate(mark.handlers);
         self.calls.truncate(mark.calls);
+        self.regions.truncate(mark.regions);
     }
 
     /// Emits an instruction at `place`, inlined for `calls`.
@@ -99,9 +105,7 @@ impl<'v> Residual<'v> {
                 self.parts.spans.push(row);
             }
         }
-        if self.calls.last().map_or(!calls.is_empty(), |(_, last)| last != calls) {
-            self.calls.push((here, calls.clone()));
-        }
+        self.calls.set(here, calls.iter().rev().copied());
         self.parts.words.extend_from_slice(words);
     }
 
@@ -230,7 +234,9 @@ impl<'v> Residual<'v> {
 
     /// Builds the program.
     pub fn program(mut self) -> Option<Program> {
-        self.inlined();
+        let (end, Parts { inlined, regions, .. }) = (self.here(), &mut self.parts);
+        self.calls.each(end, |from, to, place| inlined.push(inline_row(from, to, place)));
+        self.regions.each(end, |from, to, region| regions.push(region.row(from, to)));
         let sources = self.of.sources().to_vec();
         for ([_, start, end], source) in self.parts.sources.iter_mut().zip(&sources) {
             (*start, *end) = (0, index(source.text().len()));
@@ -252,20 +258,5 @@ impl<'v> Residual<'v> {
             at += op.words();
         }
         memos
-    }
-
-    /// Writes the rows of inlined code: ranges that nest, by their ends.
-    fn inlined(&mut self) {
-        let mut open: Vec<(Spanned, u32)> = Vec::new();
-        let end: (u32, Rc<[Spanned]>) = (self.here(), Rc::from(Vec::new()));
-        for (at, calls) in self.calls.iter().chain([&end]) {
-            let same = open.iter().zip(calls.iter().rev()).take_while(|((one, _), other)| one == *other).count();
-            while open.len() > same {
-                if let Some((place, from)) = open.pop().filter(|(_, from)| from < at) {
-                    self.parts.inlined.push(inline_row(from, *at, place));
-                }
-            }
-            open.extend(calls.iter().rev().skip(same).map(|place| (*place, *at)));
-        }
     }
 }

@@ -110,8 +110,13 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Returns `true` if a slot of the frame may be read from here on.
     pub fn is_read(&self, slot: u32) -> bool {
+        self.is_read_from(slot, self.pc)
+    }
+
+    /// Returns `true` if a slot of the frame may be read from a word on.
+    pub fn is_read_from(&self, slot: u32, word: u32) -> bool {
         let last = slot.checked_sub(self.frame.base).and_then(|slot| self.frame.reads.get(slot as usize));
-        last.is_none_or(|last| *last > self.pc)
+        last.is_none_or(|last| *last > word)
     }
 
     /// Forgets the value of a slot, which is in the residual's.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::residual::{Mark, Piece};
+use super::walk::Frame;
 use crate::value::Value;
 
 /// An instruction to emit: its words, and the word of the original for its position.
@@ -181,6 +182,13 @@ pub(super) struct State<'v> {
     pub gatherings: u32,
 }
 
+impl State<'_> {
+    /// Returns the number of open captures of text and of values.
+    pub fn captures(&self) -> u32 {
+        u32::try_from(self.texts.len().saturating_sub(1)).unwrap_or(u32::MAX).saturating_add(self.gatherings)
+    }
+}
+
 /// A place where jumps meet.
 #[derive(Debug, Clone)]
 pub(super) struct Join<'v> {
@@ -194,8 +202,8 @@ pub(super) struct Join<'v> {
 pub(super) struct Snapshot<'v> {
     pub mark: Mark,
     pub state: State<'v>,
-    pub joins: std::collections::BTreeMap<u32, Join<'v>>,
-    pub pins: Vec<(u32, Rc<[u32]>)>,
+    pub frame: Rc<Frame<'v>>,
+    pub depth: usize,
     pub credit: u32,
 }
 

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::fold::Found;
-use super::state::{Entry, Fixed, Instr, Pending, Recipe, Running, Step};
+use super::state::{Entry, Fixed, Instr, Pending, Recipe, Running, Step, same};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{BinaryOp, Instruction, Op, Operand, PieceKind, Role, Test};
 use crate::value::Value;
@@ -41,7 +41,14 @@ impl<'v, S: Semantics> Walk<'v, S> {
             Op::EndIter if matches!(self.state.loops.last(), Some(Running::Unrolled(..))) => {
                 drop(self.state.loops.pop())
             }
+            Op::Answer if self.frame.answers => {}
             _ if self.is_verbatim() => return None,
+            Op::MarkSlot => self.mark(self.slots_of(instruction).start, at)?,
+            Op::Raise if self.is_quiet_since(self.slots_of(instruction).start) => {}
+            Op::And | Op::Or => {
+                let result = self.logic(instruction)?;
+                self.replace(2, result, instruction)?;
+            }
             Op::Str | Op::Num | Op::Int | Op::Lit => self.constant_of(instruction)?,
             Op::Pop => {
                 self.known_top(1)?;
@@ -78,18 +85,31 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 let result = self.quiet(S::in_role(&self.cx, value, Role::of(operand(Operand::Role))))?;
                 self.replace(1, result, instruction)?;
             }
-            Op::Join | Op::List => {
+            Op::Join | Op::List | Op::ListSome => {
                 let count = operand(Operand::Count);
-                let values: Vec<_> = self.known_top(count)?.into_iter().map(|fixed| fixed.value).collect();
+                let values = self.known_values(count, instruction.op == Op::ListSome)?;
                 let result =
                     if instruction.op == Op::Join { self.joined(&values) } else { self.quiet(self.cx.list(&values)) };
                 self.replace(count, result?, instruction)?;
             }
+            Op::Map | Op::MapSome => {
+                let shape = self.code.shapes().get(operand(Operand::Keys) as usize)?.as_ref()?;
+                let count = u32::try_from(shape.keys().len()).ok()?;
+                let values = self.known_values(count, instruction.op == Op::MapSome)?;
+                let map = self.quiet(self.cx.shaped_map(shape, &values))?;
+                self.replace(count, Value::Map(map), instruction)?;
+            }
             Op::Call | Op::CallMemo => {
                 let site = self.code.call_site(operand(Operand::Site));
                 let count = u32::try_from(site.params.len()).ok()?;
-                let given: Vec<_> = self.known_top(count)?.into_iter().map(|fixed| fixed.value).collect();
+                let given = self.known_values(count, false)?;
                 let result = self.called(site.import, site.params, &given)?;
+                self.replace(count, result, instruction)?;
+            }
+            Op::Apply => {
+                let count = operand(Operand::Count);
+                let given = self.known_values(count, false)?;
+                let result = self.applied(operand(Operand::Import), &given)?;
                 self.replace(count, result, instruction)?;
             }
             Op::JumpIf | Op::JumpUnless => {
@@ -185,8 +205,12 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let fixed = match self.constant(value, instruction.at) {
             Some(fixed) => fixed,
             None => {
+                let operands = self.known_top(count)?;
+                if let Some(operand) = operands.iter().find(|operand| same(operand.value, value)) {
+                    return self.put(count, operand.clone());
+                }
                 let mut code = Vec::new();
-                for Fixed { recipe, .. } in self.known_top(count)? {
+                for Fixed { recipe, .. } in operands {
                     match recipe {
                         Recipe::Constant(instr) => code.push(instr),
                         Recipe::Code(more) => code.extend(more.iter().cloned()),
@@ -199,6 +223,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 Fixed { value, recipe: Recipe::Code(code.into()) }
             }
         };
+        self.put(count, fixed)
+    }
+
+    /// Replaces the top `count` values by a known one.
+    fn put(&mut self, count: u32, fixed: Fixed<'v>) -> Option<()> {
         let left = self.state.stack.len().saturating_sub(count as usize);
         self.state.stack.truncate(left);
         self.state.stack.push(Entry::Known(fixed));
@@ -213,10 +242,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
             Found::Missing if instruction.op == Op::PeekPath => self.constant(Value::Undefined, instruction.at)?,
             Found::Missing | Found::Open => return None,
         };
-        let left = self.state.stack.len().saturating_sub(path.indexes as usize);
-        self.state.stack.truncate(left);
-        self.state.stack.push(Entry::Known(fixed));
-        Some(())
+        self.put(path.indexes, fixed)
     }
 
     /// Writes the value of a path.

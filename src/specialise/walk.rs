@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use super::handlers::Notes;
 use super::known::Known;
 use super::reads::reads;
+use super::regions::Nested;
 use super::residual::Residual;
-use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Running, Slot, Snapshot, State, same};
-use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Spanned};
+use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Slot, State, same};
+use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Region, Spanned};
 use crate::function::{Cx, Linked};
 use crate::vm::Semantics;
 
@@ -20,10 +22,13 @@ pub(super) struct GivenUp;
 pub(super) type Outcome<T = ()> = Result<T, GivenUp>;
 
 /// A chunk that is walked through.
+#[derive(Debug, Clone)]
 pub(super) struct Frame<'v> {
     pub chunk: ChunkInfo,
     /// The index of its first slot in the residual's frame.
     pub base: u32,
+    /// The number of captures that are open around it in the residual's frame.
+    pub captures: u32,
     /// The calls that it is inlined for, innermost first.
     pub calls: Rc<[Spanned]>,
     /// The word of the original up to which code is copied as it is.
@@ -34,6 +39,8 @@ pub(super) struct Frame<'v> {
     pub reads: Rc<[u32]>,
     /// Slots that branches set, each with the word where these branches have met.
     pub pins: Vec<(u32, Rc<[u32]>)>,
+    /// `true` if its result stays on the stack.
+    pub answers: bool,
 }
 
 /// The walk.
@@ -41,6 +48,7 @@ pub(super) struct Walk<'v, S> {
     pub program: &'v Program,
     pub code: CodeView<'v>,
     pub linked: &'v Linked,
+    pub regions: Nested<Region>,
     pub known: &'v Known<'v>,
     pub cx: Cx<'v>,
     pub out: Residual<'v>,
@@ -55,6 +63,7 @@ pub(super) struct Walk<'v, S> {
     handlers: Vec<Handler>,
     /// The number of handlers around the current word.
     pub handled: usize,
+    pub notes: Notes,
     /// Words by which the body of a loop that stays may have grown so far: each costs as much fuel in the original.
     pub credit: u32,
     /// The number of slots of the residual's frame.
@@ -72,16 +81,28 @@ impl<'v, S: Semantics> Walk<'v, S> {
             program,
             code,
             linked,
+            regions: Nested::of(program),
             known,
             cx,
             out: Residual::new(program),
             state: State { texts: vec![Pending::default()], ..State::default() },
-            frame: Frame { chunk, base: 0, calls, verbatim_to: 0, joins, reads: reads(code, chunk), pins },
+            frame: Frame {
+                chunk,
+                base: 0,
+                captures: 0,
+                calls,
+                verbatim_to: 0,
+                joins,
+                reads: reads(program, chunk),
+                pins,
+                answers: false,
+            },
             pc: chunk.entry,
             live: true,
             depth: 0,
             handlers: program.handlers().collect(),
             handled: 0,
+            notes: Notes::default(),
             credit: 0,
             slots: 0,
             calls: false,
@@ -110,7 +131,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
     /// Copies a chunk as it is.
     fn copy(&mut self, chunk: ChunkInfo) {
         let entry = self.out.here();
-        self.frame.calls = Rc::from(Vec::new());
+        (self.frame.calls, self.state) = (Rc::from(Vec::new()), State::default());
         for row in self.program.handlers().filter(|row| (chunk.entry..chunk.end).contains(&row.from)) {
             let moved = |word: u32| word - chunk.entry + entry;
             self.out.parts.handlers.push(Handler { from: moved(row.from), to: moved(row.to), ..row }.row());
@@ -155,6 +176,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
             match self.handler_at(self.pc, from) {
                 Some((nth, handler)) => self.handled(nth, handler)?,
                 None => self.step()?,
+            }
+            if self.notes.silent.as_ref().is_some_and(|silent| self.out.here() > silent.from) {
+                return Err(GivenUp);
             }
         }
     }
@@ -243,73 +267,6 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.frame.pins.push((end, slots.clone()));
         self.before_jump();
         slots
-    }
-
-    /// Walks through code with a handler.
-    fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
-        self.handled += 1;
-        self.within(nth, handler)?;
-        self.handled -= 1;
-        Ok(())
-    }
-
-    fn within(&mut self, nth: usize, handler: Handler) -> Outcome {
-        let before = self.snapshot();
-        if !self.is_verbatim() {
-            self.flow(handler.to, nth)?;
-            let joins = self.frame.joins.keys().eq(before.joins.keys());
-            if self.live && joins && self.out.is_at(&before.mark) && !self.is_open(&before) {
-                return Ok(());
-            }
-            self.back_to(&before, handler.from);
-        }
-        self.settle();
-        self.sync_all();
-        self.flush();
-        let slots = self.set_in(handler.from, handler.to);
-        if !slots.is_empty() {
-            // An error may leave the code after any of its stores.
-            self.frame.verbatim_to = self.frame.verbatim_to.max(handler.to);
-        }
-        let (row, from, height) = (self.out.parts.handlers.len(), self.out.here(), self.state.stack.len());
-        let iters = self.state.loops.iter().filter(|each| matches!(each, Running::Kept(_))).count();
-        let captures = self.state.texts.len() - 1 + self.state.gatherings as usize;
-        let [height, iters, captures] = [height, iters, captures].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-        self.out.parts.handlers.push(Handler { from, to: from, height, iters, captures }.row());
-        let state = self.state.clone();
-        self.flow(handler.to, nth)?;
-        match self.live {
-            true => self.before_jump(),
-            false => {
-                self.state = state;
-                self.state.stack.push(Entry::Pushed);
-                slots.iter().for_each(|slot| self.open_slot(*slot));
-            }
-        }
-        self.live = true;
-        let to = self.out.here();
-        if let Some([_, end, ..]) = self.out.parts.handlers.get_mut(row) {
-            *end = to;
-        }
-        Ok(())
-    }
-
-    /// Returns `true` if text or a capture was added since.
-    fn is_open(&self, before: &Snapshot<'v>) -> bool {
-        let texts = |state: &State<'v>| state.texts.iter().map(|text| text.text.len()).collect::<Vec<_>>();
-        texts(&self.state) != texts(&before.state)
-    }
-
-    pub fn snapshot(&self) -> Snapshot<'v> {
-        let (joins, pins) = (self.frame.joins.clone(), self.frame.pins.clone());
-        Snapshot { mark: self.out.mark(), state: self.state.clone(), joins, pins, credit: self.credit }
-    }
-
-    pub fn back_to(&mut self, before: &Snapshot<'v>, at: u32) {
-        self.out.back_to(&before.mark);
-        self.state = before.state.clone();
-        (self.frame.joins, self.frame.pins) = (before.joins.clone(), before.pins.clone());
-        (self.pc, self.live, self.credit) = (at, true, before.credit);
     }
 
     pub fn is_verbatim(&self) -> bool {

@@ -43,3 +43,4 @@ pub use run::Run;
 pub use semantics::{Form, Logic, Missing, Semantics};
 pub use session::{Session, answer, run};
 pub use space::Space;
+pub(crate) use unwind::note_of_name;

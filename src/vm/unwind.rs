@@ -224,8 +224,9 @@ impl<A: Access> Machine<'_, '_, A> {
                 Region::Name(name, slot) => {
                     let at = self.frames.get(depth.wrapping_sub(1)).map_or(0, |frame| frame.slots + slot as usize);
                     let value = self.values.get(at).copied().unwrap_or_default();
-                    error.notes.push(format!("`{}` is {}", self.program.str(name), excerpt(value)));
+                    error.notes.push(note_of_name(self.program.str(name), value));
                 }
+                Region::Note(text) => error.notes.push(self.program.str(text).to_owned()),
             }
         }
         if path.is_empty() {
@@ -257,6 +258,11 @@ impl<A: Access> Machine<'_, '_, A> {
             None => error,
         }
     }
+}
+
+/// Returns the note about a visible name.
+pub(crate) fn note_of_name(name: &str, value: Value<'_>) -> String {
+    format!("`{name}` is {}", excerpt(value))
 }
 
 /// Adds a step to a path: an index in brackets, or a name.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::bulk::layers::{Layers, Merge};
+use crate::bulk::layers::Layers;
 use crate::specialise::Known;
-use crate::value::{DataMap, Map, Value};
+use crate::value::{Data, DataMap, Map, Value};
 
 /// The share of the clusters, as a divisor, that may be left to the original templates so that more is known to the
 /// others.
@@ -21,14 +21,16 @@ struct Own {
 }
 
 impl Own {
-    fn add(&mut self, own: &DataMap, shared: &DataMap, merge: Merge, cluster: usize) {
+    /// Adds the entries of a cluster. `base` are the inputs without them, and `shared` those parts of it over which maps are
+    /// merged: a map of the cluster takes the place of a default.
+    fn add(&mut self, own: &DataMap, base: &DataMap, shared: &DataMap, cluster: usize) {
         for (name, value) in own {
-            let Some(below) = shared.get(name) else { continue };
+            let Some(below) = base.get(name) else { continue };
             let entry = self.below.entry(name.clone()).or_default();
-            match (below.as_map(), value.as_map()) {
-                (Some(below), Some(value)) if merge == Merge::Deep => {
+            match (below.as_map(), shared.get(name).and_then(Data::as_map), value.as_map()) {
+                (Some(below), Some(shared), Some(value)) => {
                     entry.merged += 1;
-                    entry.add(value, below, merge, cluster);
+                    entry.add(value, below, shared, cluster);
                 }
                 _ => entry.by.push(cluster),
             }
@@ -59,12 +61,12 @@ pub(super) struct Division {
 impl Division {
     /// Looks at the inputs of clusters. `names` are top-level inputs that templates read.
     pub(super) fn new<'d>(layers: &Layers, names: &HashSet<&str>, clusters: impl Iterator<Item = &'d DataMap>) -> Self {
+        let (base, shared) = (layers.base(), layers.merged_by_entry());
         let mut division = Self::default();
         for own in clusters {
             let cluster = division.clusters;
-            division.own.add(own, layers.shared(), layers.merge(), cluster);
-            for name in own.keys().filter(|name| names.contains(name.as_str()) && !layers.shared().contains_key(*name))
-            {
+            division.own.add(own, base, &shared, cluster);
+            for name in own.keys().filter(|name| names.contains(name.as_str()) && !base.contains_key(*name)) {
                 division.own.below.entry(name.clone()).or_default().by.push(cluster);
             }
             division.clusters += 1;
@@ -89,11 +91,11 @@ impl Division {
         most
     }
 
-    /// Returns the known inputs: the shared values, and those of `names` that are missing.
-    pub(super) fn known<'v>(&self, shared: &Map<'v>, names: impl Iterator<Item = &'v str>) -> Known<'v> {
-        let Known::Fields(mut fields) = self.fields(shared, &self.own) else { return Known::Open };
+    /// Returns the known inputs: the values of `base`, and those of `names` that are missing.
+    pub(super) fn known<'v>(&self, base: &Map<'v>, names: impl Iterator<Item = &'v str>) -> Known<'v> {
+        let Known::Fields(mut fields) = self.fields(base, &self.own) else { return Known::Open };
         let is_set = |name: &str| self.own.below.get(name).is_some_and(|own| own.by.len() > self.most);
-        let absent = names.filter(|name| shared.get(name).is_none() && !is_set(name));
+        let absent = names.filter(|name| base.get(name).is_none() && !is_set(name));
         fields.extend(absent.map(|name| (name, Known::Absent)));
         Known::Fields(fields)
     }
@@ -115,7 +117,7 @@ impl Division {
     /// Returns the dotted paths of shared entries that are not known, with the number of clusters that set each.
     pub(super) fn open(&self, layers: &Layers) -> Vec<(String, usize)> {
         let mut found = Vec::new();
-        for (name, own) in self.own.below.iter().filter(|(name, _)| layers.shared().contains_key(*name)) {
+        for (name, own) in self.own.below.iter().filter(|(name, _)| layers.base().contains_key(*name)) {
             self.add_open(name, own, &mut found);
         }
         found
@@ -133,7 +135,8 @@ impl Division {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Arena, Data, InputBuilder, Shapes};
+    use crate::bulk::layers::Merge;
+    use crate::value::{Arena, InputBuilder, Shapes};
 
     fn map(text: &str) -> DataMap {
         serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()

@@ -142,7 +142,7 @@ impl Specialised {
         let (arena, keys) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&keys);
         let builder = InputBuilder::new(&arena, &shapes);
-        let shared = if general.is_none() { builder.data_map(run.layers.shared()).ok() } else { None };
+        let shared = if general.is_none() { builder.data_map(run.layers.base()).ok() } else { None };
         let Some(shared) = shared.as_ref().and_then(|shared| shared.as_map()) else {
             let general = general.unwrap_or(General::NothingShared);
             templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general), 0));
@@ -167,7 +167,8 @@ impl Specialised {
             if reads(template, &known) { budget.specialise(template, &known) } else { Err(General::NothingShared) }
         };
         let made: Vec<_> = templates.iter().map(|template| template.as_ref().map(&mut made)).collect();
-        if run.classes {
+        // Inputs with defaults filled in are not those that classes look at.
+        if run.classes && !run.layers.fills() {
             self.classify(templates, (run, own), (&known, &made), &mut budget);
         }
         for (nth, (template, made)) in templates.iter().zip(made).enumerate() {

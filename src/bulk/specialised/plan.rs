@@ -17,11 +17,9 @@ pub enum General {
     Option,
     /// The run has too few clusters.
     Clusters(usize),
-    /// Defaults that schemas or variables give may depend on values of the cluster.
-    Defaults,
     /// It reads no shared value that clusters leave alone.
     NothingShared,
-    /// Its program builds documents or is metered, or is too large once specialised.
+    /// Its program is metered, or is too large once specialised.
     Program,
     /// The run has enough specialised templates.
     Budget,
@@ -32,7 +30,6 @@ impl General {
     pub(super) fn of_run(run: &Run<'_>) -> Option<Self> {
         match run.specialise {
             Specialise::Never => Some(Self::Option),
-            _ if run.layers.fills() => Some(Self::Defaults),
             Specialise::IfItPays if run.clusters < PAYS => Some(Self::Clusters(run.clusters)),
             _ => None,
         }
@@ -44,9 +41,8 @@ impl fmt::Display for General {
         match self {
             Self::Option => f.write_str("switched off"),
             Self::Clusters(clusters) => write!(f, "{} only: it pays from {PAYS} on", counted(*clusters, "cluster")),
-            Self::Defaults => f.write_str("defaults of schemas or variables are filled in"),
             Self::NothingShared => f.write_str("it reads no shared value that clusters leave alone"),
-            Self::Program => f.write_str("it builds documents, or is too large once specialised"),
+            Self::Program => f.write_str("it is metered, or is too large once specialised"),
             Self::Budget => f.write_str("the specialised templates of a run are limited"),
         }
     }

@@ -113,7 +113,7 @@ impl Check<'_, '_> {
         for (at, &row) in tables.regions.iter().enumerate() {
             let [from, to, ..] = row;
             let named = match Region::of(row) {
-                Region::Step(name) | Region::Name(name, _) => self.has_string(name),
+                Region::Step(name) | Region::Name(name, _) | Region::Note(name) => self.has_string(name),
                 Region::Element(_) => true,
             };
             let placed = ranges([from, to], last) && named;

@@ -217,7 +217,8 @@ fn each_rule_refuses_programs_that_break_it() {
         (Rule::V13, "a call's place behind its source", but(|parts| parts.inlined[0][4] = 11)),
         (Rule::V13, "a step without a name", but(|parts| parts.regions[0][2] = 9)),
         (Rule::V13, "code of a step that is not there", but(|parts| parts.regions[1][1] = 9)),
-        (Rule::V13, "a name of no text", but(|parts| parts.regions[1] = [0, 1, 9, 2])),
+        (Rule::V13, "a name of no text", but(|parts| parts.regions[1] = [0, 1, 9, 3])),
+        (Rule::V13, "a note of no text", but(|parts| parts.regions[1] = [0, 1, 9, 2])),
         (Rule::V15, "more answers than calls", but(|parts| parts.properties.memos = 3)),
         (Rule::V15, "strings that share their text", but(|parts| parts.strings.extend([[0, 7]; 4]))),
     ];

@@ -120,7 +120,7 @@ impl Variables {
         let (declared, shapes) = (self.declared(&mut errors), Shapes::new(&names));
         let context = Context::new(&space, &self.limits);
         let builder = InputBuilder::new(context.arena(), &shapes);
-        work(&Evaluation { variables: self, given, context, builder }, &declared, errors)
+        work(&Evaluation { variables: self, given, context, space: &space, builder }, &declared, errors)
     }
 
     fn declared<'r>(&'r self, diagnostics: &mut DiagnosticList) -> Vec<Variable<'r>> {
@@ -167,20 +167,23 @@ struct Evaluation<'r, 'w> {
     variables: &'r Variables,
     given: &'r DataMap,
     context: Context<'r>,
+    space: &'r Space,
     builder: InputBuilder<'r, 'w>,
 }
 
 impl<'r> Evaluation<'r, '_> {
-    /// Returns the given value of a variable or its default, converted to its type.
+    /// Returns the given value of a variable or its default, converted to its type. It does not depend on other variables:
+    /// each has budgets of its own.
     fn value(&self, variable: &Variable<'r>) -> Checked<Option<Value<'r>>> {
+        let context = &Context::new(self.space, &self.variables.limits);
         let given = self.given.get(&variable.name);
         let value = match (given, &variable.default) {
-            (Some(Data::Null), Some(default)) if !self.is_nullable(variable)? => self.constant(default)?,
+            (Some(Data::Null), Some(default)) if !is_nullable(context, variable)? => constant(context, default)?,
             (Some(given), _) => self.builder.data(given)?,
-            (None, Some(default)) => self.constant(default)?,
+            (None, Some(default)) => constant(context, default)?,
             (None, None) => return Ok(None),
         };
-        self.context.with_cx(|cx| self.converted(cx, variable, value)).map(Some).map_err(|fault| match fault {
+        context.with_cx(|cx| self.converted(context, cx, variable, value)).map(Some).map_err(|fault| match fault {
             Fault::Limit(limit) => limit,
             Fault::Wrong(wrong) => {
                 let message = format!("the value of `{}` does not fit its type: {}", variable.name, wrong.message);
@@ -190,7 +193,13 @@ impl<'r> Evaluation<'r, '_> {
         })
     }
 
-    fn converted(&self, cx: &Cx<'r>, variable: &Variable<'r>, value: Value<'r>) -> Outcome<Value<'r>> {
+    fn converted(
+        &self,
+        context: &Context<'r>,
+        cx: &Cx<'r>,
+        variable: &Variable<'r>,
+        value: Value<'r>,
+    ) -> Outcome<Value<'r>> {
         let native = self.variables.file.as_native();
         let (Some(native), Some(ty)) = (native, &variable.ty) else {
             let ty = self.variables.types.of(cx, &variable.name).map_err(Fault::Limit)?;
@@ -198,7 +207,7 @@ impl<'r> Evaluation<'r, '_> {
         };
         let mut default = |id| {
             let mut errors = Vec::new();
-            let value = native.evaluate(id, &self.context, &mut errors);
+            let value = native.evaluate(id, context, &mut errors);
             if errors.is_empty() { Ok(value) } else { Err(errors) }
         };
         // `VariableTypes` has reported the errors of the type.
@@ -206,18 +215,18 @@ impl<'r> Evaluation<'r, '_> {
         let value = read.defaults.map_or(Ok(value), |defaults| defaults.apply(cx, value))?;
         convert(cx, value, &read.ty)
     }
+}
 
-    fn is_nullable(&self, variable: &Variable<'r>) -> Checked<bool> {
-        let value = variable.nullable.as_ref().map(|nullable| self.constant(nullable)).transpose()?;
-        Ok(!matches!(value, Some(Value::Bool(false))))
-    }
+fn is_nullable<'r>(context: &Context<'r>, variable: &Variable<'r>) -> Checked<bool> {
+    let value = variable.nullable.as_ref().map(|nullable| constant(context, nullable)).transpose()?;
+    Ok(!matches!(value, Some(Value::Bool(false))))
+}
 
-    /// Evaluates an expression without variables.
-    fn constant(&self, expr: &Expression<'r>) -> Checked<Value<'r>> {
-        let mut errors = Vec::new();
-        let value = expr.evaluate(&self.context, &mut errors);
-        errors.into_iter().next().map_or(Ok(value), Err)
-    }
+/// Evaluates an expression without variables.
+fn constant<'r>(context: &Context<'r>, expr: &Expression<'r>) -> Checked<Value<'r>> {
+    let mut errors = Vec::new();
+    let value = expr.evaluate(context, &mut errors);
+    errors.into_iter().next().map_or(Ok(value), Err)
 }
 
 fn missing(variable: &Variable<'_>) -> Box<Diagnostic> {

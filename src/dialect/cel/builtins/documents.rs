@@ -19,7 +19,7 @@ intrinsics! {
     "assertion" (message: Any, values: List) = assertion, "Fails with the error of an assertion.";
     "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, relative to the root.";
     "no such file" (name: Str, names: List) = no_such_file, "Fails with the error of a missing file.";
-    "missing inputs" (names: List, values: List) = missing_inputs, "Fails with the noted error, and those of missing inputs.";
+    "missing inputs" (names: List, values: List) = missing_inputs, reads Notes, "Fails with the noted error, and those of missing inputs.";
     "one by one" (value: Any) = one_by_one, "The elements for a loop with one variable.";
     "in pairs" (value: Any) = in_pairs, "The entries for a loop with two variables.";
 }

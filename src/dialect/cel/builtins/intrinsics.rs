@@ -4,12 +4,12 @@
 macro_rules! intrinsics {
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($name:literal ($($params:tt)*) = $body:path, $doc:literal;)*
+        $($name:literal ($($params:tt)*) = $body:path $(, reads $place:ident)?, $doc:literal;)*
     ) => {
         $crate::builtins! {
             $(#[$meta])* $visibility static $table:
             $(intrinsic $name ($($params)*)
-                = |cx, arguments| $crate::function::TypedBody::call($body, cx, arguments), $doc [];)*
+                = |cx, arguments| $crate::function::TypedBody::call($body, cx, arguments)$(, reads $place)?, $doc [];)*
         }
     };
 }
