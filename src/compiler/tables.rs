@@ -179,12 +179,17 @@ impl Tables {
     }
 
     /// Returns the index of the source. `likely` is tried first.
+    #[inline]
     pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
-        let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
-        if self.sources.get(likely as usize).is_some_and(same) {
-            return likely;
+        match self.sources.get(likely as usize) {
+            Some(other) if Arc::ptr_eq(other, source) => likely,
+            _ => self.other_source(source),
         }
-        let found = self.sources.iter().position(same);
+    }
+
+    #[inline(never)]
+    fn other_source(&mut self, source: &Arc<Source>) -> u32 {
+        let found = self.sources.iter().position(|other| Arc::ptr_eq(other, source));
         index(found.unwrap_or_else(|| {
             self.sources.push(source.clone());
             self.sources.len() - 1

@@ -15,10 +15,12 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
         if candidate.len() > LONGEST || length > LONGEST {
             return None;
         }
-        let distance = strsim::osa_distance(&wanted, &candidate.to_lowercase());
-        let characters = candidate.chars().count();
-        (distance <= characters.max(length).div_ceil(3) && distance < characters.max(2))
-            .then_some((distance, candidate))
+        let (lowercase, characters) = (candidate.to_lowercase(), candidate.chars().count());
+        let most = characters.max(length).div_ceil(3);
+        // The distance is no less than the difference in length.
+        let is_close = lowercase.chars().count().abs_diff(length) <= most;
+        let distance = is_close.then(|| strsim::osa_distance(&wanted, &lowercase))?;
+        (distance <= most && distance < characters.max(2)).then_some((distance, candidate))
     };
     candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }

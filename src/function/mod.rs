@@ -79,7 +79,7 @@ pub(crate) use patterns::{Pattern, Refusal};
 #[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
-pub use registry::{Linked, Registry};
+pub use registry::{Function, Linked, Registry};
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
 #[doc(hidden)]

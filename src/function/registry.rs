@@ -1,8 +1,11 @@
 //! The functions of a language, and linking of a program's imports.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
+
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
 
 use super::body::Body;
 use super::context::Cx;
@@ -14,45 +17,72 @@ use crate::bytecode::{Import, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::Value;
 
-/// The functions of one kind, by name.
-type OfKind = BTreeMap<Cow<'static, str>, Arc<Builtin>>;
+/// A function of a registry: a row of a table, or one of its own. Cheap to clone.
+#[derive(Debug, Clone)]
+pub enum Function {
+    /// A row of a table.
+    Row(&'static Builtin),
+    /// A function that was registered or joined.
+    Own(Arc<Builtin>),
+}
+
+impl Deref for Function {
+    type Target = Builtin;
+
+    #[inline(always)]
+    fn deref(&self) -> &Builtin {
+        match self {
+            Function::Row(builtin) => builtin,
+            Function::Own(builtin) => builtin,
+        }
+    }
+}
+
+/// The functions of one kind by name, sorted.
+type OfKind = IndexMap<Cow<'static, str>, Function, DefaultHashBuilder>;
 
 /// Functions by kind and name. A later function replaces an earlier one, except that overloads are joined. Clones share
 /// the functions until one of them changes.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    functions: Arc<BTreeMap<ImportKind, OfKind>>,
+    functions: Arc<[OfKind; ImportKind::COUNT]>,
 }
 
 /// The functions of a program, in the order of its imports.
-pub type Linked = Box<[Arc<Builtin>]>;
+pub type Linked = Box<[Function]>;
 
 impl Registry {
     /// Creates a registry of these tables.
     pub fn of(tables: &[&'static [Builtin]]) -> Self {
-        let mut registry = Self::default();
+        let mut functions = <[OfKind; ImportKind::COUNT]>::default();
         for builtin in tables.iter().copied().flatten() {
-            registry.insert(builtin.clone());
+            let of_kind = &mut functions[builtin.kind as usize];
+            let function = match of_kind.get(&builtin.name) {
+                Some(earlier) => Function::Own(Arc::new(builtin.clone().joined_to(earlier))),
+                None => Function::Row(builtin),
+            };
+            of_kind.insert(builtin.name.clone(), function);
         }
-        registry
+        functions.iter_mut().for_each(OfKind::sort_unstable_keys);
+        Self { functions: Arc::new(functions) }
     }
 
     /// Adds a function. Overloads are added to an overloaded function with the same name.
-    pub fn insert(&mut self, mut builtin: Builtin) {
-        let of_kind = Arc::make_mut(&mut self.functions).entry(builtin.kind).or_default();
-        if let Some(earlier) = of_kind.get(&builtin.name) {
-            builtin.join(earlier);
-        }
-        of_kind.insert(builtin.name.clone(), Arc::new(builtin));
+    pub fn insert(&mut self, builtin: Builtin) {
+        let of_kind = &mut Arc::make_mut(&mut self.functions)[builtin.kind as usize];
+        let name = builtin.name.clone();
+        let function = match of_kind.get(&name) {
+            Some(earlier) => builtin.joined_to(earlier),
+            None => builtin,
+        };
+        of_kind.insert_sorted(name, Function::Own(Arc::new(function)));
     }
 
     /// Removes a builtin, unless another function has replaced it.
     pub fn remove(&mut self, builtin: &Builtin) {
         let kept = self.get(builtin.kind, &builtin.name);
-        if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_) | Body::Text(_)))
-            && let Some(of_kind) = Arc::make_mut(&mut self.functions).get_mut(&builtin.kind)
-        {
-            of_kind.remove(&builtin.name);
+        if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_) | Body::Text(_))) {
+            Arc::make_mut(&mut self.functions)[builtin.kind as usize].shift_remove(&builtin.name);
         }
     }
 
@@ -92,18 +122,18 @@ impl Registry {
     }
 
     /// Finds a function.
-    pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Arc<Builtin>> {
-        self.functions.get(&kind)?.get(name)
+    pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Function> {
+        self.functions[kind as usize].get(name)
     }
 
     /// Returns the names of all functions of a kind, sorted.
     pub fn names(&self, kind: ImportKind) -> impl Iterator<Item = &str> {
-        self.functions.get(&kind).into_iter().flat_map(BTreeMap::keys).map(AsRef::as_ref)
+        self.functions[kind as usize].keys().map(AsRef::as_ref)
     }
 
-    /// Every function.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Builtin>> {
-        self.functions.values().flat_map(BTreeMap::values)
+    /// Every function, sorted by kind and name.
+    pub fn iter(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().flat_map(IndexMap::values)
     }
 
     /// Returns the error of an unknown function, with a suggestion.
@@ -134,7 +164,7 @@ impl Registry {
     ) -> Result<Linked> {
         let found = |import: Import<'p>| {
             let found = match import.kind {
-                ImportKind::Template => Arc::new(template(import.name)?),
+                ImportKind::Template => Function::Own(Arc::new(template(import.name)?)),
                 kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
             };
             Self::fits(found, import)
@@ -142,12 +172,56 @@ impl Registry {
         imports.map(found).collect()
     }
 
-    fn fits(found: Arc<Builtin>, import: Import<'_>) -> Result<Arc<Builtin>> {
+    fn fits(found: Function, import: Import<'_>) -> Result<Function> {
         if found.signature() == import.signature {
             return Ok(found);
         }
         let message =
             format!("{} `{}` has other parameters than when this was compiled", found.kind.name(), found.name);
         Err(Diagnostic::new(Code::BadArgument, message).with_help("compile it again"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::builtins;
+
+    builtins! {
+        static TABLE:
+        filter "b" (of: Any) = |_, _| Ok(Value::Null), "One." [];
+        filter "c" (of: Any) = |_, _| Ok(Value::Null), "Two." [];
+        filter "a" (of: Any) = |_, _| Ok(Value::Null), "Three." [];
+    }
+
+    #[test]
+    fn functions_are_found_and_sorted_whatever_came_before() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let kinds = ImportKind::FUNCTIONS;
+        let (mut registry, mut expected) = (Registry::default(), BTreeSet::new());
+        for _ in 0..600 {
+            let (kind, name) = (kinds[random.usize(..kinds.len())], random.u8(..90).to_string());
+            registry.insert_host(kind, name.clone(), |_| Ok::<_, String>(1));
+            expected.insert((kind, name));
+        }
+        let found: Vec<_> = registry.iter().map(|builtin| (builtin.kind, builtin.name.to_string())).collect();
+        assert_eq!(found, expected.iter().cloned().collect::<Vec<_>>());
+        for kind in kinds {
+            let names: Vec<_> = registry.names(kind).collect();
+            assert!(names.is_sorted() && names.iter().all(|name| registry.get(kind, name).is_some()), "{names:?}");
+            let unknown = (0..90).map(|n| n.to_string()).find(|name| !expected.contains(&(kind, name.clone())));
+            assert!(unknown.is_none_or(|name| registry.get(kind, &name).is_none()));
+        }
+    }
+
+    #[test]
+    fn a_builtin_is_removed_unless_another_function_replaced_it() {
+        let mut registry = Registry::of(&[TABLE]);
+        assert_eq!(registry.names(ImportKind::Filter).collect::<Vec<_>>(), ["a", "b", "c"]);
+        registry.insert_host(ImportKind::Filter, "c", |_| Ok::<_, String>(1));
+        TABLE.iter().for_each(|builtin| registry.remove(builtin));
+        assert_eq!(registry.names(ImportKind::Filter).collect::<Vec<_>>(), ["c"]);
     }
 }

@@ -228,14 +228,14 @@ impl Builtin {
         Self { doc, ..Self::registered(ImportKind::Template, name.into(), params, body) }
     }
 
-    /// Adds the overloads of an earlier function with the same name, and its documentation unless all of them are
-    /// replaced.
-    pub(super) fn join(&mut self, earlier: &Self) {
-        let (Params::Overloaded(old), Params::Overloaded(new)) = (&earlier.params, &self.params) else { return };
+    /// Returns the function with the overloads of an earlier one of the same name, and with its documentation unless all
+    /// of them are replaced.
+    pub(super) fn joined_to(mut self, earlier: &Self) -> Self {
+        let (Params::Overloaded(old), Params::Overloaded(new)) = (&earlier.params, &self.params) else { return self };
         let replaced = old.iter().all(|old| new.iter().any(|overload| overload.id == old.id));
         self.params = Params::Overloaded(joined(old, new));
         if replaced {
-            return;
+            return self;
         }
         if earlier.doc != self.doc {
             self.doc = format!("{} {}", earlier.doc, self.doc).into();
@@ -243,6 +243,7 @@ impl Builtin {
         self.examples = [&*earlier.examples, &*self.examples].concat().into();
         self.pure &= earlier.pure;
         self.total = &[];
+        self
     }
 
     /// Returns the fingerprint of the parameters that call sites depend on.

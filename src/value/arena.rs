@@ -48,6 +48,7 @@ impl Arena {
     }
 
     /// Returns a copy of `text`, padded to a [`Block`](super::Block) if it is short.
+    #[inline]
     pub(super) fn copy_text<'v>(&'v self, text: &str) -> Text<'v> {
         let Some(rest) = PADDING.get(text.len()..) else { return Text::new(self.bump.alloc_str(text)) };
         let mut padded = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);

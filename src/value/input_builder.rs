@@ -179,6 +179,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Begins a container: the numbers of keys and values pending before it.
+    #[inline]
     pub(super) fn open(&self) -> (usize, usize) {
         self.scratch.borrow().mark()
     }
@@ -188,6 +189,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         self.scratch.borrow_mut().cut(mark);
     }
 
+    #[inline]
     pub(super) fn push(&self, value: Value<'v>) {
         self.scratch.borrow_mut().values.push(value);
     }
@@ -285,8 +287,12 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             return self.map(scratch.keys.get(map.mark.0..).unwrap_or(&[]), values);
         };
         let keys = step.keys();
-        step.shape.set(self.shapes.intern(&keys));
-        self.map(&keys, values)
+        let shape = self.shapes.intern(&keys);
+        step.shape.set(shape);
+        match shape {
+            Some(shape) => self.arena.copied_map(shape, values),
+            None => self.map(&keys, values),
+        }
     }
 }
 

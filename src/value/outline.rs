@@ -68,6 +68,7 @@ pub(super) struct Outline<'w> {
 
 /// A key after certain other keys in a map.
 pub(super) struct Step<'w> {
+    key: &'w str,
     /// The key and a quotation mark.
     quoted: &'w str,
     /// The first bytes of `quoted`, if a JSON string of this key has no escapes.
@@ -99,7 +100,8 @@ impl<'w> Step<'w> {
     fn new(quoted: &'w str, before: Option<&'w Self>, sibling: Option<&'w Self>, [map, value]: [Reads<'w>; 2]) -> Self {
         let (head, mask) = head(quoted.as_bytes());
         let (next, followers, shape) = Default::default();
-        Self { quoted, head, mask, before, next, followers, sibling, shape, map, value: Learned::new(value) }
+        let key = quoted.strip_suffix('"').unwrap_or("");
+        Self { key, quoted, head, mask, before, next, followers, sibling, shape, map, value: Learned::new(value) }
     }
 
     /// Returns how much of the map is read.
@@ -108,8 +110,9 @@ impl<'w> Step<'w> {
     }
 
     /// Returns the key.
+    #[inline(always)]
     pub fn key(&self) -> &'w str {
-        self.quoted.strip_suffix('"').unwrap_or("")
+        self.key
     }
 
     /// Returns the expected next key.
@@ -152,7 +155,10 @@ impl<'w> Step<'w> {
             None if all().count() >= FOLLOWERS || room.get() == 0 => return None,
             None => {
                 room.set(room.get() - 1);
-                let quoted = arena.copy_str(&format!("{key}\""));
+                let mut quoted = bumpalo::collections::String::with_capacity_in(key.len() + 1, arena.bump());
+                quoted.push_str(key);
+                quoted.push('"');
+                let quoted = quoted.into_bump_str();
                 let sibling = self.followers.get();
                 let step = &*arena.bump().alloc(Step::new(quoted, Some(self), sibling, [self.map, reads()]));
                 self.followers.set(Some(step));

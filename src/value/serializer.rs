@@ -154,6 +154,7 @@ impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
     }
 
     /// Checks that keys and values alternate: is there a key without a value?
+    #[inline]
     fn expect(&self, has_key: bool) -> std::result::Result<(), Refused> {
         match self.has_key == has_key {
             true => Ok(()),

@@ -3,7 +3,7 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
 use dropforge::dialect::hcl::{Expression, registry};
-use dropforge::function::{Builtin, Capabilities, Files, Params, Positional};
+use dropforge::function::{Builtin, Capabilities, Files, Function, Params, Positional};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, BigNum, Inputs, Type, Value};
@@ -13,7 +13,7 @@ use super::{Outcome, evaluated_allowing, said};
 
 /// The functions that a source can name.
 fn functions() -> Vec<(Builtin, Positional)> {
-    let of = |builtin: &std::sync::Arc<Builtin>| match &builtin.params {
+    let of = |builtin: &Function| match &builtin.params {
         Params::Positional(params) if builtin.kind == ImportKind::Function => {
             Some((Builtin::clone(builtin), params.clone()))
         }

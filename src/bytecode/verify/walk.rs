@@ -10,6 +10,9 @@ use super::records::Facts;
 use super::rules::Rule;
 use crate::diagnostics::Result;
 
+/// The usual maximum number of blocks of a chunk.
+const BLOCKS: usize = 32;
+
 /// The number of operand kinds.
 pub(super) const KINDS: usize = Operand::ALL.len();
 
@@ -85,12 +88,14 @@ impl Check<'_, '_> {
     /// Walks the chunks in code order.
     pub(super) fn code(&self, states: &mut [u64], facts: &Facts<'_>, maxima: &mut Maxima<'_>) -> Result<()> {
         self.entries(states)?;
+        let mut blocks = Vec::with_capacity(BLOCKS);
+        blocks.push(Block::default());
         let mut walk = Walk {
             check: *self,
             facts,
             states,
             chunk: ChunkInfo::of(&[0; 8]),
-            blocks: vec![Block::default()],
+            blocks,
             guards: Vec::new(),
             handlers: self.tables.handlers,
             event: 0,

@@ -53,9 +53,8 @@ impl Emitter<'_> {
 
     /// Returns the opcodes of the last three instructions that can be removed; `return` stands for none.
     pub(super) fn recent(&self) -> [Op; 3] {
-        let mut last = self.frame.recent.iter().rev().map(|recent| recent.op);
         let mut ops = [Op::Return; 3];
-        ops.iter_mut().rev().zip(&mut last).for_each(|(slot, op)| *slot = op);
+        ops.iter_mut().rev().zip(self.frame.recent.iter().rev()).for_each(|(op, recent)| *op = recent.op);
         ops
     }
 

@@ -50,13 +50,14 @@ impl Emitter<'_> {
         if let Some(path) = self.tables.path_named(name).filter(|path| self.is_path(*path, spec)) {
             return path;
         }
-        let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root, spec.name, name)).collect();
+        let mut roots: SmallVec<[Root; 4]> = SmallVec::new();
+        spec.roots.iter().for_each(|root| roots.push(self.root(root, spec.name, name)));
         self.oversized |= roots.len() > MOST_ROOTS;
         let (cache, steps) = (self.tables.parts.properties.caches, spec.segments.len());
         let head = pack_path(name, cache, &roots, steps, computed(spec));
         let at = self.tables.parts.paths.len();
         self.tables.parts.paths.extend(head);
-        self.tables.parts.paths.extend(roots.into_iter().map(pack_root));
+        self.tables.parts.paths.extend(roots.iter().copied().map(pack_root));
         self.segments(spec);
         self.tables.unique_path(at, name)
     }

@@ -8,6 +8,7 @@ use crate::text::{Source, Span};
 
 impl Emitter<'_> {
     /// Sets the position of the next instructions.
+    #[inline]
     pub fn at(&mut self, source: &Arc<Source>, span: Span) {
         self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }

@@ -6,7 +6,7 @@ use super::chunks::Frame;
 use super::labels::Labels;
 use super::pending::Pending;
 use super::values::Application;
-use crate::bytecode::{Dialect, Program, Spanned};
+use crate::bytecode::{Dialect, Parts, Program, Spanned};
 use crate::compiler::fold::Fold;
 use crate::compiler::tables::{Tables, index};
 use crate::diagnostics::Result;
@@ -96,16 +96,11 @@ impl<'f> Emitter<'f> {
 
     /// Fails once the code or a table exceeds the limit. Cheap enough to call often.
     pub fn check_size(&self) -> Result<()> {
-        let (parts, limit) = (&self.tables.parts, self.limit.min(OPERAND as usize));
-        let fits = |records: &Vec<u32>| records.len() <= limit;
-        let all = fits(&parts.words)
-            && fits(&parts.paths)
-            && fits(&parts.sites)
-            && fits(&parts.keys)
-            && fits(&parts.scopes)
-            && fits(&parts.failures)
-            && parts.strings.len() <= limit;
-        if all && !self.oversized { Ok(()) } else { Err(Limit::CodeWords.error(self.limit as u64)) }
+        let Parts { words, paths, sites, keys, scopes, failures, strings, .. } = &self.tables.parts;
+        let records = words.len().max(paths.len()).max(sites.len()).max(keys.len());
+        let largest = records.max(scopes.len()).max(failures.len()).max(strings.len());
+        let fits = largest <= self.limit.min(OPERAND as usize) && !self.oversized;
+        if fits { Ok(()) } else { Err(Limit::CodeWords.error(self.limit as u64)) }
     }
 
     /// Returns the number of emitted words, for limits on inlining.

@@ -5,13 +5,13 @@ use crate::bytecode::ImportKind;
 use crate::dialect::hcl::argument_gate::invoke;
 use crate::dialect::hcl::test_support::{with_cx, with_limits};
 use crate::dialect::hcl::values::{conforms, type_of};
-use crate::function::{Builtin, Cx, Fault, Outcome, Params, Positional, Registry, ResultType};
+use crate::function::{Builtin, Cx, Fault, Function, Outcome, Params, Positional, Registry, ResultType};
 use crate::limits::Limits;
 use crate::value::{Type, Value};
 
 /// All functions of both libraries, except those that inspect notes.
 fn functions() -> Vec<(Builtin, Positional)> {
-    let by_place = |builtin: &std::sync::Arc<Builtin>| match &builtin.params {
+    let by_place = |builtin: &Function| match &builtin.params {
         Params::Positional(params) => Some((Builtin::clone(builtin), params.clone())),
         _ => None,
     };

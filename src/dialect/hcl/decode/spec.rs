@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::decoder::Decoder;
 use crate::dialect::hcl::argument_gate::{invoke, reason};
@@ -11,7 +10,7 @@ use crate::dialect::hcl::body::{
     mistyped, visit_dynamic,
 };
 use crate::dialect::hcl::values::{type_of, without_optional};
-use crate::function::Builtin;
+use crate::function::Function;
 use crate::text::Span;
 use crate::value::{Attribute, Refinement, Type, Value};
 
@@ -129,7 +128,7 @@ pub enum Transform<'r> {
     /// A constant value.
     Value(Value<'r>),
     /// The result of a function of one argument.
-    Function(Arc<Builtin>),
+    Function(Function),
 }
 
 /// A validation of a value. Diagnostics without a location get that of the value.

@@ -223,8 +223,8 @@ fn in_order<'a>(builtin: &Builtin, call: &'a Call<'a>) -> SmallVec<[&'a Arg<'a>;
         let literal = matches!(kind, ExprKind::Str(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_));
         literal && arg.value.filters.is_empty() && !arg.value.negated
     };
-    let known = args.iter().all(|arg| parameter(builtin, arg.name.text).is_some());
-    if known && args.iter().filter(|arg| !is_literal(arg)).count() <= 1 {
+    let known = |args: &[&Arg<'_>]| args.iter().all(|arg| parameter(builtin, arg.name.text).is_some());
+    if args.len() > 1 && known(&args) && args.iter().filter(|arg| !is_literal(arg)).count() <= 1 {
         args.sort_by_key(|arg| parameter(builtin, arg.name.text));
     }
     args

@@ -153,17 +153,20 @@ impl<'a> Lower<'_, 'a> {
     /// Returns the steps of a path.
     pub(super) fn steps(path: &Path<'a>) -> SmallVec<[SegmentSpec<'a>; 4]> {
         let steps = path.segments.iter().filter(|step| !matches!(step, Segment::Key(name) if name.text.is_empty()));
-        let spec = |step: &Segment<'a>| match step {
-            Segment::Key(name) | Segment::Negative(name) => SegmentSpec::Attr(name.text, name.span),
-            Segment::Lookup(path) => SegmentSpec::Index(path.span),
-        };
-        steps.take(SEGMENTS).map(spec).collect()
+        let mut specs = SmallVec::new();
+        for step in steps.take(SEGMENTS) {
+            specs.push(match step {
+                Segment::Key(name) | Segment::Negative(name) => SegmentSpec::Attr(name.text, name.span),
+                Segment::Lookup(path) => SegmentSpec::Index(path.span),
+            });
+        }
+        specs
     }
 
     /// Returns `true` if a path is longer than the tables can hold.
     pub(super) fn too_long(path: &Path<'_>) -> bool {
-        let lookups = path.segments.iter().filter(|step| matches!(step, Segment::Lookup(_))).count();
-        path.segments.len() > SEGMENTS || lookups > INDEXES
+        let lookups = || path.segments.iter().filter(|step| matches!(step, Segment::Lookup(_))).count();
+        path.segments.len() > INDEXES && (path.segments.len() > SEGMENTS || lookups() > INDEXES)
     }
 
     /// Returns the scope visible to a chunk called from here: every name with its root, innermost first.

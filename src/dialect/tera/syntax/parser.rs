@@ -51,7 +51,7 @@ pub fn parse<'a>(
 }
 
 /// A high estimate of the tokens per node of the main body.
-const TOKENS_OF_NODE: usize = 4;
+const TOKENS_OF_NODE: usize = 3;
 
 fn read<'a>(arena: &'a Bump, text: &'a str, limits: &Limits) -> Result<Template<'a>, Vec<Box<SyntaxError>>> {
     let LexedSource { mut tokens, mut errors, broken } = lex(text, limits);
@@ -121,4 +121,37 @@ mod grammar {
         "/tera.rs"
     );
     pub use inner::TemplateParser;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_alone_in_a_tag_is_the_path_of_any_other_tag() {
+        let arena = Bump::new();
+        let parsed = |text: &str| {
+            let (tree, errors) = parse(&arena, &Source::new("t", text), &Limits::default());
+            assert!(errors.is_empty(), "{text}: {errors:?}");
+            tree.unwrap().body
+        };
+        let paths = ["a", "a.b.c", "a[0]", "a['x y'].b", "a[b.c[d]][-1]", "or.in", "super", "true", "loop.index"];
+        for path in paths {
+            for (space, end) in [(" ", "}}"), ("", "}}"), ("\n\t", "-}}")] {
+                let [Node::Text(_), Node::Emit(alone), Node::Text(after)] =
+                    parsed(&format!("x{{{{    {path}{space}{end}y"))
+                else {
+                    panic!("{path}")
+                };
+                let [_, Node::If { branches: [branch], .. }] = parsed(&format!("x{{% if {path} %}}y{{% endif %}}"))
+                else {
+                    panic!("{path}")
+                };
+                assert_eq!(format!("{alone:?}"), format!("{:?}", branch.condition), "{path}");
+                assert_eq!(after.text, "y");
+            }
+        }
+        let trimmed = parsed("x \n{{- a -}} \n y");
+        assert!(matches!(trimmed, [Node::Text(x), Node::Emit(_), Node::Text(y)] if x.text == "x" && y.text == "y"));
+    }
 }

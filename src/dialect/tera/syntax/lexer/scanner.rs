@@ -148,9 +148,21 @@ impl<'s> Scanner<'s, '_> {
                 self.at = self.tag.at;
                 self.blocks.super_tag(start..self.at);
             }
-            Ok(right) => self.sound(Tag::Content(Token::Emit), Trim { left, right }),
+            Ok(right) => match self.tag.tokens.as_slice() {
+                [_, (from, Token::Path(path), to)] => {
+                    self.path_tag((*from, Token::EmitPath(path), *to), Trim { left, right })
+                }
+                _ => self.sound(Tag::Content(Token::Emit), Trim { left, right }),
+            },
             Err(error) => self.broken(None, error),
         }
+    }
+
+    /// Continues after `{{ path }}`, the most frequent tag. The grammar reads it as one token.
+    fn path_tag(&mut self, path: Spanned<'s>, trim: Trim) {
+        self.at = self.tag.at;
+        self.blocks.whole(trim);
+        self.blocks.tokens.push(path);
     }
 
     /// `{% … %}`

@@ -44,6 +44,9 @@ pub(super) enum Bracket {
     List,
 }
 
+/// The usual maximum number of tokens of a tag.
+const TOKENS: usize = 16;
+
 /// The lexer of one tag, starting after its name.
 #[derive(Debug)]
 pub(super) struct TagLexer<'s> {
@@ -63,7 +66,7 @@ pub(super) struct TagLexer<'s> {
 
 impl<'s> TagLexer<'s> {
     pub fn new(source: &'s str) -> Self {
-        let (open, next_call, tokens) = (Vec::new(), Bracket::Call, Vec::new());
+        let (open, next_call, tokens) = (Vec::with_capacity(8), Bracket::Call, Vec::with_capacity(TOKENS));
         Self { source, start: 0, at: 0, end: 0, closing: End::Value, depth: 0, open, next_call, tokens }
     }
 
@@ -77,6 +80,10 @@ impl<'s> TagLexer<'s> {
 
     /// Returns `true` if the tag just lexed contains `super()` and nothing else.
     pub fn is_super(&self) -> bool {
+        // The head, a name and two parentheses.
+        if self.tokens.len() != 4 {
+            return false;
+        }
         let inside = bytes::skip_space(self.source.get(self.start..self.end).unwrap_or(""));
         inside.strip_prefix("super()").is_some_and(|rest| bytes::skip_space(rest).is_empty())
     }
@@ -106,6 +113,7 @@ impl<'s> TagLexer<'s> {
     }
 
     /// Returns the next raw token after white space, and its text.
+    #[inline(always)]
     pub(super) fn peek(&mut self) -> Lexed<(Token<'s>, &'s str)> {
         self.at = bytes::behind_space(self.source, self.at);
         let mut lexer = Token::lexer(self.rest());
@@ -116,12 +124,14 @@ impl<'s> TagLexer<'s> {
         }
     }
 
+    #[cold]
     fn unclosed(&self) -> Box<SyntaxError> {
         let span = Span::of(self.source.len()..self.source.len());
         let message = format!("the file ends inside a tag: `{}` is missing", self.closing.mark());
         SyntaxError::unterminated(span, message, format!("add `{}`", self.closing.mark()))
     }
 
+    #[cold]
     fn bad_character(&self) -> Box<SyntaxError> {
         let first = self.rest().chars().next().unwrap_or(' ');
         let span = Span::of(self.at..self.at + first.len_utf8());

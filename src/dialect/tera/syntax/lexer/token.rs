@@ -30,6 +30,8 @@ pub enum Token<'s> {
     Continue,
     /// `{{`
     Emit,
+    /// The path in a `{{ path }}` that contains nothing else.
+    EmitPath(&'s str),
     /// `{% if`
     If,
     /// `{% elif`
