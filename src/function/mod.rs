@@ -41,6 +41,7 @@ mod files;
 mod gate;
 mod host;
 mod json;
+mod linked;
 mod notes;
 #[doc(hidden)]
 pub mod overloads;
@@ -69,6 +70,9 @@ pub(crate) use gate::excerpt;
 #[doc(hidden)]
 pub use gate::{check_in_order, with_arranged};
 pub use host::{HostArgs, HostError, IntoHostResult};
+pub(crate) use linked::Direct;
+#[doc(hidden)]
+pub use linked::{Link, Linked};
 #[doc(hidden)]
 pub use notes::{Note, Noted, Notes, Subject};
 #[doc(hidden)]
@@ -78,7 +82,7 @@ pub(crate) use patterns::{Pattern, Refusal};
 #[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
-pub use registry::{Linked, Registry};
+pub use registry::Registry;
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
 #[doc(hidden)]

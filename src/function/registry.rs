@@ -8,6 +8,7 @@ use super::body::Body;
 use super::context::Cx;
 use super::errors::Outcome;
 use super::host::{HostArgs, IntoHostResult};
+use super::linked::{Link, Linked};
 use super::positional::Positional;
 use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
@@ -23,9 +24,6 @@ type OfKind = BTreeMap<Cow<'static, str>, Arc<Builtin>>;
 pub struct Registry {
     functions: Arc<BTreeMap<ImportKind, OfKind>>,
 }
-
-/// The functions of a program, in the order of its imports.
-pub type Linked = Box<[Arc<Builtin>]>;
 
 impl Registry {
     /// Creates a registry of these tables.
@@ -137,7 +135,7 @@ impl Registry {
                 ImportKind::Template => Arc::new(template(import.name)?),
                 kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
             };
-            Self::fits(found, import)
+            Self::fits(found, import).map(Link::new)
         };
         imports.map(found).collect()
     }
