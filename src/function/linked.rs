@@ -74,3 +74,52 @@ impl Deref for Link {
         &self.builtin
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::ImportKind;
+    use crate::function::{Capabilities, Default, Param, check_in_order};
+    use crate::value::Arena;
+
+    const TYPES: [Type; 8] =
+        [Type::Any, Type::Bool, Type::Int, Type::Size, Type::Number, Type::Str, Type::List, Type::Map];
+
+    fn link(params: &'static [Param], needs: Capabilities<'static>) -> Link {
+        let body = Body::Native(|_, given| Ok(given.first().copied().unwrap_or_default()));
+        Link::new(Arc::new(Builtin::declared(ImportKind::Filter, "f", Params::Named(params), body, needs, "", &[])))
+    }
+
+    #[test]
+    fn arguments_are_accepted_if_the_gate_lets_them_pass() {
+        let arena = Arena::new();
+        let numbers = [Value::Int(-1), Value::Int(0), Value::Uint(u64::MAX), Value::Float(-0.5)];
+        let others =
+            [Value::Null, Value::Undefined, Value::Bool(true), arena.text("a"), arena.list(&[]), arena.map(&[])];
+        for ty in TYPES {
+            let params: &'static [Param] = Box::leak(Box::new([
+                Param { name: "x", ty: Type::Any, default: Default::Required },
+                Param { name: "y", ty, default: Default::Required },
+            ]));
+            let link = link(params, Capabilities::NONE);
+            for value in numbers.into_iter().chain(others) {
+                let given = [Value::Undefined, value];
+                for known in 0..4 {
+                    let gate = Gate::new(&[0, 1], Some(2), known);
+                    let passes = check_in_order(&link, params, gate, &given).is_ok();
+                    assert_eq!(link.accepts(gate, &given), passes, "{ty:?} {value:?} {known}");
+                }
+                assert!(!link.accepts(Gate::new(&[1, 0], Some(2), 3), &given));
+                assert!(!link.accepts(Gate::new(&[0, 1], Some(2), 0), &given[..1]));
+            }
+        }
+    }
+
+    #[test]
+    fn only_functions_without_other_checks_are_called_directly() {
+        static FEW_ANY: [Param; FEW + 1] = [Param { name: "x", ty: Type::Any, default: Default::Required }; FEW + 1];
+        assert!(matches!(link(&FEW_ANY[..FEW], Capabilities::NONE).direct(), Direct::Native(_)));
+        assert!(matches!(link(&FEW_ANY, Capabilities::NONE).direct(), Direct::No));
+        assert!(matches!(link(&FEW_ANY[..1], Capabilities::CLOCK).direct(), Direct::No));
+    }
+}

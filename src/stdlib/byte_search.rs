@@ -33,6 +33,17 @@ pub(crate) const fn first_place(bits: u64) -> usize {
     bits.trailing_zeros() as usize / WORD
 }
 
+/// Returns the bytes from `start` on, fewer than a word has, with zeros behind them.
+#[inline]
+pub(crate) fn last_word(bytes: &[u8], start: usize) -> u64 {
+    let rest = bytes.get(start..).unwrap_or(&[]);
+    match bytes.last_chunk() {
+        // The bytes before the rest are shifted out.
+        Some(last) => u64::from_le_bytes(*last).checked_shr(u64::BITS - 8 * rest.len() as u32).unwrap_or(0),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
 /// Returns the high bit of each byte of `word` that is `byte`.
 #[inline(always)]
 const fn matches(word: u64, byte: u8) -> u64 {
@@ -63,15 +74,8 @@ impl Places<'_> {
             self.next += WORD;
             return true;
         }
-        // The bytes before the rest are shifted out.
-        let bits = u64::BITS - 8 * rest.len() as u32;
-        let found = match self.bytes.last_chunk() {
-            Some(last) => matches(u64::from_le_bytes(*last), self.byte),
-            None => {
-                matches(rest.iter().fold(0, |word, byte| word >> 8 | u64::from(*byte) << (u64::BITS - 8)), self.byte)
-            }
-        };
-        self.found = found.checked_shr(bits).unwrap_or(0);
+        let inside = (1_u64 << (8 * rest.len())) - 1;
+        self.found = matches(last_word(self.bytes, self.next), self.byte) & inside;
         (self.at, self.next) = (self.next, self.bytes.len());
         !rest.is_empty()
     }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
 use crate::stdlib::base64::{base64, base64_len};
-use crate::stdlib::byte_search::{WORD, all, first_below, first_place};
+use crate::stdlib::byte_search::{WORD, all, first_below, first_place, last_word};
 
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -316,14 +316,14 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
     #[inline(never)]
     fn string(&mut self, text: &str, out: &mut impl Sink) -> Result<(), E> {
         out.push_str("\"");
-        let mut rest = text;
+        let mut start = 0;
         loop {
-            let (clean, behind) = rest.split_at(clean_len(rest.as_bytes()));
-            self.ask(out.len() + clean.len())?;
-            out.push_str(clean);
-            let Some((byte, behind)) = behind.split_at_checked(1) else { break };
-            byte.bytes().for_each(|byte| out.push_str(escaped(byte)));
-            rest = behind;
+            let end = clean_end(text.as_bytes(), start);
+            self.ask(out.len() + end - start)?;
+            out.push_str(text.get(start..end).unwrap_or(""));
+            let Some(byte) = text.as_bytes().get(end) else { break };
+            out.push_str(escaped(*byte));
+            start = end + 1;
         }
         self.ask(out.len() + 1)
     }
@@ -380,37 +380,27 @@ const fn is_clean(byte: u8) -> bool {
 /// Bytes that are looked at together. Compiles to vector instructions.
 const TOGETHER: usize = 32;
 
-/// Returns the number of bytes before the first that is escaped.
+/// Returns the place of the first byte from `start` on that is escaped, or the length.
 #[inline]
-fn clean_len(bytes: &[u8]) -> usize {
-    let (blocks, _) = bytes.as_chunks::<TOGETHER>();
-    let is_clean_block = |block: &&[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
-    let clean = TOGETHER * blocks.iter().take_while(is_clean_block).count();
-    clean + short_clean_len(bytes.get(clean..).unwrap_or(&[]))
-}
-
-/// Returns the number of bytes before the first that is escaped, which is near. Looks at a word at a time.
-#[inline]
-fn short_clean_len(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<WORD>();
-    for (nth, word) in words.iter().enumerate() {
-        let clean = first_escaped(*word);
+fn clean_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    let is_clean_block = |block: &[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
+    while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(is_clean_block) {
+        at += TOGETHER;
+    }
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let clean = first_escaped(u64::from_le_bytes(*word));
         if clean < WORD {
-            return WORD * nth + clean;
+            return at + clean;
         }
+        at += WORD;
     }
-    match bytes.last_chunk::<WORD>() {
-        // Its first bytes are known to be clean.
-        Some(last) if !rest.is_empty() => bytes.len() - WORD + first_escaped(*last),
-        Some(_) => bytes.len(),
-        None => rest.iter().position(|byte| !is_clean(*byte)).unwrap_or(rest.len()),
-    }
+    at + first_escaped(last_word(bytes, at))
 }
 
 /// Returns the place of the first byte of a word that is escaped, [`WORD`] if there is none.
 #[inline(always)]
-fn first_escaped(word: [u8; WORD]) -> usize {
-    let word = u64::from_le_bytes(word);
+fn first_escaped(word: u64) -> usize {
     let (quotes, backslashes) = (first_below(word ^ all(b'"'), 1), first_below(word ^ all(b'\\'), 1));
     first_place(first_below(word, 0x20) | quotes | backslashes)
 }
