@@ -203,8 +203,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.texts.get(id as usize).map_or(Value::Undefined, Value::Str)
     }
 
-    /// Pushes a string constant. A value that is made here is moved in two halves: moving it as a whole right after that
-    /// would wait for both.
+    /// Pushes a string constant. Each arm pushes its own value: a value that is stored in two halves and loaded as a whole
+    /// right after stalls the processor.
     #[inline(always)]
     pub(super) fn push_string(&mut self, id: u32) {
         match self.texts.get(id as usize) {

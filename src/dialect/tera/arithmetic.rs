@@ -85,7 +85,7 @@ fn common_floats<'v>(op: BinaryOp, a: f64, b: f64) -> Option<Value<'v>> {
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
-        _ => return compare_common(op, a, b).map(Value::Bool),
+        _ => return compare(op, a, b).map(Value::Bool),
     };
     let whole = result as i64;
     if op == BinaryOp::Div && whole as f64 == result && result.abs() < WHOLE {
@@ -94,8 +94,9 @@ fn common_floats<'v>(op: BinaryOp, a: f64, b: f64) -> Option<Value<'v>> {
     (result.is_finite() && (op != BinaryOp::Div || result.abs() < WHOLE)).then_some(Value::Float(result))
 }
 
+/// Compares two numbers. `None` for other operators, and if one of the numbers is NaN.
 #[inline(always)]
-fn compare_common(op: BinaryOp, a: f64, b: f64) -> Option<bool> {
+pub(super) fn compare(op: BinaryOp, a: f64, b: f64) -> Option<bool> {
     let holds = match op {
         BinaryOp::Eq => a == b,
         BinaryOp::Ne => a != b,
