@@ -236,12 +236,6 @@ impl Gate {
         self.0 & Self::IN_ORDER != 0
     }
 
-    /// Returns `true` if the type of an argument is checked.
-    #[inline(always)]
-    pub fn checks_any(self) -> bool {
-        self.0 & !Self::IN_ORDER != 0
-    }
-
     /// Returns the parameters whose arguments are checked, of arguments in order.
     #[inline]
     pub fn checked(self) -> impl Iterator<Item = usize> {

@@ -42,6 +42,7 @@ mod files;
 mod gate;
 mod host;
 mod json;
+mod linked;
 mod notes;
 #[doc(hidden)]
 pub mod overloads;
@@ -70,6 +71,9 @@ pub(crate) use gate::excerpt;
 #[doc(hidden)]
 pub use gate::{check_in_order, with_arranged};
 pub use host::{HostArgs, HostError, IntoHostResult};
+pub(crate) use linked::Direct;
+#[doc(hidden)]
+pub use linked::{Link, Linked};
 #[doc(hidden)]
 pub use notes::{Note, Noted, Notes, Subject};
 #[doc(hidden)]
@@ -79,7 +83,7 @@ pub(crate) use patterns::{Pattern, Refusal};
 #[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
-pub use registry::{Function, Linked, Registry};
+pub use registry::{Function, Registry};
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use super::body::Body;
 use super::context::Cx;
 use super::errors::Outcome;
 use super::host::{HostArgs, IntoHostResult};
+use super::linked::{Link, Linked};
 use super::positional::Positional;
 use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
@@ -47,9 +48,6 @@ type OfKind = IndexMap<Cow<'static, str>, Function, DefaultHashBuilder>;
 pub struct Registry {
     functions: Arc<[OfKind; ImportKind::COUNT]>,
 }
-
-/// The functions of a program, in the order of its imports.
-pub type Linked = Box<[Function]>;
 
 impl Registry {
     /// Creates a registry of these tables.
@@ -167,7 +165,7 @@ impl Registry {
                 ImportKind::Template => Function::Own(Arc::new(template(import.name)?)),
                 kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
             };
-            Self::fits(found, import)
+            Self::fits(found, import).map(Link::new)
         };
         imports.map(found).collect()
     }

@@ -34,15 +34,20 @@ impl Type {
     /// Returns `true` if `value` has this type.
     #[inline]
     pub fn admits(self, value: &Value<'_>) -> bool {
+        self.tags() & tag(value) != 0 && (self != Type::Size || !matches!(value, Value::Int(..0)))
+    }
+
+    /// Returns the tags of the values of this type. Comparing tags needs no branches.
+    #[inline]
+    const fn tags(self) -> u8 {
         match self {
-            Type::Any => true,
-            Type::Bool => matches!(value, Value::Bool(_)),
-            Type::Int => matches!(value, Value::Int(_) | Value::Uint(_)),
-            Type::Size => matches!(value, Value::Int(0..) | Value::Uint(_)),
-            Type::Number => value.as_f64().is_some(),
-            Type::Str => matches!(value, Value::Str(_)),
-            Type::List => matches!(value, Value::List(_)),
-            Type::Map => matches!(value, Value::Map(_)),
+            Type::Any => !0,
+            Type::Bool => BOOL,
+            Type::Int | Type::Size => INT,
+            Type::Number => INT | FLOAT,
+            Type::Str => STR,
+            Type::List => LIST,
+            Type::Map => MAP,
         }
     }
 
@@ -58,6 +63,28 @@ impl Type {
             Type::List => "a list",
             Type::Map => "a map",
         }
+    }
+}
+
+const INT: u8 = 1;
+const FLOAT: u8 = 1 << 1;
+const BOOL: u8 = 1 << 2;
+const STR: u8 = 1 << 3;
+const LIST: u8 = 1 << 4;
+const MAP: u8 = 1 << 5;
+const OTHER: u8 = 1 << 6;
+
+/// Returns the tag of a value, one bit.
+#[inline]
+const fn tag(value: &Value<'_>) -> u8 {
+    match value {
+        Value::Int(_) | Value::Uint(_) => INT,
+        Value::Float(_) => FLOAT,
+        Value::Bool(_) => BOOL,
+        Value::Str(_) => STR,
+        Value::List(_) => LIST,
+        Value::Map(_) => MAP,
+        Value::Undefined | Value::Null | Value::Extended(_) => OTHER,
     }
 }
 

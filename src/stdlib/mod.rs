@@ -13,6 +13,7 @@
 //! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
 //! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
 //! | `csv`, `rsa` | CSV; RSA decryption |
+//! | `byte_search` | searches for bytes in short texts |
 //! | `bounded_text` | text with a maximum size |
 //!
 //! Invariants: nothing here panics, whatever the input. Everything runs in time linear in its input and output. Whatever
@@ -23,6 +24,7 @@ pub(crate) mod attribute_path;
 pub(crate) mod base64;
 pub(crate) mod bignum;
 pub(crate) mod bounded_text;
+pub(crate) mod byte_search;
 #[cfg(feature = "hcl")]
 pub(crate) mod charsets;
 #[cfg(any(feature = "tera", feature = "cel"))]

@@ -126,14 +126,16 @@ impl Rounding {
 ///
 /// `round(2.45, Rounding::Common, 1)` is 2.5, `round(-2.5, Rounding::Common, 0)` is -3.
 pub(crate) fn round(number: f64, method: Rounding, precision: i32) -> f64 {
-    let scale = if precision == 0 { 1.0 } else { 10.0_f64.powi(precision) };
-    let scaled = scale * number;
-    let rounded = match method {
-        Rounding::Common => scaled.round(),
-        Rounding::Ceil => scaled.ceil(),
-        Rounding::Floor => scaled.floor(),
+    let whole = |number: f64| match method {
+        Rounding::Common => number.round(),
+        Rounding::Ceil => number.ceil(),
+        Rounding::Floor => number.floor(),
     };
-    rounded / scale
+    if precision == 0 {
+        return whole(number);
+    }
+    let scale = 10.0_f64.powi(precision);
+    whole(scale * number) / scale
 }
 
 /// Computes `base` to the power of `exponent` by squaring, with the rounding errors of the reference. NaN for a negative

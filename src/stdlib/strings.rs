@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::byte_search::{self, places};
 pub(crate) use super::letter_case::*;
 
 /// Maximum growth of a slug per byte of text, for the longest transliteration. A test checks it.
@@ -56,7 +57,7 @@ fn is_cluster(c: char) -> bool {
 /// Counts the non-overlapping occurrences of `from`. The empty text occurs before each character and at the end.
 pub(crate) fn occurrences(text: &str, from: &str) -> usize {
     match from.as_bytes() {
-        [byte] => memchr::memchr_iter(*byte, text.as_bytes()).count(),
+        [byte] => byte_search::count(text.as_bytes(), *byte),
         _ => text.matches(from).count(),
     }
 }
@@ -80,7 +81,7 @@ pub(crate) fn replace_into(text: &str, from: &str, to: &str, mut push: impl FnMu
         rest = at + from.len();
     };
     match from.as_bytes() {
-        [byte] => memchr::memchr_iter(*byte, text.as_bytes()).for_each(&mut cut),
+        [byte] => places(text.as_bytes(), *byte).for_each(&mut cut),
         _ => text.match_indices(from).for_each(|(at, _)| cut(at)),
     }
     push(text.get(rest..).unwrap_or(""));
@@ -103,32 +104,43 @@ pub(crate) fn push_replaced(text: &str, from: &str, to: &str, found: usize, out:
 
 /// Appends `text` with an ASCII byte replaced by at most [`WIDE`] bytes.
 fn push_replaced_bytes(text: &str, from: u8, to: &str, out: &mut String) {
-    let mut wide = [0; WIDE];
-    wide.iter_mut().zip(to.bytes()).for_each(|(place, byte)| *place = byte);
-    let (mut replaced, mut rest) = ([0; PARTS + WIDE], text);
+    match to.as_bytes() {
+        [to] => in_parts(text, [0; PART], out, |part, replaced| same_len_part(part, from, *to, replaced)),
+        bytes => {
+            let mut wide = [0; WIDE];
+            wide.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+            let to = (u64::from_le_bytes(wide), bytes.len());
+            in_parts(text, [0; PARTS + WIDE], out, |part, replaced| wide_part(part, from, to, replaced));
+        }
+    }
+}
+
+/// Appends each part of `text` as `replace` writes it into the space. It returns the length.
+#[inline(always)]
+fn in_parts<const N: usize>(
+    text: &str,
+    mut space: [u8; N],
+    out: &mut String,
+    replace: impl Fn(&str, &mut [u8; N]) -> usize,
+) {
+    let mut rest = text;
     while !rest.is_empty() {
         let (part, behind) = rest.split_at(prefix(rest, PART).len());
-        let len = match to.len() {
-            0 | 1 => narrow_part(part, from, to.bytes().next(), &mut replaced),
-            len => wide_part(part, from, (u64::from_le_bytes(wide), len), &mut replaced),
-        };
-        out.push_str(replaced.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or(part));
+        let len = replace(part, &mut space);
+        out.push_str(space.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or(part));
         rest = behind;
     }
 }
 
-/// Bytes of the longest text that replaces a part: a power of two.
+/// Bytes of the longest text that replaces a part.
 const PARTS: usize = PART * WIDE;
 
-/// Copies `part` with a byte replaced by at most another one. Returns the length.
-fn narrow_part(part: &str, from: u8, to: Option<u8>, replaced: &mut [u8; PARTS + WIDE]) -> usize {
-    let byte_to = to.unwrap_or(0);
-    part.bytes().fold(0, |len, byte| {
-        let is = byte == from;
-        // The remainder changes nothing, and shows that the place exists.
-        replaced[len % PARTS] = if is { byte_to } else { byte };
-        len + usize::from(to.is_some() | !is)
-    })
+/// Copies `part` with a byte replaced by another one. Returns the length. Compiles to vector instructions.
+#[inline(always)]
+fn same_len_part(part: &str, from: u8, to: u8, replaced: &mut [u8; PART]) -> usize {
+    let bytes = replaced.iter_mut().zip(part.bytes());
+    bytes.for_each(|(place, byte)| *place = if byte == from { to } else { byte });
+    part.len()
 }
 
 /// Copies `part` with a byte replaced by the first bytes of a number. Returns the length.
@@ -150,32 +162,33 @@ pub(crate) fn control_escapes(text: &str) -> String {
 
 /// Appends `text` with line breaks as `<br>`.
 pub(crate) fn line_breaks_to_br(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some((line, after)) = split_line(rest) {
-        out.push_str(line);
+    let mut start = 0;
+    for end in places(text.as_bytes(), b'\n') {
+        out.push_str(line(text, start, end));
         out.push_str("<br>");
-        rest = after;
+        start = end + 1;
     }
-    out.push_str(rest);
+    out.push_str(text.get(start..).unwrap_or(""));
 }
 
-/// Splits `text` at its first line break.
-fn split_line(text: &str) -> Option<(&str, &str)> {
-    let at = memchr::memchr(b'\n', text.as_bytes())?;
-    let line = text.get(..at)?;
-    let carriage_return = usize::from(line.as_bytes().last() == Some(&b'\r'));
-    Some((line.get(..at - carriage_return)?, text.get(at + 1..)?))
+/// Returns the line from `start` to the newline at `end`.
+fn line(text: &str, start: usize, end: usize) -> &str {
+    let line = text.get(start..end).unwrap_or("");
+    line.strip_suffix('\r').unwrap_or(line)
 }
 
 /// Returns the lines of `text`, without their ends.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || match split_line(rest) {
-        Some((line, after)) => {
-            rest = after;
-            Some(line)
-        }
-        None => Some(std::mem::take(&mut rest)).filter(|last| !last.is_empty()),
+    let (mut ends, mut start) = (places(text.as_bytes(), b'\n'), 0);
+    std::iter::from_fn(move || {
+        let line = match ends.next() {
+            Some(end) => Some((line(text, start, end), end + 1)),
+            None => text.get(start..).filter(|last| !last.is_empty()).map(|last| (last, text.len())),
+        };
+        line.map(|(line, behind)| {
+            start = behind;
+            line
+        })
     })
 }
 

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
 use crate::stdlib::base64::{base64, base64_len};
+use crate::stdlib::byte_search::{WORD, all, first_below, first_place, last_word};
 
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +26,7 @@ pub fn write_json<E>(
     grow: &mut impl FnMut(usize) -> Result<usize, E>,
 ) -> Result<(), E> {
     match value {
-        Value::Str(text) if is_plain(text) => {
-            grow(out.len() + text.as_str().len())?;
-            out.extend(["\"", text.as_str(), "\""]);
-            return grow(out.len()).map(drop);
-        }
+        Value::Str(text) => return write_text(text, out, grow),
         Value::Int(n) => {
             out.push_str(itoa::Buffer::new().format(n));
             return grow(out.len()).map(drop);
@@ -37,7 +34,23 @@ pub fn write_json<E>(
         _ => {}
     }
     let pretty = style == JsonStyle::Pretty;
-    Buffer::append(out, |out| Json { pretty, named: false, out, grow, fence: 0, duplicate: None }.tree(Sorted(value)))
+    Buffer::append(out, |out| {
+        let fence = Fence { grow, at: 0 };
+        Json { pretty, named: false, out, fence, duplicate: None }.tree(Sorted(value))
+    })
+}
+
+/// Appends a text like [`write_json`], without a buffer: it is known to be UTF-8.
+fn write_text<E>(text: &Text<'_>, out: &mut String, grow: &mut impl FnMut(usize) -> Result<usize, E>) -> Result<(), E> {
+    if is_plain(text) {
+        grow(out.len() + text.as_str().len())?;
+        out.push('"');
+        out.push_str(text.as_str());
+    } else {
+        Fence { grow: &mut *grow, at: 0 }.string(text.as_str(), out)?;
+    }
+    out.push('"');
+    grow(out.len()).map(drop)
 }
 
 /// A JSON writer.
@@ -46,9 +59,7 @@ pub(super) struct Json<'a, G> {
     /// `true` if non-finite floats are written by name, otherwise as null.
     named: bool,
     out: &'a mut Buffer,
-    grow: &'a mut G,
-    /// The length up to which `grow` need not be asked.
-    fence: usize,
+    fence: Fence<'a, G>,
     /// A key that is duplicated in a map.
     duplicate: Option<String>,
 }
@@ -66,7 +77,7 @@ type Stack<'t, T> = SmallVec<[Open<'t, T>; 4]>;
 impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Returns a writer of documents.
     pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { pretty, named: true, out, grow, fence: 0, duplicate: None }
+        Self { pretty, named: true, out, fence: Fence { grow, at: 0 }, duplicate: None }
     }
 
     /// Appends a document and a newline. Returns a key that is duplicated in a map, if any.
@@ -96,7 +107,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             }
         }
         self.out.take_back(1);
-        (self.grow)(self.out.len()).map(drop)
+        (self.fence.grow)(self.out.len()).map(drop)
     }
 
     /// Appends the first bracket of a list or map and opens its content, or appends all of an empty one.
@@ -247,21 +258,8 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         Ok(())
     }
 
-    /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
-    /// asked before each piece, so that an oversized text is refused before it is written.
-    #[inline(never)]
     fn string(&mut self, text: &str) -> Result<(), E> {
-        self.out.push(b'"');
-        let mut rest = text;
-        loop {
-            let (clean, behind) = rest.split_at(clean_len(rest.as_bytes()));
-            self.ask(self.out.len() + clean.len())?;
-            self.out.push_str(clean);
-            let Some((byte, behind)) = behind.split_at_checked(1) else { break };
-            byte.bytes().for_each(|byte| escape(byte, self.out));
-            rest = behind;
-        }
-        self.ask(self.out.len() + 1)
+        self.fence.string(text, self.out)
     }
 
     fn quoted(&mut self, text: &str) -> Result<(), E> {
@@ -270,17 +268,9 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         Ok(())
     }
 
-    /// Asks `grow` about a length beyond the fence.
     #[inline(always)]
     fn ask(&mut self, len: usize) -> Result<(), E> {
-        if len > self.fence { self.ask_again(len) } else { Ok(()) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ask_again(&mut self, len: usize) -> Result<(), E> {
-        self.fence = (self.grow)(len)?;
-        Ok(())
+        self.fence.ask(len)
     }
 
     /// Ends a list or map, in the place of the last comma.
@@ -297,6 +287,71 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         if self.pretty {
             self.out.push_line(1 + 2 * level, b"");
         }
+    }
+}
+
+/// The limit on the length of the output.
+struct Fence<'a, G> {
+    grow: &'a mut G,
+    /// The length up to which `grow` need not be asked.
+    at: usize,
+}
+
+impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
+    /// Asks `grow` about a length beyond the fence.
+    #[inline(always)]
+    fn ask(&mut self, len: usize) -> Result<(), E> {
+        if len > self.at { self.ask_again(len) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_again(&mut self, len: usize) -> Result<(), E> {
+        self.at = (self.grow)(len)?;
+        Ok(())
+    }
+
+    /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
+    /// asked before each piece, so that an oversized text is refused before it is written.
+    #[inline(never)]
+    fn string(&mut self, text: &str, out: &mut impl Sink) -> Result<(), E> {
+        out.push_str("\"");
+        let mut start = 0;
+        loop {
+            let end = clean_end(text.as_bytes(), start);
+            self.ask(out.len() + end - start)?;
+            out.push_str(text.get(start..end).unwrap_or(""));
+            let Some(byte) = text.as_bytes().get(end) else { break };
+            out.push_str(escaped(*byte));
+            start = end + 1;
+        }
+        self.ask(out.len() + 1)
+    }
+}
+
+/// Text that grows.
+trait Sink {
+    fn len(&self) -> usize;
+    fn push_str(&mut self, text: &str);
+}
+
+impl Sink for Buffer {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+impl Sink for String {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.push_str(text);
     }
 }
 
@@ -323,33 +378,45 @@ const fn is_clean(byte: u8) -> bool {
 }
 
 /// Bytes that are looked at together. Compiles to vector instructions.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 
-/// Returns the number of bytes before the first that is escaped.
+/// Returns the place of the first byte from `start` on that is escaped, or the length.
 #[inline]
-fn clean_len(bytes: &[u8]) -> usize {
-    let (blocks, _) = bytes.as_chunks::<TOGETHER>();
-    let is_clean_block = |block: &&[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
-    let whole = TOGETHER * blocks.iter().take_while(is_clean_block).count();
-    let rest = bytes.get(whole..).unwrap_or(&[]);
-    whole + rest.iter().position(|byte| !is_clean(*byte)).unwrap_or(rest.len())
+fn clean_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    let is_clean_block = |block: &[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
+    while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(is_clean_block) {
+        at += TOGETHER;
+    }
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let clean = first_escaped(u64::from_le_bytes(*word));
+        if clean < WORD {
+            return at + clean;
+        }
+        at += WORD;
+    }
+    at + first_escaped(last_word(bytes, at))
 }
 
-fn escape(byte: u8, out: &mut Buffer) {
+/// Returns the place of the first byte of a word that is escaped, [`WORD`] if there is none.
+#[inline(always)]
+fn first_escaped(word: u64) -> usize {
+    let (quotes, backslashes) = (first_below(word ^ all(b'"'), 1), first_below(word ^ all(b'\\'), 1));
+    first_place(first_below(word, 0x20) | quotes | backslashes)
+}
+
+/// Returns the escape of a byte.
+const fn escaped(byte: u8) -> &'static str {
+    const CONTROL: [&str; 32] = [
+        "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t", "\\n",
+        "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014",
+        "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e",
+        "\\u001f",
+    ];
     match byte {
-        b'"' => out.push_str("\\\""),
-        b'\\' => out.push_str("\\\\"),
-        b'\n' => out.push_str("\\n"),
-        b'\r' => out.push_str("\\r"),
-        b'\t' => out.push_str("\\t"),
-        0x08 => out.push_str("\\b"),
-        0x0C => out.push_str("\\f"),
-        control => {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            out.push_str("\\u00");
-            out.push(HEX[usize::from(control >> 4)]);
-            out.push(HEX[usize::from(control & 15)]);
-        }
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        control => CONTROL[control as usize % CONTROL.len()],
     }
 }
 

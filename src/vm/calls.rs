@@ -7,7 +7,7 @@ use super::output::Output;
 use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, Gate, ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, Cx, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
+use crate::function::{Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
@@ -28,27 +28,29 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let site = self.program.site(at);
         let (import, count, gate) = (A::at(site, 0), A::at(site, 1) as usize, Gate::of_word(A::at(site, 2)));
         let linked: &'r Linked = self.linked;
-        let Some(builtin) = linked.get(import as usize) else { return Err(self.corrupt()) };
-        // The most common calls. The others are made below.
-        let Params::Named(params) = builtin.params else { return self.call_other::<S, H>(at, next) };
-        if !gate.is_in_order() || !self.cx.capabilities().include(builtin.needs) {
+        let Some(link) = linked.get(import as usize) else { return Err(self.corrupt()) };
+        let given = A::slice(self.values, self.top - count, self.top);
+        // The most common calls. The others, and those that fail, are made below.
+        if !link.accepts(gate, given) {
             return self.call_other::<S, H>(at, next);
         }
-        self.cx.spend(1)?;
-        let given = A::slice(self.values, self.top - count, self.top);
-        if gate.checks_any() {
-            check_in_order(builtin, params, gate, given)?;
+        match link.direct() {
+            Direct::Native(body) => {
+                self.cx.spend(1)?;
+                let value = body(&self.cx, given)?;
+                self.top -= count;
+                self.push(value);
+                Ok(next)
+            }
+            Direct::Text(body) => {
+                self.cx.spend(1)?;
+                let start = self.out.len();
+                let result = self.out.lend(|out| body(&self.cx, given, out))?;
+                self.top -= count;
+                self.finish::<H>(result, start, next)
+            }
+            Direct::No => self.call_other::<S, H>(at, next),
         }
-        if let Body::Native(body) = &builtin.body {
-            let value = body(&self.cx, given)?;
-            self.top -= count;
-            self.push(value);
-            return Ok(next);
-        }
-        let start = self.out.len();
-        let result = run(&self.cx, builtin, given, &mut self.out)?;
-        self.top -= count;
-        self.finish::<H>(result, start, next)
     }
 
     /// Calls the function of a call site in the general way.

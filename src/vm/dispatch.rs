@@ -35,19 +35,21 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 word
             };
             match op {
-                Op::Str => {
-                    let string = self.string(a);
-                    self.push(string);
-                }
-                Op::Num => self.push(self.number(a)),
+                Op::Str => self.push_string(a),
+                Op::Num => self.push_number(a),
                 Op::Int => self.push(Value::Int(signed(a))),
                 Op::Lit => self.push(literal(a)),
                 Op::Pop => drop(self.pop()),
                 Op::LoadPath => match self.quick(a) {
+                    Value::Undefined if self.push_looping(a) => {}
                     Value::Undefined => self.load_slow::<S>(a).map(|value| self.push(value))?,
                     value => self.push(value),
                 },
-                Op::PeekPath => self.find::<S>(a).map(|value| self.push(value))?,
+                Op::PeekPath => match self.quick(a) {
+                    Value::Undefined if self.push_looping(a) => {}
+                    Value::Undefined => self.find_slow::<S>(a).map(|value| self.push(value))?,
+                    value => self.push(value),
+                },
                 Op::EmitPath => {
                     let mode = operand();
                     self.write_path::<S>(a, mode)?;
@@ -140,8 +142,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Fail => return Err(self.failure(a)),
                 Op::Text => self.write_text(a)?,
                 Op::Emit => {
-                    let value = self.pop();
-                    self.write::<S>(value, a)?;
+                    self.top -= 1;
+                    self.write_at::<S>(self.top, a)?;
                 }
                 Op::Capture => self.begin_capture(),
                 Op::EndCapture => self.end_capture()?,
@@ -189,6 +191,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     #[inline]
     fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
+        let (a, b) = (A::borrow(self.values, self.top - 2), A::borrow(self.values, self.top - 1));
+        if let Some(result) = S::common(op, a, b) {
+            self.top -= 2;
+            self.push(result);
+            return Ok(());
+        }
         let (b, a) = (self.pop(), self.pop());
         let result = S::binary(&self.cx, op, a, b)?;
         self.push(result);

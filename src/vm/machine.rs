@@ -203,11 +203,26 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.texts.get(id as usize).map_or(Value::Undefined, Value::Str)
     }
 
-    pub(super) fn number(&self, id: u32) -> Value<'r> {
+    /// Pushes a string constant. Each arm pushes its own value: a value that is stored in two halves and loaded as a whole
+    /// right after stalls the processor.
+    #[inline(always)]
+    pub(super) fn push_string(&mut self, id: u32) {
+        match self.texts.get(id as usize) {
+            Some(text) => self.push(Value::Str(text)),
+            None => {
+                let string = self.first_string(id);
+                self.push(string);
+            }
+        }
+    }
+
+    /// Pushes a number constant.
+    #[inline(always)]
+    pub(super) fn push_number(&mut self, id: u32) {
         match self.program.number(id) {
-            Some(Number::Int(n)) => Value::Int(n),
-            Some(Number::Float(n)) => Value::Float(n),
-            None => Value::Undefined,
+            Some(Number::Int(n)) => self.push(Value::Int(n)),
+            Some(Number::Float(n)) => self.push(Value::Float(n)),
+            None => self.push(Value::Undefined),
         }
     }
 
@@ -235,17 +250,13 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
         let found = !near.is_undefined() && S::writable(near, how);
         let value = if found { near } else { self.load_far::<S>(path, Some(how))? };
-        self.write::<S>(value, mode)
+        write::<S>(&self.cx, &value, mode, &mut self.out)
     }
 
-    /// Writes a value; `mode` is an operand.
+    /// Writes the value at an index; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn write<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
-        match value {
-            Value::Str(text) if EscapeMode::is_verbatim(mode) => self.out.push_text(text),
-            Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
-            _ => S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out),
-        }
+    pub(super) fn write_at<S: Semantics>(&mut self, at: usize, mode: u32) -> Result<()> {
+        write::<S>(&self.cx, A::borrow(self.values, at), mode, &mut self.out)
     }
 
     /// Writes a string constant.
@@ -271,8 +282,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             return Ok(next);
         }
         for at in first..self.top {
-            let value = A::at(self.values, at);
-            if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
+            if let Err(error) = self.write_at::<S>(at, EscapeMode::Piece as u32) {
                 // The error may be absorbed, so the text so far is not output. Its limit is that of memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
@@ -363,6 +373,16 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))
+    }
+}
+
+/// Writes a value; `mode` is an operand.
+#[inline(always)]
+fn write<'v, S: Semantics>(cx: &Cx<'v>, value: &Value<'v>, mode: u32, out: &mut Output<'_>) -> Result<()> {
+    match value {
+        Value::Str(text) if EscapeMode::is_verbatim(mode) => out.push_text(text),
+        Value::Int(n) if mode != EscapeMode::Shell as u32 => out.push_int(*n),
+        value => S::to_text(cx, *value, EscapeMode::of(mode), out),
     }
 }
 

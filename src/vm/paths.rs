@@ -14,17 +14,9 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Finds the value of the path at `at`, or undefined, popping its computed indexes.
-    #[inline(always)]
-    pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
-        match self.quick(at) {
-            Value::Undefined => self.find_slow::<S>(at),
-            value => Ok(value),
-        }
-    }
-
+    /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Machine::quick`].
     #[inline(never)]
-    fn find_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn find_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let near = self.near::<S>(at);
         if !near.is_undefined() {
             return Ok(near);
@@ -99,6 +91,17 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             None if word & QUICK == 0 => Value::Undefined,
             None => self.near_steps::<S>(at, word),
         }
+    }
+
+    /// Pushes the value of the path at `at` if it is a property of a loop. Returns `false` otherwise.
+    #[inline(always)]
+    pub(super) fn push_looping(&mut self, at: u32) -> bool {
+        let Some((level, field)) = looping(A::at(self.program.paths, at as usize)) else { return false };
+        let running = self.loops.len().checked_sub(level as usize + 1).and_then(|at| self.loops.get(at));
+        let Some(running) = running else { return false };
+        let value = running.field(field);
+        self.push(value);
+        true
     }
 
     #[inline(never)]

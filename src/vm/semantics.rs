@@ -96,6 +96,14 @@ pub trait Semantics: 'static {
     /// on this to compare a path with a constant.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
 
+    /// Returns the result of an operator in its most common cases, which needs no more than a few instructions. `None`
+    /// leaves it to [`Semantics::binary`].
+    #[inline(always)]
+    fn common<'v>(op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
+        let _ = (op, a, b);
+        None
+    }
+
     /// Negates a value other than a boolean.
     fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         Self::truth(cx, value).map(|truth| Value::Bool(!truth))

@@ -58,38 +58,55 @@ pub(super) fn calculate(op: BinaryOp, a: Num, b: Num) -> Result<Num, &'static st
 }
 
 /// Computes `+ - * /` in the common cases: integers without overflow, and floats with a finite result, for which neither
-/// operand is NaN. `None` leaves it to [`calculate`].
-#[inline]
-pub(super) fn calculate_common<'v>(op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Option<Value<'v>> {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => match op {
-            BinaryOp::Add => a.checked_add(b).map(Value::Int),
-            BinaryOp::Sub => a.checked_sub(b).map(Value::Int),
-            BinaryOp::Mul => a.checked_mul(b).map(Value::Int),
-            BinaryOp::Div => common_floats(op, a as f64, b as f64),
-            _ => None,
-        },
-        (Value::Float(a), Value::Float(b)) => common_floats(op, a, b),
-        (Value::Float(a), Value::Int(b)) => common_floats(op, a, b as f64),
-        (Value::Int(a), Value::Float(b)) => common_floats(op, a as f64, b),
-        _ => None,
+/// operand is NaN. Compares such numbers, as floats. `None` leaves it to [`calculate`] and the comparisons of all values.
+#[inline(always)]
+pub(super) fn calculate_common<'v>(op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
+    if let (Value::Int(a), Value::Int(b)) = (a, b) {
+        match op {
+            BinaryOp::Add => return a.checked_add(*b).map(Value::Int),
+            BinaryOp::Sub => return a.checked_sub(*b).map(Value::Int),
+            BinaryOp::Mul => return a.checked_mul(*b).map(Value::Int),
+            BinaryOp::Rem => return None,
+            _ => {}
+        }
     }
+    let float = |value: &Value<'v>| match value {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(n) => Some(*n),
+        _ => None,
+    };
+    common_floats(op, float(a)?, float(b)?)
 }
 
-#[inline]
+#[inline(always)]
 fn common_floats<'v>(op: BinaryOp, a: f64, b: f64) -> Option<Value<'v>> {
     let result = match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
-        _ => return None,
+        _ => return compare(op, a, b).map(Value::Bool),
     };
     let whole = result as i64;
     if op == BinaryOp::Div && whole as f64 == result && result.abs() < WHOLE {
         return Some(Value::Int(whole));
     }
     (result.is_finite() && (op != BinaryOp::Div || result.abs() < WHOLE)).then_some(Value::Float(result))
+}
+
+/// Compares two numbers. `None` for other operators, and if one of the numbers is NaN.
+#[inline(always)]
+pub(super) fn compare(op: BinaryOp, a: f64, b: f64) -> Option<bool> {
+    let holds = match op {
+        BinaryOp::Eq => a == b,
+        BinaryOp::Ne => a != b,
+        BinaryOp::Lt => a < b,
+        BinaryOp::Le => a <= b,
+        BinaryOp::Gt => a > b,
+        BinaryOp::Ge => a >= b,
+        _ => return None,
+    };
+    (!a.is_nan() && !b.is_nan()).then_some(holds)
 }
 
 const OUT_OF_BOUNDS: &str = "the result is out of bounds";
@@ -198,7 +215,7 @@ mod tests {
         let mut common = 0;
         for (a, b) in all().flat_map(|a| all().map(move |b| (a, b))) {
             for op in [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Rem] {
-                if let Some(result) = calculate_common(op, value(a), value(b)) {
+                if let Some(result) = calculate_common(op, &value(a), &value(b)) {
                     assert_eq!(calculate(op, a, b).map(|n| shown(value(n))), Ok(shown(result)), "{op:?} {a:?} {b:?}");
                     common += 1;
                 }

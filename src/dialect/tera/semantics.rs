@@ -63,21 +63,20 @@ impl Semantics for Rules {
         })
     }
 
-    #[inline]
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                if let Some(result) = calculate_common(op, a, b) {
-                    return Ok(result);
-                }
-                arithmetic(cx, op, a, b)
-            }
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => arithmetic(cx, op, a, b),
             BinaryOp::Eq => equals(cx, a, b, true),
             BinaryOp::Ne => equals(cx, a, b, false),
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => order(cx, op, a, b),
             BinaryOp::In => contains(cx, a, b),
         }
         .map(Into::into)
+    }
+
+    #[inline(always)]
+    fn common<'v>(op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
+        calculate_common(op, a, b)
     }
 
     fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use super::{Rules, compile, parse, registry};
-use crate::bytecode::{Program, disassemble};
+use crate::bytecode::{BinaryOp, Program, disassemble};
 use crate::compiler::{Compiled, Loader, Unit};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::Capabilities;
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::text::Source;
-use crate::value::{Arena, InputBuilder, Inputs, Shapes};
-use crate::vm::{Hooks, NoHooks, Run, Session, run};
+use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use crate::vm::{Hooks, NoHooks, Run, Semantics, Session, run};
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -316,4 +316,26 @@ fn errors_beyond_the_limit_are_counted() {
     assert_eq!(lints.len(), Limits::default().diagnostics);
     assert_eq!(lints.last().unwrap().notes, ["and 400 more diagnostics: the limit is 100"]);
     assert_eq!(compiled(one_file("{{ 1 1 }}".repeat(200)), false).unwrap_err().len(), Limits::default().diagnostics);
+}
+
+#[test]
+fn common_results_of_operators_are_those_of_the_rules() {
+    use BinaryOp::{Add, Div, Eq, Ge, Gt, In, Le, Lt, Mul, Ne, Rem, Sub};
+    let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
+    let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches);
+    let ints = [0, 1, -1, 7, 1 << 53, (1 << 53) + 1, i64::MAX, i64::MIN].map(Value::Int);
+    let floats = [0.0, -0.0, 0.5, 7.0, 9.1e15, 1e308, f64::INFINITY, f64::NAN].map(Value::Float);
+    let others = [Value::Uint(u64::MAX), Value::Null, Value::Bool(true), arena.text("7"), arena.list(&[])];
+    let all: Vec<Value<'_>> = ints.into_iter().chain(floats).chain(others).collect();
+    let mut common = 0;
+    for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+        for op in [Add, Sub, Mul, Div, Rem, Eq, Ne, Lt, Le, Gt, Ge, In] {
+            if let Some(result) = Rules::common(op, a, b) {
+                let general = Rules::binary(&cx, op, *a, *b).map(|value| format!("{value:?}"));
+                assert_eq!(general.as_ref().ok(), Some(&format!("{result:?}")), "{op:?} {a:?} {b:?}");
+                common += 1;
+            }
+        }
+    }
+    assert!(common > 1500, "{common}");
 }

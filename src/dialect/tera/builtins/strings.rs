@@ -6,6 +6,7 @@ use super::arguments::{Written, grown, subject, subject_text, written};
 use crate::builtins;
 use crate::diagnostics::Result;
 use crate::function::Cx;
+use crate::stdlib::byte_search;
 use crate::stdlib::strings::{self, Indent};
 use crate::value::{Text, Value};
 
@@ -150,20 +151,35 @@ fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
 fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [_, pat] = args else { return Err(cx.arity()) };
     let (text, pat) = (subject(cx, args)?, unescaped(cx, *pat)?);
-    match pat.as_bytes() {
-        [byte] if byte.is_ascii() => {
-            split_at(cx, text, strings::occurrences(text, &pat) + 1, text.split(char::from(*byte)))
-        }
-        _ => split_at(cx, text, text.split(&*pat).count(), text.split(&*pat)),
-    }
-}
-
-/// Returns the list of the `count` parts of `text`.
-fn split_at<'v>(cx: &Cx<'v>, text: &str, count: usize, mut parts: impl Iterator<Item = &'v str>) -> Result<Value<'v>> {
+    let count = match pat.as_bytes() {
+        [_] => strings::occurrences(text, &pat) + 1,
+        _ => text.split(&*pat).count(),
+    };
     cx.spend(count as u64 + text.len() as u64 / 64)?;
     cx.charge(count.saturating_mul(2 * size_of::<Value>()))?;
     cx.charge((count + 2) * size_of::<Value>())?;
-    let texts = (0..count).map(|_| Text::new(parts.next().unwrap_or("")));
+    match pat.as_bytes() {
+        [byte] => parts(cx, text, count, pat.len(), byte_search::places(text.as_bytes(), *byte)),
+        _ => parts(cx, text, count, pat.len(), text.match_indices(&*pat).map(|(at, _)| at)),
+    }
+}
+
+/// Returns the list of the `count` parts of `text` between separators of `len` bytes.
+fn parts<'v>(
+    cx: &Cx<'v>,
+    text: &'v str,
+    count: usize,
+    len: usize,
+    mut separators: impl Iterator<Item = usize>,
+) -> Result<Value<'v>> {
+    let mut start = 0;
+    let texts = (0..count).map(|_| {
+        let end = separators.next().unwrap_or(text.len());
+        let rest = text.get(start..).unwrap_or("");
+        let part = Text::prefix_of(rest, end.saturating_sub(start));
+        start = end.saturating_add(len);
+        part
+    });
     let texts: &[Text<'v>] = cx.arena().bump().alloc_slice_fill_iter(texts);
     let items = cx.arena().bump().alloc_slice_fill_iter(texts.iter().map(Value::Str));
     cx.within_depth(cx.arena().borrowed_list(items))

@@ -3,30 +3,23 @@
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::compiler::{Constant, Fold};
 use crate::dialect::tera::Rules;
-use crate::dialect::tera::arithmetic::{Num, calculate};
+use crate::dialect::tera::arithmetic::{Num, calculate, compare};
 use crate::stdlib::markup::HTML;
 use crate::stdlib::numbers::write_plain_float;
 
 impl Fold for Rules {
     fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
         let (a, b) = (number(a)?, number(b)?);
-        let (x, y) = (a.float(), b.float());
-        Some(Constant::Bool(match op {
+        match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                return match calculate(op, a, b).ok()? {
+                match calculate(op, a, b).ok()? {
                     Num::Int(n) => Some(Constant::Int(n)),
                     Num::Float(n) if !n.is_nan() => Some(Constant::Float(n)),
                     Num::Float(_) | Num::Uint(_) => None,
-                };
+                }
             }
-            BinaryOp::Eq => x == y,
-            BinaryOp::Ne => x != y,
-            BinaryOp::Lt => x < y,
-            BinaryOp::Le => x <= y,
-            BinaryOp::Gt => x > y,
-            BinaryOp::Ge => x >= y,
-            BinaryOp::In => return None,
-        }))
+            _ => compare(op, a.float(), b.float()).map(Constant::Bool),
+        }
     }
 
     fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String> {
