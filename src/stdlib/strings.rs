@@ -105,6 +105,7 @@ pub(crate) fn push_replaced(text: &str, from: &str, to: &str, found: usize, out:
 /// Appends `text` with an ASCII byte replaced by at most [`WIDE`] bytes.
 fn push_replaced_bytes(text: &str, from: u8, to: &str, out: &mut String) {
     match to.as_bytes() {
+        [] => in_parts(text, [0; PART], out, |part, left| part_without(part, from, left)),
         [to] => in_parts(text, [0; PART], out, |part, replaced| same_len_part(part, from, *to, replaced)),
         bytes => {
             let mut wide = [0; WIDE];
@@ -134,6 +135,16 @@ fn in_parts<const N: usize>(
 
 /// Bytes of the longest text that replaces a part.
 const PARTS: usize = PART * WIDE;
+
+/// Copies `part` without a byte. Returns the length.
+#[inline(always)]
+fn part_without(part: &str, byte: u8, left: &mut [u8; PART]) -> usize {
+    part.bytes().fold(0, |len, other| {
+        // The remainder changes nothing, and shows that the place exists.
+        left[len % PART] = other;
+        len + usize::from(other != byte)
+    })
+}
 
 /// Copies `part` with a byte replaced by another one. Returns the length. Compiles to vector instructions.
 #[inline(always)]
@@ -173,8 +184,8 @@ pub(crate) fn line_breaks_to_br(text: &str, out: &mut String) {
 
 /// Returns the line from `start` to the newline at `end`.
 fn line(text: &str, start: usize, end: usize) -> &str {
-    let line = text.get(start..end).unwrap_or("");
-    line.strip_suffix('\r').unwrap_or(line)
+    let carriage_return = start < end && text.as_bytes().get(end - 1) == Some(&b'\r');
+    text.get(start..end - usize::from(carriage_return)).unwrap_or("")
 }
 
 /// Returns the lines of `text`, without their ends.
