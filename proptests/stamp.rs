@@ -341,7 +341,7 @@ fn explained(forge: &Forge, layers: &Layers, clusters: &[Json]) -> Specialisatio
     let stamper = forge.stamper(["a.tera"], layers).expect("a template");
     let options = Options { specialise: Specialise::Always, ..Options::default() };
     let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
-    stamper.specialisation(&job)
+    stamper.specialisation(&job).clone()
 }
 
 #[test]
