@@ -11,6 +11,7 @@ use std::hint::black_box;
 
 use dropforge::bulk::{
     self, DEFAULT_LAYOUT, Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Merge, Options, Output, Plan,
+    ReadValues,
 };
 use dropforge::bulk::{Selector, Watch, dialect_of, discover, language_extensions, outputs};
 use dropforge::engine::Engine as ForgeEngine;
@@ -166,7 +167,7 @@ impl<E: Engine> Subject for Lines<E> {
     }
 }
 
-/// `dropforge stamp` of a family: compile, read the fleet, plan, render into one stream. Outputs are not checked, as those
+/// `dropforge stamp` of a family: compile, read the fleet, plan, warn of values that nothing reads, render into one stream. Outputs are not checked, as those
 /// of the others are not.
 struct Stamp {
     family: &'static str,
@@ -192,6 +193,9 @@ impl Subject for Stamp {
         let layout = Layout::parse(DEFAULT_LAYOUT).expect("a layout");
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout);
         let plan = plan.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let read = ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
+        let clusters: Vec<_> = fleet.clusters().iter().collect();
+        assert!(read.unread(&layers).is_empty() && read.unread_by_clusters(&layers, &clusters).is_empty());
         let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers);
         let options = Options { threads: 1, check_outputs: false, plain_stream: true, ..Options::default() };
         let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };

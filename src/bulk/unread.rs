@@ -4,8 +4,9 @@
 //! much that no template reads: a cluster's value is only reported if it looks like a mistake.
 
 mod keys;
+mod suspects;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::cluster::Cluster;
 use super::layers::Layers;
@@ -24,12 +25,6 @@ const REPORTED: usize = 20;
 const TRIED: usize = 4;
 /// Maximum number of names that one name is compared with.
 const COMPARED: usize = 2_000;
-/// Minimum length of a cluster's name that is a mistake if it resembles another. Short names often do.
-const LONG: usize = 4;
-/// Maximum number of names of clusters that are compared with others.
-const NAMES: usize = 2_000;
-/// Maximum number of different sets of keys of clusters to look at.
-const SHAPES: usize = 1_000;
 
 /// The values that a run reads.
 ///
@@ -103,19 +98,12 @@ impl ReadValues {
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
     pub fn unread_by_clusters(&self, layers: &Layers, clusters: &[&Cluster]) -> Vec<Failure> {
-        if self.tree.everything {
-            return Vec::new();
-        }
-        let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
-        for shape in keys::shapes(clusters, SHAPES) {
-            // A cluster that cannot be read fails later.
-            let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
-            own.iter().for_each(|own| suspects.look_at(own, &shape));
-        }
-        let mut found: Vec<Suspect> = suspects.found.into_values().collect();
-        found.sort_by_key(|suspect| suspect.clusters.first().copied());
-        found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
+        if self.tree.everything { Vec::new() } else { suspects::failures(self, layers, clusters) }
+    }
+
+    /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
+    fn has_names(&self, path: &[Step], at: &ReadPosition) -> bool {
+        !path.is_empty() && !self.identities.contains(&display(path)) && self.tree.names(at).next().is_some()
     }
 
     fn note(&self, path: &[Step], names: &mut Names) {
@@ -258,83 +246,6 @@ fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<
     match near {
         Some(near) => warning.with_help(format!("did you mean `{near}`?")),
         None => warning,
-    }
-}
-
-/// The names of clusters that look like mistakes.
-struct Suspects<'r> {
-    read: &'r ReadValues,
-    layers: &'r Layers,
-    /// The nearest name that is read, by the path of a name.
-    near: HashMap<String, Option<String>>,
-    found: BTreeMap<String, Suspect>,
-}
-
-struct Suspect {
-    path: Vec<Step>,
-    name: String,
-    near: Option<String>,
-    /// The clusters that have the name, in fleet order.
-    clusters: Vec<usize>,
-}
-
-impl Suspects<'_> {
-    /// Looks at the inputs of one of the clusters with the same keys.
-    fn look_at(&mut self, own: &DataMap, clusters: &[usize]) {
-        let mut names = Names::default();
-        leaves(own, &mut |path, _| self.read.note(path, &mut names));
-        for name in &names.order {
-            let Some(unread) = names.found.get(name) else { continue };
-            let near = self.near(name, unread, own);
-            let is_long = unread.key().is_some_and(|key| key.len() >= LONG);
-            if (near.is_some() && is_long) || self.is_below_names(unread) {
-                let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
-                self.found.entry(name.clone()).or_insert_with(new).clusters.extend(clusters);
-            }
-        }
-    }
-
-    /// Returns the name that was likely meant, unless the cluster has it.
-    fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
-        if !self.near.contains_key(name) {
-            let near = match self.near.len() < NAMES {
-                true => unread.near(&self.read.tree, &[self.layers.shared()]),
-                false => None,
-            };
-            self.near.insert(name.to_owned(), near);
-        }
-        self.near.get(name)?.as_ref()?;
-        unread.near(&self.read.tree, &[self.layers.shared(), own])
-    }
-
-    /// Returns `true` if templates read other names of the same map.
-    fn is_below_names(&self, unread: &Unread) -> bool {
-        let parent = unread.paths.first().and_then(|path| path.get(..unread.depth)).unwrap_or_default();
-        let is_identity = self.read.identities.contains(&display(parent));
-        !parent.is_empty() && !is_identity && self.read.tree.names(&unread.at).next().is_some()
-    }
-}
-
-impl Suspect {
-    fn into_failure(mut self, clusters: &[&Cluster]) -> Failure {
-        self.clusters.sort_unstable();
-        let first = self.clusters.first().and_then(|at| clusters.get(*at));
-        let message =
-            format!("no template reads `{}`", if self.near.is_some() { display(&self.path) } else { self.name });
-        let mut warning = Diagnostic::warning(Code::UnreadValue, message);
-        if let Some(cluster) = first {
-            warning = warning.for_cluster(cluster.name());
-            if let Some(place) = cluster.place()
-                && let Some(span) = place.find(&self.path)
-            {
-                warning = warning.at(place.source(), span, "");
-            }
-        }
-        if let Some(near) = self.near {
-            warning = warning.with_help(format!("did you mean `{near}`?"));
-        }
-        let names = self.clusters.iter().filter_map(|at| clusters.get(*at)).map(|one| one.name().to_owned());
-        Failure { diagnostic: warning, clusters: names.collect() }
     }
 }
 

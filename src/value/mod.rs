@@ -70,7 +70,7 @@ pub use read_paths::{ReadPaths, ReadPosition};
 #[cfg(feature = "yaml")]
 pub use scan::{Scanner, word_at};
 #[cfg(feature = "bulk")]
-pub(crate) use skip_json::{json_entries, json_maps};
+pub(crate) use skip_json::{JsonPart, json_entries, json_maps, json_parts};
 #[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};

@@ -51,6 +51,55 @@ fn maps(text: &str, levels: u32) -> Option<DataMap> {
     is_whole.then_some(all)
 }
 
+/// A part of JSON text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JsonPart<'t> {
+    /// A key as it is written, which may have escapes.
+    Key(&'t str),
+    /// The start of a map.
+    Map,
+    /// The start of a list.
+    List,
+    /// The end of a map or list.
+    End,
+}
+
+/// Calls `each` with the parts of a JSON text that is known to be valid.
+pub(crate) fn json_parts<'t>(text: &'t str, mut each: impl FnMut(JsonPart<'t>)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                let start = at;
+                at = end_of_string(bytes, start);
+                let (end, rest) = (at, white(bytes.get(at + 1..).unwrap_or(&[])));
+                at = bytes.len() - rest.len();
+                if rest.first() == Some(&b':') {
+                    each(JsonPart::Key(text.get(start..end).unwrap_or("")));
+                }
+            }
+            b'{' => each(JsonPart::Map),
+            b'[' => each(JsonPart::List),
+            b'}' | b']' => each(JsonPart::End),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the position of the quotation mark that ends a string.
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at += plain(bytes.get(at..).unwrap_or(&[]));
+        match bytes.get(at) {
+            None | Some(b'"') => return at,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}
+
 /// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
 /// or one with a number that is too large.
 pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {

@@ -1,94 +1,227 @@
-//! Groups of clusters with the same keys.
+//! The keys of all clusters.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 
 use crate::bulk::cluster::Cluster;
-use crate::value::{Data, DataMap};
+use crate::bulk::values::Step;
+use crate::value::{Data, DataMap, JsonPart, json_parts};
 
-/// Returns the indexes of the clusters of each group, in the order of their first clusters. There are at most `most`
-/// groups; clusters with other keys are left out.
-pub(super) fn shapes(clusters: &[&Cluster], most: usize) -> Vec<Vec<usize>> {
-    let (mut groups, mut known) = (Vec::<Vec<usize>>::new(), HashMap::new());
-    let seed = Hash(RandomState::new().hash_one(0));
-    for (at, cluster) in clusters.iter().enumerate() {
-        let mut hash = seed;
+/// Maximum number of keys at different paths. More are left out.
+const KEYS: usize = 1 << 16;
+
+/// The key of the items of a list.
+const ITEM: &str = "\0";
+
+/// The index of a key in a [`Keys`].
+pub(super) type KeyId = usize;
+
+/// Tells how a key counts for the groups of clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counts {
+    Not,
+    /// It divides clusters that have a key that counts alone.
+    Beside,
+    /// Clusters that have it are in a group.
+    Alone,
+}
+
+/// Stands for a key that is left out, and for none.
+const NONE: KeyId = usize::MAX;
+
+/// The keys of all clusters, as a tree. All items of a list have the same keys below them.
+#[derive(Debug)]
+pub(super) struct Keys {
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug)]
+struct Node {
+    /// As it is written in JSON text.
+    key: Box<str>,
+    parent: KeyId,
+    below: HashMap<Box<str>, KeyId>,
+    /// The key that came first in a map at this key, and the one that came after this key in its map. They are likely to
+    /// come again.
+    first: KeyId,
+    next: KeyId,
+}
+
+impl Node {
+    fn new(key: &str, parent: KeyId) -> Self {
+        Self { key: key.into(), parent, below: HashMap::new(), first: NONE, next: NONE }
+    }
+
+    fn key(&self) -> Option<Cow<'_, str>> {
+        (*self.key != *ITEM).then(|| unescaped(&self.key))
+    }
+}
+
+impl Keys {
+    /// Collects the keys of clusters.
+    pub(super) fn of(clusters: &[&Cluster]) -> Self {
+        let mut all = Self { nodes: vec![Node::new("", NONE)] };
+        clusters.iter().for_each(|cluster| all.walk(cluster, |_| ()));
+        all
+    }
+
+    /// The key that stands for a whole cluster.
+    pub(super) const ROOT: KeyId = 0;
+
+    /// Returns the keys but the root with their parents, parents first. `None` stands for the items of a list.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (KeyId, KeyId, Option<Cow<'_, str>>)> {
+        self.nodes.iter().enumerate().skip(1).map(|(id, node)| (id, node.parent, node.key()))
+    }
+
+    /// Returns the path of a key.
+    pub(super) fn path(&self, mut id: KeyId) -> Vec<Step> {
+        let mut path = Vec::new();
+        while let Some(node) = self.nodes.get(id).filter(|_| id != Self::ROOT) {
+            path.push(node.key().map_or(Step::Index(0), |key| Step::Key(key.into_owned())));
+            id = node.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Returns the indexes of the clusters of each group, in the order of their first clusters. Clusters of a group have the
+    /// same of the keys that count. There are at most `most` groups.
+    pub(super) fn groups(&mut self, clusters: &[&Cluster], counts: &[Counts], most: usize) -> Vec<Vec<usize>> {
+        let (mut groups, mut known) = (Vec::<Vec<usize>>::new(), HashMap::new());
+        let mut last = vec![NONE; self.nodes.len()];
+        for (at, cluster) in clusters.iter().enumerate() {
+            let (mut set, mut is_grouped) = (Vec::new(), false);
+            self.walk(cluster, |id| {
+                let count = counts.get(id).copied().unwrap_or(Counts::Not);
+                if count != Counts::Not && last.get_mut(id).is_some_and(|last| std::mem::replace(last, at) != at) {
+                    set.push(id);
+                    is_grouped |= count == Counts::Alone;
+                }
+            });
+            if !is_grouped {
+                continue;
+            }
+            set.sort_unstable();
+            let group = *known.entry(set).or_insert(groups.len());
+            if let Some(group) = groups.get_mut(group) {
+                group.push(at);
+            } else if group < most {
+                groups.push(vec![at]);
+            }
+        }
+        groups
+    }
+
+    /// Calls `see` with each key of a cluster.
+    fn walk(&mut self, cluster: &Cluster, see: impl FnMut(KeyId)) {
+        let mut walk = Walk { keys: self, open: Vec::new(), here: Self::ROOT, see };
         match cluster.json() {
-            Some(text) => hash.add_text(text),
-            None => cluster.inputs().iter().for_each(|map| hash.add_map(map)),
-        }
-        let group = *known.entry(hash.0).or_insert(groups.len());
-        if let Some(group) = groups.get_mut(group) {
-            group.push(at);
-        } else if group < most {
-            groups.push(vec![at]);
+            Some(text) => json_parts(text, |part| walk.part(part)),
+            // A cluster that cannot be read fails later.
+            None => cluster.inputs().iter().for_each(|map| walk.map(map)),
         }
     }
-    groups
+
+    /// Returns the key `key` at `parent`, which came after `before`.
+    fn below(&mut self, parent: KeyId, before: KeyId, key: &str) -> KeyId {
+        let Some(likely) = self.likely(parent, before) else { return NONE };
+        let likely = *likely;
+        if self.nodes.get(likely).is_some_and(|node| node.parent == parent && *node.key == *key) {
+            return likely;
+        }
+        let id = self.found(parent, key);
+        if let Some(likely) = self.likely(parent, before) {
+            *likely = id;
+        }
+        id
+    }
+
+    fn likely(&mut self, parent: KeyId, before: KeyId) -> Option<&mut KeyId> {
+        match before {
+            NONE => self.nodes.get_mut(parent).map(|node| &mut node.first),
+            before => self.nodes.get_mut(before).map(|node| &mut node.next),
+        }
+    }
+
+    fn found(&mut self, parent: KeyId, key: &str) -> KeyId {
+        let new = self.nodes.len();
+        let Some(node) = self.nodes.get_mut(parent) else { return NONE };
+        match node.below.get(key) {
+            Some(id) => *id,
+            None if new >= KEYS => NONE,
+            None => {
+                node.below.insert(key.into(), new);
+                self.nodes.push(Node::new(key, parent));
+                new
+            }
+        }
+    }
 }
 
-/// A hash of keys. It has to be cheap, because all keys of a fleet are hashed, and a collision only hides a warning.
-#[derive(Clone, Copy)]
-struct Hash(u64);
-
-/// A place in a JSON text.
-enum Place {
-    Outside,
-    String,
-    /// Behind a backslash in a string.
-    Escape,
-    /// Behind a string, which is a key if a colon follows.
-    Behind,
+fn unescaped(key: &str) -> Cow<'_, str> {
+    let decoded = if key.contains('\\') { serde_json::from_str(&format!("\"{key}\"")).ok() } else { None };
+    decoded.map_or(Cow::Borrowed(key), Cow::Owned)
 }
 
-impl Hash {
-    fn add(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-    }
+/// A walk through the keys of a cluster.
+struct Walk<'k, F> {
+    keys: &'k mut Keys,
+    /// The maps and lists around the current place: their keys, and the last key in each.
+    open: Vec<(KeyId, KeyId)>,
+    /// The key of the next value.
+    here: KeyId,
+    see: F,
+}
 
-    /// Adds the keys of a JSON object, without parsing its values.
-    fn add_text(&mut self, text: &str) {
-        let (mut place, mut string) = (Place::Outside, *self);
-        for byte in text.bytes() {
-            place = match (place, byte) {
-                (Place::String, b'"') => Place::Behind,
-                (Place::String, b'\\') => Place::Escape,
-                (Place::String | Place::Escape, _) => {
-                    string.add(byte);
-                    Place::String
-                }
-                (_, b'"') => {
-                    string = *self;
-                    Place::String
-                }
-                (Place::Behind, b':') => {
-                    *self = string;
-                    self.add(b'"');
-                    Place::Outside
-                }
-                (_, b'{' | b'}') => {
-                    self.add(byte);
-                    Place::Outside
-                }
-                (Place::Behind, b' ' | b'\t') => Place::Behind,
-                _ => Place::Outside,
-            };
+impl<F: FnMut(KeyId)> Walk<'_, F> {
+    fn part(&mut self, part: JsonPart<'_>) {
+        match part {
+            JsonPart::Key(key) => self.key(key),
+            JsonPart::Map => self.open.push((self.here, NONE)),
+            JsonPart::List => {
+                let items = self.keys.below(self.here, NONE, ITEM);
+                self.open.push((items, NONE));
+                self.go(items);
+            }
+            JsonPart::End => {
+                self.open.pop();
+                self.here = self.open.last().map_or(Keys::ROOT, |(at, _)| *at);
+            }
         }
     }
 
-    fn add_map(&mut self, map: &DataMap) {
-        self.add(b'{');
+    fn key(&mut self, key: &str) {
+        if let Some((at, last)) = self.open.last_mut() {
+            let id = self.keys.below(*at, *last, key);
+            *last = id;
+            self.go(id);
+        }
+    }
+
+    fn go(&mut self, id: KeyId) {
+        self.here = id;
+        if id != NONE {
+            (self.see)(id);
+        }
+    }
+
+    fn map(&mut self, map: &DataMap) {
+        self.part(JsonPart::Map);
         for (key, value) in map {
-            key.bytes().chain([b'"']).for_each(|byte| self.add(byte));
-            self.add_value(value);
+            self.key(key);
+            self.value(value);
         }
-        self.add(b'}');
+        self.part(JsonPart::End);
     }
 
-    fn add_value(&mut self, value: &Data) {
+    fn value(&mut self, value: &Data) {
         match value {
-            Data::Map(map) => self.add_map(map),
-            Data::List(items) => items.iter().for_each(|item| self.add_value(item)),
+            Data::Map(map) => self.map(map),
+            Data::List(items) => {
+                self.part(JsonPart::List);
+                items.iter().for_each(|item| self.value(item));
+                self.part(JsonPart::End);
+            }
             _ => {}
         }
     }
@@ -100,22 +233,54 @@ mod tests {
     use crate::bulk::{Fleet, FleetOptions, Format};
     use crate::text::Source;
 
+    /// Returns the paths of all keys, and the groups by those that `counts` accepts.
+    fn of(name: &str, text: &str, counts: impl Fn(&str) -> Counts) -> (Vec<String>, Vec<Vec<usize>>) {
+        let fleet = Fleet::read(&Source::new(name, text), Format::of(name, text), &FleetOptions::default()).unwrap();
+        let clusters: Vec<_> = fleet.clusters().iter().collect();
+        let mut keys = Keys::of(&clusters);
+        let mut paths = vec![String::new()];
+        for (_, parent, key) in keys.iter() {
+            paths.push(format!("{}.{}", paths[parent], key.as_deref().unwrap_or("[]")));
+        }
+        let counts: Vec<Counts> = paths.iter().map(|path| counts(path)).collect();
+        let groups = keys.groups(&clusters, &counts, 2);
+        paths.sort();
+        (paths, groups)
+    }
+
     #[test]
     fn clusters_are_grouped_by_their_keys() {
         let lines = [
             r#"{"name":"a","m":{"x":1},"l":[{"k":1}]}"#,
-            r#"{ "name" : "\"m\\" , "m":{"x":"{:\""},"l":[{"k":[2, "z"]}] }"#,
-            r#"{"name":"c","m":{},"x":1,"l":[{"k":1}]}"#,
-            r#"{"name":"d","m":{"x":":"},"l":[{"k":null}]}"#,
+            r#"{ "name" : "\"m\\" , "m":{"x":"{:\""},"l":[{"k":[2, "z", {}]}, 3, {"k" : ["y:"]}] }"#,
+            r#"{"name":"c","m":{},"x":1,"l":[{"k":1},[[{"x":1}]]]}"#,
+            r#"{"name":"d","l":[],"m":{"x":":"},"name":"d","l":[{"k":null}]}"#,
         ];
-        let of = |name: &str, text: &str| {
-            let fleet =
-                Fleet::read(&Source::new(name, text), Format::of(name, text), &FleetOptions::default()).unwrap();
-            shapes(&fleet.clusters().iter().collect::<Vec<_>>(), 2)
-        };
-        let expected = [vec![0, 1, 3], vec![2]];
-        assert_eq!(of("f.ndjson", &lines.join("\n")), expected);
-        assert_eq!(of("f.json", &format!("[{}]", lines.join(","))), expected);
-        assert_eq!(of("f.csv", "name,a\nx,1\ny,\nz,\n"), [vec![0], vec![1, 2]]);
+        let all = ["", ".l", ".l.[]", ".l.[].[]", ".l.[].[].[]", ".l.[].[].[].x", ".l.[].k", ".l.[].k.[]", ".m"];
+        let mut all: Vec<String> = all.into_iter().chain([".m.x", ".name", ".x"]).map(str::to_owned).collect();
+        all.sort();
+        let alone = |of: &'static str| move |path: &str| if path == of { Counts::Alone } else { Counts::Not };
+        for (name, text) in [("f.ndjson", lines.join("\n")), ("f.json", format!("[{}]", lines.join(",")))] {
+            let (paths, groups) = of(name, &text, |_| Counts::Alone);
+            assert_eq!((paths, groups), (all.clone(), vec![vec![0, 3], vec![1]]), "{name}");
+            assert_eq!(of(name, &text, alone(".x")).1, [[2]], "{name}");
+            assert_eq!(of(name, &text, alone(".m.x")).1, [[0, 1, 3]], "{name}");
+            assert_eq!(of(name, &text, |_| Counts::Beside).1, Vec::<Vec<usize>>::new(), "{name}");
+            let beside = |path: &str| if path == ".x" { Counts::Beside } else { alone(".l")(path) };
+            assert_eq!(of(name, &text, beside).1, [vec![0, 1, 3], vec![2]], "{name}");
+        }
+        assert_eq!(of("f.csv", "name,a\nx,1\ny,\nz,\n", |_| Counts::Alone).1, [vec![0], vec![1, 2]]);
+    }
+
+    #[test]
+    fn there_are_bounds_on_keys() {
+        let entries =
+            |range: std::ops::Range<usize>| range.map(|at| format!(",\"k{at}\":{{\"x\":1}}")).collect::<String>();
+        let line = |name: &str, range| format!("{{\"name\":\"{name}\"{}}}\n", entries(range));
+        let text = line("a", 0..KEYS / 2) + &line("b", KEYS / 2..KEYS) + &line("c", 0..9);
+        let (paths, groups) = of("f.ndjson", &text, |path| if path == ".k8" { Counts::Alone } else { Counts::Not });
+        assert_eq!((paths.len(), groups), (KEYS, vec![vec![0, 2]]));
+        let deep = format!("{{\"name\":\"a\",\"l\":{}{}}}", "[".repeat(120), "]".repeat(120));
+        assert_eq!(of("f.ndjson", &deep, |_| Counts::Alone).0.len(), 123);
     }
 }
