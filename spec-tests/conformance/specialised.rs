@@ -1,5 +1,5 @@
-//! Every row of a language that writes text or documents, specialised to parts of its inputs: a residual gives the same text, or the same
-//! error at the same place. An original that exceeds a limit may succeed once specialised.
+//! Every row of a language that writes text or documents, specialised to parts of its inputs: a residual gives the same
+//! text, or the same error at the same place. An original that exceeds a limit may succeed once specialised.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
