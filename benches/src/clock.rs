@@ -54,7 +54,9 @@ fn count(subject: &mut dyn Subject) -> u32 {
     count
 }
 
+/// Runs a subject once before it is timed, because the others have filled the caches since its last sample.
 fn sample(subject: &mut dyn Subject, count: u32) -> f64 {
+    subject.run();
     let start = thread_time();
     for _ in 0..count {
         subject.run();
