@@ -27,6 +27,12 @@ pub(crate) const fn first_below(word: u64, least: u8) -> u64 {
     word.wrapping_sub(all(least)) & !word & HIGH
 }
 
+/// Returns the high bit of each byte of `word` that is `a`, `b` or a control character. Bits above the lowest may be wrong.
+#[inline(always)]
+pub(crate) const fn first_special(word: u64, a: u8, b: u8) -> u64 {
+    first_below(word, 0x20) | first_below(word ^ all(a), 1) | first_below(word ^ all(b), 1)
+}
+
 /// Returns the place of the first byte of a word with its high bit set, [`WORD`] if there is none.
 #[inline(always)]
 pub(crate) const fn first_place(bits: u64) -> usize {

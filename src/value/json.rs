@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
 use crate::stdlib::base64::{base64, base64_len};
-use crate::stdlib::byte_search::{WORD, all, first_below, first_place, last_word};
+use crate::stdlib::byte_search::{WORD, first_place, first_special, last_word};
 
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -401,8 +401,7 @@ fn clean_end(bytes: &[u8], start: usize) -> usize {
 /// Returns the place of the first byte of a word that is escaped, [`WORD`] if there is none.
 #[inline(always)]
 fn first_escaped(word: u64) -> usize {
-    let (quotes, backslashes) = (first_below(word ^ all(b'"'), 1), first_below(word ^ all(b'\\'), 1));
-    first_place(first_below(word, 0x20) | quotes | backslashes)
+    first_place(first_special(word, b'"', b'\\'))
 }
 
 /// Returns the escape of a byte.

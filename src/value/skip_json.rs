@@ -1,6 +1,7 @@
 //! Checks and skips JSON text without building values.
 
 use super::{Data, DataMap};
+use crate::stdlib::byte_search::{first_place, first_special};
 
 /// Maximum nesting, as in `serde_json`.
 pub(super) const LEVELS: u32 = 127;
@@ -208,22 +209,15 @@ fn key(rest: &[u8]) -> Option<&[u8]> {
     Some(after)
 }
 
-const ONES: u64 = u64::MAX / 0xFF;
-const HIGH: u64 = ONES * 0x80;
-
 /// Returns the number of bytes before the next quotation mark, backslash or control character.
 #[inline(always)]
 pub(super) fn plain(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((eight, after)) = rest.split_first_chunk() {
         let eight = u64::from_le_bytes(*eight);
-        // The highest bit of the first byte that is meant is set, and of no byte before it.
-        let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-        let control = eight.wrapping_sub(ONES * 0x20) & !eight;
-        let quote = zero(eight ^ (ONES * u64::from(b'"')));
-        let found = (control | quote | zero(eight ^ (ONES * u64::from(b'\\')))) & HIGH;
+        let found = first_special(eight, b'"', b'\\');
         if found != 0 {
-            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+            return bytes.len() - rest.len() + first_place(found);
         }
         rest = after;
     }

@@ -1,6 +1,7 @@
 //! Classes of bytes, and steps over them: eight at a time where most are skipped.
 
 use super::Scan;
+use crate::stdlib::byte_search::{all, first_place, first_special};
 
 /// Ends a run of a plain scalar in a flow collection.
 pub(super) const FLOW: u8 = 1;
@@ -42,16 +43,6 @@ const fn classes() -> [u8; 256] {
     }
 }
 
-/// The lowest and the highest bit of each of eight bytes.
-const ONES: u64 = u64::MAX / 0xFF;
-const HIGH: u64 = ONES * 0x80;
-
-/// Sets the highest bit of the first byte that is zero, and of no byte before it.
-#[inline(always)]
-const fn zeros(eight: u64) -> u64 {
-    eight.wrapping_sub(ONES) & !eight
-}
-
 /// Returns `true` if `byte` has one of the classes.
 #[inline(always)]
 pub(super) fn is(byte: u8, class: u8) -> bool {
@@ -61,15 +52,15 @@ pub(super) fn is(byte: u8, class: u8) -> bool {
 /// Returns `true` if one of eight bytes is neither printable ASCII nor a line end or a tab.
 #[inline(always)]
 fn has_odd(eight: u64) -> bool {
-    const LOW: u64 = ONES * 0x7F;
+    const LOW: u64 = all(0x7F);
     // The sums stay within their bytes: the highest bit of each is set if the byte is not zero, or not below 0x20.
-    let other = |byte: u64| {
-        let bits = eight ^ (ONES * byte);
+    let other = |byte: u8| {
+        let bits = eight ^ all(byte);
         (bits & LOW) + LOW
     };
-    let high = (eight & LOW) + ONES * 0x60;
+    let high = (eight & LOW) + all(0x60);
     let is_usual = (high | !(other(0x0A) & other(0x09))) & other(0x7F) & !eight;
-    is_usual & HIGH != HIGH
+    is_usual & all(0x80) != all(0x80)
 }
 
 /// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
@@ -108,10 +99,9 @@ impl Scan<'_> {
     #[inline(always)]
     pub(super) fn skip_until(&mut self, a: u8, b: u8) -> u8 {
         while let Some(eight) = self.eight() {
-            let control = eight.wrapping_sub(ONES * 0x20) & !eight;
-            let found = (control | zeros(eight ^ (ONES * u64::from(a))) | zeros(eight ^ (ONES * u64::from(b)))) & HIGH;
+            let found = first_special(eight, a, b);
             if found != 0 {
-                self.at += found.trailing_zeros() as usize / 8;
+                self.at += first_place(found);
                 return self.here();
             }
             self.at += 8;
@@ -136,7 +126,7 @@ impl Scan<'_> {
     #[inline(always)]
     pub(super) fn skip_spaces(&mut self) {
         while let Some(eight) = self.eight() {
-            let other = eight ^ (ONES * 0x20);
+            let other = eight ^ all(0x20);
             if other != 0 {
                 self.at += other.trailing_zeros() as usize / 8;
                 return;
