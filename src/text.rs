@@ -97,6 +97,8 @@ pub struct Source {
     /// The path of the folder in which it was found.
     folder: Option<Arc<str>>,
     text: Text,
+    /// The number of lines before the text, if it is a part of a longer one.
+    lines_before: u32,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
     blocks: OnceLock<Vec<(usize, u32)>>,
@@ -119,8 +121,23 @@ impl Source {
     /// assert_eq!((source.name(), &*source.path()), ("svc.yaml", "site/svc.yaml"));
     /// ```
     pub fn below(folder: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
+        Arc::new(Self::at_line(folder, name.into(), text.into(), 0))
+    }
+
+    /// Creates a source of a part of the text called `name`, which begins behind so many lines.
+    ///
+    /// ```
+    /// use dropforge::text::Source;
+    /// let source = Source::part("clusters.ndjson", 41, "{}\n{]\n");
+    /// assert_eq!(source.position(4).to_string(), "43:2");
+    /// ```
+    pub fn part(name: impl Into<Text>, lines_before: u32, text: impl Into<Text>) -> Arc<Self> {
+        Arc::new(Self::at_line(None, name.into(), text.into(), lines_before))
+    }
+
+    fn at_line(folder: Option<Arc<str>>, name: Text, text: Text, lines_before: u32) -> Self {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Arc::new(Self { name: name.into(), folder, text: text.into(), line_starts, blocks })
+        Self { name, folder, text, lines_before, line_starts, blocks }
     }
 
     /// Returns the name. It is the same wherever a template lies.
@@ -134,6 +151,12 @@ impl Source {
             Some(folder) => format!("{folder}/{}", self.name()).into(),
             None => self.name().into(),
         }
+    }
+
+    /// Returns `true` if the text begins with the first line.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn is_from_start(&self) -> bool {
+        self.lines_before == 0
     }
 
     /// Returns the text.
@@ -162,13 +185,14 @@ impl Source {
         let line = starts.partition_point(|&start| start <= offset);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
         let column = self.clusters(start, offset as usize).saturating_add(1);
-        Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
+        let line = u32::try_from(line.max(1)).unwrap_or(u32::MAX);
+        Position { line: line.saturating_add(self.lines_before), column }
     }
 
     /// Returns the byte offset of a line and column, the inverse of [`Source::position`]. `None` if there is no such
     /// line. Columns beyond the end of the line are clamped.
     pub fn offset(&self, at: Position) -> Option<u32> {
-        let start = *self.line_starts().get(at.line.checked_sub(1)? as usize)?;
+        let start = *self.line_starts().get(self.nth_line(at.line)?)?;
         let line = self.line(at.line);
         let column = at.column.saturating_sub(1) as usize;
         let before = graphemes::indices(line).nth(column).map_or(line.len(), |(offset, _)| offset);
@@ -177,10 +201,15 @@ impl Source {
 
     /// Returns the text of a line, counted from 1, without its line break. Empty if there is no such line.
     pub fn line(&self, line: u32) -> &str {
-        let start = |line: u32| self.line_starts().get(line.checked_sub(1)? as usize).map(|&start| start as usize);
+        let start = |line: u32| self.line_starts().get(self.nth_line(line)?).map(|&start| start as usize);
         let Some(from) = start(line) else { return "" };
         let to = start(line.saturating_add(1)).unwrap_or(self.text().len());
         self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
+    }
+
+    /// Returns the index of the start of a line.
+    fn nth_line(&self, line: u32) -> Option<usize> {
+        line.checked_sub(self.lines_before)?.checked_sub(1).map(|nth| nth as usize)
     }
 
     /// Returns the number of grapheme clusters in a part of a line.
@@ -274,6 +303,14 @@ mod tests {
     fn lines_by_number() {
         let source = Source::new("t", "a\r\n\nb");
         assert_eq!([0, 1, 2, 3, 4].map(|line| source.line(line)), ["", "a", "", "b", ""]);
+    }
+
+    #[test]
+    fn a_part_counts_lines_from_those_before_it() {
+        let source = Source::part("t", 7, "a\nbc\n");
+        assert_eq!((source.position(3).to_string(), source.line(9), source.line(7)), ("9:2".into(), "bc", ""));
+        assert_eq!(source.offset(Position { line: 9, column: 2 }), Some(3));
+        assert_eq!(source.offset(Position { line: 7, column: 1 }), None);
     }
 
     #[test]

@@ -194,8 +194,8 @@ impl Subject for Stamp {
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout);
         let plan = plan.unwrap_or_else(|errors| panic!("{errors:?}"));
         let read = ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
-        let clusters: Vec<_> = fleet.clusters().iter().collect();
-        assert!(read.unread(&layers).is_empty() && read.unread_by_clusters(&layers, &clusters).is_empty());
+        let clusters = plan.selection(&fleet);
+        assert!(read.unread(&layers).is_empty() && read.unread_by_clusters(&layers, &clusters).unwrap().is_empty());
         let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers);
         let options = Options { threads: 1, check_outputs: false, plain_stream: true, ..Options::default() };
         let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };

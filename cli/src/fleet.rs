@@ -53,9 +53,7 @@ impl ReadingArgs {
         for fleet in fleets {
             refuse_url(Path::new(fleet), "--fleet -")?;
             for path in glob::expand(fleet)? {
-                let source = files.fleet(&path, self.fleet_format)?;
-                let format = self.fleet_format.unwrap_or_else(|| Format::of(source.name(), source.text()));
-                sources.push((source, format));
+                sources.push(files.fleet(&path, self.fleet_format)?);
             }
         }
         let options =
@@ -138,7 +136,7 @@ pub(crate) fn selector(texts: &[String]) -> Result<Selector> {
 /// # Errors
 /// `usage` with the values that its keys have.
 pub(crate) fn check_selection(selector: &Selector, fleet: &Fleet, layers: &Layers, selected: usize) -> Result<()> {
-    match selected == 0 && !selector.is_empty() && !fleet.clusters().is_empty() {
+    match selected == 0 && !selector.is_empty() && !fleet.is_empty() {
         true => Err(selector.selects_nothing(fleet, layers)?),
         false => Ok(()),
     }

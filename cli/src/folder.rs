@@ -87,7 +87,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
     let read = || ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
-    if args.warnings.refuse(&layers, &[], read, console) {
+    if args.warnings.refuse(&layers, &plan.selection(&fleet), read, console)? {
         return Ok(Exit::Error);
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());

@@ -5,17 +5,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use dropforge::bulk::Format;
+use dropforge::bulk::{FleetFile, Format};
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
-
-/// Maximum size of a fleet that is not one cluster a line: 1 GiB.
-const MAX_FLEET: u64 = 1 << 30;
-/// Maximum size of one line of a fleet with one cluster a line: 16 MiB.
-const MAX_RECORD: usize = 16 << 20;
-/// Number of bytes to read at once from a fleet.
-const PIECE: u64 = 1 << 20;
 
 /// Reads the input files of a command. Standard input can be read once.
 #[derive(Debug)]
@@ -53,34 +46,15 @@ impl InputFiles {
         Ok(bytes)
     }
 
-    /// Reads a file of clusters in `format`, or that of its name or content. One with a cluster a line (NDJSON) may have
-    /// any size, but no line over 16 MiB.
+    /// Opens a file of clusters in `format`, or that of its name or content.
     ///
     /// # Errors
-    /// Same as [`InputFiles::bytes`], with the limits of fleets; those of [`source`].
-    pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<Arc<Source>> {
-        let mut input = self.open(path)?;
-        let (mut bytes, mut line, mut line_wise) = (Vec::new(), 0, None);
-        loop {
-            let before = bytes.len();
-            let read = input.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
-            if read == 0 {
-                return source(path, bytes);
-            }
-            let ends = memchr::memrchr(b'\n', bytes.get(before..).unwrap_or(&[]));
-            line = ends.map_or(line, |at| before + at + 1);
-            if bytes.len() <= MAX_RECORD {
-                continue;
-            }
-            // The beginning decides, and reading it again for each piece would take the square of the length.
-            let line_wise = *line_wise.get_or_insert_with(|| is_line_wise(path, format, &bytes));
-            if bytes.len() as u64 > MAX_FLEET && !line_wise {
-                return Err(too_long(path, MAX_FLEET).with_help("write one cluster a line (NDJSON), or several files"));
-            }
-            if bytes.len() - line > MAX_RECORD && line_wise {
-                return Err(too_long(path, MAX_RECORD as u64).with_note("a line of a fleet is one cluster"));
-            }
+    /// `usage` for a second `-`; errors of [`FleetFile::open`].
+    pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<FleetFile> {
+        if is_dash(path) {
+            return FleetFile::spool("-", self.open(path)?, format);
         }
+        FleetFile::open(path, format)
     }
 
     fn open(&mut self, path: &Path) -> Result<Box<dyn Read>> {
@@ -92,13 +66,6 @@ impl InputFiles {
         }
         Ok(Box::new(io::stdin().lock()))
     }
-}
-
-/// Returns `true` if a fleet that begins with `bytes` has one cluster a line.
-fn is_line_wise(path: &Path, format: Option<Format>, bytes: &[u8]) -> bool {
-    let head = bytes.get(..bytes.len().min(MAX_RECORD)).unwrap_or(bytes);
-    let found = || Format::of(&path.display().to_string(), &String::from_utf8_lossy(head));
-    format.unwrap_or_else(found) == Format::Ndjson
 }
 
 fn too_long(path: &Path, max: u64) -> Box<Diagnostic> {

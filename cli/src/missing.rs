@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Cluster, DEFAULT_LAYOUT, Failure, Layers, Layout, MissingNames, ReadValues, Selector};
-use dropforge::bulk::{Fleet, TemplateFile};
+use dropforge::bulk::{self, DEFAULT_LAYOUT, Failure, Layout, MissingNames, ReadValues, Selection, TemplateFile};
 use dropforge::diagnostics::Result;
 use dropforge::engine::Template;
 
@@ -71,15 +70,15 @@ impl CheckValuesArgs {
     ) -> Result<Vec<Failure>> {
         let layers = schema.add_to(layers(&self.values, self.reading.merge(), files, console)?, templates, files)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
-        let clusters = selected(&fleet, &layers, &selector)?;
+        let clusters = Selection::of(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
         let mut found = MissingNames::of(checked.outputs());
         if self.fleet.is_empty() || !clusters.is_empty() {
             found.look_at_all(&layers, &clusters)?;
         }
-        let mut failures = found.into_failures(&clusters);
+        let mut failures = found.into_failures(Some(&fleet));
         if self.fleet.is_empty() || !clusters.is_empty() {
-            failures.extend(layers.all_violations(&clusters));
+            failures.extend(layers.all_violations(&clusters)?);
         }
         // A name that nothing gives is often the reason that nothing reads another.
         if reads_all && failures.is_empty() {
@@ -87,20 +86,9 @@ impl CheckValuesArgs {
             let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
             let read = read.and_declared(&layers);
             let unread = read.unread(&layers).into_iter();
-            failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
-            failures.extend(read.unread_by_clusters(&layers, &clusters));
+            failures.extend(unread.map(Failure::new));
+            failures.extend(read.unread_by_clusters(&layers, &clusters)?);
         }
         Ok(failures)
     }
-}
-
-/// Returns the clusters that are selected.
-fn selected<'f>(fleet: &'f Fleet, layers: &Layers, selector: &Selector) -> Result<Vec<&'f Cluster>> {
-    let mut clusters = Vec::new();
-    for cluster in fleet.clusters() {
-        if selector.is_empty() || selector.matches(&layers.view(cluster)?) {
-            clusters.push(cluster);
-        }
-    }
-    Ok(clusters)
 }

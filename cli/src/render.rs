@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Layers, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
-use dropforge::bulk::{language_extensions, output_name, unknown_language};
+use dropforge::bulk::{
+    Change, Fleet, Layers, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
+};
+use dropforge::bulk::{engine, language_extensions, output_name, unknown_language, write_file};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::{Artifact, Dialect, OutputCheck, Template};
@@ -99,7 +101,9 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         return Err(unfit.into());
     }
     let text = text(&template, &layers, args, console)?;
-    if args.warnings.refuse(&layers, &[], || ReadValues::by([&template]), console) {
+    let fleet = Fleet::default();
+    let clusters = Selection::of(&fleet, &layers, &Selector::default())?;
+    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), console)? {
         return Ok(Exit::Error);
     }
     if is_dash(&args.output) {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use dropforge::bulk::{Cluster, Forge, Layers, Specialisation, Specialise, TemplatePlan};
+use dropforge::bulk::{Forge, Layers, Selection, Specialisation, Specialise, TemplatePlan};
 use dropforge::diagnostics::{Result, counted, thousands};
 use dropforge::engine::Template;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
@@ -51,36 +51,42 @@ pub(crate) fn print_choice(template: &Template, inputs: Inputs<'_>, console: &Co
 
 /// Says with `-v` how many clusters have the known values of the artifacts that `forge` comes from, and which values
 /// differ for the others.
-pub(crate) fn print_choices(forge: &Forge, clusters: &[&Cluster], layers: &Layers, console: &Console) {
+///
+/// # Errors
+/// Errors of reading clusters.
+pub(crate) fn print_choices(forge: &Forge, clusters: &Selection<'_>, layers: &Layers, console: &Console) -> Result<()> {
     if !console.verbose {
-        return;
+        return Ok(());
     }
     let mut seen = HashSet::new();
     for template in forge.templates() {
         if template.known().is_some_and(|known| seen.insert(std::ptr::from_ref(known))) {
-            console.detail(&choices(template, clusters, layers));
+            console.detail(&choices(template, clusters, layers)?);
         }
     }
+    Ok(())
 }
 
-fn choices(template: &Template, clusters: &[&Cluster], layers: &Layers) -> String {
+fn choices(template: &Template, clusters: &Selection<'_>, layers: &Layers) -> Result<String> {
     let mut differ: BTreeMap<String, usize> = BTreeMap::new();
-    for cluster in clusters {
-        let Ok(merged) = layers.merged(cluster) else { continue };
+    clusters.each(&mut |_, cluster| {
+        let Ok(merged) = layers.merged(cluster) else { return Ok(()) };
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let inputs = InputBuilder::new(&arena, &shapes).data_map(&merged).ok();
         if let Some(path) = inputs.and_then(|inputs| template.difference(Inputs::new(inputs))) {
             *differ.entry(path).or_default() += 1;
         }
-    }
+        Ok(())
+    })?;
     let left: usize = differ.values().sum();
     let all = counted(clusters.len(), "cluster");
     if left == 0 {
-        return format!("{all} with the known values of the artifact: templates are specialised");
+        return Ok(format!("{all} with the known values of the artifact: templates are specialised"));
     }
     let differ: Vec<String> = differ.iter().map(|(path, by)| format!("`{path}` ({})", thousands(*by))).collect();
-    format!("{} of {all} not specialised: values differ from the known ones: {}", thousands(left), differ.join(", "))
+    let differ = differ.join(", ");
+    Ok(format!("{} of {all} not specialised: values differ from the known ones: {differ}", thousands(left)))
 }
 
 /// Prints a plan to standard output. The run has so many clusters.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, Cluster, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
+use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
 use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
@@ -161,18 +161,18 @@ pub(crate) fn once(
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
-    let clusters: Vec<&Cluster> = (0..plan.clusters()).filter_map(|at| plan.cluster(&fleet, at)).collect();
+    let clusters = plan.selection(&fleet);
     let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
-    if args.warnings.refuse(&layers, &clusters, read, console) {
+    if args.warnings.refuse(&layers, &clusters, read, console)? {
         return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
     }
     if !args.specialise.no_specialise {
-        specialise::print_choices(&forge, &clusters, &layers, console);
+        specialise::print_choices(&forge, &clusters, &layers, console)?;
     }
     // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
     let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {
         true => plan,
-        false => seen.narrow(plan, &fleet, &layers, &forge, args.prune),
+        false => seen.narrow(plan, &fleet, &layers, &forge, args.prune)?,
     };
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));

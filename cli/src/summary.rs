@@ -118,7 +118,7 @@ mod tests {
             let failure = |template: &Option<&str>| {
                 let mut diagnostic = Diagnostic::new(Code::UndefinedVariable, "x");
                 diagnostic.template = template.map(str::to_owned);
-                Failure { diagnostic, clusters: Vec::new() }
+                Failure::new(diagnostic)
             };
             let failures = templates.iter().map(failure).collect();
             let report = Report { clusters, failed, failures, ..Report::default() };

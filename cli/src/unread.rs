@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use dropforge::bulk::{Cluster, Layers, ReadValues};
-use dropforge::diagnostics::counted;
+use dropforge::bulk::{Layers, ReadValues, Selection};
+use dropforge::diagnostics::{Result, counted};
 
 use crate::console::Console;
 
@@ -22,21 +22,24 @@ pub(crate) struct WarningArgs {
 impl WarningArgs {
     /// Prints warnings for values that nothing reads, unless `--quiet` is given. Returns `true` if nothing may be written:
     /// there were warnings, and they are errors.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
     pub(crate) fn refuse(
         &self,
         layers: &Layers,
-        clusters: &[&Cluster],
+        clusters: &Selection<'_>,
         read: impl FnOnce() -> ReadValues,
         console: &Console,
-    ) -> bool {
+    ) -> Result<bool> {
         if self.strict || !console.quiet {
-            print(&read().and_declared(layers), layers, clusters, console);
+            print(&read().and_declared(layers), layers, clusters, console)?;
         }
         let refuse = self.are_errors(console);
         if refuse {
             console.note(&format!("nothing is written: {} (--strict)", counted(console.warnings(), "warning")));
         }
-        refuse
+        Ok(refuse)
     }
 
     /// Returns `true` if there were warnings and they are errors.
@@ -45,7 +48,8 @@ impl WarningArgs {
     }
 }
 
-fn print(read: &ReadValues, layers: &Layers, clusters: &[&Cluster], console: &Console) {
+fn print(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>, console: &Console) -> Result<()> {
     console.diagnostics(read.unread(layers));
-    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
+    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| console.failure(failure));
+    Ok(())
 }

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
         Some(name) => Some(find(&fleet, name)?),
         None => None,
     };
+    let cluster = cluster.as_ref();
     let layers = args.schema.add_to(given.layers(args.reading.merge()), &args.templates, files)?;
     let merged = match cluster {
         Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
@@ -97,11 +98,22 @@ fn check_exists(path: &Path) -> Result<()> {
     }
 }
 
+/// Maximum number of names that a wrong one is compared with.
+const COMPARED: usize = 100_000;
+
 /// Finds the cluster called `name`.
-fn find<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Cluster> {
-    fleet.clusters().iter().find(|cluster| cluster.name() == name).ok_or_else(|| {
+fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
+    let (mut found, mut names) = (None, Vec::new());
+    fleet.each(&mut |at, cluster| {
+        if cluster.name() == name {
+            found = Some(cluster.clone());
+        }
+        names.extend((at < COMPARED).then(|| cluster.name().to_owned()));
+        Ok(())
+    })?;
+    found.ok_or_else(|| {
         let error = Diagnostic::new(Code::Usage, format!("no cluster is named `{name}`"));
-        match nearest(name, fleet.clusters().iter().map(Cluster::name)) {
+        match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.with_help(format!("did you mean `{near}`?")),
             None => error,
         }

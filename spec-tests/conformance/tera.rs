@@ -48,7 +48,7 @@ fn missing(entry: &Template, context: &Value) -> Option<Box<Diagnostic>> {
     let context: Data = serde_json::from_value(context.clone()).ok()?;
     let mut missing = MissingNames::of([entry]);
     missing.look_at(0, context.as_map()?);
-    missing.into_failures(&[]).into_iter().map(|failure| failure.diagnostic).next()
+    missing.into_failures(None).into_iter().map(|failure| failure.diagnostic).next()
 }
 
 fn engine(row: &Value) -> Engine {

@@ -11,8 +11,7 @@ use crate::value::{Data, DataMap, json_maps};
 
 /// A cluster: its name and its own inputs.
 ///
-/// A cluster of an NDJSON file stays text until a worker needs its inputs: a fleet then costs the memory of its
-/// file, not of its values.
+/// A cluster of an NDJSON file stays text until a worker needs its inputs.
 #[derive(Debug, Clone)]
 pub struct Cluster(Content);
 
@@ -71,6 +70,21 @@ impl Cluster {
             name_start: name.start.try_into().ok()?,
             name_length: name.len().try_into().ok()?,
         }))
+    }
+
+    /// Creates a cluster from the row that [`Cluster::line`] returns.
+    pub(super) fn at_line(source: &Arc<Source>, [start, length, name_start, name_length]: [u32; 4]) -> Self {
+        Self(Content::Line { source: source.clone(), start: start as usize, length, name_start, name_length })
+    }
+
+    /// Returns the start and length of a line in its source, and of the name in the line, in bytes.
+    pub(super) fn line(&self) -> Option<[u32; 4]> {
+        match &self.0 {
+            Content::Parsed(_) => None,
+            Content::Line { start, length, name_start, name_length, .. } => {
+                Some([u32::try_from(*start).ok()?, *length, *name_start, *name_length])
+            }
+        }
     }
 
     /// Returns the name, unique in its fleet.

@@ -3,11 +3,12 @@
 //! A run only judges the files of its own templates: those that it was given, and those that it would have been given
 //! by the same directory. Two runs with different templates can therefore share an output directory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::job::Job;
+use super::key_set::SortedKeys;
 use super::manifest::{Entry, Manifest};
-use crate::diagnostics::counted;
+use crate::diagnostics::{Result, counted};
 
 /// The paths of the templates of a run. A manifest names templates by them.
 ///
@@ -67,22 +68,26 @@ pub(super) struct Deletions {
 
 impl Deletions {
     /// Finds the files that are not in `made`, the paths that clusters of the whole fleet make.
-    pub(super) fn find(job: &Job<'_>, manifest: &Manifest, made: &HashSet<String>) -> Self {
-        let unknown = job.plan.unknown_clusters(job.fleet);
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn find(job: &Job<'_>, manifest: &Manifest, made: &SortedKeys) -> Result<Self> {
+        let unknown = job.plan.unknown_clusters(job.fleet)?;
         let mut found = Self::default();
         for (path, entry) in manifest.entries().filter(|(_, entry)| is_of_run(job, entry)) {
             found.of_run += 1;
-            let is_unknown = match &entry.maker {
-                Some(maker) => unknown.contains(&*maker.cluster),
-                None => !unknown.is_empty(),
+            let is_unknown = match (&unknown, &entry.maker) {
+                (None, _) => false,
+                (Some(unknown), Some(maker)) => unknown.contains(&maker.cluster)?,
+                (Some(_), None) => true,
             };
-            match made.contains(path) {
+            match made.contains(path)? {
                 true => {}
                 false if is_unknown => found.unknown += 1,
                 false => found.paths.push(path.to_owned()),
             }
         }
-        found
+        Ok(found)
     }
 
     /// Returns a note about the files that the run cannot judge.

@@ -5,12 +5,15 @@
 
 use std::collections::HashSet;
 
+use roaring::RoaringBitmap;
+
 use super::job::{Job, Options, Stamp, Watch};
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::output_files::OutputReader;
 use super::output_path::check_path;
 use super::pieces::Piece;
+use super::plan::Placed;
 use super::sinks::Outputs;
 use super::workers::{Sink, SinkError, SinkResult, drive};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
@@ -89,16 +92,14 @@ fn push_line(lines: &mut String, parts: &[&str]) {
 #[derive(Debug, Default)]
 struct Candidates {
     files: HashSet<String>,
-    /// The positions of their clusters in the plan, in order.
-    clusters: Vec<usize>,
+    /// The indexes of their clusters.
+    clusters: RoaringBitmap,
 }
 
 impl Candidates {
     fn add(&mut self, at: usize, path: String) {
         self.files.insert(path);
-        if self.clusters.last() != Some(&at) {
-            self.clusters.push(at);
-        }
+        self.clusters.extend(u32::try_from(at));
     }
 }
 
@@ -110,24 +111,25 @@ pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &
     let mut record = ours.record.lines.clone();
     let candidates = match job.plan.is_of_documents() {
         true => candidates_of_documents(job, dir, ours, &mut record)?,
-        false => candidates(job, dir, ours, &mut record),
+        false => candidates(job, dir, ours, &mut record)?,
     };
     if job.options.force || candidates.clusters.is_empty() {
         return Ok(record);
     }
-    match foreign(stamp, job, dir, &candidates)? {
+    match foreign(stamp, job, dir, candidates)? {
         found if found.is_empty() => Ok(record),
         found => Err(error(&found)),
     }
 }
 
 /// Finds planned paths of files that exist and are not ours.
-fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Candidates {
+fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Result<Candidates> {
     let (mut found, mut path) = (Candidates::default(), String::new());
     let mut reader = OutputReader::new((!dir.is_fresh()).then_some(dir));
-    for at in 0..job.plan.clusters() {
+    job.plan.selection(job.fleet).each(&mut |at, cluster| {
+        let placed = job.plan.place(at, cluster, job.layers)?;
         for output in 0..job.plan.outputs().len() {
-            job.plan.path(job.fleet, at, output, &mut path);
+            job.plan.path(&placed, output, &mut path);
             if ours.contains(&path) {
                 continue;
             }
@@ -136,20 +138,21 @@ fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Stri
                 found.add(at, path.clone());
             }
         }
-    }
-    found
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Finds files that are not ours in the directories of clusters, where the paths of documents are still unknown.
 fn candidates_of_documents(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Result<Candidates> {
     let mut found = Candidates::default();
-    for at in 0..job.plan.clusters() {
-        let directory = job.plan.cluster_directory(job.fleet, at);
+    job.plan.selection(job.fleet).each(&mut |at, cluster| {
+        let directory = job.plan.cluster_directory(&job.plan.place(at, cluster, job.layers)?);
         if !ours.record.directories.contains(&directory) {
             push_line(record, &[&directory, "/"]);
         }
         if dir.is_fresh() {
-            continue;
+            return Ok(());
         }
         dir.each_file(&directory, &mut |path, _| {
             // Names that no output can have are our own, such as the manifest's.
@@ -158,14 +161,14 @@ fn candidates_of_documents(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, reco
                 found.add(at, path.to_owned());
             }
             Ok(())
-        })?;
-    }
+        })
+    })?;
     Ok(found)
 }
 
 /// Renders the clusters of these files. Returns the files whose content differs, in order of the plan.
-fn foreign<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, candidates: &Candidates) -> Result<Vec<String>> {
-    let plan = job.plan.only(&candidates.clusters);
+fn foreign<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, candidates: Candidates) -> Result<Vec<String>> {
+    let plan = job.plan.only(candidates.clusters);
     let options = Options { fail_fast: false, ..job.options.clone() };
     let job = Job { plan: &plan, options: &options, watch: Watch { done: &|| {}, ..job.watch }, ..*job };
     let sink = || CompareSink {
@@ -206,11 +209,11 @@ struct CompareSink<'j> {
 impl Sink for CompareSink<'_> {
     type Done = Vec<(usize, String)>;
 
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (reader, files, differing) = (&mut self.reader, self.files, &mut self.differing);
-        self.outputs.each(at, text, pieces, |_, path, new| {
+        self.outputs.each(cluster, text, pieces, |_, path, new| {
             if files.contains(path) && reader.read(path).map_err(SinkError::Cluster)?.is_some_and(|old| old != new) {
-                differing.push((at, path.to_owned()));
+                differing.push((cluster.at, path.to_owned()));
             }
             Ok(())
         })

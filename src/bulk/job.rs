@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
+use super::key_set::{KeySet, SortedKeys};
 use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::pieces::Piece;
@@ -160,11 +161,6 @@ pub struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Returns the name of the `at`-th cluster.
-    pub(super) fn name(&self, at: usize) -> String {
-        self.plan.cluster_name(self.fleet, at).to_owned()
-    }
-
     /// Returns the number of threads to use.
     pub(super) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -172,13 +168,17 @@ impl Job<'_> {
         threads.min(self.plan.clusters()).clamp(1, 1_024)
     }
 
-    /// All paths of the fleet, including those of clusters that were not selected.
-    pub(super) fn planned(&self) -> HashSet<String> {
-        let mut planned = HashSet::new();
-        self.plan.each_path(self.fleet, |path| {
-            planned.insert(path.to_owned());
-        });
-        planned
+    /// Returns all paths of the fleet but those in `without`, including those of clusters that were not selected.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn planned(&self, without: &HashSet<&str>) -> Result<SortedKeys> {
+        let mut planned = KeySet::default();
+        self.plan.each_path(self.fleet, self.layers, &mut |path| match without.contains(path) {
+            true => Ok(()),
+            false => planned.add(path),
+        })?;
+        planned.sort()
     }
 }
 

@@ -14,6 +14,7 @@ use super::input::{self, Place};
 use super::origins::Origins;
 use super::report::{Failure, FailureCollector};
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
+use super::selection::Selection;
 use super::values::{Assignment, Gaps, Step, merge};
 use super::view::{Reach, View};
 use crate::diagnostics::{Diagnostic, Result};
@@ -156,18 +157,23 @@ impl Layers {
     }
 
     /// Returns all violations by the values of `clusters`, or without clusters by the shared values.
-    pub fn all_violations(&self, clusters: &[&Cluster]) -> Vec<Failure> {
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn all_violations(&self, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
         let (mut collector, mut explained) = (FailureCollector::default(), Explained::default());
         if clusters.is_empty() {
             let found = self.violations(None).into_iter();
-            return found.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }).collect();
+            return Ok(found.map(Failure::new).collect());
         }
-        for (at, cluster) in clusters.iter().enumerate() {
+        clusters.each(&mut |at, cluster| {
             for error in self.new_violations(Some(cluster), &mut explained) {
                 collector.add(at, error.for_cluster(cluster.name()));
             }
-        }
-        collector.into_failures(|at| clusters.get(at).map_or("", |cluster| cluster.name()).to_owned())
+            Ok(())
+        })?;
+        let mut reader = clusters.fleet().reader();
+        Ok(collector.into_failures(|at| reader.name(at)))
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.
@@ -462,7 +468,9 @@ mod tests {
         let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).unwrap();
         for set in ["", "a.x=1", "list[1].deep=2", "region=us", "map.z=3", "new=1"] {
             let layers = layers(&[r#"{"region":"shared","list":[{"deep":0}],"a":{"x":7}}"#], set);
-            for (cluster, line) in fleet.clusters().iter().zip(lines) {
+            let mut reader = fleet.reader();
+            for (at, line) in lines.into_iter().enumerate() {
+                let cluster = reader.cluster(at).unwrap();
                 let parsed = Cluster::new(cluster.name(), map(line));
                 for path in ["region", "a.x", "a.b", "map.x.y", "map.z", "list", "list.0.deep", "list.0", "new"] {
                     let shown = |cluster: &Cluster| {

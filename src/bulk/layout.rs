@@ -162,6 +162,31 @@ impl Layout {
             .with_help("start the layout with `{cluster}/`"))
     }
 
+    /// Returns `true` if paths of clusters with different names are different, whatever their inputs, and if the paths of
+    /// one cluster collide as those of any other do.
+    pub(super) fn divides_clusters(&self) -> bool {
+        // Inputs and cluster names have no `/`, template names may have some.
+        let (mut named, mut names) = (false, [0; 3]);
+        let mut ends = |[clusters, templates, others]: [usize; 3]| {
+            named |= clusters == 1 && templates + others == 0;
+            (named || templates == 0) && (templates == 0 || others == 0)
+        };
+        for part in &self.parts {
+            match part {
+                Part::Text(text) if text.contains('/') => {
+                    if !ends(std::mem::take(&mut names)) {
+                        return false;
+                    }
+                }
+                Part::Text(_) => {}
+                Part::Cluster => names[0] += 1,
+                Part::Template => names[1] += 1,
+                Part::Input(_) | Part::Field(_) | Part::Extension => names[2] += 1,
+            }
+        }
+        ends(names) && named
+    }
+
     /// Adds the extension of the format, unless the layout ends in an extension or in the template name, which has one.
     fn add_extension(&mut self) {
         let last = self.parts.iter().rfind(|part| !matches!(part, Part::Text(text) if text.is_empty()));
@@ -295,6 +320,24 @@ mod tests {
             .values("eu", &View::new(&none, &none, Merge::Deep))
             .unwrap_err();
         assert_eq!(error.help.as_deref(), Some("use `{document.spec.x}` for a field of the document"));
+    }
+
+    #[test]
+    fn clusters_are_divided_by_a_part_of_the_path() {
+        for (text, divides) in [
+            ("{cluster}/{template}", true),
+            ("{region}/{cluster}/{template}", true),
+            ("x/{a}-{b}/c-{cluster}.d/{region}/{template}", true),
+            ("{cluster}", true),
+            ("{template}/{cluster}", false),
+            ("{cluster}-{region}/{template}", false),
+            ("{cluster}/{region}-{template}", false),
+            ("{cluster}-{template}", false),
+            ("{cluster}{cluster}/{template}", false),
+            ("{region}/{template}", false),
+        ] {
+            assert_eq!(Layout::parse(text).unwrap().divides_clusters(), divides, "{text}");
+        }
     }
 
     #[test]

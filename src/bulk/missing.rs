@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::cluster::Cluster;
+use roaring::RoaringBitmap;
+
+use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::Failure;
+use super::selection::Selection;
 use crate::bytecode::analysis::{Effect, Lack, Miss, missing};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::engine::Template;
@@ -32,7 +35,7 @@ const LONG: usize = 5;
 /// let values = serde_json::from_str::<Data>(r#"{"tls": {"enabled": true}, "image": {"tag": 1}}"#)?.into_map().unwrap();
 /// let mut found = MissingNames::of([&template]);
 /// found.look_at(0, &values);
-/// let found: Vec<_> = found.into_failures(&[]).iter().map(|failure| failure.diagnostic.to_string()).collect();
+/// let found: Vec<_> = found.into_failures(None).iter().map(|failure| failure.diagnostic.to_string()).collect();
 /// assert_eq!(
 ///     found,
 ///     [
@@ -57,7 +60,7 @@ type Cause = (String, Span, String);
 #[derive(Debug)]
 struct Found {
     diagnostic: Box<Diagnostic>,
-    clusters: Vec<usize>,
+    clusters: RoaringBitmap,
 }
 
 impl<'t> MissingNames<'t> {
@@ -72,18 +75,17 @@ impl<'t> MissingNames<'t> {
     ///
     /// # Errors
     /// Errors of [`Layers::merged`].
-    pub fn look_at_all(&mut self, layers: &Layers, clusters: &[&Cluster]) -> Result<()> {
+    pub fn look_at_all(&mut self, layers: &Layers, clusters: &Selection<'_>) -> Result<()> {
         if clusters.is_empty() {
             self.look_at(0, layers.alone()?);
         }
-        for (at, cluster) in clusters.iter().enumerate() {
-            if self.left == 0 {
-                break;
+        clusters.each(&mut |at, cluster| {
+            if self.left > 0 {
+                let merged = layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?;
+                self.look_at(at, &merged);
             }
-            let merged = layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?;
-            self.look_at(at, &merged);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Looks at the values of the cluster `at`. Clusters come in order.
@@ -109,9 +111,7 @@ impl<'t> MissingNames<'t> {
         let cause = (source.name().to_owned(), place, path);
         if let Some(known) = self.found.get_mut(&cause) {
             // The templates of a cluster may share the place.
-            if known.clusters.last() != Some(&cluster) {
-                known.clusters.push(cluster);
-            }
+            known.clusters.extend(u32::try_from(cluster));
             return;
         }
         let Some(mut diagnostic) = self.diagnostic(miss, &cause.2) else { return };
@@ -119,7 +119,7 @@ impl<'t> MissingNames<'t> {
         if source.name() != template.name() {
             diagnostic.template = Some(template.name().to_owned());
         }
-        self.found.insert(cause, Found { diagnostic, clusters: vec![cluster] });
+        self.found.insert(cause, Found { diagnostic, clusters: u32::try_from(cluster).into_iter().collect() });
     }
 
     /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
@@ -160,14 +160,13 @@ impl<'t> MissingNames<'t> {
         !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)
     }
 
-    /// Returns what was found, in the order of templates and places. `clusters` are those that were looked at, in order;
-    /// none if only shared values were.
-    pub fn into_failures(self, clusters: &[&Cluster]) -> Vec<Failure> {
-        let failure = |Found { mut diagnostic, clusters: failed }: Found| {
-            let names = failed.iter().filter_map(|at| clusters.get(*at)).map(|cluster| cluster.name().to_owned());
-            let clusters: Vec<String> = names.collect();
-            diagnostic.cluster = clusters.first().cloned();
-            Failure { diagnostic, clusters }
+    /// Returns what was found, in the order of templates and places. Without a fleet, only shared values were looked at.
+    pub fn into_failures(self, fleet: Option<&Fleet>) -> Vec<Failure> {
+        let mut reader = fleet.filter(|fleet| !fleet.is_empty()).map(Fleet::reader);
+        let failure = |Found { mut diagnostic, clusters }: Found| {
+            let Some(reader) = &mut reader else { return Failure::new(diagnostic) };
+            diagnostic.cluster = clusters.min().map(|at| reader.name(at as usize));
+            Failure::of_clusters(diagnostic, &clusters, &mut |at| reader.name(at))
         };
         self.found.into_values().map(failure).collect()
     }

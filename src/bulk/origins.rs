@@ -170,11 +170,13 @@ mod tests {
         let values = input::map(&source, Format::Yaml).unwrap();
         let fleet = Source::new("f.ndjson", "{\"name\":\"x\"}\n {\"name\":\"y\",\"a\":{\"b\":2},\"c\":{\"d\":7}}\n");
         let fleet = Fleet::read(&fleet, Format::Ndjson, &FleetOptions::default()).unwrap();
-        let own = fleet.clusters()[1].inputs().unwrap();
+        let mut reader = fleet.reader();
+        let cluster = reader.cluster(1).unwrap();
+        let own = cluster.inputs().unwrap();
         let sets = parse_set(SetKind::Json, r#"a={"b":3},e.f=null"#, &mut |_| unreachable!()).unwrap();
         let mut origins = Origins::default();
         origins.add_file(&values, Place::file(&source, Format::Yaml));
-        origins.add_cluster(&fleet.clusters()[1], &own);
+        origins.add_cluster(cluster, &own);
         origins.add_sets(&sets);
         let set = r#"--set-json a={"b":3},e.f=null"#;
         assert_eq!(of(&origins, &["a", "b"]), format!("{set}, cluster `y` (f.ndjson:2:23), v.yaml:2:6"));
@@ -197,9 +199,11 @@ mod tests {
         for (name, text, expected) in cases {
             let source = Source::new(name, text);
             let fleet = Fleet::read(&source, Format::of(name, text), &FleetOptions::default()).unwrap();
-            let own = fleet.clusters()[1].inputs().unwrap();
+            let mut reader = fleet.reader();
+            let cluster = reader.cluster(1).unwrap();
+            let own = cluster.inputs().unwrap();
             let mut origins = Origins::default();
-            origins.add_cluster(&fleet.clusters()[1], &own);
+            origins.add_cluster(cluster, &own);
             assert_eq!(of(&origins, &["x"]), expected);
         }
     }

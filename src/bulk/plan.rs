@@ -1,17 +1,23 @@
 //! The plan of a run: clusters, outputs and paths. It finds every problem with them before a byte is written.
 
-use std::collections::{HashMap, HashSet};
+mod collisions;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
+
+use self::collisions::Paths;
 use super::cluster::Cluster;
 use super::fleet::{Fleet, MAX_REPORTED};
-use super::key_hashes::KeyHashes;
+use super::key_set::{KeySet, SortedKeys};
 use super::layers::Layers;
 use super::layout::Layout;
 use super::output_names::output_name;
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document};
 use super::report::{Failure, FailureCollector};
+use super::selection::Selection;
 use super::selector::Selector;
 use super::view::Reach;
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -41,37 +47,28 @@ impl Output {
 pub struct Plan {
     outputs: Vec<Output>,
     layout: Layout,
-    selected: Clusters,
-    /// Clusters that the selector leaves out and whose paths are known.
-    unselected: Clusters,
+    /// The indexes of the clusters to stamp.
+    selected: RoaringBitmap,
+    /// The indexes of clusters that the selector leaves out and whose paths are known.
+    unselected: RoaringBitmap,
 }
 
-/// Indexes of clusters in the fleet, and the layout's inputs for each, in one list.
-#[derive(Debug, Clone, Default)]
-struct Clusters {
-    indexes: Vec<usize>,
+/// A cluster, and what its paths depend on.
+#[derive(Debug, Clone)]
+pub struct Placed<'c> {
+    /// The index in the fleet.
+    pub(super) at: usize,
+    pub(super) cluster: &'c Cluster,
+    /// The layout's inputs.
     values: Vec<String>,
 }
 
-impl Clusters {
-    fn push(&mut self, index: usize, values: Vec<String>) {
-        self.indexes.push(index);
-        self.values.extend(values);
-    }
-
-    fn get(&self, at: usize) -> Option<(usize, &[String])> {
-        let index = *self.indexes.get(at)?;
-        let each = self.values.len() / self.indexes.len();
-        Some((index, self.values.get(at * each..(at + 1) * each)?))
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, &[String])> {
-        (0..self.indexes.len()).filter_map(|at| self.get(at))
+impl Placed<'_> {
+    /// Returns the name of the cluster.
+    pub fn name(&self) -> &str {
+        self.cluster.name()
     }
 }
-
-/// The position of an output in a plan: the selected cluster and the output.
-type Position = (usize, usize);
 
 impl Plan {
     /// Selects the clusters, names every output and checks all names and paths.
@@ -86,62 +83,108 @@ impl Plan {
         outputs: Vec<Output>,
         layout: Layout,
     ) -> std::result::Result<Self, Vec<Failure>> {
-        let (selected, unselected) = (Clusters::default(), Clusters::default());
+        let (selected, unselected) = (RoaringBitmap::new(), RoaringBitmap::new());
         let mut plan = Self { outputs, layout, selected, unselected };
-        let mut problems = FailureCollector::default();
+        let (mut problems, mut paths) = (FailureCollector::default(), Paths::new(&plan));
         let reach = Reach::of(selector.paths().chain(plan.layout.inputs()));
-        for (at, cluster) in fleet.clusters().iter().enumerate() {
-            if let Err(error) = plan.add(at, cluster, layers, (selector, reach)) {
+        let read = fleet.each(&mut |at, cluster| {
+            plan.add((at, cluster), layers, (selector, reach), &mut paths).unwrap_or_else(|error| {
                 problems.add_up_to(MAX_REPORTED, at, error);
+            });
+            Ok(())
+        });
+        let checked = read.and_then(|()| match problems.is_empty() {
+            true => paths.finish(&plan, fleet, layers, &mut problems),
+            false => Ok(()),
+        });
+        plan.selected.optimize();
+        plan.unselected.optimize();
+        match checked {
+            Err(diagnostic) => Err(vec![Failure::new(diagnostic)]),
+            Ok(()) if problems.is_empty() => Ok(plan),
+            Ok(()) => {
+                let mut reader = fleet.reader();
+                Err(problems.into_failures(|at| reader.name(at)))
             }
         }
-        if problems.is_empty() && !plan.is_sound(fleet) {
-            plan.collisions(fleet, &mut problems);
-        }
-        let name = |at: usize| fleet.clusters().get(at).map_or("", Cluster::name).to_owned();
-        if problems.is_empty() { Ok(plan) } else { Err(problems.into_failures(name)) }
     }
 
     fn add(
         &mut self,
-        at: usize,
-        cluster: &Cluster,
+        (at, cluster): (usize, &Cluster),
         layers: &Layers,
         (selector, reach): (&Selector, Reach),
+        paths: &mut Paths,
     ) -> Result<()> {
         let inputs = layers.view_of(cluster, reach).map_err(|error| error.for_cluster(cluster.name()))?;
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
         let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
         let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
-        let checked = named.and(values);
-        match (is_selected, checked) {
-            (true, values) => self.selected.push(at, values?),
-            (false, Ok(values)) => self.unselected.push(at, values),
+        let number = u32::try_from(at).map_err(|_| too_many())?;
+        match (is_selected, named.and(values)) {
+            (true, values) => {
+                let placed = Placed { at, cluster, values: values? };
+                self.selected.insert(number);
+                paths.add(self, &placed)?;
+            }
+            (false, Ok(_)) => {
+                self.unselected.insert(number);
+            }
             (false, Err(_)) => {}
         }
         Ok(())
     }
 
+    /// Returns a cluster with what its paths depend on.
+    ///
+    /// # Errors
+    /// Errors of reading the cluster, and of [`Layout::values`].
+    pub fn place<'c>(&self, at: usize, cluster: &'c Cluster, layers: &Layers) -> Result<Placed<'c>> {
+        let inputs = layers.view_of(cluster, Reach::of(self.layout.inputs()))?;
+        let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs))?;
+        Ok(Placed { at, cluster, values })
+    }
+
     /// Leaves out the outputs of templates, and the clusters, for which these return `false`. The paths of such clusters
     /// stay known.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
     pub fn narrowed(
         mut self,
         fleet: &Fleet,
         is_template: &dyn Fn(&str) -> bool,
         is_cluster: &dyn Fn(&Cluster) -> bool,
-    ) -> Self {
+    ) -> Result<Self> {
         self.outputs.retain(|output| is_template(&output.template));
-        for (index, values) in std::mem::take(&mut self.selected).iter() {
-            let is_kept = fleet.clusters().get(index).is_some_and(is_cluster);
-            let to = if is_kept { &mut self.selected } else { &mut self.unselected };
-            to.push(index, values.to_vec());
-        }
-        self
+        let mut kept = RoaringBitmap::new();
+        self.selection(fleet).each(&mut |at, cluster| {
+            kept.extend(is_cluster(cluster).then_some(at as u32));
+            Ok(())
+        })?;
+        self.unselected |= &self.selected - &kept;
+        self.selected = kept;
+        Ok(self)
     }
 
     /// Returns the number of clusters to stamp.
     pub fn clusters(&self) -> usize {
-        self.selected.indexes.len()
+        usize::try_from(self.selected.len()).unwrap_or(usize::MAX)
+    }
+
+    /// Returns `true` if the cluster `at` of the fleet is to be stamped.
+    pub(super) fn selects(&self, at: usize) -> bool {
+        u32::try_from(at).is_ok_and(|at| self.selected.contains(at))
+    }
+
+    /// Returns the index in the fleet of the `nth` cluster to stamp.
+    pub(super) fn nth(&self, nth: usize) -> Option<usize> {
+        self.selected.select(u32::try_from(nth).ok()?).map(|at| at as usize)
+    }
+
+    /// Returns the clusters to stamp.
+    pub fn selection<'f>(&self, fleet: &'f Fleet) -> Selection<'f> {
+        Selection::new(fleet, self.selected.clone())
     }
 
     /// Returns the templates that make outputs.
@@ -159,34 +202,19 @@ impl Plan {
         self.outputs.get(output)?.bytes.as_deref()
     }
 
-    /// Returns the `at`-th cluster to stamp.
-    pub fn cluster<'f>(&self, fleet: &'f Fleet, at: usize) -> Option<&'f Cluster> {
-        fleet.clusters().get(*self.selected.indexes.get(at)?)
+    /// Writes the path of an output of a cluster to `path`.
+    pub fn path(&self, cluster: &Placed<'_>, output: usize, path: &mut String) {
+        self.fill(cluster, (output, &[]), path);
     }
 
-    /// Writes the path of an output of the `at`-th cluster to `path`.
-    pub fn path(&self, fleet: &Fleet, at: usize, output: usize, path: &mut String) {
-        if let Some(cluster) = self.selected.get(at) {
-            self.fill(fleet, cluster, (output, &[]), path);
-        }
+    /// Writes the path of a piece of a cluster's text to `path`.
+    pub fn path_of(&self, cluster: &Placed<'_>, piece: &Piece, path: &mut String) {
+        self.fill(cluster, (piece.output, &piece.fields), path);
     }
 
-    /// Writes the path of a piece of the `at`-th cluster's text to `path`.
-    pub fn path_of(&self, fleet: &Fleet, at: usize, piece: &Piece, path: &mut String) {
-        if let Some(cluster) = self.selected.get(at) {
-            self.fill(fleet, cluster, (piece.output, &piece.fields), path);
-        }
-    }
-
-    fn fill(
-        &self,
-        fleet: &Fleet,
-        (index, values): (usize, &[String]),
-        (output, fields): (usize, &[String]),
-        path: &mut String,
-    ) {
-        if let (Some(cluster), Some(output)) = (fleet.clusters().get(index), self.outputs.get(output)) {
-            self.layout.fill(cluster.name(), &output.name, values, fields, path);
+    fn fill(&self, cluster: &Placed<'_>, (output, fields): (usize, &[String]), path: &mut String) {
+        if let Some(output) = self.outputs.get(output) {
+            self.layout.fill(cluster.name(), &output.name, &cluster.values, fields, path);
         }
     }
 
@@ -200,34 +228,40 @@ impl Plan {
         self.layout.is_of_documents()
     }
 
-    /// Returns the names of clusters whose paths are unknown, because the selector left them out.
-    pub(super) fn unknown_clusters<'f>(&self, fleet: &'f Fleet) -> HashSet<&'f str> {
-        let mut known: HashSet<usize> = self.selected.indexes.iter().copied().collect();
+    /// Returns the names of clusters whose paths are unknown, because the selector left them out. `None` if there are none.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn unknown_clusters(&self, fleet: &Fleet) -> Result<Option<SortedKeys>> {
+        let mut unknown = RoaringBitmap::new();
+        unknown.insert_range(0..u32::try_from(fleet.len()).map_err(|_| too_many())?);
+        unknown -= &self.selected;
         if !self.is_of_documents() {
-            known.extend(&self.unselected.indexes);
+            unknown -= &self.unselected;
         }
-        let clusters = fleet.clusters().iter().enumerate().filter(|(at, _)| !known.contains(at));
-        clusters.map(|(_, cluster)| cluster.name()).collect()
+        if unknown.is_empty() {
+            return Ok(None);
+        }
+        let mut names = KeySet::default();
+        Selection::new(fleet, unknown).each(&mut |_, cluster| names.add(cluster.name()))?;
+        names.sort().map(Some)
     }
 
-    /// Returns a plan of some of the selected clusters.
-    pub(super) fn only(&self, clusters: &[usize]) -> Self {
-        let mut selected = Clusters::default();
-        for (index, values) in clusters.iter().filter_map(|at| self.selected.get(*at)) {
-            selected.push(index, values.to_vec());
-        }
+    /// Returns a plan of some of the selected clusters, by their indexes in the fleet.
+    pub(super) fn only(&self, clusters: RoaringBitmap) -> Self {
         let (outputs, layout) = (self.outputs.clone(), self.layout.clone());
-        Self { outputs, layout, selected, unselected: Clusters::default() }
+        Self { outputs, layout, selected: clusters, unselected: RoaringBitmap::new() }
     }
 
-    /// Returns the directory of the `at`-th cluster, for a plan with a file for each document. Its layout has one, unless
-    /// there is only one cluster.
-    pub(super) fn cluster_directory(&self, fleet: &Fleet, at: usize) -> String {
-        let (path, name) = (self.path_at(fleet, (at, 0)), self.cluster_name(fleet, at));
+    /// Returns the directory of a cluster, for a plan with a file for each document. Its layout has one, unless there is
+    /// only one cluster.
+    pub(super) fn cluster_directory(&self, cluster: &Placed<'_>) -> String {
+        let mut path = String::new();
+        self.path(cluster, 0, &mut path);
         let end = path
             .match_indices('/')
             .map(|(end, _)| end)
-            .find(|end| path.get(..*end).is_some_and(|directory| directory.rsplit('/').next() == Some(name)));
+            .find(|end| path.get(..*end).is_some_and(|directory| directory.rsplit('/').next() == Some(cluster.name())));
         end.and_then(|end| path.get(..end)).unwrap_or("").to_owned()
     }
 
@@ -237,124 +271,42 @@ impl Plan {
         if self.is_of_documents() { self.outputs.len().min(1) } else { self.outputs.len() }
     }
 
-    /// Calls `each` with every path of the fleet, including those of clusters that were not selected.
-    pub fn each_path(&self, fleet: &Fleet, mut each: impl FnMut(&str)) {
-        self.each_path_of(fleet, self.selected.iter().chain(self.unselected.iter()), |path| each(path));
+    /// Calls `each` with every path of the fleet, including those of clusters that were not selected, until one fails.
+    ///
+    /// # Errors
+    /// Errors of reading clusters and of `each`.
+    pub fn each_path(&self, fleet: &Fleet, layers: &Layers, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        let all = Selection::new(fleet, &self.selected | &self.unselected);
+        self.each_path_of(&all, layers, &mut |_, _, path| each(path))
     }
 
-    /// Calls `each` with every path of these clusters, in a buffer that it may change.
-    fn each_path_of<'p>(
+    /// Calls `each` with every path of these clusters, its cluster and output.
+    fn each_path_of(
         &self,
-        fleet: &Fleet,
-        clusters: impl Iterator<Item = (usize, &'p [String])>,
-        mut each: impl FnMut(&mut String),
-    ) {
+        clusters: &Selection<'_>,
+        layers: &Layers,
+        each: &mut dyn FnMut(&Placed<'_>, usize, &mut String) -> Result<()>,
+    ) -> Result<()> {
         let mut path = String::new();
-        for cluster in clusters {
-            for output in 0..self.known_paths() {
-                self.fill(fleet, cluster, (output, &[]), &mut path);
-                each(&mut path);
-            }
-        }
-    }
-
-    /// Returns `true` if all paths are valid and do not collide. May return `false` for a valid plan, as it compares
-    /// hashes, which is cheap for any number of paths.
-    fn is_sound(&self, fleet: &Fleet) -> bool {
-        let mut sound = true;
-        let all = |add: &mut dyn FnMut(&str)| {
-            self.each_path_of(fleet, self.selected.iter(), |path| {
-                sound &= check_path(path).is_ok();
-                path.make_ascii_lowercase();
-                add(path);
-            });
-        };
-        let Some(hashes) = KeyHashes::distinct(self.clusters() * self.known_paths(), all) else { return false };
-        self.each_path_of(fleet, self.selected.iter(), |path| {
-            path.make_ascii_lowercase();
-            sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_contain(up)));
-        });
-        sound
-    }
-
-    /// Finds invalid paths and collisions.
-    fn collisions(&self, fleet: &Fleet, problems: &mut FailureCollector) {
-        let mut seen: HashMap<String, Position> = HashMap::new();
-        let positions = || (0..self.clusters()).flat_map(|at| (0..self.known_paths()).map(move |output| (at, output)));
-        let mut add = |position: Position, error: Box<Diagnostic>| {
-            let index = self.selected.indexes.get(position.0).copied().unwrap_or_default();
-            problems.add_up_to(MAX_REPORTED, index, error);
-        };
-        for position in positions() {
-            let path = self.path_at(fleet, position);
-            match check_path(&path) {
-                Err(error) => add(position, self.for_output(error, fleet, position)),
-                Ok(()) => {
-                    if let Some(first) = seen.insert(path.to_ascii_lowercase(), position) {
-                        add(position, self.equal_paths(fleet, first, position));
-                    }
-                }
-            }
-        }
-        for position in positions() {
-            let path = self.path_at(fleet, position).to_ascii_lowercase();
-            if let Some(file) = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?)) {
-                add(position, self.nested_paths(fleet, *file, position));
-            }
-        }
-    }
-
-    fn path_at(&self, fleet: &Fleet, (at, output): Position) -> String {
-        let mut path = String::new();
-        self.path(fleet, at, output, &mut path);
-        path
-    }
-
-    fn for_output(&self, error: Box<Diagnostic>, fleet: &Fleet, (at, output): Position) -> Box<Diagnostic> {
-        let mut error = error.for_cluster(self.cluster_name(fleet, at));
-        error.template = Some(self.template(output).to_owned());
-        error
-    }
-
-    /// Returns the name of the `at`-th cluster to stamp.
-    pub(super) fn cluster_name<'f>(&self, fleet: &'f Fleet, at: usize) -> &'f str {
-        self.cluster(fleet, at).map_or("", Cluster::name)
+        clusters.each(&mut |at, cluster| {
+            let placed = self.place(at, cluster, layers)?;
+            (0..self.known_paths()).try_for_each(|output| {
+                self.path(&placed, output, &mut path);
+                each(&placed, output, &mut path)
+            })
+        })
     }
 
     fn template(&self, output: usize) -> &str {
         self.outputs.get(output).map_or("", |output| &output.template)
     }
 
-    fn described(&self, fleet: &Fleet, position: Position) -> String {
-        let (path, cluster) = (self.path_at(fleet, position), self.cluster_name(fleet, position.0));
-        format!("`{path}`: cluster `{cluster}`, template `{}`", self.template(position.1))
-    }
-
-    fn equal_paths(&self, fleet: &Fleet, first: Position, second: Position) -> Box<Diagnostic> {
-        let (one, two) = (self.path_at(fleet, first), self.path_at(fleet, second));
-        let (code, message) = match one == two {
-            true => (Code::DuplicateOutput, format!("two outputs have the same path `{one}`")),
-            false => (Code::CaseCollision, format!("paths `{one}` and `{two}` differ only in letter case")),
-        };
-        Diagnostic::new(code, message)
-            .with_note(self.described(fleet, first))
-            .with_note(self.described(fleet, second))
-            .with_help("use a `--layout` with both `{cluster}` and `{template}`")
-    }
-
-    fn nested_paths(&self, fleet: &Fleet, file: Position, below: Position) -> Box<Diagnostic> {
-        let message = format!("path `{}` is both a file and a directory", self.path_at(fleet, file));
-        Diagnostic::new(Code::PrefixCollision, message)
-            .with_note(self.described(fleet, file))
-            .with_note(self.described(fleet, below))
-    }
-
-    /// Finds invalid paths and collisions among the documents of the `at`-th cluster.
-    pub(super) fn document_collisions(&self, fleet: &Fleet, at: usize, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
+    /// Finds invalid paths and collisions among the documents of a cluster.
+    pub(super) fn document_collisions(&self, cluster: &Placed<'_>, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
         let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
         let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
         let problems = pieces.iter().filter_map(|piece| {
-            self.path_of(fleet, at, piece, &mut path);
+            self.path_of(cluster, piece, &mut path);
             let mut error = match check_path(&path) {
                 Err(error) => in_document(error, piece.document),
                 Ok(()) => {
@@ -370,6 +322,10 @@ impl Plan {
         });
         problems.collect()
     }
+}
+
+fn too_many() -> Box<Diagnostic> {
+    Diagnostic::new(Code::BadFleet, "a fleet has at most 4,294,967,295 clusters").with_help("divide the fleet")
 }
 
 #[cfg(test)]
@@ -399,14 +355,16 @@ mod tests {
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
         let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())
             .map_err(|failures| failures.iter().map(|failure| failure.diagnostic.code).collect::<Vec<_>>())?;
-        let mut paths = Vec::new();
-        for at in 0..plan.clusters() {
+        let (mut paths, mut path) = (Vec::new(), String::new());
+        let each = &mut |at, cluster: &Cluster| {
+            let placed = plan.place(at, cluster, &Layers::default())?;
             for output in 0..plan.outputs().len() {
-                let mut path = String::new();
-                plan.path(&fleet, at, output, &mut path);
-                paths.push(path);
+                plan.path(&placed, output, &mut path);
+                paths.push(path.clone());
             }
-        }
+            Ok(())
+        };
+        plan.selection(&fleet).each(each).map_err(|error| vec![error.code])?;
         Ok(paths)
     }
 

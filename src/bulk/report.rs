@@ -1,14 +1,14 @@
 //! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
-use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed_of};
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -22,11 +22,31 @@ const TEXTS: usize = 64 << 20;
 pub struct Failure {
     /// The error of the first of these clusters.
     pub diagnostic: Box<Diagnostic>,
-    /// The failed clusters, in fleet order.
+    /// The names of the failed clusters, in fleet order. At most 100,000 of them.
     pub clusters: Vec<String>,
+    /// The number of the failed clusters.
+    pub count: usize,
 }
 
+/// Maximum number of failed clusters to name.
+const ALL_NAMED: usize = 100_000;
+
 impl Failure {
+    /// Creates a failure that no cluster has.
+    pub fn new(diagnostic: Box<Diagnostic>) -> Self {
+        Self { diagnostic, clusters: Vec::new(), count: 0 }
+    }
+
+    /// Creates a failure of clusters. `name` returns the name of a cluster.
+    pub(super) fn of_clusters(
+        diagnostic: Box<Diagnostic>,
+        clusters: &RoaringBitmap,
+        name: &mut dyn FnMut(usize) -> String,
+    ) -> Self {
+        let count = usize::try_from(clusters.len()).unwrap_or(usize::MAX);
+        Self { diagnostic, clusters: clusters.iter().take(ALL_NAMED).map(|at| name(at as usize)).collect(), count }
+    }
+
     /// Returns the error of the first cluster of each failure.
     pub fn diagnostics(failures: Vec<Failure>) -> Diagnostics {
         failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
@@ -35,19 +55,19 @@ impl Failure {
     /// Renders the error for people, with the first clusters.
     pub fn render(&self, color: bool) -> String {
         let mut diagnostic = self.diagnostic.clone();
-        if self.clusters.len() > 1 {
-            diagnostic.message = format!("{}: {}", counted(self.clusters.len(), "cluster"), diagnostic.message);
-            diagnostic.cluster = Some(listed(&self.clusters, NAMED));
+        if self.count > 1 {
+            diagnostic.message = format!("{}: {}", counted(self.count, "cluster"), diagnostic.message);
+            diagnostic.cluster = Some(listed_of(&self.clusters, self.count, NAMED));
         }
         diagnostic.render(color)
     }
 
-    /// Returns the diagnostic's JSON with `clusters` (all names) and `count`.
+    /// Returns the diagnostic's JSON with `clusters` (at most 100,000 names) and `count`.
     pub fn to_json(&self) -> Value {
         let mut value = self.diagnostic.to_json();
         if let Some(object) = value.as_object_mut() {
             object.insert("clusters".into(), json!(self.clusters));
-            object.insert("count".into(), json!(self.clusters.len()));
+            object.insert("count".into(), json!(self.count));
         }
         value
     }
@@ -186,7 +206,7 @@ struct Collected {
     /// The first cluster, and its error.
     first: usize,
     diagnostic: Box<Diagnostic>,
-    clusters: BTreeSet<usize>,
+    clusters: RoaringBitmap,
 }
 
 impl FailureCollector {
@@ -202,13 +222,13 @@ impl FailureCollector {
         match self.causes.entry(cause) {
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
-                known.clusters.insert(at);
+                known.clusters.extend(u32::try_from(at));
                 if at < known.first {
                     (known.first, known.diagnostic) = (at, diagnostic);
                 }
             }
             Entry::Vacant(new) => {
-                new.insert(Collected { first: at, diagnostic, clusters: BTreeSet::from([at]) });
+                new.insert(Collected { first: at, diagnostic, clusters: u32::try_from(at).into_iter().collect() });
             }
         }
     }
@@ -227,19 +247,19 @@ impl FailureCollector {
 
     /// Returns the number of failed clusters.
     pub(super) fn failed(&self) -> usize {
-        self.causes.values().flat_map(|collected| &collected.clusters).collect::<BTreeSet<_>>().len()
+        let all = self.causes.values().fold(RoaringBitmap::new(), |all, collected| all | &collected.clusters);
+        usize::try_from(all.len()).unwrap_or(usize::MAX)
     }
 
     /// Returns the failures in the order of their first cluster. `name` returns the name of a cluster.
-    pub(super) fn into_failures(self, name: impl Fn(usize) -> String) -> Vec<Failure> {
+    pub(super) fn into_failures(self, mut name: impl FnMut(usize) -> String) -> Vec<Failure> {
         let mut causes: Vec<Collected> = self.causes.into_values().collect();
         causes.sort_by_key(|collected| collected.first);
         let failure = |Collected { mut diagnostic, clusters, .. }: Collected| {
-            let clusters: Vec<String> = clusters.into_iter().map(&name).collect();
-            if let [first, _, ..] = clusters.as_slice() {
-                note_cluster(first, &mut diagnostic);
+            if clusters.len() > 1 {
+                note_cluster(&name(clusters.min().unwrap_or_default() as usize), &mut diagnostic);
             }
-            Failure { diagnostic, clusters }
+            Failure::of_clusters(diagnostic, &clusters, &mut name)
         };
         causes.into_iter().map(failure).collect()
     }

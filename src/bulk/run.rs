@@ -10,6 +10,7 @@ use std::path::Path;
 use super::deletions::Deletions;
 use super::foreign::{self, Ours};
 use super::job::{FilePreview, Job, Stamp};
+use super::key_set::{KeySet, SortedKeys};
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::output_files::{OutputReader, OutputWriter};
@@ -68,7 +69,7 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let mut stale = Deletions::default();
     if job.options.prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
-        stale = to_prune(job, &manifest, &job.planned())?;
+        stale = to_prune(job, &manifest, &job.planned(&HashSet::new())?)?;
     }
     let ours = Ours::read(Some(&dir), &manifest)?;
     let record = foreign::check(stamp, job, &dir, &ours)?;
@@ -76,9 +77,10 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir, &ours))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
-    let made = || written.iter().map(|(path, _)| path.clone()).collect();
-    if let Some(made) = made_after(job, &report, made).filter(|_| job.options.prune) {
-        stale = to_prune(job, &manifest, &made).unwrap_or_else(|error| {
+    let made = || written.iter().map(|(path, _)| path.as_str());
+    if job.options.prune && is_known_after(job, &report) {
+        let found = made_after(job, &report, made()).and_then(|made| to_prune(job, &manifest, &made));
+        stale = found.unwrap_or_else(|error| {
             report.errors.push(error);
             Deletions::default()
         });
@@ -97,27 +99,32 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
 ///
 /// # Errors
 /// `plan.mass_delete`.
-fn to_prune(job: &Job<'_>, manifest: &Manifest, made: &HashSet<String>) -> Result<Deletions> {
-    let found = Deletions::find(job, manifest, made);
+fn to_prune(job: &Job<'_>, manifest: &Manifest, made: &SortedKeys) -> Result<Deletions> {
+    let found = Deletions::find(job, manifest, made)?;
     Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
     Ok(found)
 }
 
-/// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
-/// outputs that make no file.
-fn made_after(
+/// Returns `true` if the paths of a run are known only after rendering.
+fn is_known_after(job: &Job<'_>, report: &Report) -> bool {
+    job.plan.is_of_documents() || !report.blank.is_empty()
+}
+
+/// Returns the paths of a run after rendering: those of documents, or else all but those of outputs that make no file.
+///
+/// # Errors
+/// Errors of reading clusters and of temporary files.
+fn made_after<'p>(
     job: &Job<'_>,
     report: &Report,
-    of_documents: impl FnOnce() -> HashSet<String>,
-) -> Option<HashSet<String>> {
-    if job.plan.is_of_documents() {
-        return Some(of_documents());
+    mut of_documents: impl Iterator<Item = &'p str>,
+) -> Result<SortedKeys> {
+    if !job.plan.is_of_documents() {
+        return job.planned(&report.blank.iter().map(String::as_str).collect());
     }
-    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
-    for path in &report.blank {
-        planned.remove(path);
-    }
-    Some(planned)
+    let mut made = KeySet::default();
+    of_documents.try_for_each(|path| made.add(path))?;
+    made.sort()
 }
 
 fn finish(
@@ -160,7 +167,7 @@ pub fn preview<S: Stamp>(
     let turns = Turns::new(on_preview);
     let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
-    let (mut foreign_files, mut documents) = (0, HashSet::new());
+    let (mut foreign_files, mut documents) = (0, Vec::new());
     for (counts, found) in done {
         report.add(&counts);
         foreign_files += found.foreign;
@@ -172,8 +179,8 @@ pub fn preview<S: Stamp>(
     // The documents of clusters that failed are unknown.
     let is_known = !job.plan.is_of_documents() || report.is_complete();
     if is_known && (job.options.prune || job.options.deletions) {
-        let made = made_after(job, &report, || documents).unwrap_or_else(|| job.planned());
-        let found = Deletions::find(job, &manifest, &made);
+        let made = made_after(job, &report, documents.iter().map(String::as_str))?;
+        let found = Deletions::find(job, &manifest, &made)?;
         report.notes.extend(found.note());
         preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;
     }

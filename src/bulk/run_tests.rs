@@ -127,7 +127,7 @@ fn a_file_that_appears_during_the_run_stays() {
     let beside = Beside { out: temp.path(), file: "c2/b" };
     let report = stamp(&beside, &setup.job(), temp.path()).unwrap();
     assert_eq!((report.failed, report.created, report.updated), (1, 6, 0));
-    let Failure { diagnostic, clusters } = &report.failures[0];
+    let Failure { diagnostic, clusters, .. } = &report.failures[0];
     assert_eq!((diagnostic.code, clusters.as_slice()), (Code::ForeignFile, ["c2".to_owned()].as_slice()));
     assert_eq!(diagnostic.template.as_deref(), Some("b.t"));
     // Nothing else of the cluster is written or listed, and the next run finds the file before it writes.

@@ -89,14 +89,15 @@ impl Selector {
     /// Errors of [`Layers::view`].
     pub fn selects_nothing(&self, fleet: &Fleet, layers: &Layers) -> Result<Box<Diagnostic>> {
         let mut found: Vec<Found> = self.terms.iter().map(|_| Found::default()).collect();
-        for cluster in fleet.clusters() {
+        fleet.each(&mut |_, cluster| {
             let inputs = layers.view(cluster)?;
             for (term, found) in self.terms.iter().zip(&mut found) {
                 found.add(term, &inputs);
             }
-        }
+            Ok(())
+        })?;
         let text: Vec<&str> = self.terms.iter().map(|term| term.text.as_str()).collect();
-        let clusters = counted(fleet.clusters().len(), "cluster");
+        let clusters = counted(fleet.len(), "cluster");
         let error =
             Diagnostic::new(Code::Usage, format!("the selector `{}` selects none of {clusters}", text.join(",")));
         let empty: Vec<_> = self.terms.iter().zip(&found).filter(|(_, found)| found.selected == 0).collect();

@@ -11,7 +11,7 @@ use super::manifest::{Entry, Maker};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter, appeared};
 use super::pieces::Piece;
-use super::plan::Plan;
+use super::plan::{Placed, Plan};
 use super::report::Report;
 use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
 
@@ -29,7 +29,7 @@ impl<'j> Outputs<'j> {
     /// Calls `each` with every piece that makes a file, its path and its content, until one fails.
     pub(super) fn each<'t, E>(
         &mut self,
-        at: usize,
+        cluster: &Placed<'_>,
         text: &'t str,
         pieces: &[Piece],
         mut each: impl FnMut(&Piece, &str, &'t [u8]) -> Result<(), E>,
@@ -38,7 +38,7 @@ impl<'j> Outputs<'j> {
         'j: 't,
     {
         let plan: &'j Plan = self.job.plan;
-        self.each_text(at, text, pieces, |piece, path, text| {
+        self.each_text(cluster, text, pieces, |piece, path, text| {
             each(piece, path, plan.bytes(piece.output).unwrap_or(text.as_bytes()))
         })
     }
@@ -46,7 +46,7 @@ impl<'j> Outputs<'j> {
     /// Works like [`Outputs::each`], for pieces that are text.
     fn each_text<'t, E>(
         &mut self,
-        at: usize,
+        cluster: &Placed<'_>,
         text: &'t str,
         pieces: &[Piece],
         mut each: impl FnMut(&Piece, &str, &'t str) -> Result<(), E>,
@@ -54,7 +54,7 @@ impl<'j> Outputs<'j> {
         let mut start = 0;
         for piece in pieces {
             if !piece.blank {
-                self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+                self.job.plan.path_of(cluster, piece, &mut self.path);
                 each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
             }
             start = piece.end;
@@ -66,7 +66,7 @@ impl<'j> Outputs<'j> {
 /// A file that was written, or that already had its content.
 pub(super) struct Written {
     change: Change,
-    at: usize,
+    cluster: Arc<str>,
     output: usize,
     path: String,
     hash: blake3::Hash,
@@ -77,13 +77,8 @@ pub(super) fn entries(job: &Job<'_>, written: impl Iterator<Item = Written>) -> 
     let paths = &job.options.templates;
     let templates: Vec<Arc<str>> =
         job.plan.outputs().iter().map(|output| paths.path(&output.template).into()).collect();
-    let mut last: (usize, Arc<str>) = (usize::MAX, "".into());
     let entries = written.filter_map(|file| {
-        // The files of a cluster stand together.
-        if last.0 != file.at {
-            last = (file.at, job.plan.cluster_name(job.fleet, file.at).into());
-        }
-        let maker = Maker { cluster: last.1.clone(), template: templates.get(file.output)?.clone() };
+        let maker = Maker { cluster: file.cluster, template: templates.get(file.output)?.clone() };
         Some((file.path, Entry { hash: file.hash, maker: Some(maker) }))
     });
     entries.collect()
@@ -116,10 +111,11 @@ impl<'j> DiskSink<'j> {
 impl Sink for DiskSink<'_> {
     type Done = (Report, Vec<Written>);
 
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
+        let name: Arc<str> = cluster.name().into();
         let (written, job, dir, ours) = (&mut self.written, self.outputs.job, self.dir, self.ours);
-        let staged = self.outputs.each(at, text, pieces, |piece, path, content| {
+        let staged = self.outputs.each(cluster, text, pieces, |piece, path, content| {
             let output = piece.output;
             let change = writer.stage_as(path, content, job.plan.is_executable(output));
             let change = change.map_err(|error| for_template(&job, output, error))?;
@@ -129,7 +125,7 @@ impl Sink for DiskSink<'_> {
             }
             report.count(change, content.len());
             let hash = blake3::hash(content);
-            written.push(Written { change, at, output, path: path.to_owned(), hash });
+            written.push(Written { change, cluster: name.clone(), output, path: path.to_owned(), hash });
             Ok(())
         });
         let (renamed, result) = match staged {
@@ -189,10 +185,10 @@ impl<'j, 'e> PreviewSink<'j, 'e> {
 impl Sink for PreviewSink<'_, '_> {
     type Done = (Report, Previewed);
 
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (mut changes, ours, found) = (Vec::new(), self.ours, &mut self.found);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
-        self.outputs.each(at, text, pieces, |piece, path, new| {
+        self.outputs.each(cluster, text, pieces, |piece, path, new| {
             let old = reader.read_with_mode(path);
             let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
             found.documents.extend((piece.document > 0).then(|| path.to_owned()));
@@ -214,9 +210,9 @@ impl Sink for PreviewSink<'_, '_> {
             report.count(change, new.len());
             Ok(())
         })?;
-        let passed = self.turns.take(at..at + 1, |on_preview| {
+        let passed = self.turns.take(cluster.at..cluster.at + 1, |on_preview| {
             changes.iter().try_for_each(|(output, path, change, old, new)| {
-                let cluster = job.plan.cluster_name(job.fleet, at);
+                let cluster = cluster.name();
                 let template = job.plan.outputs().get(*output).map_or("", |output| &output.template);
                 let template = job.options.templates.path(template);
                 let new = String::from_utf8_lossy(new);
@@ -266,12 +262,12 @@ impl Sink for StreamSink<'_, '_> {
 
     const BLOCK: usize = 16;
 
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
-        self.skip(at);
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
+        self.skip(cluster.at);
         let (documents, report, heads) = (&mut self.documents, &mut self.buffered, &mut self.heads);
         let Options { plain_stream, order, .. } = *self.outputs.job.options;
         let mut ranked = Ranked::with_capacity(if order == Order::Install { pieces.len() } else { 0 });
-        self.outputs.each_text(at, text, pieces, |_, path, text| {
+        self.outputs.each_text(cluster, text, pieces, |_, path, text| {
             match order {
                 _ if plain_stream => documents.push_str(text),
                 Order::Template => push_document(documents, path, text),

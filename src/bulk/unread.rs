@@ -8,14 +8,14 @@ mod suspects;
 
 use std::collections::HashMap;
 
-use super::cluster::Cluster;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
 use super::report::Failure;
+use super::selection::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
-use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::{DataMap, ReadPaths, ReadPosition};
 
@@ -97,8 +97,11 @@ impl ReadValues {
     }
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
-    pub fn unread_by_clusters(&self, layers: &Layers, clusters: &[&Cluster]) -> Vec<Failure> {
-        if self.tree.everything { Vec::new() } else { suspects::failures(self, layers, clusters) }
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn unread_by_clusters(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
+        if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
     }
 
     /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
@@ -356,7 +359,8 @@ mod tests {
             {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
             {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
         let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
-        let found = read.unread_by_clusters(&Layers::default(), &fleet.clusters().iter().collect::<Vec<_>>());
+        let clusters = Selection::of(&fleet, &Layers::default(), &Selector::default()).unwrap();
+        let found = read.unread_by_clusters(&Layers::default(), &clusters).unwrap();
         let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
         assert_eq!(
             found.iter().map(text).collect::<Vec<_>>(),

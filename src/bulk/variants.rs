@@ -1,7 +1,5 @@
 //! One template for many sets of inputs, specialised as the templates of a run are.
 
-use std::borrow::Cow;
-
 use super::layers::Layers;
 use super::specialised::{PAYS, Run, Specialisation, Specialise, Specialised};
 use crate::engine::Template;
@@ -41,7 +39,7 @@ impl Variants {
         let asked = count.min(ASKED);
         // Sets from all parts of the list. Each set is checked when it is rendered, so those that are left out may have
         // any inputs.
-        let own = (0..asked).map(|nth| Cow::Owned(inputs(nth * count / asked).unwrap_or_default()));
+        let own = (0..asked).map(|nth| inputs(nth * count / asked).unwrap_or_default());
         let specialised = Specialised::of(&[Some(template)], run, || own.collect());
         Self { template: template.clone(), specialised }
     }

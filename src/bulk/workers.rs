@@ -9,8 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
+use super::plan::Placed;
 use super::report::{FailureCollector, Report};
 use super::schema::{Explained, is_unfit_input};
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
@@ -43,8 +45,8 @@ pub(super) trait Sink {
     /// Maximum number of clusters in a block. Larger blocks save waits in sinks that buffer.
     const BLOCK: usize = 1;
 
-    /// Takes the outputs of the cluster at `at`. `pieces` divide `text` into files.
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult;
+    /// Takes the outputs of a cluster. `pieces` divide `text` into files.
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult;
 
     /// Skips the cluster at `at`, which has no outputs.
     fn skip(&mut self, at: usize);
@@ -98,13 +100,14 @@ pub(super) fn drive<S: Stamp, K: Sink>(
     }
     let failures = std::mem::take(&mut *lock(&shared.failures));
     let taken = shared.next.load(Ordering::SeqCst);
+    let mut reader = job.fleet.reader();
     let report = Report {
         clusters: job.plan.clusters(),
         failed: failures.failed(),
-        failures: failures.into_failures(|at| job.name(at)),
+        failures: failures.into_failures(|at| reader.name(at)),
         blank: std::mem::take(&mut *lock(&shared.blank)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
-            && (taken < job.plan.clusters() || shared.cut.load(Ordering::SeqCst)),
+            && (taken < job.fleet.len() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
     };
     Ok((done, report))
@@ -127,6 +130,15 @@ fn work<S: Stamp, K: Sink>(
     worker.sink.done()
 }
 
+/// What a worker renders into.
+#[derive(Default)]
+struct Buffers {
+    text: String,
+    results: Vec<Result<usize>>,
+    pieces: Vec<Piece>,
+    explained: Explained,
+}
+
 struct Worker<'w, 'j, K> {
     job: &'w Job<'j>,
     shared: &'w Shared,
@@ -139,61 +151,94 @@ struct Worker<'w, 'j, K> {
 impl<K: Sink> Worker<'_, '_, K> {
     /// Renders cluster after cluster. Returns `true` if the renderer panicked and must be replaced.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
-        let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
-        let mut explained = Explained::default();
+        let (mut reader, mut buffers) = (self.job.fleet.reader(), Buffers::default());
         while let Some(at) = self.next() {
-            text.clear();
-            results.clear();
-            pieces.clear();
-            let unfit = self.job.layers.new_violations(self.job.plan.cluster(self.job.fleet, at), &mut explained);
-            let rendered = match unfit.is_empty() {
-                true => catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results))),
-                false => Ok(Ok(())),
-            };
-            let panicked = rendered.is_err();
-            let mut errors = match rendered {
-                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &text, &mut results, &mut pieces),
-                Ok(Ok(())) => unfit,
-                Ok(Err(error)) => vec![error],
-                Err(_) => vec![
-                    Diagnostic::new(Code::Internal, "rendering panicked")
-                        .with_help("this is a bug in dropforge; report it"),
-                ],
-            };
-            self.explain(at, &mut errors, &mut explained);
-            if errors.is_empty() && self.job.plan.is_of_documents() {
-                pieces.clear();
-                renderer.take_pieces(&mut pieces);
-                errors = self.job.plan.document_collisions(self.job.fleet, at, &pieces);
-            }
-            if errors.is_empty() && self.job.options.check_outputs {
-                errors = check(renderer, self.job, at, &text, &pieces);
-            }
-            if errors.is_empty() {
-                match self.sink.take(at, &text, &pieces) {
-                    Ok(()) => self.note_blank(at, &pieces),
-                    Err(SinkError::Cluster(error)) => errors.push(error),
-                    Err(SinkError::Run(error)) => self.fatal(error),
-                }
-            }
-            if !errors.is_empty() {
+            if !self.job.plan.selects(at) {
                 self.sink.skip(at);
-                self.fail(at, errors);
+                continue;
             }
-            (self.job.watch.done)();
-            if panicked {
-                return true;
+            match reader.cluster(at) {
+                Ok(cluster) if self.cluster(at, cluster, renderer, &mut buffers) => return true,
+                Ok(_) => {}
+                Err(error) => self.fatal(error),
             }
         }
         false
     }
 
+    /// Renders a cluster. Returns `true` if the renderer panicked.
+    fn cluster(
+        &mut self,
+        at: usize,
+        cluster: &Cluster,
+        renderer: &mut dyn Renderer,
+        Buffers { text, results, pieces, explained }: &mut Buffers,
+    ) -> bool {
+        text.clear();
+        results.clear();
+        pieces.clear();
+        let job = self.job;
+        let unfit = job.layers.new_violations(Some(cluster), explained);
+        let rendered = match unfit.is_empty() {
+            true => catch_unwind(AssertUnwindSafe(|| render(renderer, job, cluster, text, results))),
+            false => Ok(Ok(())),
+        };
+        let panicked = rendered.is_err();
+        let mut errors = match rendered {
+            Ok(Ok(())) if unfit.is_empty() => collect(job, text, results, pieces),
+            Ok(Ok(())) => unfit,
+            Ok(Err(error)) => vec![error],
+            Err(_) => vec![
+                Diagnostic::new(Code::Internal, "rendering panicked")
+                    .with_help("this is a bug in dropforge; report it"),
+            ],
+        };
+        self.explain(cluster, &mut errors, explained);
+        match job.plan.place(at, cluster, job.layers) {
+            Ok(placed) if errors.is_empty() => errors = self.pass_on(&placed, renderer, text, pieces),
+            Ok(_) => {}
+            Err(error) => errors.push(error),
+        }
+        if !errors.is_empty() {
+            self.sink.skip(at);
+            self.fail(at, cluster.name(), errors);
+        }
+        (job.watch.done)();
+        panicked
+    }
+
+    /// Checks the outputs of a cluster and passes them to the sink. Returns the errors.
+    fn pass_on(
+        &mut self,
+        cluster: &Placed<'_>,
+        renderer: &mut dyn Renderer,
+        text: &str,
+        pieces: &mut Vec<Piece>,
+    ) -> Vec<Box<Diagnostic>> {
+        let (job, mut errors) = (self.job, Vec::new());
+        if job.plan.is_of_documents() {
+            pieces.clear();
+            renderer.take_pieces(pieces);
+            errors = job.plan.document_collisions(cluster, pieces);
+        }
+        if errors.is_empty() && job.options.check_outputs {
+            errors = check(renderer, job, cluster, text, pieces);
+        }
+        if errors.is_empty() {
+            match self.sink.take(cluster, text, pieces) {
+                Ok(()) => self.note_blank(cluster, pieces),
+                Err(SinkError::Cluster(error)) => errors.push(error),
+                Err(SinkError::Run(error)) => self.fatal(error),
+            }
+        }
+        errors
+    }
+
     /// Adds the origins of values to errors about inputs, to each error once.
-    fn explain(&self, at: usize, errors: &mut [Box<Diagnostic>], explained: &mut Explained) {
-        let cluster = self.job.plan.cluster(self.job.fleet, at);
+    fn explain(&self, cluster: &Cluster, errors: &mut [Box<Diagnostic>], explained: &mut Explained) {
         for error in errors.iter_mut().filter(|error| is_unfit_input(error)) {
             if explained.is_new(error) {
-                self.job.layers.explain(cluster, error);
+                self.job.layers.explain(Some(cluster), error);
             }
         }
     }
@@ -214,15 +259,15 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
         let size = block_size(self.job, K::BLOCK);
         let start = self.shared.next.fetch_add(size, Ordering::SeqCst);
-        self.block = start..start.saturating_add(size).min(self.job.plan.clusters());
+        self.block = start..start.saturating_add(size).min(self.job.fleet.len());
         self.block.next()
     }
 
     /// Remembers the outputs that make no file.
-    fn note_blank(&self, at: usize, pieces: &[Piece]) {
+    fn note_blank(&self, cluster: &Placed<'_>, pieces: &[Piece]) {
         for piece in pieces.iter().filter(|piece| piece.blank) {
             let mut path = String::new();
-            self.job.plan.path_of(self.job.fleet, at, piece, &mut path);
+            self.job.plan.path_of(cluster, piece, &mut path);
             lock(&self.shared.blank).push(path);
         }
     }
@@ -235,9 +280,9 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
     }
 
-    fn fail(&self, at: usize, errors: Vec<Box<Diagnostic>>) {
+    fn fail(&self, at: usize, name: &str, errors: Vec<Box<Diagnostic>>) {
         for error in errors {
-            lock(&self.shared.failures).add(at, error.for_cluster(self.job.name(at)));
+            lock(&self.shared.failures).add(at, error.for_cluster(name));
         }
         if self.job.options.fail_fast {
             self.shared.halted.store(true, Ordering::SeqCst);
@@ -260,11 +305,10 @@ fn block_size(job: &Job<'_>, most: usize) -> usize {
 fn render(
     renderer: &mut dyn Renderer,
     job: &Job<'_>,
-    at: usize,
+    cluster: &Cluster,
     text: &mut String,
     results: &mut Vec<Result<usize>>,
 ) -> Result<()> {
-    let Some(cluster) = job.plan.cluster(job.fleet, at) else { return Ok(()) };
     let own = job.layers.overlay(cluster)?;
     // Errors of the cluster itself have the position in the fleet file.
     renderer.render(&own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
@@ -294,10 +338,16 @@ fn collect(
 }
 
 /// Checks the outputs of a cluster. Each error names its template.
-fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
+fn check(
+    renderer: &mut dyn Renderer,
+    job: &Job<'_>,
+    cluster: &Placed<'_>,
+    text: &str,
+    pieces: &[Piece],
+) -> Vec<Box<Diagnostic>> {
     let (mut all, mut path, mut start) = (Vec::new(), String::new(), 0);
     for piece in pieces {
-        job.plan.path_of(job.fleet, at, piece, &mut path);
+        job.plan.path_of(cluster, piece, &mut path);
         let text = text.get(start..piece.end).unwrap_or("");
         start = piece.end;
         if job.options.unchecked.iter().any(|glob| glob.matches(&path)) {
@@ -310,7 +360,7 @@ fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, piec
         if errors.is_empty() {
             continue;
         }
-        if let Some(own) = job.plan.cluster(job.fleet, at).and_then(|cluster| job.layers.overlay(cluster).ok()) {
+        if let Ok(own) = job.layers.overlay(cluster.cluster) {
             renderer.show_writer(&own, piece.output, text, &mut errors);
         }
         all.extend(errors.into_iter().map(|error| for_template(job, piece.output, error)));

@@ -19,6 +19,6 @@ pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};
 #[doc(hidden)]
-pub use report::listed;
+pub use report::{listed, listed_of};
 #[doc(hidden)]
 pub use suggest::nearest;

@@ -136,11 +136,16 @@ impl Diagnostic {
 
 /// Formats a list as `a, b, c and 12 more`.
 pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    listed_of(names, names.len(), most)
+}
+
+/// Works like [`listed`], for the first of `all` names.
+pub fn listed_of<S: AsRef<str>>(names: &[S], all: usize, most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
     let shown: Vec<String> = names.iter().take(most).map(|name| short_names(name.as_ref().to_owned())).collect();
-    match names.len() - shown.len() {
+    match all - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), thousands(more)),
     }

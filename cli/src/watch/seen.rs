@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dropforge::bulk::{Cluster, Fleet, Forge, Layers, Plan};
+use dropforge::diagnostics::Result;
 use dropforge::value::{Data, DataMap};
 
 /// The state of the last complete run.
@@ -32,22 +33,32 @@ impl Seen {
 
     /// Takes the outputs and clusters out of `plan` that are as in the last complete run. With `all`, that is only done
     /// if no template and no cluster is gone, as the files of those have to be found.
-    pub(crate) fn narrow(&mut self, plan: Plan, fleet: &Fleet, layers: &Layers, forge: &Forge, all: bool) -> Plan {
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(crate) fn narrow(
+        &mut self,
+        plan: Plan,
+        fleet: &Fleet,
+        layers: &Layers,
+        forge: &Forge,
+        all: bool,
+    ) -> Result<Plan> {
         if !self.is_watching {
-            return plan;
+            return Ok(plan);
         }
-        let next = State::new(fleet, layers, forge, &plan);
+        let next = State::new(fleet, layers, forge, &plan)?;
         let sources = forge.templates().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
         let last = self.last.as_ref();
         let last = last.filter(|last| last.shared == next.shared && !(all && last.has_more(&next)));
         self.is_narrowed = last.is_some();
         let plan = match last {
-            Some(last) => last.narrow(&next, plan, fleet),
+            Some(last) => last.narrow(&next, plan, fleet)?,
             None => plan,
         };
         self.next = Some(next);
-        plan
+        Ok(plan)
     }
 
     /// Notes that the run was carried out, or that it has to be repeated in full.
@@ -67,13 +78,15 @@ impl Seen {
 }
 
 impl State {
-    fn new(fleet: &Fleet, layers: &Layers, forge: &Forge, plan: &Plan) -> Self {
+    fn new(fleet: &Fleet, layers: &Layers, forge: &Forge, plan: &Plan) -> Result<Self> {
         let names = plan.outputs().iter().map(|output| output.template.clone());
-        Self {
-            templates: names.map(|name| (name.clone(), of_output(forge, &name))).collect(),
-            clusters: fleet.clusters().iter().map(|cluster| (cluster.name().to_owned(), of_cluster(cluster))).collect(),
-            shared: layers.shared().clone(),
-        }
+        let mut clusters = HashMap::new();
+        fleet.each(&mut |_, cluster| {
+            clusters.insert(cluster.name().to_owned(), of_cluster(cluster));
+            Ok(())
+        })?;
+        let templates = names.map(|name| (name.clone(), of_output(forge, &name))).collect();
+        Ok(Self { templates, clusters, shared: layers.shared().clone() })
     }
 
     fn has_more(&self, other: &Self) -> bool {
@@ -83,7 +96,7 @@ impl State {
 
     /// Takes out of `plan` what is the same in `next`. If both templates and clusters differ, every output of such a
     /// cluster and every cluster of such a template is needed, which is everything.
-    fn narrow(&self, next: &Self, plan: Plan, fleet: &Fleet) -> Plan {
+    fn narrow(&self, next: &Self, plan: Plan, fleet: &Fleet) -> Result<Plan> {
         let differs = |last: &HashMap<String, Option<u64>>, next: &HashMap<String, Option<u64>>, name: &str| {
             let hash = next.get(name).copied().flatten();
             hash.is_none() || last.get(name).copied().flatten() != hash
@@ -91,8 +104,13 @@ impl State {
         let template = |name: &str| differs(&self.templates, &next.templates, name);
         let cluster = |cluster: &Cluster| differs(&self.clusters, &next.clusters, cluster.name());
         let templates = plan.outputs().iter().any(|output| template(&output.template));
-        match (templates, fleet.clusters().iter().any(cluster)) {
-            (true, true) => plan,
+        let mut clusters = false;
+        fleet.each(&mut |_, one| {
+            clusters |= cluster(one);
+            Ok(())
+        })?;
+        match (templates, clusters) {
+            (true, true) => Ok(plan),
             (true, false) => plan.narrowed(fleet, &template, &|_| true),
             (false, _) => plan.narrowed(fleet, &|_| true, &cluster),
         }

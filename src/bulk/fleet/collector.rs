@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::FleetOptions;
 use crate::bulk::cluster::{Cluster, not_a_map};
-use crate::bulk::input::{self, CsvTypes, Format, Place};
+use crate::bulk::input::{self, CsvTypes, Format, Place, Table};
 use crate::bulk::selector::scalar_text;
+use crate::bulk::values::Gaps;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, json_entries};
@@ -14,55 +15,90 @@ use crate::value::{Data, DataMap, json_entries};
 /// Maximum number of errors to report at once.
 pub(super) const MAX_ERRORS: usize = 100;
 
-/// A fleet while its files are read.
-pub(super) struct Collector<'k> {
+/// Finds clusters in files.
+#[derive(Debug)]
+pub(super) struct Collector {
     /// Dotted paths of a cluster's name, in order of precedence.
-    name_paths: Vec<&'k str>,
+    name_paths: Vec<String>,
     csv_types: CsvTypes,
-    clusters: Vec<Cluster>,
+    /// The clusters that were found last.
+    pub(super) clusters: Vec<Cluster>,
     /// The number of clusters of the current file, valid or not.
     seen: usize,
     errors: Vec<Box<Diagnostic>>,
 }
 
-impl<'k> Collector<'k> {
-    pub(super) fn new(options: &FleetOptions<'k>) -> Self {
-        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).collect();
+/// What the parts of a file have in common.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PartState {
+    /// The header of a table.
+    pub(super) table: Option<Table>,
+    /// `true` if the header is not valid, so that the rest of the file is not read.
+    pub(super) is_over: bool,
+    pub(super) gaps: Gaps,
+}
+
+impl Collector {
+    pub(super) fn new(options: &FleetOptions<'_>) -> Self {
+        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).map(str::to_owned).collect();
         Self { name_paths, csv_types: options.csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new() }
     }
 
-    /// Returns the number of clusters.
-    pub(super) fn clusters(&self) -> usize {
-        self.clusters.len()
+    /// Creates a collector of clusters that were found before.
+    pub(super) fn again(&self) -> Self {
+        let (name_paths, csv_types) = (self.name_paths.clone(), self.csv_types);
+        Self { name_paths, csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new() }
     }
 
-    /// Returns the clusters.
+    /// Checks that there were no errors.
     ///
     /// # Errors
     /// All errors of all files.
-    pub(super) fn finish(self) -> Result<Vec<Cluster>> {
-        if self.errors.is_empty() { Ok(self.clusters) } else { Err(input::all_of(self.errors)) }
+    pub(super) fn finish(self) -> Result<()> {
+        if self.errors.is_empty() { Ok(()) } else { Err(input::all_of(self.errors)) }
     }
 
-    /// Reads a file.
-    pub(super) fn file(&mut self, source: &Arc<Source>, format: Format) {
+    /// Begins a file.
+    pub(super) fn begin(&mut self) {
         self.seen = 0;
-        let read = match format {
-            Format::Ndjson => {
-                self.lines(source);
-                Ok(())
-            }
-            Format::Csv | Format::Tsv => self.rows(source, format),
-            _ => self.documents(source, format),
-        };
-        read.unwrap_or_else(|error| self.report(error));
+    }
+
+    /// Finds the clusters of a whole file.
+    pub(super) fn file(&mut self, source: &Arc<Source>, format: Format) {
+        self.begin();
+        if format.is_of_records() {
+            self.part(source, format, &mut PartState::default(), true);
+        } else {
+            self.documents(source, format).unwrap_or_else(|error| self.report(error));
+        }
+    }
+
+    /// Finds the clusters of a part of a file with a cluster a line or row. Returns the number of bytes of whole records,
+    /// which is 0 if there is none. The last part is whole.
+    pub(super) fn part(&mut self, source: &Arc<Source>, format: Format, state: &mut PartState, is_last: bool) -> usize {
+        let length = source.text().len();
+        if format == Format::Ndjson {
+            let end = if is_last { length } else { source.text().rfind('\n').map_or(0, |end| end + 1) };
+            self.lines(source, end);
+            return end;
+        }
+        self.rows(source, format, state, is_last).unwrap_or_else(|error| {
+            self.report(error);
+            state.is_over = true;
+            length
+        })
     }
 
     /// Adds an error and those that it carries.
-    fn report(&mut self, mut error: Box<Diagnostic>) {
+    pub(super) fn report(&mut self, mut error: Box<Diagnostic>) {
         let others = std::mem::take(&mut error.also);
         let room = MAX_ERRORS.saturating_sub(self.errors.len());
         self.errors.extend(std::iter::once(error).chain(others).take(room));
+    }
+
+    /// Returns `true` if no more errors are reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
     }
 
     fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
@@ -84,17 +120,35 @@ impl<'k> Collector<'k> {
         Ok(())
     }
 
-    fn rows(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        let rows = input::rows(source, format, self.csv_types, &self.name_paths)?;
-        for row in rows {
+    fn rows(&mut self, source: &Arc<Source>, format: Format, state: &mut PartState, is_last: bool) -> Result<usize> {
+        let (mut start, length) = (0, source.text().len());
+        let table = match &mut state.table {
+            Some(table) => table,
+            none => {
+                if !is_last && Table::header_end(source, format) == length {
+                    return Ok(0);
+                }
+                let (table, end) = Table::of(source, format, self.csv_types, &self.name_paths)?;
+                start = end;
+                none.insert(table)
+            }
+        };
+        let mut found = table.rows(source, start, &mut state.gaps);
+        let end = if is_last { length } else { found.last };
+        // The last record may go on in the next part.
+        found.rows.retain(|row| row.at < end);
+        found.errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
+        found.errors.into_iter().for_each(|error| self.report(error));
+        for row in found.rows {
             let range = row.at..row.at;
             self.add(range.clone(), Data::Map(row.map), Place::text(source, format, range));
         }
-        Ok(())
+        Ok(if self.is_full() { length } else { end })
     }
 
-    fn lines(&mut self, source: &Arc<Source>) {
-        for line in input::lines(source) {
+    /// Finds the clusters of the lines before `end`.
+    fn lines(&mut self, source: &Arc<Source>, end: usize) {
+        for line in input::lines(source).take_while(|line| line.start < end) {
             let text = source.text().get(line.clone()).unwrap_or("");
             let name = self.plain_name(text).map(|name| {
                 let start = name.as_ptr() as usize - text.as_ptr() as usize;
@@ -164,11 +218,13 @@ impl<'k> Collector<'k> {
 
 /// Returns the JSON text at each of some dotted paths. `None` if the text is no object, or if a key on the way has an
 /// escape. The last of repeated keys counts.
-fn raw_at<'t>(object: &'t str, paths: &[&str]) -> Option<Vec<Option<&'t str>>> {
+fn raw_at<'t>(object: &'t str, paths: &[impl AsRef<str>]) -> Option<Vec<Option<&'t str>>> {
     let first = |path: &str| path.split_once('.').map_or(path.len(), |(key, _)| key.len());
     let mut found = vec![None; paths.len()];
     json_entries(object, |key, value| {
-        for (path, found) in paths.iter().zip(&mut found).filter(|(path, _)| &path[..first(path)] == key) {
+        for (path, found) in
+            paths.iter().map(AsRef::as_ref).zip(&mut found).filter(|(path, _)| &path[..first(path)] == key)
+        {
             *found = Some((value, &path[first(path)..]));
         }
     })?;

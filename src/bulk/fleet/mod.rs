@@ -1,16 +1,24 @@
 //! Reading fleets: a list of clusters, one cluster a line or row, or one file each.
 
 mod collector;
+mod file;
+mod reader;
+mod records;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use self::collector::Collector;
+use self::file::Content;
+use self::records::Records;
 use super::cluster::Cluster;
 use super::input::{CsvTypes, Format};
-use super::key_hashes::KeyHashes;
+use super::key_set::{KeySet, SortedKeys};
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::text::Source;
+
+pub use self::file::FleetFile;
+pub use self::reader::FleetReader;
 
 /// Maximum number of problems with names or paths to report at once.
 pub(super) const MAX_REPORTED: usize = 20;
@@ -26,16 +34,37 @@ pub struct FleetOptions<'k> {
 
 /// The clusters to stamp templates for. Their names are unique.
 ///
+/// Files with a cluster a line or row are not held in memory: they are read part by part.
+///
 /// ```
 /// use dropforge::bulk::{Fleet, FleetOptions, Format};
 /// use dropforge::text::Source;
 /// let source = Source::new("fleet.json", r#"[{"name": "eu-1"}, {"cluster": {"name": "us-1"}}]"#);
 /// let fleet = Fleet::read(&source, Format::Json, &FleetOptions::default()).unwrap();
-/// assert_eq!(fleet.clusters().iter().map(|c| c.name()).collect::<Vec<_>>(), ["eu-1", "us-1"]);
+/// let mut names = Vec::new();
+/// fleet.each(&mut |_, cluster| Ok(names.push(cluster.name().to_owned()))).unwrap();
+/// assert_eq!(names, ["eu-1", "us-1"]);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Fleet {
-    clusters: Vec<Cluster>,
+    parts: Vec<Part>,
+    clusters: usize,
+}
+
+/// The clusters of a file.
+#[derive(Debug)]
+struct Part {
+    /// The name of the file.
+    name: String,
+    /// The number of clusters before these.
+    first: usize,
+    clusters: Clusters,
+}
+
+#[derive(Debug)]
+enum Clusters {
+    Held(Arc<[Cluster]>),
+    Records(Box<Records>),
 }
 
 impl Fleet {
@@ -44,8 +73,10 @@ impl Fleet {
     /// # Errors
     /// `plan.duplicate_cluster` if two have the same name.
     pub fn new(clusters: Vec<Cluster>) -> Result<Self> {
-        let fleet = Self { clusters };
-        fleet.check_names(&[])?;
+        let (mut fleet, mut names) = (Self::default(), KeySet::default());
+        clusters.iter().try_for_each(|cluster| names.add(cluster.name()))?;
+        fleet.add(String::new(), clusters.len(), Clusters::Held(clusters.into()));
+        fleet.check_names(&names.sort()?)?;
         Ok(fleet)
     }
 
@@ -61,54 +92,107 @@ impl Fleet {
     /// Reads the clusters of several files, in order.
     ///
     /// # Errors
-    /// Same as [`Fleet::read`]. The first error carries the others.
-    pub fn read_all(
-        files: impl IntoIterator<Item = (Arc<Source>, Format)>,
+    /// Same as [`Fleet::read`], and errors of reading files. The first error carries the others.
+    pub fn read_all<F: Into<FleetFile>>(
+        files: impl IntoIterator<Item = F>,
         options: &FleetOptions<'_>,
     ) -> Result<Self> {
-        let (mut collector, mut starts) = (Collector::new(options), Vec::new());
-        for (source, format) in files {
-            starts.push((collector.clusters(), source.clone()));
-            collector.file(&source, format);
+        let (mut collector, mut fleet, mut names) = (Collector::new(options), Self::default(), KeySet::default());
+        for file in files {
+            fleet.read_file(file.into(), &mut collector, &mut names)?;
         }
-        let fleet = Self { clusters: collector.finish()? };
-        fleet.check_names(&starts)?;
+        collector.finish()?;
+        fleet.check_names(&names.sort()?)?;
         Ok(fleet)
     }
 
-    /// Returns the clusters, in the order they were read.
-    pub fn clusters(&self) -> &[Cluster] {
-        &self.clusters
+    fn read_file(&mut self, file: FleetFile, collector: &mut Collector, names: &mut KeySet) -> Result<()> {
+        let FleetFile { name, format, content } = file;
+        collector.begin();
+        let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
+        let (count, clusters) = match content {
+            Content::Text(source) => {
+                collector.file(&source, format);
+                let clusters = std::mem::take(&mut collector.clusters);
+                add(&clusters)?;
+                (clusters.len(), Clusters::Held(clusters.into()))
+            }
+            Content::Records(file) => {
+                let mut records = Records::new(name.clone(), format, file, collector);
+                match records.scan(collector, &mut add) {
+                    Err(error) if error.code == Code::WriteFailed => return Err(error),
+                    scanned => scanned.unwrap_or_else(|error| collector.report(error)),
+                }
+                (records.len(), Clusters::Records(Box::new(records)))
+            }
+        };
+        self.add(name, count, clusters);
+        Ok(())
     }
 
-    /// Checks that names are unique. `files` are the files that the clusters were read from, and the index of the first
-    /// cluster of each.
-    fn check_names(&self, files: &[(usize, Arc<Source>)]) -> Result<()> {
-        let names = |add: &mut dyn FnMut(&str)| self.clusters.iter().for_each(|cluster| add(cluster.name()));
-        if KeyHashes::distinct(self.clusters.len(), names).is_some() {
+    fn add(&mut self, name: String, count: usize, clusters: Clusters) {
+        self.parts.push(Part { name, first: self.clusters, clusters });
+        self.clusters += count;
+    }
+
+    /// Returns the number of clusters.
+    pub fn len(&self) -> usize {
+        self.clusters
+    }
+
+    /// Returns `true` if there are no clusters.
+    pub fn is_empty(&self) -> bool {
+        self.clusters == 0
+    }
+
+    /// Returns a reader of single clusters.
+    pub fn reader(&self) -> FleetReader<'_> {
+        FleetReader::new(self)
+    }
+
+    /// Calls `each` with the index of every cluster and the cluster, in the order they were read, until one fails.
+    ///
+    /// # Errors
+    /// `file.read_failed` if a file cannot be read, or was changed; errors of `each`.
+    pub fn each(&self, each: &mut dyn FnMut(usize, &Cluster) -> Result<()>) -> Result<()> {
+        let mut reader = self.reader();
+        (0..self.len()).try_for_each(|at| each(at, reader.cluster(at)?))
+    }
+
+    /// Checks that names are unique.
+    fn check_names(&self, names: &SortedKeys) -> Result<()> {
+        if names.are_distinct() {
             return Ok(());
         }
-        let mut seen = HashMap::with_capacity(self.clusters.len());
-        let mut duplicates: Vec<String> = Vec::new();
-        for (at, cluster) in self.clusters.iter().enumerate() {
-            if let Some(first) = seen.insert(cluster.name(), at) {
-                duplicates.push(format!("`{}` ({} and {})", cluster.name(), place(files, first), place(files, at)));
+        let (mut seen, mut duplicates) = (HashMap::new(), Vec::<String>::new());
+        self.each(&mut |at, cluster| {
+            let name = cluster.name();
+            if names.is_repeated(name)
+                && let Some(first) = seen.insert(name.to_owned(), at)
+                && duplicates.len() <= MAX_REPORTED
+            {
+                duplicates.push(format!("`{name}` ({} and {})", self.place(first), self.place(at)));
             }
-        }
+            Ok(())
+        })?;
         let Some(first) = duplicates.first() else { return Ok(()) };
         let mut error = Diagnostic::new(Code::DuplicateCluster, format!("duplicate cluster name {first}"))
             .with_help("give each cluster a unique name");
-        error.notes.extend(duplicates.iter().skip(1).take(MAX_REPORTED).map(|more| format!("also {more}")));
+        error.notes.extend(duplicates.iter().skip(1).map(|more| format!("also {more}")));
         Err(error)
     }
-}
 
-/// Describes the position of the cluster `at`.
-fn place(files: &[(usize, Arc<Source>)], at: usize) -> String {
-    let file = files.get(files.partition_point(|(start, _)| *start <= at).saturating_sub(1));
-    match file.filter(|_| files.len() > 1) {
-        Some((start, source)) => format!("cluster {} of `{}`", thousands(at - start + 1), source.name()),
-        None => format!("cluster {}", thousands(at + 1)),
+    fn part_of(&self, at: usize) -> Option<&Part> {
+        // Files without clusters begin where the next ones do.
+        self.parts.get(self.parts.partition_point(|part| part.first <= at).checked_sub(1)?)
+    }
+
+    /// Describes the position of the cluster `at`.
+    fn place(&self, at: usize) -> String {
+        match self.part_of(at).filter(|_| self.parts.len() > 1) {
+            Some(part) => format!("cluster {} of `{}`", thousands(at - part.first + 1), part.name),
+            None => format!("cluster {}", thousands(at + 1)),
+        }
     }
 }
 
@@ -120,8 +204,9 @@ mod tests {
     fn names(file: &str, text: &str, key: Option<&str>) -> std::result::Result<Vec<String>, Code> {
         let options = FleetOptions { name_key: key, ..FleetOptions::default() };
         let fleet = Fleet::read(&Source::new(file, text), Format::of(file, text), &options);
-        let fleet = fleet.map_err(|error| error.code)?;
-        Ok(fleet.clusters().iter().map(|cluster| cluster.name().to_owned()).collect())
+        let (fleet, mut names) = (fleet.map_err(|error| error.code)?, Vec::new());
+        fleet.each(&mut |_, cluster| Ok(names.push(cluster.name().to_owned()))).map_err(|error| error.code)?;
+        Ok(names)
     }
 
     #[test]
@@ -158,6 +243,7 @@ mod tests {
             "E0801: invalid JSON: key must be a string (b.ndjson:2:2)",
             "E0801: expected 2 cells as in the header, found 1 (c.csv:3:1)",
             "E0801: expected 2 cells as in the header, found 1 (c.csv:4:1)",
+            "E0918: cluster 1 has no name (c.csv:2:1)",
             "E0918: cluster 1 has no name (d.toml:1:1)",
         ];
         assert_eq!(read(&files), expected);
@@ -227,8 +313,10 @@ mod tests {
             assert_eq!((error.code, error.position().unwrap().line), (Code::InputSyntax, 2), "{fault}");
         }
         let fleet = read("{\"name\":\"a\"}\n{\"name\":\"b\",\"x\":1}\n").unwrap();
-        assert_eq!(fleet.clusters()[0].json(), Some(r#"{"name":"a"}"#));
-        assert_eq!(fleet.clusters()[0].inputs().unwrap().len(), 1);
-        assert_eq!(fleet.clusters()[1].inputs().unwrap().len(), 2);
+        let mut reader = fleet.reader();
+        assert_eq!(reader.cluster(0).unwrap().json(), Some(r#"{"name":"a"}"#));
+        assert_eq!(reader.cluster(0).unwrap().inputs().unwrap().len(), 1);
+        assert_eq!(reader.cluster(1).unwrap().inputs().unwrap().len(), 2);
+        assert_eq!(reader.cluster(2).unwrap_err().code, Code::Internal);
     }
 }

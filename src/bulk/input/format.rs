@@ -76,6 +76,11 @@ impl Format {
         }
     }
 
+    /// Returns `true` if each line or row of a file is a value, so that a part of it can be read.
+    pub(in crate::bulk) const fn is_of_records(self) -> bool {
+        matches!(self, Self::Ndjson | Self::Csv | Self::Tsv)
+    }
+
     fn guess(text: &str) -> Format {
         let is_map = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok() && line.starts_with('{');
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -19,7 +19,7 @@ pub(in crate::bulk) fn lines(source: &Source) -> impl Iterator<Item = Range<usiz
 /// Parses the JSON value in `range` of `source`.
 pub(in crate::bulk) fn json(source: &Arc<Source>, range: Range<usize>) -> Result<Data> {
     let text = source.text().get(range.clone()).unwrap_or("");
-    let skip = if range.start == 0 && text.starts_with('\u{feff}') { 3 } else { 0 };
+    let skip = if range.start == 0 && source.is_from_start() && text.starts_with('\u{feff}') { 3 } else { 0 };
     let text = text.get(skip..).unwrap_or("");
     serde_json::from_str(text).map_err(|error| error_at(source, range.start + skip, text, &error))
 }

@@ -17,7 +17,7 @@ pub use format::Format;
 pub(super) use json::{json, lines};
 pub use places::Place;
 pub use rows::CsvTypes;
-pub(super) use rows::rows;
+pub(super) use rows::{Table, rows};
 
 use crate::diagnostics::{Code, Diagnostic, Result, at_most, joined, thousands};
 use crate::limits::Limits;

@@ -47,44 +47,115 @@ pub(in crate::bulk) struct Row {
     pub(in crate::bulk) map: DataMap,
 }
 
+/// The header of a CSV or TSV file.
+#[derive(Debug, Clone)]
+pub(in crate::bulk) struct Table {
+    delimiter: u8,
+    columns: Vec<Column>,
+    /// `true` for the columns whose cells are typed.
+    is_typed: Vec<bool>,
+}
+
+/// The rows of a part of a CSV or TSV file.
+#[derive(Debug)]
+pub(in crate::bulk) struct Rows {
+    pub(in crate::bulk) rows: Vec<Row>,
+    pub(in crate::bulk) errors: Vec<Box<Diagnostic>>,
+    /// The position of the last row, valid or not, or of the first byte if there is none.
+    pub(in crate::bulk) last: usize,
+}
+
+impl Table {
+    /// Parses the header at the start of `source`. The columns `names` are always text. Also returns the position behind
+    /// the header.
+    ///
+    /// # Errors
+    /// All errors of the header: `input.syntax` with the position of the column.
+    pub(in crate::bulk) fn of(
+        source: &Arc<Source>,
+        format: Format,
+        types: CsvTypes,
+        names: &[impl AsRef<str>],
+    ) -> Result<(Self, usize)> {
+        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let places = Places::new(source, None);
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(places.rest());
+        let header = reader.headers().map_err(|error| places.invalid(&error))?;
+        let columns = places.columns(header, delimiter)?;
+        let is_name = |column: &str| names.iter().any(|name| name.as_ref() == column);
+        let is_typed = header.iter().map(|name| types == CsvTypes::Set && !is_name(name)).collect();
+        let end = places.of(Some(reader.position()));
+        Ok((Self { delimiter, columns, is_typed }, end))
+    }
+
+    /// Returns the position behind the first record, which is the end of `source` if the record may go on behind it.
+    pub(in crate::bulk) fn header_end(source: &Arc<Source>, format: Format) -> usize {
+        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let places = Places::new(source, None);
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(places.rest());
+        let _ = reader.read_byte_record(&mut csv::ByteRecord::new());
+        places.of(Some(reader.position()))
+    }
+
+    /// Parses the rows from `start` on. `gaps` are the skipped items of lists in the file.
+    pub(in crate::bulk) fn rows(&mut self, source: &Arc<Source>, start: usize, gaps: &mut Gaps) -> Rows {
+        let places = Places::new(source, Some((start, self.columns.len())));
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(places.rest());
+        let mut found = Rows { rows: Vec::new(), errors: Vec::new(), last: start };
+        let mut record = csv::StringRecord::new();
+        while found.errors.len() < limits().diagnostics {
+            let read = reader.read_record(&mut record);
+            let position = match &read {
+                Ok(false) => break,
+                Ok(true) => record.position(),
+                Err(error) => error.position(),
+            };
+            found.last = places.of(position);
+            let row = match read {
+                Ok(_) => places.row(&record, self.columns.iter_mut().zip(&self.is_typed), gaps),
+                Err(error) => Err(places.invalid(&error)),
+            };
+            match row {
+                Ok(row) => found.rows.push(row),
+                Err(error) => found.errors.push(error),
+            }
+        }
+        found
+    }
+}
+
 /// Parses the rows of a CSV or TSV file. The columns `names` are always text.
 ///
 /// # Errors
 /// All errors of the header, or else those of the rows: `input.syntax` with the position of the column or row.
 pub(in crate::bulk) fn rows(source: &Arc<Source>, format: Format, types: CsvTypes, names: &[&str]) -> Result<Vec<Row>> {
-    let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-    let places = Places::new(source);
-    let text = source.text().get(places.start..).unwrap_or("");
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| places.invalid(&error))?;
-    let mut columns = places.columns(header, delimiter)?;
-    let is_typed: Vec<bool> = header.iter().map(|name| types == CsvTypes::Set && !names.contains(&name)).collect();
-    let (mut rows, mut errors, mut gaps) = (Vec::new(), Vec::new(), Gaps::default());
-    let mut record = csv::StringRecord::new();
-    while errors.len() < limits().diagnostics {
-        match reader.read_record(&mut record) {
-            Ok(false) => break,
-            Ok(true) => match places.row(&record, columns.iter_mut().zip(&is_typed), &mut gaps) {
-                Ok(row) => rows.push(row),
-                Err(error) => errors.push(error),
-            },
-            Err(error) => errors.push(places.invalid(&error)),
-        }
-    }
-    if errors.is_empty() { Ok(rows) } else { Err(all_of(errors)) }
+    let (mut table, start) = Table::of(source, format, types, names)?;
+    let found = table.rows(source, start, &mut Gaps::default());
+    if found.errors.is_empty() { Ok(found.rows) } else { Err(all_of(found.errors)) }
 }
 
 /// Positions in a CSV file.
 struct Places<'s> {
     source: &'s Arc<Source>,
-    /// The position behind the byte order mark.
+    /// The start of the first record.
     start: usize,
+    /// The number of cells that a record has to have.
+    cells: Option<usize>,
 }
 
 impl<'s> Places<'s> {
-    fn new(source: &'s Arc<Source>) -> Self {
-        let start = if source.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { source, start }
+    /// Begins with a record that has to have so many cells, or else with the header behind the byte order mark.
+    fn new(source: &'s Arc<Source>, rows: Option<(usize, usize)>) -> Self {
+        let mark = if source.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { source, start: rows.map_or(mark, |(start, _)| start), cells: rows.map(|(_, cells)| cells) }
+    }
+
+    fn rest(&self) -> &'s [u8] {
+        self.source.text().get(self.start..).unwrap_or("").as_bytes()
     }
 
     /// Parses the header.
@@ -122,6 +193,10 @@ impl<'s> Places<'s> {
         gaps: &mut Gaps,
     ) -> Result<Row> {
         let (at, mut map) = (self.of(record.position()), DataMap::new());
+        if let Some(cells) = self.cells.filter(|cells| *cells != record.len()) {
+            let message = format!("expected {} as in the header, found {}", counted(cells, "cell"), record.len());
+            return Err(failed(self.source, self.source.character(at).range(), message));
+        }
         gaps.allow(record.len());
         for ((column, is_typed), cell) in columns.zip(record).filter(|(_, cell)| !cell.is_empty()) {
             let cell = if *is_typed { typed(cell.to_owned()) } else { Data::Str(cell.to_owned()) };
@@ -141,13 +216,7 @@ impl<'s> Places<'s> {
 
     fn invalid(&self, error: &csv::Error) -> Box<Diagnostic> {
         let at = self.of(error.position());
-        let message = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                let cells = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "cell");
-                format!("expected {} as in the header, found {len}", cells(*expected_len))
-            }
-            _ => format!("invalid CSV: {error}"),
-        };
+        let message = format!("invalid CSV: {error}");
         failed(self.source, self.source.character(at).range(), message)
     }
 }

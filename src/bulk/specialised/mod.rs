@@ -20,7 +20,6 @@ use self::classes::{Class, Classes, Scale};
 use self::division::Division;
 use self::form::{Form, over};
 use self::uses::Uses;
-use super::cluster::Cluster;
 use super::job::Job;
 use super::layers::{Layers, Merge};
 use super::splitter::Content;
@@ -128,14 +127,14 @@ impl Specialised {
     pub(in crate::bulk) fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
         let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
         let run = Run { layers: job.layers, clusters, specialise, classes: true };
-        Self::of(templates, run, || looked_at(job).filter_map(|cluster| cluster.maps().ok()).collect())
+        Self::of(templates, run, || looked_at(job))
     }
 
     /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
-    pub(in crate::bulk) fn of<'o>(
+    pub(in crate::bulk) fn of(
         templates: &[Option<&Template>],
         run: Run<'_>,
-        look: impl FnOnce() -> Vec<Cow<'o, DataMap>>,
+        look: impl FnOnce() -> Vec<DataMap>,
     ) -> Self {
         let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
         let general = General::of_run(&run);
@@ -149,7 +148,7 @@ impl Specialised {
             return all;
         };
         let own = look();
-        all.divide(templates, &run, &own.iter().map(|own| &**own).collect::<Vec<_>>(), shared);
+        all.divide(templates, &run, &own.iter().collect::<Vec<_>>(), shared);
         all
     }
 
@@ -261,11 +260,15 @@ fn is_merged(layers: &Layers, keys: &[String]) -> bool {
     layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
 }
 
-/// Returns clusters from all parts of the fleet.
-fn looked_at<'j>(job: &Job<'j>) -> impl Iterator<Item = &'j Cluster> {
-    let (clusters, job) = (job.plan.clusters(), *job);
+/// Returns the inputs of clusters from all parts of the fleet, with empty lists.
+fn looked_at(job: &Job<'_>) -> Vec<DataMap> {
+    let (clusters, mut reader) = (job.plan.clusters(), job.fleet.reader());
     let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
-    (0..count).filter_map(move |nth| job.plan.cluster(job.fleet, nth * clusters / count))
+    let mut maps = |nth: usize| {
+        let cluster = reader.cluster(job.plan.nth(nth * clusters / count)?).ok()?;
+        cluster.maps().ok().map(Cow::into_owned)
+    };
+    (0..count).filter_map(&mut maps).collect()
 }
 
 /// Returns `true` if a template reads an input of which a value is known.

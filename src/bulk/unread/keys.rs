@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use roaring::RoaringBitmap;
+
 use crate::bulk::cluster::Cluster;
+use crate::bulk::selection::Selection;
 use crate::bulk::values::Step;
+use crate::diagnostics::Result;
 use crate::value::{Data, DataMap, JsonPart, json_parts};
 
 /// Maximum number of keys at different paths. More are left out.
@@ -59,10 +63,16 @@ impl Node {
 
 impl Keys {
     /// Collects the keys of clusters.
-    pub(super) fn of(clusters: &[&Cluster]) -> Self {
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn of(clusters: &Selection<'_>) -> Result<Self> {
         let mut all = Self { nodes: vec![Node::new("", NONE)] };
-        clusters.iter().for_each(|cluster| all.walk(cluster, |_| ()));
-        all
+        clusters.each(&mut |_, cluster| {
+            all.walk(cluster, |_| ());
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// The key that stands for a whole cluster.
@@ -84,12 +94,20 @@ impl Keys {
         path
     }
 
-    /// Returns the indexes of the clusters of each group, in the order of their first clusters. Clusters of a group have the
-    /// same of the keys that count. There are at most `most` groups.
-    pub(super) fn groups(&mut self, clusters: &[&Cluster], counts: &[Counts], most: usize) -> Vec<Vec<usize>> {
-        let (mut groups, mut known) = (Vec::<Vec<usize>>::new(), HashMap::new());
+    /// Returns the clusters of each group, in the order of their first clusters. Clusters of a group have the same of the keys
+    /// that count. There are at most `most` groups.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn groups(
+        &mut self,
+        clusters: &Selection<'_>,
+        counts: &[Counts],
+        most: usize,
+    ) -> Result<Vec<RoaringBitmap>> {
+        let (mut groups, mut known) = (Vec::<RoaringBitmap>::new(), HashMap::new());
         let mut last = vec![NONE; self.nodes.len()];
-        for (at, cluster) in clusters.iter().enumerate() {
+        clusters.each(&mut |at, cluster| {
             let (mut set, mut is_grouped) = (Vec::new(), false);
             self.walk(cluster, |id| {
                 let count = counts.get(id).copied().unwrap_or(Counts::Not);
@@ -99,17 +117,22 @@ impl Keys {
                 }
             });
             if !is_grouped {
-                continue;
+                return Ok(());
             }
             set.sort_unstable();
-            let group = *known.entry(set).or_insert(groups.len());
-            if let Some(group) = groups.get_mut(group) {
-                group.push(at);
-            } else if group < most {
-                groups.push(vec![at]);
-            }
-        }
-        groups
+            let nth = match known.get(&set) {
+                Some(nth) => *nth,
+                None if groups.len() == most => return Ok(()),
+                None => {
+                    known.insert(set, groups.len());
+                    groups.push(RoaringBitmap::new());
+                    groups.len() - 1
+                }
+            };
+            groups.get_mut(nth).into_iter().for_each(|group| group.extend(u32::try_from(at)));
+            Ok(())
+        })?;
+        Ok(groups)
     }
 
     /// Calls `see` with each key of a cluster.
@@ -230,20 +253,21 @@ impl<F: FnMut(KeyId)> Walk<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bulk::{Fleet, FleetOptions, Format};
+    use crate::bulk::{Fleet, FleetOptions, Format, Layers, Selector};
     use crate::text::Source;
 
     /// Returns the paths of all keys, and the groups by those that `counts` accepts.
     fn of(name: &str, text: &str, counts: impl Fn(&str) -> Counts) -> (Vec<String>, Vec<Vec<usize>>) {
         let fleet = Fleet::read(&Source::new(name, text), Format::of(name, text), &FleetOptions::default()).unwrap();
-        let clusters: Vec<_> = fleet.clusters().iter().collect();
-        let mut keys = Keys::of(&clusters);
+        let clusters = Selection::of(&fleet, &Layers::default(), &Selector::default()).unwrap();
+        let mut keys = Keys::of(&clusters).unwrap();
         let mut paths = vec![String::new()];
         for (_, parent, key) in keys.iter() {
             paths.push(format!("{}.{}", paths[parent], key.as_deref().unwrap_or("[]")));
         }
         let counts: Vec<Counts> = paths.iter().map(|path| counts(path)).collect();
-        let groups = keys.groups(&clusters, &counts, 2);
+        let groups = keys.groups(&clusters, &counts, 2).unwrap();
+        let groups = groups.iter().map(|group| group.iter().map(|at| at as usize).collect()).collect();
         paths.sort();
         (paths, groups)
     }

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use roaring::RoaringBitmap;
+
 use super::keys::{Counts, Keys};
 use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display};
-use crate::bulk::cluster::Cluster;
 use crate::bulk::layers::Layers;
 use crate::bulk::origins::leaves;
 use crate::bulk::report::Failure;
+use crate::bulk::selection::Selection;
 use crate::bulk::values::Step;
-use crate::diagnostics::{Code, Diagnostic, nearest};
+use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::value::{DataMap, ReadPosition};
 
 /// Minimum length of a name that is a mistake if it resembles another. Short names often do.
@@ -23,20 +25,21 @@ const GROUPS: usize = 1_000;
 ///
 /// The keys of all clusters are compared with what is read first. A cluster is looked at only if one of its keys may be a
 /// mistake, and only one of several clusters that have the same keys beside it.
-pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &[&Cluster]) -> Vec<Failure> {
-    let mut keys = Keys::of(clusters);
+pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
+    let mut keys = Keys::of(clusters)?;
     let counts = counts(read, &keys);
     let mut suspects = Suspects { read, layers, near: HashMap::new(), found: BTreeMap::new() };
     if counts.contains(&Counts::Alone) {
-        for group in keys.groups(clusters, &counts, GROUPS) {
-            let own = group.first().and_then(|at| clusters.get(*at)?.inputs().ok());
-            own.iter().for_each(|own| suspects.look_at(own, &group));
+        let mut reader = clusters.fleet().reader();
+        for group in keys.groups(clusters, &counts, GROUPS)? {
+            let first = reader.cluster(group.min().unwrap_or_default() as usize)?;
+            first.inputs().iter().for_each(|own| suspects.look_at(own, &group));
         }
     }
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
-    found.sort_by_key(|suspect| suspect.clusters.first().copied());
+    found.sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
+    Ok(found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect())
 }
 
 /// What is read at a key.
@@ -100,13 +103,13 @@ struct Suspect {
     path: Vec<Step>,
     name: String,
     near: Option<String>,
-    /// The clusters that have the name, in fleet order.
-    clusters: Vec<usize>,
+    /// The clusters that have the name.
+    clusters: RoaringBitmap,
 }
 
 impl Suspects<'_> {
     /// Looks at the inputs of one of the clusters with the same keys.
-    fn look_at(&mut self, own: &DataMap, clusters: &[usize]) {
+    fn look_at(&mut self, own: &DataMap, clusters: &RoaringBitmap) {
         let mut names = Names::default();
         leaves(own, &mut |path, _| self.read.note(path, &mut names));
         for name in &names.order {
@@ -115,8 +118,13 @@ impl Suspects<'_> {
             let is_long = unread.key().is_some_and(|key| key.len() >= LONG);
             let parent = unread.paths.first().and_then(|path| path.get(..unread.depth)).unwrap_or_default();
             if (near.is_some() && is_long) || self.read.has_names(parent, &unread.at) {
-                let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
-                self.found.entry(name.clone()).or_insert_with(new).clusters.extend(clusters);
+                let new = || Suspect {
+                    path: unread.path().to_vec(),
+                    name: name.clone(),
+                    near,
+                    clusters: RoaringBitmap::new(),
+                };
+                self.found.entry(name.clone()).or_insert_with(new).clusters |= clusters;
             }
         }
     }
@@ -136,9 +144,9 @@ impl Suspects<'_> {
 }
 
 impl Suspect {
-    fn into_failure(mut self, clusters: &[&Cluster]) -> Failure {
-        self.clusters.sort_unstable();
-        let first = self.clusters.first().and_then(|at| clusters.get(*at));
+    fn into_failure(self, clusters: &Selection<'_>) -> Failure {
+        let mut reader = clusters.fleet().reader();
+        let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
         let message =
             format!("no template reads `{}`", if self.near.is_some() { display(&self.path) } else { self.name });
         let mut warning = Diagnostic::warning(Code::UnreadValue, message);
@@ -153,8 +161,7 @@ impl Suspect {
         if let Some(near) = self.near {
             warning = warning.with_help(format!("did you mean `{near}`?"));
         }
-        let names = self.clusters.iter().filter_map(|at| clusters.get(*at)).map(|one| one.name().to_owned());
-        Failure { diagnostic: warning, clusters: names.collect() }
+        Failure::of_clusters(warning, &self.clusters, &mut |at| reader.name(at))
     }
 }
 
@@ -166,14 +173,13 @@ mod tests {
     use crate::text::Source;
 
     /// The warnings if each cluster is looked at.
-    fn one_by_one(read: &ReadValues, clusters: &[&Cluster]) -> Vec<Failure> {
+    fn one_by_one(read: &ReadValues, clusters: &Selection<'_>) -> Vec<Failure> {
         let layers = &Layers::default();
         let mut suspects = Suspects { read, layers, near: HashMap::new(), found: BTreeMap::new() };
-        for (at, cluster) in clusters.iter().enumerate() {
-            suspects.look_at(&cluster.inputs().unwrap(), &[at]);
-        }
+        let mut look_at = |at: usize, own: &DataMap| suspects.look_at(own, &RoaringBitmap::from([at as u32]));
+        clusters.each(&mut |at, cluster| Ok(look_at(at, &*cluster.inputs()?))).unwrap();
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
-        found.sort_by_key(|suspect| suspect.clusters.first().copied());
+        found.sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
         found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
     }
@@ -215,12 +221,12 @@ mod tests {
             let text: String = (0..random.usize(1..8)).map(|at| line(at, &mut random)).collect();
             let fleet = Fleet::read(&Source::new("f.ndjson", text.as_str()), Format::Ndjson, &FleetOptions::default());
             let fleet = fleet.unwrap();
-            let clusters: Vec<_> = fleet.clusters().iter().collect();
+            let clusters = Selection::of(&fleet, &Layers::default(), &Selector::default()).unwrap();
             let shown = |failures: Vec<Failure>| {
                 let shown = |one: Failure| (one.clusters, one.diagnostic.to_string(), one.diagnostic.help.clone());
                 failures.into_iter().map(shown).collect::<Vec<_>>()
             };
-            let found = shown(failures(&read, &Layers::default(), &clusters));
+            let found = shown(failures(&read, &Layers::default(), &clusters).unwrap());
             *(if found.is_empty() { &mut kept } else { &mut warned }) += 1;
             assert_eq!(found, shown(one_by_one(&read, &clusters)), "{text}");
         }

@@ -8,7 +8,7 @@ use crate::diagnostics::Result;
 use crate::value::{Data, DataMap};
 
 /// The path of a column, as the assignment of its last cell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::bulk) struct Column(Assignment);
 
 impl Column {

@@ -1,0 +1,119 @@
+//! The files of a fleet.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::bulk::input::Format;
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::text::Source;
+
+/// Maximum size of a file that is read at once.
+const MAX_TEXT: u64 = 1 << 30;
+/// Maximum number of bytes that the format of a file is guessed from.
+const HEAD: u64 = 16 << 20;
+
+/// A file of a fleet.
+#[derive(Debug)]
+pub struct FleetFile {
+    pub(super) name: String,
+    pub(super) format: Format,
+    pub(super) content: Content,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Text(Arc<Source>),
+    /// A cluster a line or row.
+    Records(File),
+}
+
+impl From<(Arc<Source>, Format)> for FleetFile {
+    fn from((source, format): (Arc<Source>, Format)) -> Self {
+        Self { name: source.name().to_owned(), format, content: Content::Text(source) }
+    }
+}
+
+impl FleetFile {
+    /// Opens the file at `path`, of this format or that of its name or content. Files with a cluster a line or row (NDJSON,
+    /// CSV, TSV) are read later, part by part, and so have to stay as they are until the run is over. Pipes are copied first.
+    ///
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let path = temp.path().join("clusters.ndjson");
+    /// # std::fs::write(&path, "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n")?;
+    /// use dropforge::bulk::{Fleet, FleetFile, FleetOptions};
+    /// let fleet = Fleet::read_all([FleetFile::open(&path, None)?], &FleetOptions::default())?;
+    /// assert_eq!(fleet.reader().cluster(1)?.name(), "us-1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `file.read_failed`; `limit.source_bytes` for a file over 1 GiB of any other format; `syntax.not_utf8`.
+    pub fn open(path: &Path, format: Option<Format>) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| unreadable(&name, error))?;
+        let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
+        if is_file { Self::of(name, file, format) } else { Self::spool(name, file, format) }
+    }
+
+    /// Copies `input` to a temporary file, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// Same as [`FleetFile::open`]; `file.write_failed`.
+    pub fn spool(name: impl Into<String>, mut input: impl Read, format: Option<Format>) -> Result<Self> {
+        let name = name.into();
+        let mut file = tempfile::tempfile().map_err(|error| cannot_spool(&name, error))?;
+        io::copy(&mut input, &mut file).map_err(|error| cannot_spool(&name, error))?;
+        file.rewind().map_err(|error| cannot_spool(&name, error))?;
+        Self::of(name, file, format)
+    }
+
+    fn of(name: String, mut file: File, format: Option<Format>) -> Result<Self> {
+        let format = match format.or_else(|| Format::of_name(&name)) {
+            Some(format) => format,
+            None => guessed(&mut file).map_err(|error| unreadable(&name, error))?,
+        };
+        let content = match format.is_of_records() {
+            true => Content::Records(file),
+            false => Content::Text(text(&name, file)?),
+        };
+        Ok(Self { name, format, content })
+    }
+}
+
+fn guessed(file: &mut File) -> io::Result<Format> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(Format::of("", &String::from_utf8_lossy(&head)))
+}
+
+fn text(name: &str, file: File) -> Result<Arc<Source>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
+    if bytes.len() as u64 > MAX_TEXT {
+        let error = Diagnostic::new(Code::LimitSourceBytes, format!("`{name}` is too long: the limit is 1 GiB"));
+        return Err(error.with_help("write one cluster a line (NDJSON), or several files"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(name, error.utf8_error().valid_up_to() as u64))?;
+    Ok(Source::new(name, text))
+}
+
+pub(super) fn not_utf8(name: &str, at: u64) -> Box<Diagnostic> {
+    let at = thousands(usize::try_from(at).unwrap_or(usize::MAX));
+    Diagnostic::new(Code::NotUtf8, format!("`{name}` is not valid UTF-8 at byte {at}"))
+}
+
+pub(super) fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
+}
+
+fn cannot_spool(name: &str, error: io::Error) -> Box<Diagnostic> {
+    let directory = std::env::temp_dir();
+    let message = format!("cannot copy `{name}` to a temporary file in `{}`: {error}", directory.display());
+    Diagnostic::new(Code::WriteFailed, message)
+        .with_help("name a directory with free space in `TMPDIR`")
+        .caused_by(error)
+}
