@@ -14,7 +14,9 @@ pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(clusters as u64);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} clusters, {eta} left") {
+    if let Ok(style) =
+        ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} clusters, {per_sec}, {eta} left")
+    {
         bar.set_style(style);
     }
     bar

@@ -93,8 +93,10 @@ impl Records {
             let source = Source::part(self.name.clone(), lines_before, text);
             let taken = collector.part(&source, self.format, &mut self.state, is_last);
             if taken == 0 && !is_last {
-                wanted =
-                    wanted.checked_mul(4).filter(|wanted| *wanted <= 4 * MAX_RECORD).ok_or_else(|| self.too_long())?;
+                if wanted > MAX_RECORD {
+                    return Err(self.too_long());
+                }
+                wanted = (wanted * 4).min(MAX_RECORD + 1);
                 continue;
             }
             let part = source.text().get(..taken).unwrap_or(source.text());
