@@ -69,6 +69,8 @@ mod output_path;
 mod pieces;
 mod plan;
 mod report;
+#[cfg(feature = "arrow-rows")]
+mod rows;
 mod run;
 pub mod schema;
 mod selector;
@@ -108,6 +110,8 @@ pub use output_path::check_path;
 pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
+#[cfg(feature = "arrow-rows")]
+pub use rows::{RowOptions, RowOutput, RowStamper};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
