@@ -30,7 +30,7 @@ def test_output_and_exit_codes(templates: Path, tmp_path: Path) -> None:
 def test_a_closed_pipe_ends_quietly(templates: Path, tmp_path: Path) -> None:
     fleet = tmp_path / "fleet.ndjson"
     fleet.write_text("".join(f'{{"name":"c{at}","zones":["{"z" * 500}"]}}\n' for at in range(2000)))
-    command = [COMMAND, "stamp", templates / "zones.txt.tera", "--fleet", fleet, "--layout", "single", "-q"]
+    command: list[str | Path] = [COMMAND, "stamp", templates / "zones.txt.tera", "--fleet", fleet, "--layout", "single", "-q"]
     reader, writer = os.pipe()
     process = subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)

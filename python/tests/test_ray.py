@@ -94,7 +94,7 @@ def test_outputs_are_those_of_the_command(tmp_path: Path, ray_cluster: object, m
     assert (tmp_path / "died").exists()
     compare(table, dict(expected))
 
-    script = [sys.executable, EXAMPLE, templates, values, tmp_path / "fleet.parquet", tmp_path / "parquet"]
+    script: list[str | Path] = [sys.executable, EXAMPLE, templates, values, tmp_path / "fleet.parquet", tmp_path / "parquet"]
     subprocess.run(script, check=True, timeout=600, capture_output=True)
     compare(pyarrow.parquet.read_table(tmp_path / "parquet"), expected)
 

@@ -224,8 +224,10 @@ def test_invalid_arrays_are_refused(tmp_path: Path) -> None:
     stamp = dropforge.Stamp(tmp_path / "a.txt.tera")
     names = pyarrow.array(["n"])
     not_utf8 = pyarrow.StringArray.from_buffers(1, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe"))
-    wild = pyarrow.StringArray.from_buffers(1, pyarrow.py_buffer(b"\2\0\0\0\1\0\0\0"), pyarrow.py_buffer(b"ab"))
-    keys = pyarrow.DictionaryArray.from_arrays(pyarrow.array([7], pyarrow.int8()), ["a"], safe=False)
-    for array in (not_utf8, wild, keys):
+    offsets = b"".join(at.to_bytes(4, "little") for at in (0, 9, 2))
+    wild = pyarrow.StringArray.from_buffers(2, pyarrow.py_buffer(offsets), pyarrow.py_buffer(b"ab"))
+    for names, array in ((names, not_utf8), (pyarrow.array(["n", "m"]), wild)):
         with pytest.raises(dropforge.DropforgeError, match="cannot read the Arrow table"):
             stamp(pyarrow.Table.from_arrays([names, array], ["name", "x"]))
+    keys = pyarrow.DictionaryArray.from_arrays(pyarrow.array([7], pyarrow.int8()), ["a"], safe=False)
+    assert errors(stamp(pyarrow.table({"name": ["n"], "x": keys}))) == [(None, "E0807")]

@@ -50,9 +50,19 @@ impl Column<'_> {
         match &self.cells {
             Cells::Null => true,
             _ if self.array.is_null(at) => true,
-            Cells::At(index, values) => values.is_null(index(at)),
+            Cells::At(index, values) => values.has(index(at)) && values.is_null(index(at)),
             _ => false,
         }
+    }
+
+    /// Returns `true` if there is a cell at `at`.
+    pub fn has(&self, at: usize) -> bool {
+        at < self.array.len()
+    }
+
+    /// Returns `true` if there are cells at all of `range`.
+    pub fn has_all(&self, range: &Range<usize>) -> bool {
+        range.end <= self.array.len()
     }
 }
 
@@ -109,7 +119,7 @@ fn column<'a>(array: &'a dyn Array, path: &str, levels: usize) -> Result<Column<
         DataType::Map(..) => {
             let map = array.as_map();
             let ends = |at: usize| index(map.value_offsets()[at])..index(map.value_offsets()[at + 1]);
-            let keys = keys(map.keys()).ok_or_else(|| unfit(array, path, "make the keys of the map text"))?;
+            let keys = texts(map.keys()).ok_or_else(|| unfit(array, path, "make the keys of the map text"))?;
             Cells::Map { range: Box::new(ends), keys, values: items(map.values())? }
         }
         DataType::Dictionary(..) => {
@@ -146,7 +156,7 @@ fn scalar<'a>(array: &'a dyn Array, path: &str) -> Option<Cells<'a>> {
         DataType::Decimal64(..) => written(digits::<Decimal64Type>(array)),
         DataType::Decimal128(..) => written(digits::<Decimal128Type>(array)),
         DataType::Decimal256(..) => written(digits::<Decimal256Type>(array)),
-        _ => match (integers(array), keys(array), times::texts(array)) {
+        _ => match (integers(array), texts(array), times::texts(array)) {
             (Some(get), ..) => Cells::Int(get),
             (_, Some(get), _) => Cells::Text(get),
             (.., Some(get)) => written(get),
@@ -179,7 +189,7 @@ pub(super) fn primitive<'a, T: ArrowPrimitiveType, V: 'a>(
 }
 
 /// Returns the texts of an array. `None` for other types.
-fn keys(array: &dyn Array) -> Option<Get<'_, &str>> {
+fn texts(array: &dyn Array) -> Option<Get<'_, &str>> {
     Some(match array.data_type() {
         DataType::Utf8 => {
             let array = array.as_string::<i32>();
@@ -192,11 +202,6 @@ fn keys(array: &dyn Array) -> Option<Get<'_, &str>> {
         DataType::Utf8View => {
             let array = array.as_string_view();
             Box::new(|at| array.value(at))
-        }
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let (at, text) = (indexes(dictionary.keys())?, keys(dictionary.values())?);
-            Box::new(move |row| text(at(row)))
         }
         _ => return None,
     })

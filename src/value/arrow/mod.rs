@@ -130,7 +130,8 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Cells::List(range, items) => self.arrow_list(range(at), items, place)?,
             Cells::Struct(fields) => self.arrow_fields(fields, at, place)?,
             Cells::Map { range, keys, values } => self.arrow_map(range(at), (keys, values), place)?,
-            Cells::At(index, values) => self.arrow_cell(values, index(at), place)?,
+            Cells::At(index, values) if values.has(index(at)) => self.arrow_cell(values, index(at), place)?,
+            Cells::At(..) => return Err(no_cell()),
         })
     }
 
@@ -140,6 +141,9 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         items: &Column<'a>,
         place: Place<'_, 'w>,
     ) -> Result<Value<'v>> {
+        if !items.has_all(&range) {
+            return Err(no_cell());
+        }
         let (mark, item) = (self.open(), self.item(place));
         for at in range {
             let value = self.arrow_cell(items, at, item).inspect_err(|_| self.cut(mark))?;
@@ -154,6 +158,9 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         (keys, values): (&(dyn Fn(usize) -> &'a str + 'a), &Column<'a>),
         place: Place<'_, 'w>,
     ) -> Result<Value<'v>> {
+        if !values.has_all(&range) {
+            return Err(no_cell());
+        }
         let mark = self.open();
         let mut open = self.open_map(place, &self.scratch());
         for at in range {
@@ -168,6 +175,11 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
 #[cold]
 fn no_text(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputType, format!("column `{path}` holds a time outside the calendar"))
+}
+
+#[cold]
+fn no_cell() -> Box<Diagnostic> {
+    Diagnostic::new(Code::InputType, "a column of the table points behind the end of its values")
 }
 
 /// Returns the error of a column that nests too deep.
