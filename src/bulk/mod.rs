@@ -111,7 +111,7 @@ pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]
-pub use rows::{RowOptions, RowOutput, RowStamper};
+pub use rows::{RowOptions, RowOutput, RowStamper, row_names};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
