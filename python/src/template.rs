@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use dropforge::diagnostics::Result as Checked;
 use dropforge::engine;
 use dropforge::value;
 use dropforge::value::InputSpace;
@@ -24,8 +23,11 @@ thread_local! {
     /// The memory of converted mappings.
     static SPACE: RefCell<InputSpace> = RefCell::default();
     /// The memory of renders, and their output.
-    static SESSION: RefCell<Session> = RefCell::default();
+    static KEPT: RefCell<(Session, String)> = RefCell::default();
 }
+
+/// Maximum size of an output whose memory is kept.
+const OUTPUT: usize = 1 << 20;
 
 impl Template {
     /// Wraps a template of the engine.
@@ -34,11 +36,37 @@ impl Template {
     }
 
     /// Renders without the interpreter's lock.
-    fn write(&self, py: Python<'_>, inputs: value::Inputs<'_>) -> PyResult<String> {
-        py.detach(|| write(&self.template, inputs)).map_err(|error| exception(py, &error))
+    fn write<'py>(&self, py: Python<'py>, inputs: value::Inputs<'_>) -> PyResult<Bound<'py, PyString>> {
+        KEPT.with(|kept| match kept.try_borrow_mut() {
+            Ok(mut kept) => self.write_by(py, &mut kept, inputs),
+            Err(_) => self.write_by(py, &mut Default::default(), inputs),
+        })
     }
 
-    fn render_mapping(&self, space: &mut InputSpace, mapping: &Bound<'_, PyAny>) -> PyResult<String> {
+    fn write_by<'py>(
+        &self,
+        py: Python<'py>,
+        (session, out): &mut (Session, String),
+        inputs: value::Inputs<'_>,
+    ) -> PyResult<Bound<'py, PyString>> {
+        if out.capacity() > OUTPUT {
+            *out = String::new();
+        }
+        out.clear();
+        let rendered = py.detach(|| {
+            self.template.render_inputs(session, inputs, out).map_err(|mut error| {
+                self.template.explain(inputs, &mut error);
+                error
+            })
+        });
+        rendered.map(|()| PyString::new(py, out)).map_err(|error| exception(py, &error))
+    }
+
+    fn render_mapping<'py>(
+        &self,
+        space: &mut InputSpace,
+        mapping: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyString>> {
         let py = mapping.py();
         space.with(|builder| {
             let converted = builder.deserialize(Object::new(mapping)).map_err(|error| error.raise(py))?;
@@ -47,34 +75,19 @@ impl Template {
     }
 }
 
-fn write(template: &engine::Template, inputs: value::Inputs<'_>) -> Checked<String> {
-    let mut out = String::new();
-    let rendered = SESSION.with(|session| match session.try_borrow_mut() {
-        Ok(mut session) => template.render_inputs(&mut session, inputs, &mut out),
-        Err(_) => template.render_inputs(&mut Session::new(), inputs, &mut out),
-    });
-    rendered.map(|()| out).map_err(|mut error| {
-        template.explain(inputs, &mut error);
-        error
-    })
-}
-
 #[pymethods]
 impl Template {
     /// Renders with a mapping or with `Inputs`.
     fn render<'py>(&self, py: Python<'py>, inputs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        let text = match inputs.cast::<Inputs>() {
-            Ok(inputs) => self.write(py, inputs.get().kept().get())?,
-            Err(_) => {
-                check_mapping(inputs)?;
-                SPACE.with(|space| match space.try_borrow_mut() {
-                    Ok(mut space) => self.render_mapping(&mut space, inputs),
-                    // A mapping is rendering a template of its own.
-                    Err(_) => self.render_mapping(&mut InputSpace::default(), inputs),
-                })?
-            }
-        };
-        Ok(PyString::new(py, &text))
+        if let Ok(inputs) = inputs.cast::<Inputs>() {
+            return self.write(py, inputs.get().kept().get());
+        }
+        check_mapping(inputs)?;
+        SPACE.with(|space| match space.try_borrow_mut() {
+            Ok(mut space) => self.render_mapping(&mut space, inputs),
+            // A mapping is rendering a template of its own.
+            Err(_) => self.render_mapping(&mut InputSpace::default(), inputs),
+        })
     }
 
     /// The name that it was compiled under.
