@@ -70,6 +70,8 @@ mod pieces;
 mod plan;
 mod report;
 #[cfg(feature = "arrow-rows")]
+mod row_names;
+#[cfg(feature = "arrow-rows")]
 mod rows;
 mod run;
 pub mod schema;
@@ -111,7 +113,9 @@ pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]
-pub use rows::{RowOptions, RowOutput, RowStamper, row_names};
+pub use row_names::row_names;
+#[cfg(feature = "arrow-rows")]
+pub use rows::{RowOptions, RowOutput, RowStamper};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};

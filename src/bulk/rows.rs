@@ -3,7 +3,6 @@
 //! Outputs have the paths and bytes that `stamp` writes for the same clusters. Each batch is on its own: paths are
 //! compared within it, and a run over many batches has to keep the names of its clusters unique.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use arrow_array::RecordBatch;
@@ -16,10 +15,10 @@ use super::output_names::{document_name, output_name};
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document};
 use super::plan::Output;
-use super::selector::scalar_text;
+use super::row_names::{name_of, name_paths};
 use super::splitter::{Content, Splitter};
 use super::view::View;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::engine::{OutputCheck, OutputSyntax, Template, language_extensions};
 use crate::value::{Arena, ArrowRows, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 use crate::vm::Session;
@@ -149,59 +148,6 @@ impl RowStamper {
         (0..rows.len()).for_each(|at| worker.row(&rows, at, each));
         Ok(())
     }
-
-    fn name_of<'v>(&self, own: Value<'v>, at: usize) -> Result<Cow<'v, str>> {
-        name_of(&self.name_paths, own, at)
-    }
-}
-
-/// Returns the names of the clusters in the rows of `batch`, by the same rules as for other fleets: `name`, else
-/// `cluster.name`, else the value at `name_key`.
-///
-/// ```
-/// use std::sync::Arc;
-/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-/// let ids: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None]));
-/// let names = dropforge::bulk::row_names(&RecordBatch::try_from_iter([("id", ids)])?, Some("id"))?;
-/// assert_eq!(names[0].as_deref().ok(), Some("7"));
-/// assert_eq!(names[1].as_ref().unwrap_err().message, "row 2 has no name");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Errors of [`ArrowRows::new`]. A row without a name is an error of its own: `plan.unnamed_cluster`.
-pub fn row_names(batch: &RecordBatch, name_key: Option<&str>) -> Result<Vec<Result<String>>> {
-    let (rows, paths) = (ArrowRows::new(batch)?, name_paths(name_key));
-    let mut reads = ReadPaths::default();
-    paths.iter().for_each(|path| reads.add(path.split('.')));
-    let (names, mut arena) = (Arena::new(), Arena::new());
-    let shapes = Shapes::reading(&names, &reads);
-    let mut name = |at| {
-        arena.reset();
-        let row = InputBuilder::new(&arena, &shapes).arrow_row(&rows, at)?;
-        name_of(&paths, row, at).map(Cow::into_owned)
-    };
-    Ok((0..rows.len()).map(&mut name).collect())
-}
-
-/// Returns the dotted paths of a cluster's name, in order of precedence.
-fn name_paths(name_key: Option<&str>) -> Vec<String> {
-    ["name", "cluster.name"].into_iter().chain(name_key).map(str::to_owned).collect()
-}
-
-/// Returns the name of the cluster in the row at `at`.
-fn name_of<'v>(paths: &[String], own: Value<'v>, at: usize) -> Result<Cow<'v, str>> {
-    let find = |path: &String| path.split('.').try_fold(own, |value, key| value.as_map()?.get(key));
-    let name = paths.iter().filter_map(find).find_map(|value| match value {
-        Value::Str(text) if !text.as_str().is_empty() => Some(text.as_str().into()),
-        Value::Int(_) | Value::Uint(_) => Some(scalar_text(&value.to_data()).into()),
-        _ => None,
-    });
-    name.ok_or_else(|| {
-        let paths: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
-        Diagnostic::new(Code::UnnamedCluster, format!("row {} has no name", thousands(at + 1)))
-            .with_note(format!("expected a string or an integer at {}", paths.join(" or ")))
-    })
 }
 
 /// Returns the output of the template `name`, with the name that `stamp` gives it.
@@ -264,7 +210,7 @@ impl Worker<'_, '_> {
         let mut own = std::mem::take(&mut self.own);
         own.reset();
         let builder = InputBuilder::new(&own, self.shapes);
-        match builder.arrow_row(rows, at).and_then(|row| Ok((row, self.stamper.name_of(row, at)?))) {
+        match builder.arrow_row(rows, at).and_then(|row| Ok((row, name_of(&self.stamper.name_paths, row, at)?))) {
             Err(error) => each(RowOutput::Failed { cluster: None, error }),
             Ok((row, name)) => match self.files(row, &name, &builder) {
                 Ok(files) => self.emit(&name, &files, each),
@@ -427,116 +373,5 @@ fn of_document(error: Box<Diagnostic>, piece: &Piece) -> Box<Diagnostic> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{ArrayRef, StringArray, StructArray};
-    use arrow_schema::{DataType, Field};
-
-    use super::*;
-    use crate::bulk::forge::tests::forge;
-    use crate::bulk::schema::{Schemas, ValuesSchema};
-    use crate::bulk::values::{SetKind, parse_set};
-    use crate::bulk::{Fleet, FleetOptions, Format, Job, Options, Plan, Selector, Watch, stream};
-    use crate::engine::Engine;
-    use crate::text::Source;
-    use crate::value::{Data, DataMap};
-
-    fn map(text: &str) -> DataMap {
-        serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()
-    }
-
-    /// Returns a table of clusters: `name` and `image.tag`.
-    fn table(clusters: &[(&str, Option<&str>)]) -> RecordBatch {
-        let tags: ArrayRef = Arc::new(clusters.iter().map(|(_, tag)| *tag).collect::<StringArray>());
-        let image = StructArray::from(vec![(Arc::new(Field::new("tag", DataType::Utf8, true)), tags)]);
-        let names: ArrayRef = Arc::new(StringArray::from_iter_values(clusters.iter().map(|(name, _)| *name)));
-        RecordBatch::try_from_iter([("name", names), ("image", Arc::new(image) as ArrayRef)]).unwrap()
-    }
-
-    /// Returns the outputs of rows, and the codes of errors.
-    fn rows(stamper: &RowStamper, batch: &RecordBatch) -> Vec<String> {
-        let mut found = Vec::new();
-        let add = &mut |output: RowOutput<'_>| match output {
-            RowOutput::File { path, content, .. } => found.push(format!("{path}: {content}")),
-            RowOutput::Failed { cluster, error } => found.push(format!("{cluster:?} {}", error.code.id())),
-        };
-        stamper.stamp(batch, add).unwrap();
-        found
-    }
-
-    #[test]
-    fn outputs_are_those_of_a_run() {
-        let clusters = [("eu", Some("v1")), ("us", None), ("ap", Some("v3"))];
-        let line = |(name, tag): &(&str, Option<&str>)| match tag {
-            Some(tag) => format!("{{\"name\":\"{name}\",\"image\":{{\"tag\":\"{tag}\"}}}}\n"),
-            None => format!("{{\"name\":\"{name}\",\"image\":{{}}}}\n"),
-        };
-        let text = Source::new("fleet.ndjson", clusters.iter().map(line).collect::<String>());
-        let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).unwrap();
-        let (_temp, set) =
-            forge(&[("a.tera", "{{ name }} {{ image.tag }} {{ image.repo }}\n"), ("b.tera", "{{ name }}")]);
-        for (sets, merge) in [("", Merge::Deep), ("image.tag=v9", Merge::Deep), ("image.repo=x", Merge::Replace)] {
-            let sets = parse_set(SetKind::Typed, sets, &mut |_| Ok(String::new())).unwrap();
-            let layers = Layers::new([map(r#"{"image":{"tag":"v0","repo":"web"}}"#)], sets, merge);
-            let forge = || Forge::compile(&set, None, Engine::builder()).unwrap();
-            let names = ["a.tera", "b.tera"].map(str::to_owned).to_vec();
-            let layout = || Layout::parse("{image.tag}/{cluster}/{template}").unwrap();
-            let outputs = names.iter().map(|name| Output::new(name.clone(), &language_extensions())).collect();
-            let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout());
-            let stamper = RowStamper::new(forge(), names, layers.clone(), layout(), RowOptions::default()).unwrap();
-            let found = rows(&stamper, &table(&clusters));
-            let Ok(plan) = plan else {
-                assert_eq!((merge, found[2].as_str()), (Merge::Replace, "Some(\"us\") E0913"), "{found:?}");
-                continue;
-            };
-            let mut expected = Vec::new();
-            let forge = forge();
-            let run = forge.stamper(["a.tera", "b.tera"], &layers).unwrap();
-            let options = Options { threads: 1, ..Options::default() };
-            let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
-            stream(&run, &job, &mut expected).unwrap();
-            let shown = |output: &String| {
-                let (path, content) = output.split_once(": ").unwrap();
-                format!("---\n# Source: {path}\n{}\n", content.trim_end())
-            };
-            assert_eq!(found.iter().map(shown).collect::<String>(), String::from_utf8(expected).unwrap());
-        }
-    }
-
-    #[test]
-    fn a_cluster_fails_alone() {
-        let (_temp, set) = forge(&[("a.yaml.tera", "a: {{ image.tag }}\n")]);
-        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
-        let options = RowOptions { check_outputs: true, ..RowOptions::default() };
-        let layout = Layout::parse("{cluster}/{template}").unwrap();
-        let layers = Layers::default();
-        let stamper = RowStamper::new(forge, vec!["a.yaml.tera".to_owned()], layers, layout, options).unwrap();
-        let clusters = [
-            ("a", Some("1")),
-            ("b", None),
-            ("", Some("2")),
-            ("..", Some("3")),
-            ("A", Some("4")),
-            ("c", Some("[")),
-            ("d", Some("5")),
-        ];
-        let expected =
-            ["a/a.yaml: a: 1\n", "Some(\"b\") E0201", "None E0918", "Some(\"..\") E0912", "Some(\"A\") E0914"];
-        let found = rows(&stamper, &table(&clusters));
-        assert_eq!(found[..5], expected);
-        assert_eq!(found[5..], ["Some(\"c\") E0906", "d/a.yaml: a: 5\n"]);
-    }
-
-    #[test]
-    fn schemas_concern_rows_too() {
-        let (_temp, set) = forge(&[("a.tera", "{{ image.tag }}")]);
-        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
-        let schema = Source::new("s.json", r#"{"properties":{"image":{"properties":{"tag":{"maxLength":2}}}}}"#);
-        let schemas = Schemas { schemas: vec![ValuesSchema::read(&schema).unwrap()], ..Schemas::default() };
-        let layers = Layers::default().with_schemas(schemas).unwrap();
-        let layout = Layout::parse("{cluster}").unwrap();
-        let stamper = RowStamper::new(forge, vec!["a.tera".to_owned()], layers, layout, RowOptions::default()).unwrap();
-        assert_eq!(rows(&stamper, &table(&[("a", Some("long")), ("b", Some("v1"))])), ["Some(\"a\") E0808", "b: v1"]);
-    }
-}
+#[path = "rows_tests.rs"]
+mod tests;
