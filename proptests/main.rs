@@ -1,5 +1,6 @@
 //! Property tests, in one binary.
 
+mod arrow;
 mod artifacts;
 mod builtins;
 mod cel_optimise;

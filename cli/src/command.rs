@@ -72,16 +72,28 @@ impl Command {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    run_with(std::env::args_os()).into()
+}
+
+/// Runs a command line in this process and returns its exit code. The first argument is the name of the program. Installs
+/// handlers of signals, and a second interrupt ends the process.
+///
+/// ```no_run
+/// let args = ["dropforge", "stamp", "templates", "--fleet", "fleet.ndjson", "-o", "out"];
+/// let code: u8 = dropforge_cli::run_with(args.map(Into::into));
+/// ```
+pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
-    let args = eval::with_expressions(std::env::args_os());
+    let args = eval::with_expressions(args);
     let json = wants_json(&args);
     let hint = terraform::one_dash(&args);
-    match (parse(args.clone(), Moved::No), hint) {
-        (Ok((cli, project)), _) => run(cli, project.as_ref(), &args).into(),
-        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json).into(),
-        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json).into(),
-        (Err(Refused::Usage(error)), _) => usage(&error, json).into(),
-    }
+    let exit = match (parse(args.clone(), Moved::No), hint) {
+        (Ok((cli, project)), _) => run(cli, project.as_ref(), &args),
+        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json),
+        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json),
+        (Err(Refused::Usage(error)), _) => usage(&error, json),
+    };
+    exit.code()
 }
 
 /// The reason why arguments cannot be parsed.

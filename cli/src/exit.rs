@@ -1,7 +1,5 @@
 //! Exit codes.
 
-use std::process::ExitCode;
-
 use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 
@@ -58,12 +56,6 @@ impl Exit {
             | Code::ForeignFile => Exit::Usage,
             _ => Exit::Error,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit.code())
     }
 }
 

@@ -75,4 +75,4 @@ mod unread;
 mod values;
 mod watch;
 
-pub use command::main;
+pub use command::{main, run_with};

@@ -317,6 +317,13 @@ impl Layers {
         })
     }
 
+    /// Returns `true` if neither assignments, defaults nor schemas concern inputs with these keys.
+    #[cfg(feature = "arrow-rows")]
+    pub(super) fn spares<'k>(&self, mut keys: impl Iterator<Item = &'k str>) -> bool {
+        let is_plain = self.schemas.is_none() && self.filled.is_none() && self.conflicts.is_empty();
+        is_plain && !keys.any(|key| self.sets.iter().any(|set| set.top() == key))
+    }
+
     /// Returns `true` if neither assignments nor defaults concern the inputs in a JSON text. `false` if the text is not
     /// valid.
     fn is_unchanged(&self, json: &str) -> bool {

@@ -69,6 +69,10 @@ mod output_path;
 mod pieces;
 mod plan;
 mod report;
+#[cfg(feature = "arrow-rows")]
+mod row_names;
+#[cfg(feature = "arrow-rows")]
+mod rows;
 mod run;
 pub mod schema;
 mod scratch;
@@ -110,6 +114,10 @@ pub use output_path::check_path;
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 pub use report::{Failure, Report};
+#[cfg(feature = "arrow-rows")]
+pub use row_names::row_names;
+#[cfg(feature = "arrow-rows")]
+pub use rows::{RowOptions, RowOutput, RowStamper};
 pub use run::{preview, stamp, stream};
 pub use selection::Selection;
 pub use selector::Selector;

@@ -10,6 +10,8 @@
 //! * Maps keep insertion order; their [`Shape`] also holds the sorted permutation.
 
 mod arena;
+#[cfg(feature = "arrow-rows")]
+mod arrow;
 mod borrowed;
 mod data;
 mod deserialize;
@@ -40,6 +42,8 @@ pub mod yaml;
 
 #[doc(hidden)]
 pub use arena::Arena;
+#[cfg(feature = "arrow-rows")]
+pub use arrow::ArrowRows;
 #[doc(hidden)]
 pub use borrowed::{List, Value};
 pub(crate) use data::visit_scalars;

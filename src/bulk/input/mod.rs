@@ -3,6 +3,8 @@
 //! The file extension names the format. Without one (standard input) it is guessed from the text. Every error has
 //! its position in the input file.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod env;
 mod format;
 mod json;
@@ -13,6 +15,8 @@ mod toml;
 use std::ops::Range;
 use std::sync::Arc;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{Batches, batches};
 pub use format::Format;
 pub(super) use json::{json, lines};
 pub use places::Place;

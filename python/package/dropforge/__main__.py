@@ -1,0 +1,5 @@
+"""`python -m dropforge`."""
+
+from ._cli import main
+
+main()
