@@ -1,14 +1,19 @@
-//! Reading input files. `-` is standard input.
+//! Reading input files, and objects by their URLs. `-` is standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::bulk::Format;
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
+
+#[cfg(not(feature = "remote"))]
+use crate::no_remote as remote;
+#[cfg(feature = "remote")]
+use crate::remote;
 
 /// Maximum size of a fleet that is not one cluster a line: 1 GiB.
 const MAX_FLEET: u64 = 1 << 30;
@@ -22,12 +27,34 @@ const PIECE: u64 = 1 << 20;
 pub(crate) struct InputFiles {
     stdin_used: bool,
     max_bytes: u64,
+    fetched: remote::Fetched,
 }
 
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes }
+        Self { stdin_used: false, max_bytes, fetched: remote::Fetched::default() }
+    }
+
+    /// Returns the maximum size of a file in bytes.
+    #[cfg(feature = "remote")]
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Returns a local path for templates: `path` itself, or a copy of the object, prefix or artifact that its URL
+    /// names. The copy is deleted with this value.
+    ///
+    /// # Errors
+    /// Errors of the store and of the registry; `limit.source_bytes`; `usage` for a URL in a build without them.
+    pub(crate) fn local(&mut self, path: &Path) -> Result<PathBuf> {
+        self.fetched.local(path, self.max_bytes)
+    }
+
+    /// Returns the URL of which `path` is a copy, or is in the copy.
+    #[expect(dead_code, reason = "for the names of templates in manifests")]
+    pub(crate) fn url_of(&self, path: &Path) -> Option<String> {
+        self.fetched.url_of(path)
     }
 
     /// Reads a text file.
@@ -45,7 +72,7 @@ impl InputFiles {
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
         let max = self.max_bytes;
         let mut bytes = Vec::new();
-        let input = self.open(path)?;
+        let input = self.open(path, max)?;
         input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
         if bytes.len() as u64 > max {
             return Err(too_long(path, max).with_help("raise the limit with `--max-input SIZE`"));
@@ -59,7 +86,7 @@ impl InputFiles {
     /// # Errors
     /// Same as [`InputFiles::bytes`], with the limits of fleets; those of [`source`].
     pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<Arc<Source>> {
-        let mut input = self.open(path)?;
+        let mut input = self.open(path, u64::MAX)?;
         let (mut bytes, mut line, mut line_wise) = (Vec::new(), 0, None);
         loop {
             let before = bytes.len();
@@ -83,7 +110,11 @@ impl InputFiles {
         }
     }
 
-    fn open(&mut self, path: &Path) -> Result<Box<dyn Read>> {
+    /// Opens a file, or an object of at most `max` bytes.
+    fn open(&mut self, path: &Path, max: u64) -> Result<Box<dyn Read>> {
+        if let Some(input) = remote::Fetched::open(path, max)? {
+            return Ok(input);
+        }
         if !is_dash(path) {
             return Ok(Box::new(File::open(path).map_err(|error| unreadable(path, error))?));
         }
@@ -137,6 +168,14 @@ pub(crate) fn refuse_url(path: &Path, option: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a URL that cannot be read: see [`refuse_url`]. Those of object stores, registries and files can.
+///
+/// # Errors
+/// `usage`.
+pub(crate) fn refuse_other_url(path: &Path, option: &str) -> Result<()> {
+    if remote::is_url(path) { Ok(()) } else { refuse_url(path, option) }
 }
 
 /// Returns `true` for `-`, which is standard input or output.

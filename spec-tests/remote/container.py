@@ -1,5 +1,5 @@
 """Makes the container `fleet` of an Azurite server, with the account and key that every Azurite has."""
-import base64, hashlib, hmac, sys, urllib.request
+import base64, hashlib, hmac, http.client, sys
 from email.utils import formatdate
 
 account = "devstoreaccount1"
@@ -10,5 +10,7 @@ resource = f"/{account}/{account}/fleet\nrestype:container"
 text = "PUT\n" + "\n" * 11 + lines + resource
 signature = base64.b64encode(hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()).decode()
 headers["Authorization"] = f"SharedKey {account}:{signature}"
-url = f"http://{sys.argv[1]}/{account}/fleet?restype=container"
-urllib.request.urlopen(urllib.request.Request(url, data=b"", headers=headers, method="PUT"))
+connection = http.client.HTTPConnection(sys.argv[1])
+connection.request("PUT", f"/{account}/fleet?restype=container", headers=headers)
+reply = connection.getresponse()
+sys.exit(0 if reply.status == 201 else f"{reply.status}: {reply.read().decode()}")

@@ -1,10 +1,7 @@
 //! Object stores and registries, on real servers. `spec-tests/remote/install` installs them.
 
+mod inputs;
+mod proxy;
+mod registry;
 mod servers;
-
-#[test]
-fn x() {
-    drop(servers::Server::s3());
-    drop(servers::Server::azure());
-    drop(servers::Server::registry(true));
-}
+mod stores;

@@ -40,7 +40,12 @@ impl Server {
         let log = dir.path().join("log");
         let file = File::create(&log).expect("a log");
         let mut command = Command::new("timeout");
-        command.arg("600").arg(program).args(args).envs(envs.iter().copied()).current_dir(dir.path());
+        command
+            .args(["--kill-after=1", "600"])
+            .arg(program)
+            .args(args)
+            .envs(envs.iter().copied())
+            .current_dir(dir.path());
         command.stdin(Stdio::null()).stdout(file.try_clone().expect("a log")).stderr(file);
         let mut child = command.spawn().expect("the server starts");
         let began = Instant::now();

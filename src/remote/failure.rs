@@ -75,13 +75,16 @@ fn find<'e, T: StdError + 'static>(error: &'e (dyn StdError + 'static)) -> Optio
     None
 }
 
-/// Returns the message of the innermost cause, which says most in the fewest words.
+/// Returns the message of the innermost cause, which says most in the fewest words. Stores answer in XML.
 fn innermost(error: &(dyn StdError + 'static)) -> String {
     let mut current = error;
     while let Some(cause) = current.source() {
         current = cause;
     }
-    current.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = current.to_string();
+    let message = text.split_once("<Message>").and_then(|(_, rest)| rest.split_once("</Message>"));
+    let text = message.map_or(text.as_str(), |(message, _)| message);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Failure {

@@ -274,7 +274,7 @@ impl Store {
     pub fn list(&self, prefix: &str) -> Result<impl Iterator<Item = Result<ObjectInfo>> + use<>> {
         let path = self.path(prefix.trim_matches('/'))?;
         let (sender, receiver) = mpsc::channel(ENTRIES);
-        let (store, url) = (self.clone(), self.url_of(prefix));
+        let (store, url) = (self.clone(), self.url_of(prefix.trim_matches('/')));
         self.threads.spawn(async move {
             if let Err(failure) = store.list_into(&path, &sender).await {
                 let _ = sender.send(Err(failure.diagnostic("list", &url))).await;
