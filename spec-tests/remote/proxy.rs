@@ -131,7 +131,7 @@ fn answer(client: &mut TcpStream, status: &str) -> std::io::Result<()> {
 }
 
 /// Reads a request with its body, which has a length. The server is asked to close the connection.
-fn read_request(client: &mut TcpStream) -> std::io::Result<Option<Vec<u8>>> {
+pub fn read_request(client: &mut TcpStream) -> std::io::Result<Option<Vec<u8>>> {
     let (mut bytes, mut piece) = (Vec::new(), [0; 16 << 10]);
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -6,7 +6,7 @@ use dropforge::diagnostics::Code;
 use dropforge::remote::oci::{self, Reference};
 use tempfile::TempDir;
 
-use crate::proxy::{Fault, Proxy};
+use crate::proxy::{Fault, Proxy, read_request};
 use crate::servers::{Server, request};
 
 /// A directory with an artifact, and the command in it.
@@ -76,7 +76,7 @@ fn an_artifact_is_pushed_pulled_and_rendered() {
     let reference: Reference = tagged["oci://".len()..].parse().expect("a reference");
     let pulled = oci::pull(&reference, 1 << 20).expect("pulled");
     assert!(pulled.annotations[oci::TEMPLATES].starts_with("{\"a.yaml.tera\":\""), "{:?}", pulled.annotations);
-    assert_eq!(pulled.annotations[oci::DIGEST].len(), 64);
+    assert_eq!(pulled.annotations[oci::DIGEST].len(), 32);
 }
 
 #[test]
@@ -146,15 +146,57 @@ fn credentials_come_from_the_configuration() {
     assert!(world.read("pulled.mpk") == world.read("t.mpk"));
 }
 
+/// Passes requests with a token on to a registry, and gives tokens for `me:secret`.
+fn token_registry(server: std::net::SocketAddr) -> std::net::SocketAddr {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten().take(100) {
+            let Ok(Some(bytes)) = read_request(&mut client) else { continue };
+            let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+            let asks_token = text.starts_with("get /token?service=s%26t&scope=repository%3aacme ");
+            if asks_token && text.contains("authorization: basic bwu6c2vjcmv0") {
+                let _ = write!(client, "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{{\"token\":\"tok\"}}");
+            } else if text.contains("authorization: bearer tok\r\n") {
+                let mut upstream = std::net::TcpStream::connect(server).expect("the registry");
+                upstream.write_all(&bytes).expect("sent");
+                let mut reply = Vec::new();
+                upstream.read_to_end(&mut reply).expect("a reply");
+                let _ = client.write_all(&reply);
+            } else {
+                let challenge =
+                    format!("Bearer realm=\"http://{address}/token\",service=\"s&t\",scope=\"repository:acme\"");
+                let _ = write!(client, "HTTP/1.1 401 No\r\nWWW-Authenticate: {challenge}\r\nContent-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn tokens_are_asked_for() {
+    let (world, server) = (World::new(), Server::registry(false));
+    let address = token_registry(server.address);
+    let url = format!("oci://{address}/acme/t:v1");
+    assert!(world.fails(&["push", "t.mpk", &url]).contains("denies access"));
+    let json = format!("{{\"auths\": {{\"http://{address}/v2/\": {{\"auth\": \"bWU6c2VjcmV0\"}}}}}}");
+    std::fs::write(world.dir.path().join("config.json"), json).expect("a configuration");
+    world.ok(&["push", "t.mpk", &url]);
+    world.ok(&["pull", &url, "-o", "pulled.mpk"]);
+    assert!(world.read("pulled.mpk") == world.read("t.mpk"));
+}
+
 #[test]
 fn faults_on_the_way_are_mended() {
     let (world, server) = (World::new(), Server::registry(false));
-    let proxy = Proxy::start(server.address, |number, _| match number % 3 {
-        0 => [Fault::Busy, Fault::Reset, Fault::Cut, Fault::Slow][number / 3 % 4],
+    let proxy = Proxy::start(server.address, |number, _| match number % 4 {
+        0 => [Fault::Busy, Fault::Reset, Fault::Cut, Fault::Slow, Fault::ResetAfter][number / 4 % 5],
         _ => Fault::None,
     });
-    for tag in 0..4 {
-        let url = format!("oci://{}/acme/t:v{tag}", proxy.address);
+    for name in 0..8 {
+        // Names of their own: each has to upload.
+        let url = format!("oci://{}/acme/t{name}:v", proxy.address);
         world.ok(&["push", "t.mpk", &url]);
         world.ok(&["pull", &url, "-o", "pulled.mpk"]);
         assert!(world.read("pulled.mpk") == world.read("t.mpk"));

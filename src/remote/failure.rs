@@ -27,6 +27,18 @@ impl fmt::Display for Transient {
 
 impl StdError for Transient {}
 
+/// There are no credentials in the environment, and this machine has no service that gives some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoCredentials;
+
+impl fmt::Display for NoCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there are no credentials in the environment, and no service on this machine gives some")
+    }
+}
+
+impl StdError for NoCredentials {}
+
 /// The reasons why an operation of a store failed.
 #[derive(Debug)]
 pub(super) enum Failure {
@@ -50,6 +62,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         if let Some(transient) = find::<Transient>(&error) {
             return Failure::Transient(transient.clone());
+        }
+        if find::<NoCredentials>(&error).is_some() {
+            return Failure::Denied(error);
         }
         match error {
             Error::NotFound { .. } => Failure::Missing(error),
@@ -143,6 +158,7 @@ mod tests {
             (Failure::Transient(transient()), Code::StoreUnreachable),
             (Error::NotFound { path: path(), source: source() }.into(), Code::StoreMissing),
             (Error::AlreadyExists { path: path(), source: source() }.into(), Code::StoreChanged),
+            (Error::Generic { store: "S3", source: Box::new(NoCredentials) }.into(), Code::StoreDenied),
             (Error::PermissionDenied { path: path(), source: source() }.into(), Code::StoreDenied),
             (Error::NotImplemented { operation: path(), implementer: path() }.into(), Code::NoConditions),
             (Error::Generic { store: "S3", source: source() }.into(), Code::StoreFailed),

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use ureq::Agent;
 
 use super::clock::Skew;
-use super::failure::{Failure, Transient};
+use super::failure::{Failure, NoCredentials, Transient};
 
 /// Bodies up to this length are read at once. Longer ones are handed on piece by piece.
 const SMALL: u64 = 64 << 10;
@@ -32,6 +32,10 @@ const PIECES: usize = 4;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum length of an error's text that is kept.
 const MAX_ERROR: u64 = 16 << 10;
+
+/// The services from which machines in a cloud get credentials. Elsewhere they do not answer.
+const METADATA: [&str; 5] =
+    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "metadata.google.internal"];
 
 /// Makes HTTP clients with one set of timeouts.
 #[derive(Debug, Clone)]
@@ -87,8 +91,10 @@ impl HttpService for Service {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         let (agent, skew) = (self.agent.clone(), self.skew.clone());
+        let is_metadata = head.uri.host().is_some_and(|host| METADATA.contains(&host));
         let task = tokio::task::spawn_blocking(move || {
-            let response = send(&agent, Request::from_parts(head, body))?;
+            let response = send(&agent, Request::from_parts(head, body));
+            let response = response.map_err(|error| if is_metadata { no_credentials() } else { error })?;
             if let Some(date) = response.headers().get(header::DATE).and_then(|date| date.to_str().ok()) {
                 skew.note(date);
             }
@@ -168,6 +174,10 @@ pub(super) fn broken(error: &ureq::Error) -> HttpError {
 /// Returns the failure of a request that is not one of an object store.
 pub(super) fn failure_of(error: HttpError) -> Failure {
     object_store::Error::Generic { store: "HTTP", source: Box::new(error) }.into()
+}
+
+fn no_credentials() -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, NoCredentials)
 }
 
 /// An error of a connection that no other attempt mends.

@@ -34,6 +34,8 @@ const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
 const EMPTY: &[u8] = b"{}";
 const BYTES_TYPE: &str = "application/octet-stream";
+/// Maximum number of uploads of one blob.
+const UPLOADS: u32 = 5;
 /// Maximum length of a manifest. Registries take at most 4 MiB.
 const MAX_MANIFEST: u64 = 4 << 20;
 
@@ -127,18 +129,24 @@ pub fn push(reference: &Reference, bytes: Bytes, annotations: BTreeMap<String, S
 
 fn push_blob(registry: &mut Registry<'_>, reference: &Reference, bytes: Bytes) -> Result<()> {
     let (name, digest) = (reference.name(), digest(&bytes));
-    let there = registry.call("push", &call(Method::HEAD, &format!("/v2/{name}/blobs/{digest}")))?;
-    if there.status == StatusCode::OK {
-        return Ok(());
+    for attempt in 1.. {
+        let there = registry.call("push", &call(Method::HEAD, &format!("/v2/{name}/blobs/{digest}")))?;
+        if there.status == StatusCode::OK {
+            return Ok(());
+        }
+        let reply = registry.call("push", &call(Method::POST, &format!("/v2/{name}/blobs/uploads/")))?;
+        expect(&reply, StatusCode::ACCEPTED, "push", reference)?;
+        let location = reply.location.unwrap_or_default();
+        let separator = if location.contains('?') { '&' } else { '?' };
+        let target = format!("{location}{separator}digest={digest}");
+        let call = Call { content_type: BYTES_TYPE, body: bytes.clone(), ..call(Method::PUT, &target) };
+        let reply = registry.call("push", &call)?;
+        // If the response to an upload is lost, there is no such upload any more. The content may be there.
+        if reply.status != StatusCode::NOT_FOUND || attempt == UPLOADS {
+            return expect(&reply, StatusCode::CREATED, "push", reference);
+        }
     }
-    let reply = registry.call("push", &call(Method::POST, &format!("/v2/{name}/blobs/uploads/")))?;
-    expect(&reply, StatusCode::ACCEPTED, "push", reference)?;
-    let location = reply.location.unwrap_or_default();
-    let separator = if location.contains('?') { '&' } else { '?' };
-    let target = format!("{location}{separator}digest={digest}");
-    let call = Call { content_type: BYTES_TYPE, body: bytes, ..call(Method::PUT, &target) };
-    let reply = registry.call("push", &call)?;
-    expect(&reply, StatusCode::CREATED, "push", reference)
+    Ok(())
 }
 
 /// Pulls an artifact of at most `max` bytes. If the reference has a digest, the manifest must have it. The artifact must

@@ -2,8 +2,10 @@
 
 use super::*;
 
+type Outputs = Vec<(String, Vec<u8>)>;
+
 /// Makes a pack of `count` outputs of up to `size` random bytes.
-fn pack_of(count: usize, size: usize) -> (Vec<(String, Vec<u8>)>, Vec<u8>, PackIndex) {
+fn pack_of(count: usize, size: usize) -> (Outputs, Vec<u8>, PackIndex) {
     let mut random = fastrand::Rng::with_seed(7);
     let mut outputs = Vec::new();
     let mut pack = Pack::new(Vec::new()).expect("a pack");
