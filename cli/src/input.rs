@@ -33,7 +33,7 @@ pub(crate) struct InputFiles {
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes, fetched: remote::Fetched::default() }
+        Self { stdin_used: false, max_bytes, fetched: Default::default() }
     }
 
     /// Returns the maximum size of a file in bytes.
