@@ -9,7 +9,7 @@
 //! | `fetch` | objects and prefixes as files |
 //! | `oci` | artifacts in registries |
 //! | `pack` | many outputs in one file |
-//! | `open`, `http`, `retry`, `runtime`, `failure`, `clock` | credentials and options, HTTP, attempts, threads, errors, time |
+//! | `open`, `http`, `retry`, `runtime`, `failure`, `task`, `clock` | credentials and options, HTTP, attempts, threads, errors, operations, time |
 //!
 //! All functions block. They start their own threads, and can be called from any thread, except one that runs
 //! asynchronous tasks.
@@ -29,6 +29,7 @@ mod putter;
 mod retry;
 mod runtime;
 mod store;
+mod task;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use fetch::{TreeLimits, fetch_file, fetch_tree};

@@ -9,7 +9,8 @@ use bytes::Bytes;
 
 use super::failure::Failure;
 use super::lock::Guard;
-use super::store::{Condition, Revision, Store, Task};
+use super::store::{Condition, Revision, Store};
+use super::task::Task;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The bounds of a [`Putter`].
