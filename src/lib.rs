@@ -33,6 +33,7 @@
 //! * [`precompile`] compiles a directory in a build script. [`Engine::open`] opens the artifact without a parser
 //!   (`default-features = false, features = ["tera"]`).
 //! * `bulk` (feature `bulk`) renders a set of templates for a fleet of clusters onto disk, in parallel.
+//! * `remote` (feature `remote`) reads and writes object stores and OCI registries.
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
@@ -68,6 +69,8 @@ pub mod dialect;
 pub mod engine;
 pub mod function;
 pub mod limits;
+#[cfg(feature = "remote")]
+pub mod remote;
 #[cfg(feature = "schemas")]
 #[doc(hidden)]
 pub mod schema;

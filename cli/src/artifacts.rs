@@ -55,7 +55,15 @@ pub(crate) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, engine: Eng
 /// # Errors
 /// Errors of reading and opening the file, with its path.
 pub(crate) fn bundle(path: &Path, files: &mut InputFiles) -> Result<Bundle> {
-    Bundle::open(files.bytes(path)?).map_err(|error| with_path(error, path))
+    bundle_of(files.bytes(path)?, path)
+}
+
+/// Opens an artifact that was read from `path` without an engine.
+///
+/// # Errors
+/// Errors of opening it, with its path.
+pub(crate) fn bundle_of(bytes: Vec<u8>, path: &Path) -> Result<Bundle> {
+    Bundle::open(bytes).map_err(|error| with_path(error, path))
 }
 
 fn with_path(error: Box<Diagnostic>, path: &Path) -> Box<Diagnostic> {

@@ -15,9 +15,13 @@ use crate::input::InputFiles;
 use crate::limits::LimitOption;
 #[cfg(not(feature = "catalog"))]
 use crate::no_catalog::{self as catalog, self as serve};
+#[cfg(not(feature = "remote"))]
+use crate::no_remote as remote;
 use crate::options::Global;
 use crate::output::stdout_error;
 use crate::project::{Moved, Project};
+#[cfg(feature = "remote")]
+use crate::remote;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
@@ -52,12 +56,33 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Push(remote::PushArgs),
+    Pull(remote::PullArgs),
     Krm(krm::KrmArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionArgs),
 }
 
 impl Command {
+    /// Replaces URLs of templates by local copies. `stamp` and `values` do it themselves.
+    ///
+    /// # Errors
+    /// Errors of fetching them.
+    fn fetch(&mut self, files: &mut InputFiles) -> Result<(), Failed> {
+        let paths = match self {
+            Self::Render(args) => std::slice::from_mut(&mut args.file),
+            Self::Check(args) => args.templates.as_mut_slice(),
+            Self::Compile(args) => args.templates.as_mut_slice(),
+            Self::Disasm(args) => args.templates.as_mut_slice(),
+            Self::Inspect(args) => std::slice::from_mut(&mut args.file),
+            _ => &mut [],
+        };
+        for path in paths {
+            *path = files.local(path)?;
+        }
+        Ok(())
+    }
+
     /// Returns the options that raise limits.
     fn limits(&self) -> &'static [LimitOption] {
         match self {
@@ -137,7 +162,7 @@ pub(crate) fn definition() -> clap::Command {
     project::augment(Cli::command())
 }
 
-fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
+fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
     let console = Console::new(&cli.global, cli.command.limits());
     if let Some(project) = project {
         console.detail(&format!("project: {}", project.name()));
@@ -147,7 +172,7 @@ fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Stamp(args) => Ok(args),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
     };
-    let result = change_directory(&cli).and_then(|()| match cli.command {
+    let result = change_directory(&cli).and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)
         }
@@ -164,6 +189,8 @@ fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Hcl(args) => hcl::run(&args, files, &console),
         Command::Catalog(args) => catalog::run(&args, files, &console),
         Command::Serve(args) => serve::run(&args, files, &console),
+        Command::Push(args) => remote::push(&args, files, &console),
+        Command::Pull(args) => remote::pull(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),
         Command::Init(args) => init::run(&args, &console),
         Command::Completions(args) => completions::run(&args, &mut definition()),

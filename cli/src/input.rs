@@ -1,8 +1,8 @@
-//! Reading input files. `-` is standard input.
+//! Reading input files, and objects by their URLs. `-` is standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::bulk::{FleetFile, Format};
@@ -10,17 +10,44 @@ use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
+#[cfg(not(feature = "remote"))]
+use crate::no_remote as remote;
+#[cfg(feature = "remote")]
+use crate::remote;
+
 /// Reads the input files of a command. Standard input can be read once.
 #[derive(Debug)]
 pub(crate) struct InputFiles {
     stdin_used: bool,
     max_bytes: u64,
+    fetched: remote::Fetched,
 }
 
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes }
+        Self { stdin_used: false, max_bytes, fetched: Default::default() }
+    }
+
+    /// Returns the maximum size of a file in bytes.
+    #[cfg(feature = "remote")]
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Returns a local path for templates: `path` itself, or a copy of the object, prefix or artifact that its URL
+    /// names. The copy is deleted with this value.
+    ///
+    /// # Errors
+    /// Errors of the store and of the registry; `limit.source_bytes`; `usage` for a URL in a build without them.
+    pub(crate) fn local(&mut self, path: &Path) -> Result<PathBuf> {
+        self.fetched.local(path, self.max_bytes)
+    }
+
+    /// Returns the URL of which `path` is a copy, or is in the copy.
+    #[expect(dead_code, reason = "for the names of templates in manifests")]
+    pub(crate) fn url_of(&self, path: &Path) -> Option<String> {
+        self.fetched.url_of(path)
     }
 
     /// Reads a text file.
@@ -38,7 +65,7 @@ impl InputFiles {
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
         let max = self.max_bytes;
         let mut bytes = Vec::new();
-        let input = self.open(path)?;
+        let input = self.open(path, max)?;
         input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
         if bytes.len() as u64 > max {
             return Err(too_long(path, max).with_help("raise the limit with `--max-input SIZE`"));
@@ -51,13 +78,17 @@ impl InputFiles {
     /// # Errors
     /// `usage` for a second `-`; errors of [`FleetFile::open`].
     pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<FleetFile> {
-        if is_dash(path) {
-            return FleetFile::spool("-", self.open(path)?, format);
+        if is_dash(path) || remote::is_url(path) {
+            return FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format);
         }
         FleetFile::open(path, format)
     }
 
-    fn open(&mut self, path: &Path) -> Result<Box<dyn Read>> {
+    /// Opens a file, or an object of at most `max` bytes.
+    fn open(&mut self, path: &Path, max: u64) -> Result<Box<dyn Read>> {
+        if let Some(input) = remote::Fetched::open(path, max)? {
+            return Ok(input);
+        }
         if !is_dash(path) {
             return Ok(Box::new(File::open(path).map_err(|error| unreadable(path, error))?));
         }
@@ -104,6 +135,14 @@ pub(crate) fn refuse_url(path: &Path, option: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a URL that cannot be read: see [`refuse_url`]. Those of object stores, registries and files can.
+///
+/// # Errors
+/// `usage`.
+pub(crate) fn refuse_other_url(path: &Path, option: &str) -> Result<()> {
+    if remote::is_url(path) { Ok(()) } else { refuse_url(path, option) }
 }
 
 /// Returns `true` for `-`, which is standard input or output.

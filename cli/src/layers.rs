@@ -9,7 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
 use crate::console::Console;
-use crate::input::{InputFiles, refuse_url};
+use crate::input::{InputFiles, refuse_other_url};
 use crate::options::ValueArgs;
 
 /// Reads values files, environment variables and `--set` options. `merge` is the effect of a cluster's inputs on the
@@ -48,7 +48,7 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) 
     }
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| {
-            refuse_url(Path::new(path), "--set-file K=/dev/stdin")?;
+            refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
             files.read(Path::new(path)).map(|source| source.text().to_owned())
         };
         sets.extend(parse_set(*kind, text, &mut read)?);
@@ -62,7 +62,7 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) 
 /// # Errors
 /// Errors of reading the file.
 pub(crate) fn values_file(path: &Path, files: &mut InputFiles) -> Result<(DataMap, Place)> {
-    refuse_url(path, "-f -")?;
+    refuse_other_url(path, "-f -")?;
     let source = files.read(path)?;
     // YAML unless the file name says otherwise, and JSON is YAML.
     let format = match Format::of_name(source.name()) {

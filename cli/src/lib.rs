@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `remote` | object stores and registries: inputs by URL, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
 //! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
@@ -56,11 +57,15 @@ mod limits;
 mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
+#[cfg(not(feature = "remote"))]
+mod no_remote;
 mod options;
 mod output;
 mod outputs;
 mod progress;
 mod project;
+#[cfg(feature = "remote")]
+mod remote;
 mod render;
 mod schema;
 #[cfg(feature = "catalog")]

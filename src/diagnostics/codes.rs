@@ -2,7 +2,7 @@
 //!
 //! Ranges: `E01` syntax, `E02` names and lookups, `E03` values and operators, `E04` functions, `E05` includes and
 //! inheritance, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files, plans and artifacts,
-//! `E10` catalogs.
+//! `E10` catalogs, `E11` object stores and registries.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
@@ -176,6 +176,17 @@ codes! {
     CatalogRefused       "E1001" "catalog.refused"             "a catalog does not do what it is asked for";
     CatalogUnreachable   "E1002" "catalog.unreachable"         "a catalog cannot be reached";
     CatalogFinding       "E1003" "catalog.finding"             "something about a template of a catalog, or what it renders, is odd";
+
+    StoreUnreachable     "E1101" "store.unreachable"           "an object store or registry cannot be reached";
+    StoreDenied          "E1102" "store.denied"                "an object store or registry denies access";
+    StoreMissing         "E1103" "store.missing"               "an object, bucket or artifact does not exist";
+    StoreChanged         "E1104" "store.changed"               "an object is not as it was when it was read";
+    StoreFailed          "E1105" "store.failed"                "an object store or registry refuses a request";
+    StoreLocked          "E1106" "store.locked"                "another run holds the lock of a prefix";
+    LockLost             "E1107" "store.lock_lost"             "a run has lost the lock of its prefix";
+    NoConditions         "E1108" "store.no_conditions"         "an object store has no conditional puts";
+    BadUrl               "E1109" "store.bad_url"               "a URL of a store or registry cannot be read";
+    WrongDigest          "E1110" "store.wrong_digest"          "content does not have its digest";
 }
 
 impl Code {

@@ -1,0 +1,70 @@
+//! URLs of object stores and registries, `dropforge push` and `dropforge pull` in a build without the feature `remote`.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+
+/// Not in this build: needs the feature `remote`
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct PushArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+pub(crate) use PushArgs as PullArgs;
+
+/// Fails with the command that installs the feature.
+pub(crate) fn push(_: &PushArgs, _: &mut InputFiles, _: &Console) -> std::result::Result<Exit, Failed> {
+    Err(missing("this build of dropforge has no object stores and registries").into())
+}
+
+pub(crate) use push as pull;
+
+/// Files that were fetched for this run: none.
+#[derive(Debug, Default)]
+pub(crate) struct Fetched;
+
+const SCHEMES: [&str; 5] = ["s3", "gs", "az", "oci", "file"];
+
+/// Returns `true` for a URL of an object store, a registry or a file.
+pub(crate) fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+}
+
+impl Fetched {
+    /// Refuses a URL.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn open(path: &Path, _max: u64) -> Result<Option<Box<dyn Read>>> {
+        if is_url(path) { Err(missing(&format!("cannot read `{}`", path.display()))) } else { Ok(None) }
+    }
+
+    /// Refuses a URL, and returns other paths.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn local(&mut self, path: &Path, _max: u64) -> Result<PathBuf> {
+        Self::open(path, 0).map(|_| path.to_owned())
+    }
+
+    /// Returns `None`.
+    pub(crate) fn url_of(&self, _: &Path) -> Option<String> {
+        None
+    }
+}
+
+fn missing(message: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, message)
+        .with_help("install a build with it: `cargo install --path cli --profile dist --features remote`")
+}

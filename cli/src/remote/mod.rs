@@ -1,0 +1,25 @@
+//! Object stores and OCI registries: inputs by URL, and the commands `push` and `pull`.
+
+mod inputs;
+mod pull;
+mod push;
+
+pub(crate) use inputs::{Fetched, is_url};
+pub(crate) use pull::{PullArgs, run as pull};
+pub(crate) use push::{PushArgs, run as push};
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::remote::Location;
+use dropforge::remote::oci::Reference;
+
+/// Parses an argument of `push` and `pull`.
+///
+/// # Errors
+/// `store.bad_url` for anything but `oci://…`.
+fn reference(url: &str) -> Result<Reference> {
+    match Location::parse(url)? {
+        Some(Location::Registry(reference)) => Ok(reference),
+        _ => Err(Diagnostic::new(Code::BadUrl, format!("`{url}` is not a URL of an OCI registry"))
+            .with_help("write `oci://REGISTRY/NAME:TAG`")),
+    }
+}

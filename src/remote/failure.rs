@@ -1,0 +1,172 @@
+//! Errors of stores and registries: which are worth another attempt, and their diagnostics.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use object_store::Error;
+
+use crate::diagnostics::{Code, Diagnostic};
+
+/// A response or a broken connection that another attempt may mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Transient {
+    /// The status of the response, or `None` without one.
+    pub(super) status: Option<u16>,
+    /// The reason.
+    pub(super) why: String,
+    /// The time to wait that the server asks for.
+    pub(super) after: Option<Duration>,
+}
+
+impl fmt::Display for Transient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl StdError for Transient {}
+
+/// There are no credentials in the environment, and this machine has no service that gives some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoCredentials;
+
+impl fmt::Display for NoCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there are no credentials in the environment, and no service on this machine gives some")
+    }
+}
+
+impl StdError for NoCredentials {}
+
+/// The reasons why an operation of a store failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Another attempt may succeed. The operation may have been carried out.
+    Transient(Transient),
+    /// The object does not exist.
+    Missing(Error),
+    /// The object exists, or is not the expected version.
+    Condition(Error),
+    /// The credentials do not suffice, or are missing.
+    Denied(Error),
+    /// The store has no such operation.
+    Unsupported(Error),
+    /// The store refuses the request.
+    Refused(Error),
+    /// A diagnostic of ours.
+    Ours(Box<Diagnostic>),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        if let Some(transient) = find::<Transient>(&error) {
+            return Failure::Transient(transient.clone());
+        }
+        if find::<NoCredentials>(&error).is_some() {
+            return Failure::Denied(error);
+        }
+        match error {
+            Error::NotFound { .. } => Failure::Missing(error),
+            Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotModified { .. } => {
+                Failure::Condition(error)
+            }
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Failure::Denied(error),
+            Error::NotImplemented { .. } | Error::NotSupported { .. } => Failure::Unsupported(error),
+            _ => Failure::Refused(error),
+        }
+    }
+}
+
+/// Returns the first cause of type `T`.
+fn find<'e, T: StdError + 'static>(error: &'e (dyn StdError + 'static)) -> Option<&'e T> {
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        current = error.source();
+    }
+    None
+}
+
+/// Returns the message of the innermost cause, which says most in the fewest words. Stores answer in XML.
+fn innermost(error: &(dyn StdError + 'static)) -> String {
+    let mut current = error;
+    while let Some(cause) = current.source() {
+        current = cause;
+    }
+    let text = current.to_string();
+    let message = text.split_once("<Message>").and_then(|(_, rest)| rest.split_once("</Message>"));
+    let text = message.map_or(text.as_str(), |(message, _)| message);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Failure {
+    /// Returns the diagnostic of the failed operation `what`, such as `read`, on `url`.
+    pub(super) fn diagnostic(self, what: &str, url: &str) -> Box<Diagnostic> {
+        let (code, help, error) = match self {
+            Failure::Ours(diagnostic) => return diagnostic,
+            Failure::Transient(transient) => return unreachable(what, url, &transient),
+            Failure::Missing(error) => (Code::StoreMissing, "check the bucket and the key", error),
+            Failure::Condition(error) => (Code::StoreChanged, "run the command again", error),
+            Failure::Denied(error) => {
+                (Code::StoreDenied, "check the credentials in the environment, and their permissions", error)
+            }
+            Failure::Unsupported(error) => (Code::NoConditions, "use `--no-lock` if no other run writes there", error),
+            Failure::Refused(error) => (Code::StoreFailed, "check the URL, the region and the endpoint", error),
+        };
+        let message = match code {
+            Code::StoreMissing => format!("cannot {what} `{url}`: it does not exist"),
+            Code::StoreChanged => format!("cannot {what} `{url}`: another writer has changed it"),
+            Code::NoConditions => format!("cannot {what} `{url}`: the store has no conditional puts"),
+            _ => format!("cannot {what} `{url}`: {}", innermost(&error)),
+        };
+        Diagnostic::new(code, message).with_help(help).caused_by(error)
+    }
+}
+
+fn unreachable(what: &str, url: &str, transient: &Transient) -> Box<Diagnostic> {
+    let message = format!("cannot {what} `{url}`: {}", transient.why);
+    let help = match transient.status {
+        Some(_) => "the store is overloaded or out of order: run the command again later",
+        None => "check the network and the endpoint, then run the command again",
+    };
+    Diagnostic::new(Code::StoreUnreachable, message).with_help(help).caused_by(transient.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transient() -> Transient {
+        Transient { status: Some(503), why: "status 503".into(), after: None }
+    }
+
+    #[test]
+    fn a_transient_failure_is_found_below_other_errors() {
+        let inner = Error::Generic { store: "S3", source: Box::new(transient()) };
+        let outer = Error::NotFound { path: "p".into(), source: Box::new(inner) };
+        assert!(matches!(Failure::from(outer), Failure::Transient(found) if found == transient()));
+    }
+
+    #[test]
+    fn every_failure_has_a_code_and_help() {
+        let source = || "why".into();
+        let path = || "p".to_owned();
+        let failures = [
+            (Failure::Transient(transient()), Code::StoreUnreachable),
+            (Error::NotFound { path: path(), source: source() }.into(), Code::StoreMissing),
+            (Error::AlreadyExists { path: path(), source: source() }.into(), Code::StoreChanged),
+            (Error::Generic { store: "S3", source: Box::new(NoCredentials) }.into(), Code::StoreDenied),
+            (Error::PermissionDenied { path: path(), source: source() }.into(), Code::StoreDenied),
+            (Error::NotImplemented { operation: path(), implementer: path() }.into(), Code::NoConditions),
+            (Error::Generic { store: "S3", source: source() }.into(), Code::StoreFailed),
+        ];
+        for (failure, code) in failures {
+            let diagnostic = failure.diagnostic("read", "s3://b/k");
+            assert_eq!(diagnostic.code, code);
+            assert!(diagnostic.message.contains("`s3://b/k`") && diagnostic.help.is_some(), "{diagnostic}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! HTTP for object stores: requests run on threads that block, in the client that the program already has.
+
+use std::io::Read;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, header};
+use http_body::{Body, Frame};
+use http_body_util::BodyExt;
+use object_store::ClientOptions;
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
+};
+use tokio::sync::mpsc;
+use ureq::Agent;
+
+use super::clock::Skew;
+use super::failure::{Failure, NoCredentials, Transient};
+
+/// Bodies up to this length are read at once. Longer ones are handed on piece by piece.
+const SMALL: u64 = 64 << 10;
+/// The length of a piece.
+const PIECE: usize = 64 << 10;
+/// Pieces that wait for their reader.
+const PIECES: usize = 4;
+/// Maximum time for a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Maximum length of an error's text that is kept.
+const MAX_ERROR: u64 = 16 << 10;
+
+/// The services from which machines in a cloud get credentials. Elsewhere they do not answer.
+const METADATA: [&str; 5] =
+    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "metadata.google.internal"];
+
+/// Makes HTTP clients with one set of timeouts.
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    /// Maximum time for sending a request, for waiting for the response, and between two pieces of its body.
+    pub(super) timeout: Duration,
+    /// Maximum number of connections that are kept.
+    pub(super) connections: usize,
+    /// The difference between the clocks of the store and of this machine.
+    pub(super) skew: Arc<Skew>,
+}
+
+impl Connector {
+    /// Returns a client. `plain` allows HTTP without TLS.
+    pub(super) fn agent(&self, plain: bool, connect: Duration) -> Agent {
+        let timeout = Some(self.timeout);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .https_only(!plain)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("dropforge/", env!("CARGO_PKG_VERSION")))
+            .max_idle_connections(self.connections)
+            .max_idle_connections_per_host(self.connections)
+            .timeout_connect(Some(connect))
+            .timeout_resolve(Some(connect))
+            .timeout_send_request(timeout)
+            .timeout_send_body(timeout)
+            .timeout_recv_response(timeout)
+            .timeout_per_read(timeout);
+        config.build().into()
+    }
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let plain = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
+        let agent = self.agent(plain, CONNECT.min(self.timeout));
+        Ok(HttpClient::new(Service { agent, skew: self.skew.clone() }))
+    }
+}
+
+/// Runs requests of object stores.
+#[derive(Debug)]
+struct Service {
+    agent: Agent,
+    skew: Arc<Skew>,
+}
+
+#[async_trait]
+impl HttpService for Service {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let (agent, skew) = (self.agent.clone(), self.skew.clone());
+        let is_metadata = head.uri.host().is_some_and(|host| METADATA.contains(&host));
+        let task = tokio::task::spawn_blocking(move || {
+            let response = send(&agent, Request::from_parts(head, body));
+            let response = response.map_err(|error| if is_metadata { no_credentials() } else { error })?;
+            if let Some(date) = response.headers().get(header::DATE).and_then(|date| date.to_str().ok()) {
+                skew.note(date);
+            }
+            answer(response)
+        });
+        let (response, rest) = task.await.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))??;
+        if let Some((reader, sender)) = rest {
+            tokio::task::spawn_blocking(move || pass_on(reader, &sender));
+        }
+        Ok(response)
+    }
+}
+
+/// Sends a request and waits for the head of the response.
+///
+/// # Errors
+/// A [`Transient`] if the request or the response was cut short.
+pub(super) fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<ureq::Body>, HttpError> {
+    let (head, body) = request.into_parts();
+    let takes_body = matches!(head.method.as_str(), "PUT" | "POST" | "PATCH");
+    let result = match takes_body || !body.is_empty() {
+        true => agent.run(Request::from_parts(head, body.as_ref())),
+        false => agent.run(Request::from_parts(head, ())),
+    };
+    result.map_err(|error| broken(&error))
+}
+
+type Rest = (ureq::BodyReader<'static>, mpsc::Sender<Result<Bytes, HttpError>>);
+
+/// Returns the response of an object store, and the part of its body that is still to be read.
+fn answer(response: Response<ureq::Body>) -> Result<(HttpResponse, Option<Rest>), HttpError> {
+    let (head, mut body) = response.into_parts();
+    if is_transient(head.status) {
+        return Err(overloaded(head.status, &head.headers, &mut body));
+    }
+    if head.status.is_success() && body.content_length().is_none_or(|length| length > SMALL) {
+        let (sender, receiver) = mpsc::channel(PIECES);
+        let response = Response::from_parts(head, HttpResponseBody::new(Pieces(receiver)));
+        return Ok((response, Some((body.into_reader(), sender))));
+    }
+    let limit = if head.status.is_success() { SMALL } else { MAX_ERROR };
+    let mut bytes = Vec::new();
+    let read = body.as_reader().take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| broken(&ureq::Error::from(error)))?;
+    Ok((Response::from_parts(head, HttpResponseBody::from(bytes)), None))
+}
+
+/// Returns `true` for responses that another attempt may mend.
+pub(super) fn is_transient(status: StatusCode) -> bool {
+    status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
+        || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT)
+}
+
+/// Returns the error of a response that another attempt may mend.
+pub(super) fn overloaded(status: StatusCode, headers: &HeaderMap, body: &mut ureq::Body) -> HttpError {
+    // Read the text, so that the connection can be used again.
+    let mut text = Vec::new();
+    let _ = body.as_reader().take(MAX_ERROR).read_to_end(&mut text);
+    let after = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let after = after.map(Duration::from_secs);
+    let transient = Transient { status: Some(status.as_u16()), why: format!("the server answers {status}"), after };
+    HttpError::new(HttpErrorKind::Unknown, transient)
+}
+
+/// Returns the error of a broken connection. Errors of certificates and of the configuration stay.
+pub(super) fn broken(error: &ureq::Error) -> HttpError {
+    use ureq::Error as E;
+    let why = error.to_string();
+    match error {
+        E::Io(_) | E::Timeout(_) | E::HostNotFound | E::ConnectionFailed | E::Protocol(_) | E::BodyStalled => {
+            HttpError::new(HttpErrorKind::Unknown, Transient { status: None, why, after: None })
+        }
+        _ => HttpError::new(HttpErrorKind::Unknown, Permanent(why)),
+    }
+}
+
+/// Returns the failure of a request that is not one of an object store.
+pub(super) fn failure_of(error: HttpError) -> Failure {
+    object_store::Error::Generic { store: "HTTP", source: Box::new(error) }.into()
+}
+
+fn no_credentials() -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, NoCredentials)
+}
+
+/// An error of a connection that no other attempt mends.
+#[derive(Debug)]
+struct Permanent(String);
+
+impl std::fmt::Display for Permanent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Permanent {}
+
+/// Reads a body and passes it on, until it ends or nobody reads it.
+fn pass_on(mut reader: ureq::BodyReader<'static>, sender: &mpsc::Sender<Result<Bytes, HttpError>>) {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = match reader.read(&mut piece) {
+            Ok(0) => return,
+            Ok(read) => Ok(Bytes::copy_from_slice(piece.get(..read).unwrap_or_default())),
+            Err(error) => Err(broken(&ureq::Error::from(error))),
+        };
+        let failed = read.is_err();
+        if sender.blocking_send(read).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// A body that arrives in pieces.
+#[derive(Debug)]
+struct Pieces(mpsc::Receiver<Result<Bytes, HttpError>>);
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = HttpError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
+        self.0.poll_recv(context).map(|piece| Some(piece?.map(Frame::data)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_overload_and_faults_of_servers_are_worth_another_attempt() {
+        for status in [408, 429, 500, 502, 503, 504] {
+            assert!(is_transient(StatusCode::from_u16(status).expect("a status")), "{status}");
+        }
+        for status in [200, 304, 400, 403, 404, 409, 412, 501] {
+            assert!(!is_transient(StatusCode::from_u16(status).expect("a status")), "{status}");
+        }
+    }
+}

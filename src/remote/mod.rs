@@ -1,0 +1,40 @@
+//! Object stores and OCI registries: inputs read by URL, outputs written to a prefix, artifacts pushed and pulled.
+//!
+//! | module | content |
+//! |---|---|
+//! | `location` | URLs: [`Location`] |
+//! | `store` | [`Store`], a blocking client of one store |
+//! | `putter` | [`Putter`], concurrent puts that report every outcome |
+//! | `lock` | [`Lock`], one run at a time for a prefix |
+//! | `fetch` | objects and prefixes as files |
+//! | `oci` | artifacts in registries |
+//! | `pack` | many outputs in one file |
+//! | `open`, `http`, `retry`, `runtime`, `failure`, `task`, `clock` | credentials and options, HTTP, attempts, threads, errors, operations, time |
+//!
+//! All functions block. They start their own threads, and can be called from any thread, except one that runs
+//! asynchronous tasks.
+
+mod clock;
+mod failure;
+#[cfg(test)]
+mod faults;
+mod fetch;
+mod http;
+mod location;
+mod lock;
+pub mod oci;
+mod open;
+pub mod pack;
+mod putter;
+mod retry;
+mod runtime;
+mod store;
+mod task;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use fetch::{TreeLimits, fetch_file, fetch_tree};
+pub use location::{Bucket, Kind, Location};
+pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
+pub use putter::{Lane, Outcome, PutOptions, Putter};
+pub use retry::Patience;
+pub use store::{Condition, Object, ObjectInfo, Revision, Store, StoreOptions};

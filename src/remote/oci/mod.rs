@@ -1,0 +1,242 @@
+//! Artifacts in OCI registries.
+//!
+//! An artifact is a manifest with one layer, the bytes of the `.mpk` file. Other tools, such as `oras`, can copy it.
+//! Requests are few, so they are made here with the HTTP client of the stores.
+
+mod auth;
+mod credentials;
+mod reference;
+mod registry;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use self::reference::Reference;
+use self::registry::{Call, Registry, Reply};
+use super::retry::Patience;
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+
+/// The type of artifacts.
+pub const ARTIFACT_TYPE: &str = "application/vnd.dropforge.artifact.v1";
+/// The type of the layer: the bytes of a `.mpk` file.
+pub const LAYER_TYPE: &str = "application/vnd.dropforge.artifact.layer.v1.mpk";
+/// The annotation with the digests of the templates, as JSON: `{"svc.yaml.tera":"1f…"}`.
+pub const TEMPLATES: &str = "io.dropforge.templates";
+/// The annotation with the digest that the artifact has in `dropforge inspect`.
+pub const DIGEST: &str = "io.dropforge.digest";
+
+const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
+const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
+const EMPTY: &[u8] = b"{}";
+const BYTES_TYPE: &str = "application/octet-stream";
+/// Maximum number of uploads of one blob.
+const UPLOADS: u32 = 5;
+/// Maximum length of a manifest. Registries take at most 4 MiB.
+const MAX_MANIFEST: u64 = 4 << 20;
+
+/// An artifact that was pulled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    /// The bytes of the artifact.
+    pub bytes: Vec<u8>,
+    /// The digest of its manifest: `sha256:…`.
+    pub digest: String,
+    /// The annotations of the manifest.
+    pub annotations: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Manifest {
+    schema_version: u32,
+    #[serde(default)]
+    media_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    artifact_type: Option<String>,
+    config: Descriptor,
+    layers: Vec<Descriptor>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    media_type: String,
+    digest: String,
+    size: u64,
+}
+
+impl Descriptor {
+    fn new(media_type: &str, bytes: &[u8]) -> Self {
+        Self { media_type: media_type.to_owned(), digest: digest(bytes), size: bytes.len() as u64 }
+    }
+}
+
+/// Returns the digest of `bytes`: `sha256:` and hexadecimal digits.
+///
+/// ```
+/// use dropforge::remote::oci::digest;
+/// assert!(digest(b"{}").starts_with("sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"));
+/// ```
+pub fn digest(bytes: &[u8]) -> String {
+    let mut text = "sha256:".to_owned();
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Pushes an artifact under the tag of `reference`, or `latest`. Returns the digest of its manifest. The same bytes and
+/// annotations have the same digest.
+///
+/// # Errors
+/// `store.bad_url` for a reference with a digest; `store.denied`, `store.unreachable`, `store.failed`.
+pub fn push(reference: &Reference, bytes: Bytes, annotations: BTreeMap<String, String>) -> Result<String> {
+    if reference.digest().is_some() {
+        let message = format!("cannot push to `oci://{reference}`: the digest follows from the content");
+        return Err(Diagnostic::new(Code::BadUrl, message).with_help("push to a tag"));
+    }
+    let manifest = Manifest {
+        schema_version: 2,
+        media_type: MANIFEST_TYPE.to_owned(),
+        artifact_type: Some(ARTIFACT_TYPE.to_owned()),
+        config: Descriptor::new(EMPTY_TYPE, EMPTY),
+        layers: vec![Descriptor::new(LAYER_TYPE, &bytes)],
+        annotations,
+    };
+    let json = serde_json::to_vec(&manifest).unwrap_or_default();
+    if json.len() as u64 > MAX_MANIFEST {
+        let message = format!("cannot push `oci://{reference}`: the annotations have {} bytes", thousands(json.len()));
+        return Err(Diagnostic::new(Code::StoreFailed, message).with_help("push fewer templates in one artifact"));
+    }
+    let mut registry = Registry::new(reference, Patience::default());
+    push_blob(&mut registry, reference, Bytes::from_static(EMPTY))?;
+    push_blob(&mut registry, reference, bytes)?;
+    let target = format!("/v2/{}/manifests/{}", reference.name(), reference.version());
+    let digest = digest(&json);
+    let call = Call { content_type: MANIFEST_TYPE, body: json.into(), ..call(Method::PUT, &target) };
+    let reply = registry.call("push", &call)?;
+    expect(&reply, StatusCode::CREATED, "push", reference)?;
+    Ok(digest)
+}
+
+fn push_blob(registry: &mut Registry<'_>, reference: &Reference, bytes: Bytes) -> Result<()> {
+    let (name, digest) = (reference.name(), digest(&bytes));
+    for attempt in 1.. {
+        let there = registry.call("push", &call(Method::HEAD, &format!("/v2/{name}/blobs/{digest}")))?;
+        if there.status == StatusCode::OK {
+            return Ok(());
+        }
+        let reply = registry.call("push", &call(Method::POST, &format!("/v2/{name}/blobs/uploads/")))?;
+        expect(&reply, StatusCode::ACCEPTED, "push", reference)?;
+        let location = reply.location.unwrap_or_default();
+        let separator = if location.contains('?') { '&' } else { '?' };
+        let target = format!("{location}{separator}digest={digest}");
+        let call = Call { content_type: BYTES_TYPE, body: bytes.clone(), ..call(Method::PUT, &target) };
+        let reply = registry.call("push", &call)?;
+        // If the response to an upload is lost, there is no such upload any more. The content may be there.
+        if reply.status != StatusCode::NOT_FOUND || attempt == UPLOADS {
+            return expect(&reply, StatusCode::CREATED, "push", reference);
+        }
+    }
+    Ok(())
+}
+
+/// Pulls an artifact of at most `max` bytes. If the reference has a digest, the manifest must have it. The artifact must
+/// have the digest in the manifest.
+///
+/// # Errors
+/// `store.missing`; `store.wrong_digest`; `artifact.not_one` for content of another type; `limit.source_bytes`;
+/// `store.denied`, `store.unreachable`, `store.failed`.
+pub fn pull(reference: &Reference, max: u64) -> Result<Pulled> {
+    let mut registry = Registry::new(reference, Patience::default());
+    let target = format!("/v2/{}/manifests/{}", reference.name(), reference.version());
+    let call_manifest = Call { accept: MANIFEST_TYPE, max: MAX_MANIFEST, ..call(Method::GET, &target) };
+    let reply = registry.call("pull", &call_manifest)?;
+    expect(&reply, StatusCode::OK, "pull", reference)?;
+    let found = digest(&reply.body);
+    check_digest(reference, "the manifest", reference.digest().unwrap_or(&found), &found)?;
+    let manifest: Option<Manifest> = serde_json::from_slice(&reply.body).ok();
+    let manifest = manifest.ok_or_else(|| no_artifact(reference))?;
+    let [layer] = manifest.layers.as_slice() else { return Err(no_artifact(reference)) };
+    if layer.media_type != LAYER_TYPE || !reference::is_digest(&layer.digest) {
+        return Err(no_artifact(reference));
+    }
+    if layer.size > max {
+        let number = |bytes| thousands(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (size, max) = (number(layer.size), number(max));
+        let message = format!("`oci://{reference}` is too long: it has {size} bytes, the limit is {max}");
+        return Err(Diagnostic::new(Code::LimitSourceBytes, message));
+    }
+    let target = format!("/v2/{}/blobs/{}", reference.name(), layer.digest);
+    let reply = registry.call("pull", &Call { max: layer.size, ..call(Method::GET, &target) })?;
+    expect(&reply, StatusCode::OK, "pull", reference)?;
+    check_digest(reference, "the artifact", &layer.digest, &digest(&reply.body))?;
+    Ok(Pulled { bytes: reply.body, digest: found, annotations: manifest.annotations })
+}
+
+fn call(method: Method, target: &str) -> Call<'_> {
+    Call { method, target, accept: "", content_type: "", body: Bytes::new(), max: 1 << 20 }
+}
+
+fn expect(reply: &Reply, status: StatusCode, what: &str, reference: &Reference) -> Result<()> {
+    if reply.status == status {
+        return Ok(());
+    }
+    if reply.status == StatusCode::NOT_FOUND {
+        let message = format!("cannot {what} `oci://{reference}`: it does not exist");
+        return Err(Diagnostic::new(Code::StoreMissing, message).with_help("check the name and the tag"));
+    }
+    // The text of the response says why, in JSON or not.
+    let text = String::from_utf8_lossy(reply.body.get(..500).unwrap_or(&reply.body));
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = format!("cannot {what} `oci://{reference}`: the registry answers {}: {text}", reply.status);
+    Err(Diagnostic::new(Code::StoreFailed, message))
+}
+
+fn check_digest(reference: &Reference, what: &str, expected: &str, found: &str) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let message = format!("{what} of `oci://{reference}` has the digest `{found}` instead of `{expected}`");
+    let help = "the registry or the connection is not to be trusted: do not use this artifact";
+    Err(Diagnostic::new(Code::WrongDigest, message).with_help(help))
+}
+
+fn no_artifact(reference: &Reference) -> Box<Diagnostic> {
+    let message = format!("`oci://{reference}` is not an artifact of dropforge");
+    Diagnostic::new(Code::NotAnArtifact, message).with_help("push one with `dropforge push`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_in_references_are_for_pulling() {
+        let reference: Reference = format!("localhost:1/a@sha256:{}", "0".repeat(64)).parse().expect("a reference");
+        let error = push(&reference, Bytes::new(), BTreeMap::new()).expect_err("refused");
+        assert_eq!(error.code, Code::BadUrl);
+    }
+
+    #[test]
+    fn manifests_are_the_same_each_time() {
+        let annotations = || BTreeMap::from([("b".to_owned(), "2".to_owned()), ("a".to_owned(), "1".to_owned())]);
+        let json = |annotations| {
+            let layers = vec![Descriptor::new(LAYER_TYPE, b"x")];
+            let config = Descriptor::new(EMPTY_TYPE, EMPTY);
+            let (media_type, artifact_type) = (MANIFEST_TYPE.to_owned(), None);
+            let manifest = Manifest { schema_version: 2, media_type, artifact_type, config, layers, annotations };
+            serde_json::to_string(&manifest).expect("JSON")
+        };
+        assert_eq!(json(annotations()), json(annotations()));
+        assert!(json(annotations()).ends_with("\"annotations\":{\"a\":\"1\",\"b\":\"2\"}}"));
+    }
+}

@@ -1,0 +1,263 @@
+//! Requests to a registry, with its authentication.
+
+use std::io::Read;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode, Uri, header};
+use serde::Deserialize;
+use ureq::Agent;
+
+use super::auth::{self, Challenge};
+use super::credentials::{self, Credentials};
+use super::reference::Reference;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::remote::clock::Skew;
+use crate::remote::failure::Failure;
+use crate::remote::http::{Connector, broken, failure_of, is_transient, overloaded, send};
+use crate::remote::retry::Patience;
+use crate::stdlib::base64;
+
+/// Time without progress after which a request is given up.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum length of a token's response and of an error.
+const MAX_REPLY: u64 = 1 << 20;
+/// Maximum number of redirects of one request.
+const REDIRECTS: usize = 5;
+
+/// A registry, for one repository.
+#[derive(Debug)]
+pub(super) struct Registry<'r> {
+    reference: &'r Reference,
+    agent: Agent,
+    base: String,
+    credentials: Option<Credentials>,
+    /// The value of `Authorization` that the registry has asked for.
+    authorization: Option<String>,
+    patience: Patience,
+}
+
+/// A response with its body, which is as long as the request allowed or shorter.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) location: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// A request that can be sent several times.
+#[derive(Debug, Clone)]
+pub(super) struct Call<'c> {
+    pub(super) method: Method,
+    /// A path below the API's root, or a URL.
+    pub(super) target: &'c str,
+    pub(super) accept: &'c str,
+    pub(super) content_type: &'c str,
+    pub(super) body: Bytes,
+    /// Maximum length of the response's body.
+    pub(super) max: u64,
+}
+
+impl<'r> Registry<'r> {
+    /// Reaches the registry of `reference`: with TLS, unless it is on this machine.
+    pub(super) fn new(reference: &'r Reference, patience: Patience) -> Self {
+        let connector = Connector { timeout: TIMEOUT, connections: 4, skew: Skew::default().into() };
+        let plain = reference.is_loopback();
+        let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
+        let base = format!("{}://{host}", if plain { "http" } else { "https" });
+        let credentials = credentials::find(reference.registry());
+        let agent = connector.agent(plain, Duration::from_secs(5));
+        Self { reference, agent, base, credentials, authorization: None, patience }
+    }
+
+    /// Sends a request to the API of the repository, with as many attempts as it takes. `what` is a verb for errors.
+    ///
+    /// # Errors
+    /// `store.unreachable`; `store.denied` if the registry wants other credentials. Other responses are returned.
+    pub(super) fn call(&mut self, what: &str, call: &Call<'_>) -> Result<Reply> {
+        let reply = self.send(what, call)?;
+        let Some(challenge) = reply.1.filter(|_| reply.0.status == StatusCode::UNAUTHORIZED) else {
+            return self.allowed(what, reply.0);
+        };
+        self.authorization = self.authorize(what, &challenge)?;
+        let reply = self.send(what, call)?.0;
+        self.allowed(what, reply)
+    }
+
+    fn allowed(&self, what: &str, reply: Reply) -> Result<Reply> {
+        match reply.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.denied(what)),
+            _ => Ok(reply),
+        }
+    }
+
+    fn denied(&self, what: &str) -> Box<Diagnostic> {
+        let who = if self.credentials.is_some() { "with the credentials" } else { "without credentials" };
+        let message = format!("cannot {what} `oci://{}`: the registry denies access {who}", self.reference);
+        let file = credentials::path().map_or_else(String::new, |path| format!(" in `{}`", path.display()));
+        Diagnostic::new(Code::StoreDenied, message)
+            .with_help(format!("log in with `docker login {}`", self.reference.registry()))
+            .with_note(format!("credentials are read from `auths`{file}; credential helpers are not asked"))
+    }
+
+    fn send(&self, what: &str, call: &Call<'_>) -> Result<(Reply, Option<Challenge>)> {
+        let result = self.patience.repeat(|| self.attempt(call));
+        result.map_err(|failure| failure.diagnostic(what, &format!("oci://{}", self.reference)))
+    }
+
+    /// Sends a request once and follows redirects.
+    fn attempt(&self, call: &Call<'_>) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
+        let mut url = self.url(call.target)?;
+        for _ in 0..REDIRECTS {
+            let (reply, challenge) = self.request(call, &url)?;
+            let location = reply.location.as_deref().filter(|_| reply.status.is_redirection());
+            match location.filter(|_| call.method == Method::GET) {
+                Some(location) => url = self.resolve(&url, location)?,
+                None => return Ok((reply, challenge)),
+            }
+        }
+        Err(self.refused("it redirects in circles"))
+    }
+
+    fn request(&self, call: &Call<'_>, url: &Uri) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
+        let mut request = Request::builder().method(call.method.clone()).uri(url.clone());
+        for (name, value) in [(header::ACCEPT, call.accept), (header::CONTENT_TYPE, call.content_type)] {
+            if !value.is_empty() {
+                request = request.header(name, value);
+            }
+        }
+        // Other hosts, to which registries redirect, must not see the secret.
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| self.is_registry(url)) {
+            request = request.header(header::AUTHORIZATION, authorization);
+        }
+        let request = request.body(call.body.clone()).map_err(|error| self.refused(&error.to_string()))?;
+        self.exchange(request, call.max)
+    }
+
+    /// Sends a request once and reads the response, of at most `max` bytes.
+    fn exchange(&self, request: Request<Bytes>, max: u64) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
+        let response = send(&self.agent, request).map_err(failure_of)?;
+        let (head, mut body) = response.into_parts();
+        if is_transient(head.status) {
+            return Err(failure_of(overloaded(head.status, &head.headers, &mut body)));
+        }
+        let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let (challenge, location) = (text(header::WWW_AUTHENTICATE).and_then(auth::parse), text(header::LOCATION));
+        let max = if head.status.is_success() { max } else { MAX_REPLY };
+        let mut bytes = Vec::new();
+        let read = body.as_reader().take(max.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| failure_of(broken(&ureq::Error::from(error))))?;
+        if bytes.len() as u64 > max {
+            return Err(self.refused("its response is longer than it may be"));
+        }
+        Ok((Reply { status: head.status, location: location.map(str::to_owned), body: bytes }, challenge))
+    }
+
+    fn is_registry(&self, url: &Uri) -> bool {
+        url.authority().is_some_and(|authority| self.base.split_once("://").is_some_and(|(_, host)| authority == host))
+    }
+
+    /// Returns the URL of a path of the API. URLs of the registry stay.
+    pub(super) fn url(&self, target: &str) -> std::result::Result<Uri, Failure> {
+        let base: std::result::Result<Uri, _> = format!("{}/", self.base).parse();
+        let base = base.map_err(|error| self.refused(&error.to_string()))?;
+        self.resolve(&base, target)
+    }
+
+    fn resolve(&self, base: &Uri, location: &str) -> std::result::Result<Uri, Failure> {
+        let absolute = match location.starts_with('/') && !location.starts_with("//") {
+            true => format!(
+                "{}://{}{location}",
+                base.scheme_str().unwrap_or("https"),
+                base.authority().map_or("", |host| host.as_str())
+            ),
+            false => location.to_owned(),
+        };
+        let url: Uri = absolute.parse().map_err(|_| self.refused("it redirects to something that is no URL"))?;
+        match url.scheme_str() {
+            Some("https") => Ok(url),
+            // Only the registry itself, and only on this machine, is reached without TLS.
+            Some("http") if self.reference.is_loopback() && self.is_registry(&url) => Ok(url),
+            _ => Err(self.refused("it redirects to a URL without TLS")),
+        }
+    }
+
+    fn refused(&self, why: &str) -> Failure {
+        let message = format!("cannot use the registry of `oci://{}`: {why}", self.reference);
+        Failure::Ours(Diagnostic::new(Code::StoreFailed, message).with_help("check the reference"))
+    }
+
+    /// Returns the value of `Authorization` for a challenge.
+    fn authorize(&self, what: &str, challenge: &Challenge) -> Result<Option<String>> {
+        match (challenge, &self.credentials) {
+            (Challenge::Basic, Some(Credentials::Password { user, password })) => Ok(Some(basic(user, password))),
+            (Challenge::Basic, _) => Err(self.denied(what)),
+            (Challenge::Bearer { realm, service, scope }, credentials) => {
+                self.token(what, realm, service, scope, credentials.as_ref()).map(Some)
+            }
+        }
+    }
+
+    /// Gets a token from the service at `realm`.
+    fn token(
+        &self,
+        what: &str,
+        realm: &str,
+        service: &str,
+        scope: &str,
+        credentials: Option<&Credentials>,
+    ) -> Result<String> {
+        let query = format!("service={}&scope={}", escaped(service), escaped(scope));
+        let separator = if realm.contains('?') { '&' } else { '?' };
+        let (method, url, body) = match credentials {
+            Some(Credentials::Identity(token)) => {
+                let grant = format!("grant_type=refresh_token&client_id=dropforge&refresh_token={}", escaped(token));
+                (Method::POST, realm.to_owned(), format!("{grant}&{query}"))
+            }
+            _ => (Method::GET, format!("{realm}{separator}{query}"), String::new()),
+        };
+        // A registry of this machine may have its service there, too.
+        let uri = self.patience.repeat(|| self.resolve_realm(&url));
+        let fail = |failure: Failure| failure.diagnostic(what, &format!("oci://{}", self.reference));
+        let mut request = Request::builder().method(method).uri(uri.map_err(fail)?);
+        if let Some(Credentials::Password { user, password }) = credentials {
+            request = request.header(header::AUTHORIZATION, basic(user, password));
+        }
+        if !body.is_empty() {
+            request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        }
+        let request = request.body(Bytes::from(body)).map_err(|error| fail(self.refused(&error.to_string())))?;
+        let reply = self.patience.repeat(|| self.exchange(request.clone(), MAX_REPLY)).map_err(fail)?;
+        let (status, bytes) = (reply.0.status, reply.0.body);
+        let token: Option<Token> = serde_json::from_slice(&bytes).ok().filter(|_| status.is_success());
+        let token = token.and_then(|token| token.token.or(token.access_token)).ok_or_else(|| self.denied(what))?;
+        Ok(format!("Bearer {token}"))
+    }
+
+    fn resolve_realm(&self, url: &str) -> std::result::Result<Uri, Failure> {
+        let uri: Uri = url.parse().map_err(|_| self.refused("its service of tokens has no URL"))?;
+        let is_loopback = |uri: &Uri| {
+            let host = uri.host().unwrap_or("").trim_matches(['[', ']']);
+            host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        };
+        match uri.scheme_str() {
+            Some("https") => Ok(uri),
+            Some("http") if self.reference.is_loopback() && is_loopback(&uri) => Ok(uri),
+            _ => Err(self.refused("its service of tokens has no TLS")),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", base64::base64(format!("{user}:{password}").as_bytes()))
+}
+
+fn escaped(text: &str) -> impl std::fmt::Display {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+}

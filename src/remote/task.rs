@@ -1,0 +1,117 @@
+//! Operations on one object, as tasks.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{
+    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    UpdateVersion,
+};
+
+use super::failure::Failure;
+use super::retry::Patience;
+use super::store::{Condition, Object, Revision};
+use crate::diagnostics::{Code, Diagnostic, thousands};
+
+type Tried<T> = std::result::Result<T, Failure>;
+
+/// Operations on one object, with their attempts.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    inner: Arc<dyn ObjectStore>,
+    path: Path,
+    patience: Patience,
+}
+
+impl Task {
+    pub(super) fn new(inner: Arc<dyn ObjectStore>, path: Path, patience: Patience) -> Self {
+        Self { inner, path, patience }
+    }
+
+    pub(super) async fn get(&self, max: u64, url: &str) -> Tried<Option<Object>> {
+        let attempt = |_| async {
+            let found = self.inner.get_opts(&self.path, GetOptions::default()).await?;
+            let (size, meta) = (found.meta.size, found.meta.clone());
+            if size > max {
+                return Err(Failure::Ours(too_long(url, size, max)));
+            }
+            let bytes = found.bytes().await?;
+            Ok(Object { bytes, revision: Revision { etag: meta.e_tag, version: meta.version } })
+        };
+        present(self.patience.run(attempt).await)
+    }
+
+    pub(super) async fn range(&self, start: u64, end: u64, if_match: Option<String>) -> Tried<Bytes> {
+        let attempt = |_| async {
+            let range = Some(GetRange::Bounded(start..end));
+            let options = GetOptions { range, if_match: if_match.clone(), ..GetOptions::default() };
+            Ok(self.inner.get_opts(&self.path, options).await?.bytes().await?)
+        };
+        self.patience.run(attempt).await
+    }
+
+    pub(super) async fn head(&self) -> Tried<Option<ObjectMeta>> {
+        present(self.patience.run(|_| async { Ok(self.inner.head(&self.path).await?) }).await)
+    }
+
+    /// Puts the object, with as many attempts as it takes.
+    pub(super) async fn put(&self, bytes: Bytes, condition: Condition) -> Tried<Revision> {
+        self.patience.run(|failures| self.put_once(&bytes, &condition, failures)).await
+    }
+
+    /// Makes one attempt to put the object. `failures` earlier ones failed, and may have been carried out.
+    pub(super) async fn put_once(&self, bytes: &Bytes, condition: &Condition, failures: u32) -> Tried<Revision> {
+        let mode = match condition {
+            Condition::Always => PutMode::Overwrite,
+            Condition::Absent => PutMode::Create,
+            Condition::Match(Revision { etag, version }) => {
+                PutMode::Update(UpdateVersion { e_tag: etag.clone(), version: version.clone() })
+            }
+        };
+        let payload = PutPayload::from_bytes(bytes.clone());
+        let put = self.inner.put_opts(&self.path, payload, PutOptions::from(mode)).await;
+        match put.map_err(Failure::from) {
+            Ok(put) => Ok(put.into()),
+            Err(Failure::Condition(error)) if failures > 0 => self.ours(bytes, error).await,
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Returns the version of the object if it has this content: an earlier attempt has put it.
+    async fn ours(&self, bytes: &Bytes, error: Error) -> Tried<Revision> {
+        let length = bytes.len() as u64;
+        match self.inner.get_opts(&self.path, GetOptions::default()).await {
+            Ok(found) if found.meta.size == length => {
+                let revision = Revision { etag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
+                if found.bytes().await? == bytes { Ok(revision) } else { Err(Failure::Condition(error)) }
+            }
+            Ok(_) | Err(Error::NotFound { .. }) => Err(Failure::Condition(error)),
+            Err(failed) => Err(failed.into()),
+        }
+    }
+
+    pub(super) async fn delete(&self) -> Tried<()> {
+        self.patience.run(|_| self.delete_once()).await
+    }
+
+    /// Makes one attempt to delete the object. Succeeds if there is none.
+    pub(super) async fn delete_once(&self) -> Tried<()> {
+        present(self.inner.delete(&self.path).await.map_err(Failure::from)).map(|_| ())
+    }
+}
+
+/// Returns `None` for an object that does not exist.
+fn present<T>(result: Tried<T>) -> Tried<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Missing(_)) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn too_long(url: &str, size: u64, max: u64) -> Box<Diagnostic> {
+    let number = |bytes| thousands(usize::try_from(bytes).unwrap_or(usize::MAX));
+    let message = format!("`{url}` is too long: it has {} bytes, the limit is {}", number(size), number(max));
+    Diagnostic::new(Code::LimitSourceBytes, message)
+}
