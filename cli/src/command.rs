@@ -64,12 +64,14 @@ enum Command {
 }
 
 impl Command {
-    /// Replaces URLs of templates by local copies. `stamp` and `values` do it themselves.
+    /// Replaces URLs of templates by local copies.
     ///
     /// # Errors
-    /// Errors of fetching them.
+    /// Errors of fetching them; `usage` for `--watch`.
     fn fetch(&mut self, files: &mut InputFiles) -> Result<(), Failed> {
         let paths = match self {
+            Self::Stamp(args) => args.fetched_templates(files)?,
+            Self::Values(args) => args.templates.as_mut_slice(),
             Self::Render(args) => std::slice::from_mut(&mut args.file),
             Self::Check(args) => args.templates.as_mut_slice(),
             Self::Compile(args) => args.templates.as_mut_slice(),

@@ -8,7 +8,7 @@ use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, Format, Layers, Merge, Sele
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::glob;
-use crate::input::{InputFiles, refuse_url};
+use crate::input::{InputFiles, refuse_other_url};
 
 /// Options of commands that read a fleet.
 #[derive(Debug, Args)]
@@ -51,8 +51,9 @@ impl ReadingArgs {
     pub(crate) fn read(&self, fleets: &[String], files: &mut InputFiles) -> Result<Fleet> {
         let mut sources = Vec::new();
         for fleet in fleets {
-            refuse_url(Path::new(fleet), "--fleet -")?;
-            for path in glob::expand(fleet)? {
+            refuse_other_url(Path::new(fleet), "--fleet -")?;
+            let is_url = files.is_url(Path::new(fleet));
+            for path in if is_url { vec![PathBuf::from(fleet)] } else { glob::expand(fleet)? } {
                 sources.push(files.fleet(&path, self.fleet_format)?);
             }
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use dropforge::bulk::{FleetFile, Format};
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
@@ -44,10 +45,14 @@ impl InputFiles {
         self.fetched.local(path, self.max_bytes)
     }
 
-    /// Returns the URL of which `path` is a copy, or is in the copy.
-    #[expect(dead_code, reason = "for the names of templates in manifests")]
-    pub(crate) fn url_of(&self, path: &Path) -> Option<String> {
-        self.fetched.url_of(path)
+    /// Returns the path from the current directory, or the URL of which `path` is a copy, or is in the copy.
+    pub(crate) fn path_from_here(&self, path: &Path) -> String {
+        self.fetched.url_of(path).unwrap_or_else(|| path_from_here(path))
+    }
+
+    /// Returns `true` for a URL of an object store, a registry or a file.
+    pub(crate) fn is_url(&self, path: &Path) -> bool {
+        remote::is_url(path)
     }
 
     /// Reads a text file.

@@ -112,7 +112,7 @@ impl Sources<'_> {
         for path in &artifacts {
             let artifact = artifacts::read(path, language, self.values.grant(language.engine())?, files)?;
             forge.add(Forge::of_artifact(&artifact)?)?;
-            template_paths::add_artifact(&mut paths, path, &artifact);
+            template_paths::add_artifact(&mut paths, files, path, &artifact);
             templates.extend(artifacts::files(&artifact));
         }
         if !sources.is_empty() {
@@ -122,7 +122,7 @@ impl Sources<'_> {
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());
-            template_paths::add_sources(&mut paths, &sources, &set, copied);
+            template_paths::add_sources(&mut paths, files, &sources, &set, copied);
             templates.extend(set.files);
         }
         forge.templates().for_each(|template| compile_cache::print_origin(template, console));

@@ -196,6 +196,23 @@ pub(crate) fn once(
 }
 
 impl StampArgs {
+    /// Returns the paths of the templates, to replace URLs by local copies.
+    ///
+    /// # Errors
+    /// `usage` for URLs with `--watch`, and for a URL of sources beside other templates, which have no folder in common.
+    pub(crate) fn fetched_templates(&mut self, files: &InputFiles) -> Result<&mut [PathBuf]> {
+        let is_url = |path: &PathBuf| files.is_url(path);
+        if self.watch.watch && self.templates.iter().any(is_url) {
+            return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to templates by URL"));
+        }
+        let is_artifact = |path: &PathBuf| path.starts_with("oci:") || path.extension().is_some_and(|end| end == "mpk");
+        if self.templates.len() > 1 && self.templates.iter().any(|path| is_url(path) && !is_artifact(path)) {
+            return Err(Diagnostic::new(Code::Usage, "a URL of templates does not go with other templates")
+                .with_help("put them below one prefix, or into an artifact"));
+        }
+        Ok(&mut self.templates)
+    }
+
     /// Checks that the run can be repeated.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ use crate::schema::SchemaArgs;
 pub(crate) struct ValuesArgs {
     /// Template files, directories or artifacts
     #[arg(value_name = "TEMPLATES")]
-    templates: Vec<PathBuf>,
+    pub(crate) templates: Vec<PathBuf>,
     /// Read clusters from a file, a directory, a glob, or `-`
     #[arg(long, requires = "cluster", value_name = "FLEET")]
     fleet: Vec<String>,

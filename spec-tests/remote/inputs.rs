@@ -49,6 +49,18 @@ fn templates_values_and_artifacts_are_read_from_a_bucket() {
         let (code, _, errors) = run(&args);
         assert!(code != Some(0) && errors.contains(part), "{args:?}: {errors}");
     }
+    let stamp = ["stamp", "s3://fleet/t", "--fleet", "s3://fleet/clusters.ndjson", "-o", "out"];
+    put("clusters.ndjson", "{\"name\":\"eu\"}\n{\"name\":\"us\"}\n");
+    let (code, _, errors) = run(&stamp);
+    assert_eq!(code, Some(0), "{errors}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join("out").join(name)).expect("an output");
+    assert_eq!(read("us/app.yaml"), "name: us\n");
+    assert!(read(".dropforge-manifest.json").contains("[\"s3://fleet/t/app.yaml.tera\"]"));
+    let (code, _, errors) = run(&[&stamp[..], &["--watch"]].concat());
+    assert!(code == Some(2) && errors.contains("`--watch` does not apply"), "{errors}");
+    let (code, _, errors) = run(&[&stamp[..], &["s3://fleet/other"]].concat());
+    assert!(code == Some(2) && errors.contains("does not go with other templates"), "{errors}");
+    std::fs::remove_dir_all(dir.path().join("out")).expect("the directory");
     // Copies are deleted.
     let left: Vec<_> =
         std::fs::read_dir(dir.path()).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
