@@ -191,7 +191,7 @@ fn ungiven() -> Vec<Code> {
     let source = Source::new("v.yaml", "ingress: {enabled: true}");
     let mut found = MissingNames::of([&template]);
     found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
-    found.into_failures(&[]).iter().map(|failure| failure.diagnostic.code).collect()
+    found.into_failures(None).iter().map(|failure| failure.diagnostic.code).collect()
 }
 
 /// Returns the codes of a value that no template reads.

@@ -4,10 +4,14 @@
 //! by the same directory. Two runs with different templates can therefore share an output directory.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::job::Job;
 use super::key_set::SortedKeys;
 use super::manifest::{Entry, Manifest};
+use super::output_dir::OutputDir;
+use super::output_files::remove;
+use super::output_path::check_path;
 use crate::diagnostics::{Result, counted};
 
 /// The paths of the templates of a run. A manifest names templates by them.
@@ -56,38 +60,113 @@ impl TemplatePaths {
 }
 
 /// Files of a manifest that nothing makes any more.
-#[derive(Debug, Default)]
-pub(super) struct Deletions {
-    /// The paths, sorted.
-    pub(super) paths: Vec<String>,
+pub(super) struct Deletions<'j> {
+    job: Job<'j>,
+    /// The paths that clusters of the whole fleet make.
+    made: Vec<Arc<SortedKeys>>,
+    /// The names of clusters whose paths are unknown, unless there are none.
+    unknown_clusters: Option<SortedKeys>,
+    /// The number of the files.
+    pub(super) count: usize,
     /// The number of files that may be among them, but whose clusters were not selected.
-    pub(super) unknown: usize,
+    unknown: usize,
     /// The number of files of the run's templates.
-    pub(super) of_run: usize,
+    of_run: usize,
 }
 
-impl Deletions {
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    /// Only its cluster could tell.
+    Unknown,
+    Stale,
+}
+
+impl<'j> Deletions<'j> {
     /// Finds the files that are not in `made`, the paths that clusters of the whole fleet make.
     ///
     /// # Errors
-    /// Errors of reading clusters.
-    pub(super) fn find(job: &Job<'_>, manifest: &Manifest, made: &SortedKeys) -> Result<Self> {
-        let unknown = job.plan.unknown_clusters(job.fleet)?;
-        let mut found = Self::default();
-        for (path, entry) in manifest.entries().filter(|(_, entry)| is_of_run(job, entry)) {
-            found.of_run += 1;
-            let is_unknown = match (&unknown, &entry.maker) {
-                (None, _) => false,
-                (Some(unknown), Some(maker)) => unknown.contains(&maker.cluster)?,
-                (Some(_), None) => true,
-            };
-            match made.contains(path)? {
-                true => {}
-                false if is_unknown => found.unknown += 1,
-                false => found.paths.push(path.to_owned()),
+    /// Errors of reading clusters and of temporary files.
+    pub(super) fn find(job: &Job<'j>, manifest: &Manifest, made: Vec<Arc<SortedKeys>>) -> Result<Self> {
+        let unknown_clusters = job.plan.unknown_clusters(job.fleet)?;
+        let mut found = Self { job: *job, made, unknown_clusters, count: 0, unknown: 0, of_run: 0 };
+        let (mut count, mut unknown, mut of_run) = (0, 0, 0);
+        manifest.each(&mut |entry| {
+            let fate = found.fate(entry)?;
+            of_run += usize::from(found.is_of_run(entry));
+            count += usize::from(fate == Fate::Stale);
+            unknown += usize::from(fate == Fate::Unknown);
+            Ok(())
+        })?;
+        (found.count, found.unknown, found.of_run) = (count, unknown, of_run);
+        Ok(found)
+    }
+
+    /// Checks that the files are not most of those of the run's templates.
+    ///
+    /// # Errors
+    /// `plan.mass_delete`.
+    pub(super) fn guarded(self) -> Result<Self> {
+        Manifest::guard(self.count, self.of_run, self.job.options.prune_force).map(|()| self)
+    }
+
+    /// Returns `true` if nothing makes the file any more.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub(super) fn contains(&self, entry: Entry<'_>) -> Result<bool> {
+        Ok(self.fate(entry)? == Fate::Stale)
+    }
+
+    fn fate(&self, entry: Entry<'_>) -> Result<Fate> {
+        if !self.is_of_run(entry) {
+            return Ok(Fate::Kept);
+        }
+        for made in &self.made {
+            if made.contains(entry.path)? {
+                return Ok(Fate::Kept);
             }
         }
-        Ok(found)
+        let is_unknown = match (&self.unknown_clusters, entry.maker) {
+            (None, _) => false,
+            (Some(unknown), Some((cluster, _))) => unknown.contains(cluster)?,
+            (Some(_), None) => true,
+        };
+        Ok(if is_unknown { Fate::Unknown } else { Fate::Stale })
+    }
+
+    /// Returns `true` if a template of the run made the file. Files of unknown makers are only pruned.
+    fn is_of_run(&self, entry: Entry<'_>) -> bool {
+        match entry.maker {
+            Some((_, template)) => self.job.options.templates.covers(template),
+            None => self.job.options.prune,
+        }
+    }
+
+    /// Removes the files that have not changed since they were written. Returns the number of removed and of changed files.
+    ///
+    /// # Errors
+    /// `file.write_failed`; errors of reading the manifest.
+    pub(super) fn remove(&self, manifest: &Manifest, dir: &OutputDir) -> Result<(usize, usize)> {
+        let (mut removed, mut changed) = (0, 0);
+        if self.count == 0 {
+            return Ok((0, 0));
+        }
+        manifest.each(&mut |entry| {
+            if !self.contains(entry)? {
+                return Ok(());
+            }
+            // Someone may have edited the manifest, so paths are checked as for writing.
+            let removal = match check_path(entry.path) {
+                Ok(()) => remove(dir, entry.path, |content| blake3::hash(content) == entry.hash)?,
+                Err(_) => Some(false),
+            };
+            removed += usize::from(removal == Some(true));
+            changed += usize::from(removal == Some(false));
+            Ok(())
+        })?;
+        Ok((removed, changed))
     }
 
     /// Returns a note about the files that the run cannot judge.
@@ -98,14 +177,6 @@ impl Deletions {
                 "{files} of clusters that are not selected may be out of date: only a run without `--selector` knows"
             )
         })
-    }
-}
-
-/// Returns `true` if a template of the run made the file. Files of unknown makers are only pruned.
-fn is_of_run(job: &Job<'_>, entry: &Entry) -> bool {
-    match &entry.maker {
-        Some(maker) => job.options.templates.covers(&maker.template),
-        None => job.options.prune,
     }
 }
 

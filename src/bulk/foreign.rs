@@ -4,16 +4,19 @@
 //! A file with the content that the run would write is adopted.
 
 use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader};
 
 use roaring::RoaringBitmap;
 
 use super::job::{Job, Options, Stamp, Watch};
+use super::key_set::{KeySet, SortedKeys};
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::output_files::OutputReader;
 use super::output_path::check_path;
 use super::pieces::Piece;
 use super::plan::Placed;
+use super::scratch::Scratch;
 use super::sinks::Outputs;
 use super::workers::{Sink, SinkError, SinkResult, drive};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
@@ -33,13 +36,17 @@ impl<'m> Ours<'m> {
     /// # Errors
     /// Errors of reading it.
     pub(super) fn read(dir: Option<&OutputDir>, manifest: &'m Manifest) -> Result<Self> {
-        let bytes = dir.map_or(Ok(None), OutputDir::record)?;
-        Ok(Self { manifest, record: Record::parse(&bytes.unwrap_or_default()) })
+        let file = dir.map_or(Ok(None), OutputDir::record)?;
+        let record = file.map_or_else(|| Ok(Record::default()), |file| Record::parse(&mut BufReader::new(file)))?;
+        Ok(Self { manifest, record })
     }
 
     /// Returns `true` if the file at `path` is ours.
-    pub(super) fn contains(&self, path: &str) -> bool {
-        self.manifest.get(path).is_some() || self.record.contains(path)
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub(super) fn contains(&self, path: &str) -> Result<bool> {
+        Ok(self.manifest.contains(path)? || self.record.contains(path)?)
     }
 }
 
@@ -49,43 +56,55 @@ impl<'m> Ours<'m> {
 /// and the path of a file in such a directory that was there before the run.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    lines: String,
-    files: HashSet<String>,
-    directories: HashSet<String>,
-    before: HashSet<String>,
+    lines: Scratch,
+    files: SortedKeys,
+    directories: SortedKeys,
+    before: SortedKeys,
 }
 
 impl Record {
-    fn parse(bytes: &[u8]) -> Self {
-        let mut record = Self::default();
-        // A run that was killed while it wrote the record has written nothing else, but the last line may be cut off.
-        let text = String::from_utf8_lossy(bytes);
-        let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or(""));
-        for line in whole.lines() {
-            let (set, path) = match (line.strip_prefix('!'), line.strip_suffix('/')) {
-                (Some(path), _) => (&mut record.before, path),
-                (None, Some(path)) => (&mut record.directories, path),
-                (None, None) => (&mut record.files, line),
-            };
-            set.insert(path.to_owned());
-            push_line(&mut record.lines, &[line]);
+    fn parse(reader: &mut dyn BufRead) -> Result<Self> {
+        let (mut lines, mut line) = (Scratch::default(), Vec::new());
+        let [mut files, mut directories, mut before] = [(); 3].map(|()| KeySet::default());
+        loop {
+            line.clear();
+            reader.read_until(b'\n', &mut line).map_err(unreadable)?;
+            // A run that was killed while it wrote the record has written nothing else, but the last line may be cut off.
+            let Some((b'\n', text)) = line.split_last() else { break };
+            let text = String::from_utf8_lossy(text);
+            match (text.strip_prefix('!'), text.strip_suffix('/')) {
+                (Some(path), _) => before.add(path)?,
+                (None, Some(path)) => directories.add(path)?,
+                (None, None) => files.add(&text)?,
+            }
+            lines.push(&line)?;
         }
-        record
+        Ok(Self { lines, files: files.sort()?, directories: directories.sort()?, before: before.sort()? })
     }
 
-    fn contains(&self, path: &str) -> bool {
-        if self.files.contains(path) {
-            return true;
+    fn contains(&self, path: &str) -> Result<bool> {
+        if self.files.contains(path)? {
+            return Ok(true);
         }
-        let mut parents = path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end)).chain([""]);
-        !self.directories.is_empty()
-            && !self.before.contains(path)
-            && parents.any(|parent| self.directories.contains(parent))
+        if self.directories.is_empty() || self.before.contains(path)? {
+            return Ok(false);
+        }
+        let parents = path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end)).chain([""]);
+        for parent in parents {
+            if self.directories.contains(parent)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
-fn push_line(lines: &mut String, parts: &[&str]) {
-    lines.extend(parts.iter().copied().chain(["\n"]));
+fn unreadable(error: io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read the record of an unfinished run: {error}")).caused_by(error)
+}
+
+fn push_line(lines: &mut Scratch, parts: &[&str]) -> Result<()> {
+    parts.iter().chain(&["\n"]).try_for_each(|part| lines.push(part.as_bytes()))
 }
 
 /// Existing files that are not ours and that the run may write.
@@ -103,12 +122,13 @@ impl Candidates {
     }
 }
 
-/// Checks that the run overwrites no file that is not ours, unless it is forced to. Returns the text of its record.
+/// Checks that the run overwrites no file that is not ours, unless it is forced to. Adds what the run may write to the
+/// record of `ours`, and returns the text of it.
 ///
 /// # Errors
 /// `plan.foreign_file`; errors of reading directories.
-pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>) -> Result<String> {
-    let mut record = ours.record.lines.clone();
+pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &mut Ours<'_>) -> Result<Scratch> {
+    let mut record = std::mem::take(&mut ours.record.lines);
     let candidates = match job.plan.is_of_documents() {
         true => candidates_of_documents(job, dir, ours, &mut record)?,
         false => candidates(job, dir, ours, &mut record)?,
@@ -123,17 +143,17 @@ pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &
 }
 
 /// Finds planned paths of files that exist and are not ours.
-fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Result<Candidates> {
+fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Scratch) -> Result<Candidates> {
     let (mut found, mut path) = (Candidates::default(), String::new());
     let mut reader = OutputReader::new((!dir.is_fresh()).then_some(dir));
     job.plan.selection(job.fleet).each(&mut |at, cluster| {
         let placed = job.plan.place(at, cluster, job.layers)?;
         for output in 0..job.plan.outputs().len() {
             job.plan.path(&placed, output, &mut path);
-            if ours.contains(&path) {
+            if ours.contains(&path)? {
                 continue;
             }
-            push_line(record, &[&path]);
+            push_line(record, &[&path])?;
             if reader.exists(&path) {
                 found.add(at, path.clone());
             }
@@ -144,20 +164,25 @@ fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Stri
 }
 
 /// Finds files that are not ours in the directories of clusters, where the paths of documents are still unknown.
-fn candidates_of_documents(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Result<Candidates> {
+fn candidates_of_documents(
+    job: &Job<'_>,
+    dir: &OutputDir,
+    ours: &Ours<'_>,
+    record: &mut Scratch,
+) -> Result<Candidates> {
     let mut found = Candidates::default();
     job.plan.selection(job.fleet).each(&mut |at, cluster| {
         let directory = job.plan.cluster_directory(&job.plan.place(at, cluster, job.layers)?);
-        if !ours.record.directories.contains(&directory) {
-            push_line(record, &[&directory, "/"]);
+        if !ours.record.directories.contains(&directory)? {
+            push_line(record, &[&directory, "/"])?;
         }
         if dir.is_fresh() {
             return Ok(());
         }
         dir.each_file(&directory, &mut |path, _| {
             // Names that no output can have are our own, such as the manifest's.
-            if !ours.contains(path) && check_path(path).is_ok() {
-                push_line(record, &["!", path]);
+            if !ours.contains(path)? && check_path(path).is_ok() {
+                push_line(record, &["!", path])?;
                 found.add(at, path.to_owned());
             }
             Ok(())
@@ -232,14 +257,17 @@ mod tests {
 
     #[test]
     fn a_record_names_files_and_directories() {
-        let record = Record::parse(b"a/x\nb/\n!b/mine\nc/cut");
+        let parse = |text: &[u8]| Record::parse(&mut &*text).unwrap();
+        let record = parse(b"a/x\nb/\n!b/mine\nc/cut");
         for (path, is_ours) in
             [("a/x", true), ("a/y", false), ("b/x", true), ("b/s/x", true), ("b/mine", false), ("c/cut", false)]
         {
-            assert_eq!(record.contains(path), is_ours, "{path}");
+            assert_eq!(record.contains(path).unwrap(), is_ours, "{path}");
         }
-        assert_eq!(record.lines, "a/x\nb/\n!b/mine\n");
-        assert!(Record::parse(b"/\n").contains("any/path"));
-        assert!(Record::parse(b"cut").lines.is_empty() && Record::parse(&[0xff, b'\n']).directories.is_empty());
+        let mut lines = Vec::new();
+        record.lines.each_part(&mut |part| Ok(lines.extend_from_slice(part))).unwrap();
+        assert_eq!(lines, b"a/x\nb/\n!b/mine\n");
+        assert!(parse(b"/\n").contains("any/path").unwrap());
+        assert!(parse(b"cut").lines.len() == 0 && parse(&[0xff, b'\n']).directories.is_empty());
     }
 }

@@ -2,12 +2,10 @@
 //!
 //! Rendering is behind the trait [`Stamp`], so runs do not depend on a template language.
 
-use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
-use super::key_set::{KeySet, SortedKeys};
 use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::pieces::Piece;
@@ -166,19 +164,6 @@ impl Job<'_> {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.options.threads == 0 { all() } else { self.options.threads };
         threads.min(self.plan.clusters()).clamp(1, 1_024)
-    }
-
-    /// Returns all paths of the fleet but those in `without`, including those of clusters that were not selected.
-    ///
-    /// # Errors
-    /// Errors of reading clusters.
-    pub(super) fn planned(&self, without: &HashSet<&str>) -> Result<SortedKeys> {
-        let mut planned = KeySet::default();
-        self.plan.each_path(self.fleet, self.layers, &mut |path| match without.contains(path) {
-            true => Ok(()),
-            false => planned.add(path),
-        })?;
-        planned.sort()
     }
 }
 

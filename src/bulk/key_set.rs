@@ -148,6 +148,11 @@ impl SortedKeys {
         self.hashes.push(&hash.to_le_bytes())
     }
 
+    /// Returns `true` if there are no keys.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Returns `true` if all keys have different hashes, and so are different.
     pub(super) fn are_distinct(&self) -> bool {
         self.repeated.is_empty()

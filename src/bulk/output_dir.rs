@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::output_files::OutputReader;
+use super::output_files::open_existing;
+use super::scratch::Scratch;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
@@ -124,29 +125,29 @@ impl OutputDir {
         }
     }
 
-    /// Marks the start of a run with the `record` of the files that it may write. Removes the temporary files of a killed
+    /// Marks the start of a run with the `record` of the files that it may write, which is passed on part by part. Removes the temporary files of a killed
     /// run. The directory must be locked.
     ///
     /// # Errors
     /// `file.write_failed`.
-    pub fn begin(&self, record: &str, fsync: bool) -> Result<()> {
+    pub(super) fn begin(&self, record: &Scratch, fsync: bool) -> Result<()> {
         let was_killed = kind_of(&self.fd, MARK).is_some();
         let fail = |error: std::io::Error| cannot("write", &self.path.join(MARK), error);
         let created = self.temporary(&self.fd, "dropforge-run", Mode::from_raw_mode(0o666));
         let (mut file, temporary) = created.map_err(|error| fail(error.into()))?;
-        file.write_all(record.as_bytes()).map_err(fail)?;
+        record.each_part(&mut |part| file.write_all(part).map_err(fail))?;
         fsync.then(|| file.sync_all()).transpose().map_err(fail)?;
         // The record of the killed run counts until this one is whole.
         rustix::fs::renameat(&self.fd, &temporary, &self.fd, MARK).map_err(|error| fail(error.into()))?;
         if was_killed { self.sweep() } else { Ok(()) }
     }
 
-    /// Returns the record of a run that did not end.
+    /// Opens the record of a run that did not end.
     ///
     /// # Errors
     /// `file.read_failed`, `file.symbolic_link`.
-    pub(super) fn record(&self) -> Result<Option<Vec<u8>>> {
-        Ok(OutputReader::new(Some(self)).read(MARK)?.map(<[u8]>::to_vec))
+    pub(super) fn record(&self) -> Result<Option<File>> {
+        open_existing(self, MARK)
     }
 
     /// Marks the end of a run that left no temporary files.
@@ -386,13 +387,16 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         };
         let dir = OutputDir::create(temp.path()).unwrap();
-        dir.begin("", false).unwrap();
+        dir.begin(&Scratch::default(), false).unwrap();
         ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].into_iter().for_each(put);
         std::os::unix::fs::symlink("nowhere", temp.path().join(".l.1.2.dropforge.tmp")).unwrap();
         let again = OutputDir::create(temp.path()).unwrap();
-        assert_eq!(again.record().unwrap(), Some(Vec::new()));
-        again.begin("a/x\n", true).unwrap();
-        assert_eq!(again.record().unwrap(), Some(b"a/x\n".to_vec()));
+        let recorded = |dir: &OutputDir| std::io::read_to_string(dir.record().unwrap().unwrap()).unwrap();
+        assert_eq!(recorded(&again), "");
+        let mut record = Scratch::default();
+        record.push(b"a/x\n").unwrap();
+        again.begin(&record, true).unwrap();
+        assert_eq!(recorded(&again), "a/x\n");
         again.end();
         let there = |name: &str| temp.path().join(name).is_symlink() || temp.path().join(name).exists();
         assert!(!there("a/b/.x.yaml.7.1.dropforge.tmp") && !there(".y.7.2.dropforge.tmp") && !there(MARK));

@@ -57,6 +57,9 @@ struct Staged {
     path: String,
 }
 
+/// Writes a content part by part to a function.
+pub(super) type WriteParts<'w> = &'w mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
 impl<'d> OutputWriter<'d> {
     /// Creates a writer. With `fsync` it syncs files and directories to disk.
     pub fn new(dir: &'d OutputDir, fsync: bool) -> Self {
@@ -113,6 +116,44 @@ impl<'d> OutputWriter<'d> {
         file.write_all(bytes).map_err(fail)?;
         if existing.is_some() {
             // The umask masked the mode of the existing file.
+            rustix::fs::fchmod(&file, mode).map_err(|error| fail(error.into()))?;
+        }
+        if self.fsync {
+            file.sync_all().map_err(fail)?;
+        }
+        Ok(if existing.is_some() { Change::Update } else { Change::Create })
+    }
+
+    /// Works like [`OutputWriter::stage`] for content of any length, which `write` passes on part by part.
+    ///
+    /// # Errors
+    /// Same as [`OutputWriter::stage`]; errors of `write`. Discards everything staged.
+    pub(super) fn stage_with(&mut self, path: &str, write: WriteParts<'_>) -> Result<Change> {
+        let result = self.try_stage_with(path, write);
+        if result.is_err() {
+            self.discard();
+        }
+        result
+    }
+
+    fn try_stage_with(&mut self, path: &str, write: WriteParts<'_>) -> Result<Change> {
+        let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
+        let (dir, parent) = (self.walker.dir, parent.clone());
+        let full = dir.full_path(path);
+        let fail = |error: io::Error| cannot("write", &full, error);
+        let existing = existing_file(&*parent, name, &full)?;
+        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode);
+        let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
+        let staged = Staged { is_new: existing.is_none(), parent: parent.clone(), temporary, path: path.to_owned() };
+        let open = |name: &str| open_file(&*parent, name).map_err(io::Error::from);
+        let new = open(&staged.temporary).map_err(fail)?;
+        self.staged.push(staged);
+        write(&mut |bytes| file.write_all(bytes).map_err(fail))?;
+        if existing.is_some() && same_content(new, open(name).map_err(fail)?).map_err(fail)? {
+            self.discard();
+            return Ok(Change::Unchanged);
+        }
+        if existing.is_some() {
             rustix::fs::fchmod(&file, mode).map_err(|error| fail(error.into()))?;
         }
         if self.fsync {
@@ -306,6 +347,35 @@ pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Resul
 fn not_a_file(full: &Path, what: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WriteFailed, format!("cannot write: the output path is {what}"))
         .with_note(format!("path: {}", full.display()))
+}
+
+/// Opens a regular file for reading, if it exists.
+///
+/// # Errors
+/// `file.read_failed`; `file.symbolic_link`, `file.write_failed` for anything else.
+pub(super) fn open_existing(dir: &OutputDir, name: &str) -> Result<Option<File>> {
+    let full = dir.full_path(name);
+    match existing_file(dir, name, &full)? {
+        Some(_) => open_file(dir, name).map(Some).map_err(|error| cannot("read", &full, error.into())),
+        None => Ok(None),
+    }
+}
+
+/// Returns `true` if both files have the same content.
+pub(super) fn same_content(mut new: File, mut old: File) -> io::Result<bool> {
+    if new.metadata()?.len() != old.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    loop {
+        one.clear();
+        other.clear();
+        (&mut new).take(1 << 16).read_to_end(&mut one)?;
+        (&mut old).take(1 << 16).read_to_end(&mut other)?;
+        if one != other || one.is_empty() {
+            return Ok(one == other);
+        }
+    }
 }
 
 /// Opens a file for reading. Does not follow links and does not block on pipes.

@@ -280,6 +280,20 @@ impl Plan {
         self.each_path_of(&all, layers, &mut |_, _, path| each(path))
     }
 
+    /// Works like [`Plan::each_path`], for the clusters that were not selected.
+    ///
+    /// # Errors
+    /// Same as [`Plan::each_path`].
+    pub(super) fn each_unselected_path(
+        &self,
+        fleet: &Fleet,
+        layers: &Layers,
+        each: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        let others = Selection::new(fleet, self.unselected.clone());
+        self.each_path_of(&others, layers, &mut |_, _, path| each(path))
+    }
+
     /// Calls `each` with every path of these clusters, its cluster and output.
     fn each_path_of(
         &self,

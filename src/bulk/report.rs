@@ -99,9 +99,6 @@ pub struct Report {
     /// The names of files that were copied for each cluster. The caller sets them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<String>,
-    /// Paths of outputs of nothing but white space, which make no file.
-    #[serde(skip)]
-    pub blank: Vec<String>,
     /// `true` if the run was stopped early.
     pub interrupted: bool,
     /// Warnings.

@@ -3,20 +3,20 @@
 //! Results do not depend on the number of threads. Files are independent, and streams, previews and reports are in
 //! fleet order.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::deletions::Deletions;
 use super::foreign::{self, Ours};
 use super::job::{FilePreview, Job, Stamp};
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::Manifest;
+use super::manifest::{self, Entry, Manifest};
 use super::output_dir::OutputDir;
 use super::output_files::{OutputReader, OutputWriter};
 use super::output_path::check_path;
 use super::report::Report;
-use super::sinks::{self, DiskSink, OnPreview, PreviewSink, StreamSink};
+use super::sinks::{DiskSink, Files, OnPreview, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
 use crate::diagnostics::{Result, counted};
 
@@ -65,29 +65,19 @@ use crate::diagnostics::{Result, counted};
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
-    let mut manifest = Manifest::read(Some(&dir))?;
-    let mut stale = Deletions::default();
+    let manifest = Manifest::read(Some(&dir))?;
+    let mut stale = None;
     if job.options.prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
-        stale = to_prune(job, &manifest, &job.planned(&HashSet::new())?)?;
+        stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
-    let ours = Ours::read(Some(&dir), &manifest)?;
-    let record = foreign::check(stamp, job, &dir, &ours)?;
+    let mut ours = Ours::read(Some(&dir), &manifest)?;
+    let record = foreign::check(stamp, job, &dir, &mut ours)?;
     dir.begin(&record, job.options.fsync)?;
-    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir, &ours))?;
-    done.iter().for_each(|(counts, _)| report.add(counts));
-    let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
-    let made = || written.iter().map(|(path, _)| path.as_str());
-    if job.options.prune && is_known_after(job, &report) {
-        let found = made_after(job, &report, made()).and_then(|made| to_prune(job, &manifest, &made));
-        stale = found.unwrap_or_else(|error| {
-            report.errors.push(error);
-            Deletions::default()
-        });
-    }
-    report.notes.extend(stale.note());
-    manifest.extend(written.into_iter());
-    match finish(job, &dir, &mut manifest, &stale.paths, &mut report) {
+    let files = Mutex::default();
+    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir, &ours, &files))?;
+    done.iter().for_each(|counts| report.add(counts));
+    match finish(job, &dir, (&manifest, stale), files, &mut report) {
         Ok(()) => dir.end(),
         // The record stays, because the manifest does not list the new files.
         Err(error) => report.errors.push(error),
@@ -95,56 +85,61 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// Returns the files to prune if clusters make the paths `made`.
-///
-/// # Errors
-/// `plan.mass_delete`.
-fn to_prune(job: &Job<'_>, manifest: &Manifest, made: &SortedKeys) -> Result<Deletions> {
-    let found = Deletions::find(job, manifest, made)?;
-    Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
-    Ok(found)
-}
-
-/// Returns `true` if the paths of a run are known only after rendering.
-fn is_known_after(job: &Job<'_>, report: &Report) -> bool {
-    job.plan.is_of_documents() || !report.blank.is_empty()
-}
-
-/// Returns the paths of a run after rendering: those of documents, or else all but those of outputs that make no file.
+/// Returns all paths that clusters may make, including those of clusters that were not selected.
 ///
 /// # Errors
 /// Errors of reading clusters and of temporary files.
-fn made_after<'p>(
-    job: &Job<'_>,
-    report: &Report,
-    mut of_documents: impl Iterator<Item = &'p str>,
-) -> Result<SortedKeys> {
-    if !job.plan.is_of_documents() {
-        return job.planned(&report.blank.iter().map(String::as_str).collect());
-    }
-    let mut made = KeySet::default();
-    of_documents.try_for_each(|path| made.add(path))?;
-    made.sort()
+fn planned(job: &Job<'_>) -> Result<SortedKeys> {
+    let mut planned = KeySet::default();
+    job.plan.each_path(job.fleet, job.layers, &mut |path| planned.add(path))?;
+    planned.sort()
 }
 
+/// Returns all paths of clusters that were not selected.
+///
+/// # Errors
+/// Same as [`planned`].
+fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
+    let mut paths = KeySet::default();
+    job.plan.each_unselected_path(job.fleet, job.layers, &mut |path| paths.add(path))?;
+    paths.sort()
+}
+
+/// Prunes, and writes the manifest. `stale` are the files to prune as far as they are known before rendering.
 fn finish(
     job: &Job<'_>,
     dir: &OutputDir,
-    manifest: &mut Manifest,
-    stale: &[String],
+    (manifest, mut stale): (&Manifest, Option<Deletions<'_>>),
+    files: Mutex<Files>,
     report: &mut Report,
 ) -> Result<()> {
-    if report.is_complete() {
-        let (removed, changed) = manifest.prune(dir, stale)?;
+    let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let written = Arc::new(made.sort()?);
+    if report.is_complete() && job.options.prune {
+        // Outputs that make no file are known only now.
+        let made = unselected(job).map(|others| vec![written.clone(), Arc::new(others)]);
+        let found = made.and_then(|made| Deletions::find(job, manifest, made)?.guarded());
+        stale = found.map_err(|error| report.errors.push(error)).ok();
+    }
+    if let Some(stale) = &stale {
+        report.notes.extend(stale.note());
+    }
+    let stale = stale.filter(|_| report.is_complete());
+    if let Some(stale) = &stale {
+        let (removed, changed) = stale.remove(manifest, dir)?;
         report.deleted = removed;
         if changed > 0 {
             let files = counted(changed, "stale file");
             report.warnings.push(format!("kept {files} with content that dropforge did not write"));
         }
-    } else if job.options.prune {
+    } else if job.options.prune && !report.is_complete() {
         report.warnings.push("pruned nothing because the run is incomplete".into());
     }
-    manifest.write(&mut OutputWriter::new(dir, job.options.fsync)).map(|_| ())
+    let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
+    let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
+    let templates = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template).to_owned());
+    let mut writer = OutputWriter::new(dir, job.options.fsync);
+    manifest::write(manifest, &kept, (rows, templates.collect()), &mut writer).map(|_| ())
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
@@ -165,13 +160,13 @@ pub fn preview<S: Stamp>(
     let manifest = Manifest::read(dir.as_ref())?;
     let ours = Ours::read(dir.as_ref(), &manifest)?;
     let turns = Turns::new(on_preview);
-    let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns);
+    let files = Mutex::default();
+    let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns, &files);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
-    let (mut foreign_files, mut documents) = (0, Vec::new());
-    for (counts, found) in done {
+    let mut foreign_files = 0;
+    for (counts, foreign) in done {
         report.add(&counts);
-        foreign_files += found.foreign;
-        documents.extend(found.documents);
+        foreign_files += foreign;
     }
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
@@ -179,8 +174,12 @@ pub fn preview<S: Stamp>(
     // The documents of clusters that failed are unknown.
     let is_known = !job.plan.is_of_documents() || report.is_complete();
     if is_known && (job.options.prune || job.options.deletions) {
-        let made = made_after(job, &report, documents.iter().map(String::as_str))?;
-        let found = Deletions::find(job, &manifest, &made)?;
+        let Files { made, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let made = match report.is_complete() {
+            true => vec![Arc::new(made.sort()?), Arc::new(unselected(job)?)],
+            false => vec![Arc::new(planned(job)?)],
+        };
+        let found = Deletions::find(job, &manifest, made)?;
         report.notes.extend(found.note());
         preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;
     }
@@ -189,26 +188,25 @@ pub fn preview<S: Stamp>(
 
 /// Passes on the files that exist and that nothing makes any more.
 fn preview_deletions(
-    found: &Deletions,
+    found: &Deletions<'_>,
     manifest: &Manifest,
     dir: Option<&OutputDir>,
     report: &mut Report,
     turns: &Turns<OnPreview<'_>>,
 ) -> Result<()> {
     let mut reader = OutputReader::new(dir);
-    for path in &found.paths {
+    manifest.each(&mut |entry| {
         // Someone may have edited the manifest.
-        let old = match check_path(path).and_then(|()| reader.read(path)) {
-            Ok(Some(old)) => String::from_utf8_lossy(old),
-            _ => continue,
-        };
+        if !found.contains(entry)? || check_path(entry.path).is_err() {
+            return Ok(());
+        }
+        let Ok(Some(old)) = reader.read(entry.path) else { return Ok(()) };
         report.deleted += 1;
-        let maker = manifest.get(path).and_then(|entry| entry.maker.as_ref());
-        let (cluster, template) = maker.map_or(("", ""), |maker| (&*maker.cluster, &*maker.template));
-        let deletion = FilePreview { path, cluster, template, change: None, old: &old, new: "" };
-        (turns.lock().out)(&deletion).map_err(cannot_write)?;
-    }
-    Ok(())
+        let (cluster, template) = entry.maker.unwrap_or_default();
+        let old = &String::from_utf8_lossy(old);
+        let deletion = FilePreview { path: entry.path, cluster, template, change: None, old, new: "" };
+        (turns.lock().out)(&deletion).map_err(cannot_write)
+    })
 }
 
 /// Writes all outputs to one stream as YAML documents, in fleet order.

@@ -46,6 +46,22 @@ impl Scratch {
         self.written + self.end.len() as u64
     }
 
+    /// Passes all bytes to `write`, part by part.
+    ///
+    /// # Errors
+    /// Same as [`Scratch::read`]; errors of `write`.
+    pub(super) fn each_part(&self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut at, mut part) = (0, vec![0; 1 << 16]);
+        while at < self.len() {
+            let count = (self.len() - at).min(part.len() as u64);
+            part.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+            self.read(at, &mut part)?;
+            write(&part)?;
+            at += count;
+        }
+        Ok(())
+    }
+
     /// Fills `to` with the bytes from `at` on.
     ///
     /// # Errors
@@ -92,6 +108,9 @@ mod tests {
             scratch.read(range.start as u64, &mut read).unwrap();
             assert!(read == all[range.clone()], "{range:?}");
         }
+        let mut read = Vec::new();
+        scratch.each_part(&mut |part| Ok(read.extend_from_slice(part))).unwrap();
+        assert!(read == all);
         assert_eq!(scratch.read(scratch.len() - 1, &mut [0; 2]).unwrap_err().code, Code::ReadFailed);
         assert_eq!(scratch.read(scratch.len() + 9, &mut [0; 1]).unwrap_err().code, Code::ReadFailed);
         scratch.read(scratch.len(), &mut []).unwrap();

@@ -2,18 +2,20 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::Mutex;
 
 use super::documents::{Heads, Rank, documents_of, first_content};
 use super::foreign::Ours;
 use super::job::{FilePreview, Job, Options, Order};
-use super::manifest::{Entry, Maker};
+use super::key_set::KeySet;
+use super::manifest::{Row, Rows};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter, appeared};
 use super::pieces::Piece;
 use super::plan::{Placed, Plan};
 use super::report::Report;
-use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
+use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
+use crate::diagnostics::Result;
 
 /// The outputs of one cluster with their paths.
 pub(super) struct Outputs<'j> {
@@ -32,8 +34,8 @@ impl<'j> Outputs<'j> {
         cluster: &Placed<'_>,
         text: &'t str,
         pieces: &[Piece],
-        mut each: impl FnMut(&Piece, &str, &'t [u8]) -> Result<(), E>,
-    ) -> Result<(), E>
+        mut each: impl FnMut(&Piece, &str, &'t [u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E>
     where
         'j: 't,
     {
@@ -49,8 +51,8 @@ impl<'j> Outputs<'j> {
         cluster: &Placed<'_>,
         text: &'t str,
         pieces: &[Piece],
-        mut each: impl FnMut(&Piece, &str, &'t str) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut each: impl FnMut(&Piece, &str, &'t str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let mut start = 0;
         for piece in pieces {
             if !piece.blank {
@@ -63,25 +65,21 @@ impl<'j> Outputs<'j> {
     }
 }
 
-/// A file that was written, or that already had its content.
-pub(super) struct Written {
+/// A file of a cluster that was written, or that already had its content.
+struct Written {
     change: Change,
-    cluster: Arc<str>,
     output: usize,
     path: String,
     hash: blake3::Hash,
 }
 
-/// Returns the entries of the manifest for these files.
-pub(super) fn entries(job: &Job<'_>, written: impl Iterator<Item = Written>) -> Vec<(String, Entry)> {
-    let paths = &job.options.templates;
-    let templates: Vec<Arc<str>> =
-        job.plan.outputs().iter().map(|output| paths.path(&output.template).into()).collect();
-    let entries = written.filter_map(|file| {
-        let maker = Maker { cluster: file.cluster, template: templates.get(file.output)?.clone() };
-        Some((file.path, Entry { hash: file.hash, maker: Some(maker) }))
-    });
-    entries.collect()
+/// The files of a run.
+#[derive(Default)]
+pub(super) struct Files {
+    /// The files that were written, or that already had their content. Templates are the indexes of outputs.
+    pub(super) rows: Rows,
+    /// The paths that the clusters make.
+    pub(super) made: KeySet,
 }
 
 /// Writes files.
@@ -89,62 +87,75 @@ pub(super) struct DiskSink<'j> {
     outputs: Outputs<'j>,
     dir: &'j OutputDir,
     ours: &'j Ours<'j>,
+    files: &'j Mutex<Files>,
     writer: OutputWriter<'j>,
     report: Report,
+    /// The files of the current cluster.
     written: Vec<Written>,
 }
 
 impl<'j> DiskSink<'j> {
-    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>) -> Self {
+    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>, files: &'j Mutex<Files>) -> Self {
         let writer = OutputWriter::new(dir, job.options.fsync).forced(job.options.force);
-        Self { outputs: Outputs::new(job), dir, ours, writer, report: Report::default(), written: Vec::new() }
+        let (outputs, written) = (Outputs::new(job), Vec::new());
+        Self { outputs, dir, ours, files, writer, report: Report::default(), written }
     }
 
-    /// Forgets the files behind the first `before` that a cluster did not write: all but the first `renamed` staged ones.
-    fn keep_renamed(&mut self, before: usize, renamed: usize) {
-        let of_cluster = self.written.split_off(before);
-        let staged = of_cluster.into_iter().filter(|file| file.change != Change::Unchanged);
-        self.written.extend(staged.take(renamed));
-    }
-}
-
-impl Sink for DiskSink<'_> {
-    type Done = (Report, Vec<Written>);
-
-    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
-        let name: Arc<str> = cluster.name().into();
-        let (written, job, dir, ours) = (&mut self.written, self.outputs.job, self.dir, self.ours);
+    /// Writes the outputs of a cluster. Returns the number of files that were renamed.
+    fn write(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> (usize, Result<Report>) {
+        let (writer, written, mut report) = (&mut self.writer, &mut self.written, Report::default());
+        let (job, dir, ours) = (self.outputs.job, self.dir, self.ours);
         let staged = self.outputs.each(cluster, text, pieces, |piece, path, content| {
             let output = piece.output;
             let change = writer.stage_as(path, content, job.plan.is_executable(output));
             let change = change.map_err(|error| for_template(&job, output, error))?;
             // There was no such file when the plan was checked.
-            if change == Change::Update && !job.options.force && !ours.contains(path) {
+            if change == Change::Update && !job.options.force && !ours.contains(path)? {
                 return Err(for_template(&job, output, appeared(&dir.full_path(path))));
             }
             report.count(change, content.len());
-            let hash = blake3::hash(content);
-            written.push(Written { change, cluster: name.clone(), output, path: path.to_owned(), hash });
+            written.push(Written { change, output, path: path.to_owned(), hash: blake3::hash(content) });
             Ok(())
         });
         let (renamed, result) = match staged {
             Ok(()) => self.writer.commit_counted(),
             Err(error) => (0, Err(error)),
         };
-        if let Err(error) = result {
+        (renamed, result.map(|()| report))
+    }
+
+    /// Notes the files of a cluster.
+    fn note(&mut self, cluster: &Placed<'_>) -> Result<()> {
+        let mut files = lock(self.files);
+        self.written.drain(..).try_for_each(|Written { output, path, hash, .. }| {
+            files.made.add(&path)?;
+            let (cluster, template) = (cluster.name().to_owned(), u32::try_from(output).unwrap_or(u32::MAX));
+            files.rows.add(Row { cluster, path, template, hash: *hash.as_bytes() })
+        })
+    }
+}
+
+impl Sink for DiskSink<'_> {
+    type Done = Report;
+
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
+        self.written.clear();
+        let (renamed, result) = self.write(cluster, text, pieces);
+        if result.is_err() {
             self.writer.discard();
-            self.keep_renamed(before, renamed);
-            return Err(SinkError::Cluster(error));
+            // Only the first files were written.
+            self.written.retain(|file| file.change != Change::Unchanged);
+            self.written.truncate(renamed);
         }
-        self.report.add(&report);
+        self.note(cluster).map_err(SinkError::Run)?;
+        self.report.add(&result.map_err(SinkError::Cluster)?);
         Ok(())
     }
 
     fn skip(&mut self, _: usize) {}
 
     fn done(self) -> Self::Done {
-        (self.report, self.written)
+        self.report
     }
 }
 
@@ -158,16 +169,9 @@ pub(super) struct PreviewSink<'j, 'e> {
     turns: &'j Turns<OnPreview<'e>>,
     ours: &'j Ours<'j>,
     report: Report,
-    found: Previewed,
-}
-
-/// Facts from a preview.
-#[derive(Default)]
-pub(super) struct Previewed {
-    /// The paths of documents.
-    pub(super) documents: Vec<String>,
+    files: &'j Mutex<Files>,
     /// The number of files with other content that are not ours.
-    pub(super) foreign: usize,
+    foreign: usize,
 }
 
 impl<'j, 'e> PreviewSink<'j, 'e> {
@@ -176,22 +180,23 @@ impl<'j, 'e> PreviewSink<'j, 'e> {
         dir: Option<&'j OutputDir>,
         ours: &'j Ours<'j>,
         turns: &'j Turns<OnPreview<'e>>,
+        files: &'j Mutex<Files>,
     ) -> Self {
         let (outputs, reader) = (Outputs::new(job), OutputReader::new(dir));
-        Self { outputs, reader, turns, ours, report: Report::default(), found: Previewed::default() }
+        Self { outputs, reader, turns, ours, report: Report::default(), files, foreign: 0 }
     }
 }
 
 impl Sink for PreviewSink<'_, '_> {
-    type Done = (Report, Previewed);
+    type Done = (Report, usize);
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (mut changes, ours, found) = (Vec::new(), self.ours, &mut self.found);
+        let (mut changes, ours, files, foreign) = (Vec::new(), self.ours, self.files, &mut self.foreign);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(cluster, text, pieces, |piece, path, new| {
             let old = reader.read_with_mode(path);
             let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
-            found.documents.extend((piece.document > 0).then(|| path.to_owned()));
+            lock(files).made.add(path).map_err(SinkError::Run)?;
             let change = match old {
                 None => Change::Create,
                 Some((old, executable)) if old == new => {
@@ -199,7 +204,7 @@ impl Sink for PreviewSink<'_, '_> {
                     if has_mode { Change::Unchanged } else { Change::Update }
                 }
                 Some(_) => {
-                    found.foreign += usize::from(!ours.contains(path));
+                    *foreign += usize::from(!ours.contains(path).map_err(SinkError::Run)?);
                     Change::Update
                 }
             };
@@ -227,7 +232,7 @@ impl Sink for PreviewSink<'_, '_> {
     }
 
     fn done(self) -> Self::Done {
-        (self.report, self.found)
+        (self.report, self.foreign)
     }
 }
 

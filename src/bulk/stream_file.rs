@@ -1,14 +1,14 @@
 //! Single files that replace the old file only once they are complete.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode};
 
 use super::output_dir::{OutputDir, cannot};
-use super::output_files::{Change, existing_file, open_file};
+use super::output_files::{Change, existing_file, open_file, same_content};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// A file that is being written. If it is dropped before [`StreamFile::finish`], the old file stays.
@@ -103,23 +103,6 @@ impl StreamFile {
         }
         rustix::fs::renameat(dir, temporary, dir, name).map_err(|error| fail(error.into()))?;
         Ok(if mode.is_some() { Change::Update } else { Change::Create })
-    }
-}
-
-/// Returns `true` if both files have the same content.
-fn same_content(mut new: File, mut old: File) -> io::Result<bool> {
-    if new.metadata()?.len() != old.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut one, mut other) = (Vec::new(), Vec::new());
-    loop {
-        one.clear();
-        other.clear();
-        (&mut new).take(1 << 16).read_to_end(&mut one)?;
-        (&mut old).take(1 << 16).read_to_end(&mut other)?;
-        if one != other || one.is_empty() {
-            return Ok(one == other);
-        }
     }
 }
 

@@ -69,8 +69,6 @@ struct Shared {
     cut: AtomicBool,
     failures: Mutex<FailureCollector>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
-    /// The paths of outputs of nothing but white space.
-    blank: Mutex<Vec<String>>,
 }
 
 /// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
@@ -105,7 +103,6 @@ pub(super) fn drive<S: Stamp, K: Sink>(
         clusters: job.plan.clusters(),
         failed: failures.failed(),
         failures: failures.into_failures(|at| reader.name(at)),
-        blank: std::mem::take(&mut *lock(&shared.blank)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
             && (taken < job.fleet.len() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
@@ -226,7 +223,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
         if errors.is_empty() {
             match self.sink.take(cluster, text, pieces) {
-                Ok(()) => self.note_blank(cluster, pieces),
+                Ok(()) => {}
                 Err(SinkError::Cluster(error)) => errors.push(error),
                 Err(SinkError::Run(error)) => self.fatal(error),
             }
@@ -261,15 +258,6 @@ impl<K: Sink> Worker<'_, '_, K> {
         let start = self.shared.next.fetch_add(size, Ordering::SeqCst);
         self.block = start..start.saturating_add(size).min(self.job.fleet.len());
         self.block.next()
-    }
-
-    /// Remembers the outputs that make no file.
-    fn note_blank(&self, cluster: &Placed<'_>, pieces: &[Piece]) {
-        for piece in pieces.iter().filter(|piece| piece.blank) {
-            let mut path = String::new();
-            self.job.plan.path_of(cluster, piece, &mut path);
-            lock(&self.shared.blank).push(path);
-        }
     }
 
     /// Gives up the rest of the block.

@@ -1,0 +1,212 @@
+//! The manifest: the files that runs have written, with their hashes, clusters and templates. Pruning removes only
+//! files in this list.
+//!
+//! It is sorted and written last, by rename. A file that a run did not write stays in the list until it is pruned, so
+//! a partial run forgets nothing. The file has a line for each cluster, so a change of one cluster changes one line. It
+//! is never held in memory: it is read entry by entry, and merged with sorted rows.
+
+mod parse;
+mod rows;
+mod write;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+
+use super::key_set::{KeySet, SortedKeys};
+use super::output_dir::OutputDir;
+use super::output_files::open_existing;
+use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
+
+pub(super) use self::rows::{Row, Rows};
+pub(super) use self::write::write;
+
+/// The manifest's name in the output directory.
+pub const MANIFEST: &str = ".dropforge-manifest.json";
+/// The number of bytes that are read at once.
+const BUFFER: usize = 1 << 16;
+/// The version of the format. Version 1 had no clusters and templates.
+const VERSION: u32 = 2;
+
+/// Paths, the BLAKE3 hashes of their content, and their makers.
+#[derive(Debug, Default)]
+pub struct Manifest {
+    file: Option<File>,
+    paths: SortedKeys,
+}
+
+/// A file that a run has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry<'m> {
+    pub(super) path: &'m str,
+    pub(super) hash: blake3::Hash,
+    /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
+    /// named by their paths, as in [`TemplatePaths`](super::TemplatePaths).
+    pub(super) maker: Option<(&'m str, &'m str)>,
+}
+
+impl Manifest {
+    /// Reads the manifest of the last run. Returns an empty one if there is none.
+    ///
+    /// # Errors
+    /// `file.bad_manifest` if it is not a manifest; errors of reading it.
+    pub fn read(dir: Option<&OutputDir>) -> Result<Self> {
+        let file = dir.map_or(Ok(None), |dir| open_existing(dir, MANIFEST))?;
+        if file.is_none() {
+            return Ok(Self::default());
+        }
+        let (mut paths, manifest) = (KeySet::default(), Self { file, ..Self::default() });
+        manifest.each(&mut |entry| paths.add(entry.path))?;
+        Ok(Self { paths: paths.sort()?, ..manifest })
+    }
+
+    /// Calls `each` with every entry, in the order of the file: by cluster and path.
+    ///
+    /// # Errors
+    /// `file.bad_manifest`; errors of `each`.
+    pub(super) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
+        parse::parse(reader, each)?.ok_or_else(|| {
+            let message = format!("`{MANIFEST}` in the output directory is not a valid manifest");
+            Diagnostic::new(Code::BadManifest, message)
+                .with_help("delete it; the next run writes a new one and prunes nothing")
+        })
+    }
+
+    /// Returns `true` if the file at `path` is in the list.
+    ///
+    /// # Errors
+    /// Errors of the temporary file.
+    pub(super) fn contains(&self, path: &str) -> Result<bool> {
+        self.paths.contains(path)
+    }
+
+    /// Guards against pruning most of the `total` files of the run's templates by accident, for example with an empty
+    /// fleet.
+    ///
+    /// # Errors
+    /// `plan.mass_delete` for more than half of the files, unless `force` is set.
+    pub(super) fn guard(stale: usize, total: usize, force: bool) -> Result<()> {
+        if force || stale * 2 <= total {
+            return Ok(());
+        }
+        let message = format!("pruning would delete {} of {}", thousands(stale), counted(total, "file"));
+        Err(Diagnostic::new(Code::MassDelete, message)
+            .with_note("the fleet, the selector or the templates may be wrong")
+            .with_help("use `--prune-force` to prune anyway"))
+    }
+}
+
+/// Reads a file from its start. Its own position stays.
+struct FromStart<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(to, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bulk::output_files::OutputWriter;
+    use std::fs;
+
+    /// Path, cluster and template of an entry. Its hash is that of its path.
+    type Shown = (String, Option<(String, String)>);
+
+    fn shown(manifest: &Manifest) -> Vec<Shown> {
+        let mut all = Vec::new();
+        let each = &mut |entry: Entry<'_>| {
+            assert_eq!(entry.hash, blake3::hash(entry.path.as_bytes()));
+            let maker = entry.maker.map(|(cluster, template)| (cluster.to_owned(), template.to_owned()));
+            all.push((entry.path.to_owned(), maker));
+            Ok(())
+        };
+        manifest.each(each).unwrap();
+        all
+    }
+
+    /// Writes a manifest over the one in `dir`: rows of path, cluster and template, and those that `kept` keeps.
+    fn rewrite(dir: &OutputDir, made: &[(&str, &str, &str)], kept: &dyn Fn(&str) -> bool) -> Manifest {
+        let old = Manifest::read(Some(dir)).unwrap();
+        let (mut rows, mut templates) = (Rows::default(), Vec::new());
+        for (path, cluster, template) in made {
+            let row = Row {
+                cluster: (*cluster).to_owned(),
+                path: (*path).to_owned(),
+                template: templates.len() as u32,
+                hash: *blake3::hash(path.as_bytes()).as_bytes(),
+            };
+            rows.add(row).unwrap();
+            templates.push((*template).to_owned());
+        }
+        let kept = |entry: Entry<'_>| Ok(kept(entry.path));
+        write(&old, &kept, (rows, templates), &mut OutputWriter::new(dir, true)).unwrap();
+        Manifest::read(Some(dir)).unwrap()
+    }
+
+    #[test]
+    fn entries_survive_a_round_trip_and_damaged_ones_are_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let made = [("eu/y", "us", "t/b"), ("eu/x", "eu", "t/b"), ("us/\"", "eu", "t/a")];
+        let manifest = rewrite(&dir, &made, &|_| false);
+        let of = |(path, cluster, template): (&str, &str, &str)| {
+            (path.to_owned(), Some((cluster.to_owned(), template.to_owned())))
+        };
+        assert_eq!(shown(&manifest), [of(made[1]), of(made[2]), of(made[0])]);
+        assert!(manifest.contains("eu/x").unwrap() && !manifest.contains("eu").unwrap());
+        let text = || fs::read_to_string(temp.path().join(MANIFEST)).unwrap();
+        let lines = text();
+        let head = "{\"version\":2,\"hash\":\"blake3\",\"templates\":[\"t/a\",\"t/b\"],\"clusters\":{\n";
+        assert!(lines.starts_with(head) && lines.ends_with("]]\n},\"files\":{}}\n"), "{lines}");
+        assert!(lines.contains("\n\"us\":[[\"eu/y\",1,\""), "{lines}");
+        // What is kept is written as before, and names of templates that are gone are left out.
+        rewrite(&dir, &[], &|_| true);
+        assert_eq!(text(), lines);
+        let manifest = rewrite(&dir, &[("n", "a", "t/c")], &|path| path == "eu/x");
+        assert_eq!(shown(&manifest), [of(("n", "a", "t/c")), of(made[1])]);
+        assert!(text().contains("[\"t/b\",\"t/c\"]"));
+        assert_eq!(shown(&rewrite(&dir, &[], &|_| false)), []);
+        let bad = [
+            "",
+            "{}",
+            "[1]",
+            r#"{"version":2,"files":[]}"#,
+            r#"{"version":3,"files":{}}"#,
+            r#"{"version":1,"files":{"a":"zz"}}"#,
+            r#"{"version":2,"files":{},"templates":[],"clusters":{"c":[["c/a",0,""]]}}"#,
+            r#"{"version":2,"files":{}} x"#,
+            "\u{0}",
+        ];
+        for text in bad {
+            fs::write(temp.path().join(MANIFEST), text).unwrap();
+            assert_eq!(Manifest::read(Some(&dir)).unwrap_err().code, Code::BadManifest, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_version_is_read_and_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let old = format!("{{\"files\": {{\"a\": \"{}\"}}, \"hash\": \"blake3\", \"version\": 1}}", blake3::hash(b"a"));
+        fs::write(temp.path().join(MANIFEST), old).unwrap();
+        let expected = [("a".to_owned(), None)];
+        assert_eq!(shown(&Manifest::read(Some(&dir)).unwrap()), expected);
+        assert_eq!(shown(&rewrite(&dir, &[], &|_| true)), expected);
+    }
+
+    #[test]
+    fn half_may_go_more_may_not() {
+        assert!(Manifest::guard(1, 2, false).is_ok());
+        assert_eq!(Manifest::guard(2, 2, false).unwrap_err().code, Code::MassDelete);
+        assert!(Manifest::guard(2, 2, true).is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+//! Reading a manifest entry by entry.
+
+use std::fmt;
+use std::io::Read;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::{Entry, VERSION};
+use crate::diagnostics::{Diagnostic, Result};
+
+/// Receives the entries.
+type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> Result<()>;
+
+/// Calls `each` with every entry. Returns `None` if it is not a manifest.
+///
+/// # Errors
+/// Errors of `each`.
+pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<()>> {
+    let (mut failed, mut deserializer) = (None, serde_json::Deserializer::from_reader(reader));
+    let parsed = Root { each, failed: &mut failed }.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(parsed.ok()),
+    }
+}
+
+/// The whole file.
+struct Root<'e> {
+    each: Each<'e>,
+    /// The error of `each`.
+    failed: &'e mut Option<Box<Diagnostic>>,
+}
+
+/// The map of clusters, or that of files without a known cluster.
+struct Files<'r, 'e> {
+    root: &'r mut Root<'e>,
+    /// The templates, for a map of clusters.
+    templates: Option<&'r [String]>,
+}
+
+impl<'de> DeserializeSeed<'de> for Root<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Root<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a manifest")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<(), A::Error> {
+        let (mut templates, mut version, mut has_files) = (Vec::<String>::new(), 0, false);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "version" => version = map.next_value()?,
+                "templates" => templates = map.next_value()?,
+                "clusters" => {
+                    map.next_value_seed(Files { root: &mut self, templates: Some(&templates) })?;
+                }
+                "files" => {
+                    map.next_value_seed(Files { root: &mut self, templates: None })?;
+                    has_files = true;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        match has_files && (1..=VERSION).contains(&version) {
+            true => Ok(()),
+            false => Err(A::Error::custom("not a version of the format")),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Files<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Files<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of files")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>| {
+            let hash = blake3::Hash::from_hex(hash).map_err(A::Error::custom)?;
+            (self.root.each)(Entry { path, hash, maker }).map_err(|error| {
+                *self.root.failed = Some(error);
+                A::Error::custom("stopped")
+            })
+        };
+        while let Some(key) = map.next_key::<String>()? {
+            let Some(templates) = self.templates else {
+                pass(&key, &map.next_value::<String>()?, None)?;
+                continue;
+            };
+            for (path, template, hash) in map.next_value::<Vec<(String, usize, String)>>()? {
+                let template = templates.get(template).ok_or_else(|| A::Error::custom("no such template"))?;
+                pass(&path, &hash, Some((key.as_str(), template.as_str())))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Writing a manifest: the new rows, and the old entries that are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::rows::{Row, Rows, SortedRows};
+use super::{Entry, MANIFEST, Manifest, VERSION};
+use crate::bulk::output_files::{Change, OutputWriter};
+use crate::diagnostics::Result;
+use crate::stdlib::strings::push_hex;
+
+/// The number of bytes that are written at once.
+const BUFFER: usize = 1 << 16;
+
+/// Writes the manifest: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
+///
+/// # Errors
+/// `file.write_failed`; errors of reading the old manifest and of temporary files.
+pub(in crate::bulk) fn write(
+    old: &Manifest,
+    kept: &dyn Fn(Entry<'_>) -> Result<bool>,
+    (mut rows, mut templates): (Rows, Vec<String>),
+    writer: &mut OutputWriter<'_>,
+) -> Result<Change> {
+    let mut unknown = BTreeMap::new();
+    let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
+    old.each(&mut |entry| {
+        if !kept(entry)? {
+            return Ok(());
+        }
+        let Some((cluster, template)) = entry.maker else {
+            unknown.insert(entry.path.to_owned(), entry.hash);
+            return Ok(());
+        };
+        let template = index.get(template).copied().unwrap_or_else(|| {
+            index.insert(template.to_owned(), templates.len() as u32);
+            templates.push(template.to_owned());
+            templates.len() as u32 - 1
+        });
+        let (cluster, path, hash) = (cluster.to_owned(), entry.path.to_owned(), *entry.hash.as_bytes());
+        rows.add(Row { cluster, path, template, hash })
+    })?;
+    let name = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
+    let names: BTreeSet<&str> = rows.templates().iter().map(name).collect();
+    let places: BTreeMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    let place =
+        rows.templates().iter().filter_map(|template| Some((*template, *places.get(name(template))?))).collect();
+    let mut rows = rows.sort()?;
+    let change = writer.stage_with(MANIFEST, &mut |to| {
+        let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
+        file.begin(&names);
+        file.rows(&mut rows)?;
+        file.end(&unknown)
+    })?;
+    writer.commit()?;
+    Ok(change)
+}
+
+/// A manifest that is being written.
+struct ManifestFile<'w> {
+    to: &'w mut dyn FnMut(&[u8]) -> Result<()>,
+    /// The places of templates in the list of the file.
+    place: &'w BTreeMap<u32, usize>,
+    /// The cluster of the current line.
+    cluster: Option<String>,
+    /// What is not written yet.
+    bytes: Vec<u8>,
+}
+
+impl ManifestFile<'_> {
+    fn begin(&mut self, templates: &BTreeSet<&str>) {
+        self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",\"templates\":").as_bytes());
+        push_json(&mut self.bytes, templates);
+        self.bytes.extend_from_slice(b",\"clusters\":{\n");
+    }
+
+    fn rows(&mut self, rows: &mut SortedRows) -> Result<()> {
+        while let Some(row) = rows.next()? {
+            self.row(row);
+            self.flush(BUFFER)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a file to the line of its cluster.
+    fn row(&mut self, row: Row) {
+        if self.cluster.as_ref() == Some(&row.cluster) {
+            self.bytes.push(b',');
+        } else {
+            self.bytes.extend_from_slice(if self.cluster.is_some() { b"],\n" } else { b"" });
+            push_json(&mut self.bytes, &row.cluster);
+            self.bytes.extend_from_slice(b":[");
+            self.cluster = Some(row.cluster);
+        }
+        self.bytes.push(b'[');
+        push_json(&mut self.bytes, &row.path);
+        self.bytes.push(b',');
+        push_json(&mut self.bytes, &self.place.get(&row.template));
+        self.bytes.push(b',');
+        push_hash(&mut self.bytes, &row.hash);
+        self.bytes.push(b']');
+    }
+
+    fn end(&mut self, unknown: &BTreeMap<String, blake3::Hash>) -> Result<()> {
+        self.bytes.extend_from_slice(if self.cluster.is_some() { b"]\n},\"files\":{" } else { b"\n},\"files\":{" });
+        for (at, (path, hash)) in unknown.iter().enumerate() {
+            self.bytes.extend_from_slice(if at == 0 { b"" } else { b",\n" });
+            push_json(&mut self.bytes, path);
+            self.bytes.push(b':');
+            push_hash(&mut self.bytes, hash.as_bytes());
+        }
+        self.bytes.extend_from_slice(b"}}\n");
+        self.flush(0)
+    }
+
+    /// Writes what is there if it is longer than `most`.
+    fn flush(&mut self, most: usize) -> Result<()> {
+        if self.bytes.len() > most {
+            (self.to)(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+}
+
+fn push_hash(out: &mut Vec<u8>, hash: &[u8]) {
+    out.push(b'"');
+    push_hex(hash, out);
+    out.push(b'"');
+}
+
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Strings, numbers and lists are written without errors.
+    let _ = serde_json::to_writer(out, value);
+}
