@@ -53,6 +53,7 @@ impl Exit {
             | Code::DuplicateCluster
             | Code::UnnamedCluster
             | Code::MassDelete
+            | Code::MissingPart
             | Code::ForeignFile => Exit::Usage,
             _ => Exit::Error,
         }

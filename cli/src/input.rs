@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dropforge::bulk::{FleetFile, Format};
+use dropforge::bulk::{FleetFile, Format, PlanDigest};
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::engine::path_from_here;
 use dropforge::text::Source;
@@ -22,12 +22,24 @@ pub(crate) struct InputFiles {
     stdin_used: bool,
     max_bytes: u64,
     fetched: remote::Fetched,
+    /// The digest of all that was read, if it is wanted.
+    digest: Option<PlanDigest>,
 }
 
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes, fetched: Default::default() }
+        Self { stdin_used: false, max_bytes, fetched: Default::default(), digest: None }
+    }
+
+    /// Adds everything that is read from now on to `digest`.
+    pub(crate) fn digest(&mut self, digest: PlanDigest) {
+        self.digest = Some(digest);
+    }
+
+    /// Returns the digest of what was read.
+    pub(crate) fn take_digest(&mut self) -> Option<PlanDigest> {
+        self.digest.take()
     }
 
     /// Returns the maximum size of a file in bytes.
@@ -74,6 +86,9 @@ impl InputFiles {
         input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
         if bytes.len() as u64 > max {
             return Err(too_long(path, max).with_help("raise the limit with `--max-input SIZE`"));
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.bytes(&bytes);
         }
         Ok(bytes)
     }

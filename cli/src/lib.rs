@@ -10,6 +10,7 @@
 //! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
+//! | `shards` | several processes that stamp one fleet |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
@@ -70,6 +71,7 @@ mod render;
 mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
+mod shards;
 mod signals;
 mod specialise;
 mod stamp;

@@ -26,6 +26,7 @@ use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
 use crate::schema::SchemaArgs;
+use crate::shards::{ShardArgs, Share};
 use crate::signals::Stop;
 use crate::specialise::{self, SpecialiseArgs};
 use crate::summary;
@@ -94,6 +95,8 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     specialise: SpecialiseArgs,
     #[command(flatten)]
+    shards: ShardArgs,
+    #[command(flatten)]
     pub(crate) watch: WatchArgs,
 }
 
@@ -132,6 +135,8 @@ pub(crate) fn once(
     seen: &mut Seen,
 ) -> std::result::Result<Report, Failed> {
     let target = Target::of(args)?;
+    let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
+    share.start(files);
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     if args.language.lang.is_none() {
         args.fleet.check_templates(&args.templates)?;
@@ -169,6 +174,11 @@ pub(crate) fn once(
     if !args.specialise.no_specialise {
         specialise::print_choices(&forge, &clusters, &layers, console)?;
     }
+    let digest = share.digest(&args.deciding(), files, (&forge, &layers, &fleet))?;
+    let plan = match share {
+        Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
+        Share::All | Share::Finish(_) => plan,
+    };
     // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
     let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {
         true => plan,
@@ -181,7 +191,8 @@ pub(crate) fn once(
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let prune = args.prune && !seen.is_narrowed();
-    let options = Options { plain_stream: outputs.json, templates: paths, prune, ..options(args, global) };
+    let shard = share.of(digest.clone());
+    let options = Options { plain_stream: outputs.json, templates: paths, prune, shard, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     if args.specialise.explain_plan {
@@ -189,7 +200,10 @@ pub(crate) fn once(
         specialise::print(stamper.specialisation(&job), plan.clusters())?;
         return Ok(Report::default());
     }
-    let report = stamp(args, &target, &stamper, &job, &bar, console);
+    let report = match (share, &target) {
+        (Share::Finish(count), Target::Directory(out)) => bulk::finish_shards(&job, &digest, count, out),
+        _ => stamp(args, &target, &stamper, &job, &bar, console),
+    };
     bar.finish_and_clear();
     kube_schemas::warn(kinds.as_ref(), console);
     Ok(completed(report?, &forge, &plan))
@@ -211,6 +225,12 @@ impl StampArgs {
                 .with_help("put them below one prefix, or into an artifact"));
         }
         Ok(&mut self.templates)
+    }
+
+    /// Returns the options that decide what is written.
+    fn deciding(&self) -> String {
+        let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, .. } = self;
+        format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema))
     }
 
     /// Checks that the run can be repeated.

@@ -26,6 +26,7 @@ mod render;
 mod replicas;
 mod serve;
 mod service;
+mod shards;
 mod stamp;
 mod support;
 mod values;

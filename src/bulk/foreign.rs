@@ -16,6 +16,7 @@ use super::output_path::check_path;
 use super::pieces::Piece;
 use super::plan::Placed;
 use super::scratch::Scratch;
+use super::shards::PARTS;
 use super::sinks::Outputs;
 use super::workers::{Late, Sink, SinkError, SinkResult, drive};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
@@ -32,14 +33,23 @@ pub(crate) struct Ours<'m> {
 }
 
 impl<'m> Ours<'m> {
-    /// Reads the record of an unfinished run, if there is one.
+    /// Reads the records of unfinished runs and shards. The one called `own` will be written again.
     ///
     /// # Errors
-    /// Errors of reading it.
-    pub(super) fn read<D: Destination>(from: Option<&D>, manifest: &'m Manifest) -> Result<Self> {
-        let file = from.map_or(Ok(None), |from| from.open_own(RECORD))?;
-        let record = file.map_or_else(|| Ok(Record::default()), |file| Record::parse(&mut BufReader::new(file)))?;
-        Ok(Self { manifest, record })
+    /// Errors of reading them.
+    pub(super) fn read<D: Destination>(from: Option<&D>, manifest: &'m Manifest, own: &str) -> Result<Self> {
+        let (mut names, mut record) = (vec![RECORD.to_owned()], RecordReader::default());
+        let Some(from) = from else { return Ok(Self { manifest, record: record.finish()? }) };
+        from.each_file(PARTS, &mut |path| {
+            names.extend(path.ends_with(".run").then(|| path.to_owned()));
+            Ok(())
+        })?;
+        for name in names {
+            if let Some(file) = from.open_own(&name)? {
+                record.read(&mut BufReader::new(file), name == own)?;
+            }
+        }
+        Ok(Self { manifest, record: record.finish()? })
     }
 
     /// Returns `true` if the file at `path` is ours.
@@ -57,32 +67,50 @@ impl<'m> Ours<'m> {
 /// and the path of a file in such a directory that was there before the run.
 #[derive(Debug, Default)]
 pub(super) struct Record {
+    /// The lines of the run's own record.
     lines: Scratch,
     files: SortedKeys,
     directories: SortedKeys,
     before: SortedKeys,
 }
 
-impl Record {
-    fn parse(reader: &mut dyn BufRead) -> Result<Self> {
-        let (mut lines, mut line) = (Scratch::default(), Vec::new());
-        let [mut files, mut directories, mut before] = [(); 3].map(|()| KeySet::default());
+/// Reads the records of several runs as one.
+#[derive(Default)]
+struct RecordReader {
+    lines: Scratch,
+    files: KeySet,
+    directories: KeySet,
+    before: KeySet,
+}
+
+impl RecordReader {
+    /// Reads a record. The lines of the run's own are kept.
+    fn read(&mut self, reader: &mut dyn BufRead, is_own: bool) -> Result<()> {
+        let mut line = Vec::new();
         loop {
             line.clear();
             reader.read_until(b'\n', &mut line).map_err(unreadable)?;
             // A run that was killed while it wrote the record has written nothing else, but the last line may be cut off.
-            let Some((b'\n', text)) = line.split_last() else { break };
+            let Some((b'\n', text)) = line.split_last() else { return Ok(()) };
             let text = String::from_utf8_lossy(text);
             match (text.strip_prefix('!'), text.strip_suffix('/')) {
-                (Some(path), _) => before.add(path)?,
-                (None, Some(path)) => directories.add(path)?,
-                (None, None) => files.add(&text)?,
+                (Some(path), _) => self.before.add(path)?,
+                (None, Some(path)) => self.directories.add(path)?,
+                (None, None) => self.files.add(&text)?,
             }
-            lines.push(&line)?;
+            if is_own {
+                self.lines.push(&line)?;
+            }
         }
-        Ok(Self { lines, files: files.sort()?, directories: directories.sort()?, before: before.sort()? })
     }
 
+    fn finish(self) -> Result<Record> {
+        let Self { lines, files, directories, before } = self;
+        Ok(Record { lines, files: files.sort()?, directories: directories.sort()?, before: before.sort()? })
+    }
+}
+
+impl Record {
     fn contains(&self, path: &str) -> Result<bool> {
         if self.files.contains(path)? {
             return Ok(true);
@@ -264,7 +292,11 @@ mod tests {
 
     #[test]
     fn a_record_names_files_and_directories() {
-        let parse = |text: &[u8]| Record::parse(&mut &*text).unwrap();
+        let parse = |text: &[u8]| {
+            let mut reader = RecordReader::default();
+            reader.read(&mut &*text, true).unwrap();
+            reader.finish().unwrap()
+        };
         let record = parse(b"a/x\nb/\n!b/mine\nc/cut");
         for (path, is_ours) in
             [("a/x", true), ("a/y", false), ("b/x", true), ("b/s/x", true), ("b/mine", false), ("c/cut", false)]

@@ -113,6 +113,11 @@ impl Forge {
         self.files.get(name)
     }
 
+    /// Returns the files that are copied as they are, sorted by name.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(name, content)| (name.as_str(), &**content))
+    }
+
     /// Returns `true` if the owner may execute this template or file, and so its output.
     pub fn is_executable(&self, name: &str) -> bool {
         self.executable.contains(name)

@@ -10,6 +10,7 @@ use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
+use super::shards::PlanShard;
 use super::specialised::Specialise;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::stdlib::globs::Glob;
@@ -100,6 +101,8 @@ pub struct Options {
     pub keep_empty: bool,
     /// The order of the documents of a cluster in a stream.
     pub order: Order,
+    /// Stamp a shard: write a part of the manifest instead of the manifest, and prune nothing.
+    pub shard: Option<PlanShard>,
     /// When to specialise templates to the values that the clusters share.
     pub specialise: Specialise,
 }

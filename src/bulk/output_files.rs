@@ -209,10 +209,21 @@ impl<'d> OutputWriter<'d> {
         match rustix::fs::renameat_with(parent, &staged.temporary, parent, name, RenameFlags::NOREPLACE) {
             // Some file systems cannot do this at once.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match kind_of(parent, name) {
-                Some(_) => Err(Errno::EXIST),
+                Some(_) => self.adopt(staged, name),
                 None => replace(),
             },
+            Err(Errno::EXIST) => self.adopt(staged, name),
             done => done,
+        }
+    }
+
+    /// Keeps a file that appeared with the same content, as that of another run of the same shard does.
+    fn adopt(&self, staged: &Staged, name: &str) -> std::result::Result<(), Errno> {
+        let parent = &*staged.parent;
+        let is_same = same_content(open_file(parent, &staged.temporary)?, open_file(parent, name)?);
+        match is_same {
+            Ok(true) => rustix::fs::unlinkat(parent, &staged.temporary, AtFlags::empty()),
+            Ok(false) | Err(_) => Err(Errno::EXIST),
         }
     }
 
@@ -457,6 +468,19 @@ mod tests {
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), if force { 3 } else { 2 });
             fs::remove_file(temp.path().join("b")).unwrap();
         }
+    }
+
+    #[test]
+    fn a_file_that_appears_with_the_same_content_is_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let mut writer = OutputWriter::new(&dir, false);
+        writer.stage("a", b"1").unwrap();
+        fs::write(temp.path().join("a"), "1").unwrap();
+        let before = fs::metadata(temp.path().join("a")).unwrap().ino();
+        writer.commit().unwrap();
+        assert_eq!(fs::metadata(temp.path().join("a")).unwrap().ino(), before);
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
     }
 
     #[test]

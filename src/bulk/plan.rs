@@ -19,6 +19,7 @@ use super::pieces::{Piece, in_document};
 use super::report::{Failure, FailureCollector};
 use super::selection::Selection;
 use super::selector::Selector;
+use super::shards::Shard;
 use super::view::Reach;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -165,6 +166,14 @@ impl Plan {
         self.unselected |= &self.selected - &kept;
         self.selected = kept;
         Ok(self)
+    }
+
+    /// Leaves out the clusters of other shards. Their paths stay known.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn of_shard(self, fleet: &Fleet, shard: Shard) -> Result<Self> {
+        self.narrowed(fleet, &|_| true, &|cluster| shard.has(cluster.name()))
     }
 
     /// Returns the number of clusters to stamp.

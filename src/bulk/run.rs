@@ -12,11 +12,12 @@ use super::destination::{Destination, FileReader, Files};
 use super::foreign::{self, Ours, RECORD};
 use super::job::{FilePreview, Job, Stamp};
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::{self, Entry, Manifest};
+use super::manifest::{self, Entry, MANIFEST, Manifest};
 use super::output_dir::OutputDir;
 use super::output_path::check_path;
 use super::report::Report;
 use super::scratch::Scratch;
+use super::shards::{PlanShard, remove_parts};
 use super::sinks::{OnPreview, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
 use crate::diagnostics::{Result, counted};
@@ -65,30 +66,39 @@ use crate::diagnostics::{Result, counted};
 /// Failures of single clusters are in the report.
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
-    dir.lock(true)?;
+    // Shards write different files.
+    dir.lock(job.options.shard.is_none())?;
     stamp_to(stamp, job, &dir)
 }
 
-/// Works like [`stamp`], for any destination. It must be locked.
+/// Works like [`stamp`], for any destination. It must be locked, unless for a shard.
 ///
 /// # Errors
 /// Same as [`stamp`]; errors of the destination.
 pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D) -> Result<Report> {
     let manifest = Manifest::of(Some(to))?;
     let mut stale = None;
-    if job.options.prune && !job.plan.is_of_documents() {
+    let prune = job.options.prune && job.options.shard.is_none();
+    if prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
         stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
-    let mut ours = Ours::read(Some(to), &manifest)?;
+    let own = job.options.shard.as_ref().map_or_else(|| RECORD.to_owned(), PlanShard::record);
+    let mut ours = Ours::read(Some(to), &manifest, &own)?;
     let record = foreign::check(stamp, job, to, &mut ours)?;
-    begin(job, to, &record)?;
+    begin(job, to, (&own, &record))?;
     let files = Mutex::default();
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
     done.iter().for_each(|counts| report.add(counts));
-    match finish(job, to, (&manifest, stale), files, &mut report) {
-        // If the record stays, the next run sweeps in vain.
-        Ok(()) => _ = to.remove_own(RECORD),
+    let finished = match &job.options.shard {
+        Some(shard) => finish_shard(job, to, shard, files, &mut report),
+        None => finish(job, to, (&manifest, stale), files, &mut report).and_then(|()| remove_parts(to)),
+    };
+    match finished {
+        // A shard that is not complete has files that no manifest lists. If another record stays, the next run sweeps in
+        // vain.
+        Ok(()) if report.is_complete() || job.options.shard.is_none() => _ = to.remove_own(&own),
+        Ok(()) => {}
         // The record stays, because the manifest does not list the new files.
         Err(error) => report.errors.push(error),
     }
@@ -96,11 +106,39 @@ pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &
 }
 
 /// Writes the record of the files that the run may write. Removes what a killed run left behind.
-fn begin<D: Destination>(job: &Job<'_>, to: &D, record: &Scratch) -> Result<()> {
-    let was_killed = to.open_own(RECORD)?.is_some();
+fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str, &Scratch)) -> Result<()> {
+    let was_killed = to.open_own(own)?.is_some();
+    if let Some(shard) = job.options.shard.as_ref().filter(|_| was_killed) {
+        // Temporary files of other shards are in use: the finishing run sweeps.
+        to.write_own(&shard.killed(), false, &mut |_| Ok(()))?;
+    }
     // The record of the killed run counts until this one is whole.
-    to.write_own(RECORD, job.options.fsync, &mut |write| record.each_part(write))?;
-    if was_killed { to.sweep() } else { Ok(()) }
+    to.write_own(own, job.options.fsync, &mut |write| record.each_part(write))?;
+    if was_killed && job.options.shard.is_none() { to.sweep() } else { Ok(()) }
+}
+
+/// Writes the part of a shard, if the shard is complete.
+fn finish_shard<D: Destination>(
+    job: &Job<'_>,
+    to: &D,
+    shard: &PlanShard,
+    files: Mutex<Files>,
+    report: &mut Report,
+) -> Result<()> {
+    if !report.is_complete() {
+        report.warnings.push(format!("shard {} is not done because it is incomplete", shard.shard));
+        return Ok(());
+    }
+    let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let part = shard.part();
+    let at = (to, part.as_str(), job.options.fsync);
+    manifest::write(&Manifest::default(), &|_| Ok(false), (rows, template_paths(job)), at).map(|_| ())
+}
+
+/// Returns the paths of the templates of all outputs.
+fn template_paths(job: &Job<'_>) -> Vec<String> {
+    let outputs = job.plan.outputs().iter();
+    outputs.map(|output| job.options.templates.path(&output.template).to_owned()).collect()
 }
 
 /// Returns all paths that clusters may make, including those of clusters that were not selected.
@@ -124,7 +162,7 @@ fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
 }
 
 /// Prunes, and writes the manifest. `stale` are the files to prune as far as they are known before rendering.
-fn finish<D: Destination>(
+pub(super) fn finish<D: Destination>(
     job: &Job<'_>,
     to: &D,
     (manifest, mut stale): (&Manifest, Option<Deletions<'_>>),
@@ -155,8 +193,8 @@ fn finish<D: Destination>(
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
-    let templates = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template).to_owned());
-    manifest::write(manifest, &kept, (rows, templates.collect()), to, job.options.fsync).map(|_| ())
+    let at = (to, MANIFEST, job.options.fsync);
+    manifest::write(manifest, &kept, (rows, template_paths(job)), at).map(|_| ())
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
@@ -188,7 +226,7 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
     on_preview: OnPreview<'_>,
 ) -> Result<Report> {
     let manifest = Manifest::of(from)?;
-    let ours = Ours::read(from, &manifest)?;
+    let ours = Ours::read(from, &manifest, "")?;
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
     let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);

@@ -166,6 +166,7 @@ codes! {
     BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
     ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
+    MissingPart          "E0923" "plan.missing_part"           "a shard is not done with the plan that is to be finished";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";

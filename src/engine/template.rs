@@ -12,9 +12,9 @@ use super::instance;
 use super::residual::{Choice, Residual};
 #[cfg(feature = "yaml")]
 use super::written::Written;
-#[cfg(feature = "compile")]
-use crate::bytecode::Entry;
 use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
+#[cfg(feature = "compile")]
+use crate::bytecode::{Entry, encode};
 use crate::diagnostics::{Code, Diagnostic, Label, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
@@ -343,6 +343,15 @@ impl Template {
         let mut all = Vec::new();
         self.all(name, &mut all);
         all.into_iter().map(|(name, template)| template.entry(name)).collect()
+    }
+
+    /// Encodes the template and its callees without their texts.
+    ///
+    /// # Errors
+    /// `artifact.name` for a name that an artifact cannot hold.
+    #[cfg(feature = "compile")]
+    pub(crate) fn encoded(&self) -> Result<Vec<u8>> {
+        encode(&self.entries(self.name()), true)
     }
 
     /// Adds the template and its callees to those of an artifact, each once.

@@ -16,6 +16,7 @@ use std::os::unix::fs::FileExt;
 use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
+use super::shards::PARTS;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
 pub(crate) use self::rows::{Row, Rows};
@@ -31,7 +32,8 @@ const VERSION: u32 = 2;
 /// Paths, the BLAKE3 hashes of their content, and their makers.
 #[derive(Debug, Default)]
 pub struct Manifest {
-    file: Option<File>,
+    /// The manifest, then the parts of shards that are not finished, by name.
+    files: Vec<(String, File)>,
     paths: SortedKeys,
 }
 
@@ -48,7 +50,8 @@ pub(crate) struct Entry<'m> {
 }
 
 impl Manifest {
-    /// Reads the manifest of the last run. Returns an empty one if there is none.
+    /// Reads the manifest of the last run, and the parts of shards that are not finished. Returns an empty one if there
+    /// is none.
     ///
     /// # Errors
     /// `file.bad_manifest` if it is not a manifest; errors of reading it.
@@ -61,13 +64,29 @@ impl Manifest {
     /// # Errors
     /// Same as [`Manifest::read`].
     pub(crate) fn of<D: Destination>(from: Option<&D>) -> Result<Self> {
-        let file = from.map_or(Ok(None), |from| from.open_own(MANIFEST))?;
-        if file.is_none() {
-            return Ok(Self::default());
+        let Some(from) = from else { return Ok(Self::default()) };
+        let mut names = vec![MANIFEST.to_owned()];
+        from.each_file(PARTS, &mut |path| {
+            names.extend(path.ends_with(".json").then(|| path.to_owned()));
+            Ok(())
+        })?;
+        let mut manifest = Self::default();
+        for name in names {
+            manifest.files.extend(from.open_own(&name)?.map(|file| (name, file)));
         }
-        let (mut paths, manifest) = (KeySet::default(), Self { file, ..Self::default() });
+        let mut paths = KeySet::default();
         manifest.each(&mut |entry| paths.add(entry.path))?;
         Ok(Self { paths: paths.sort()?, ..manifest })
+    }
+
+    /// Returns a part alone. Its paths are not looked up.
+    pub(super) fn part(name: String, file: File) -> Self {
+        Self { files: vec![(name, file)], ..Self::default() }
+    }
+
+    /// Returns the error of a file that is not as it was written.
+    pub(super) fn damaged(&self) -> Box<Diagnostic> {
+        self.files.first().map_or_else(|| damaged(MANIFEST), |(name, _)| damaged(name))
     }
 
     /// Calls `each` with every entry, in the order of the file: by cluster and path.
@@ -75,12 +94,9 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest`; errors of `each`.
     pub(crate) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
-        parse::parse(reader, each)?.ok_or_else(|| {
-            let message = format!("`{MANIFEST}` in the output directory is not a valid manifest");
-            Diagnostic::new(Code::BadManifest, message)
-                .with_help("delete it; the next run writes a new one and prunes nothing")
+        self.files.iter().try_for_each(|(name, file)| {
+            let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
+            parse::parse(reader, each)?.ok_or_else(|| damaged(name))
         })
     }
 
@@ -106,6 +122,11 @@ impl Manifest {
             .with_note("the fleet, the selector or the templates may be wrong")
             .with_help("use `--prune-force` to prune anyway"))
     }
+}
+
+fn damaged(name: &str) -> Box<Diagnostic> {
+    let message = format!("`{name}` in the output directory is not a valid manifest");
+    Diagnostic::new(Code::BadManifest, message).with_help("delete it; the next run writes a new one and prunes nothing")
 }
 
 /// Reads a file from its start. Its own position stays.
@@ -159,7 +180,7 @@ mod tests {
             templates.push((*template).to_owned());
         }
         let kept = |entry: Entry<'_>| Ok(kept(entry.path));
-        write(&old, &kept, (rows, templates), dir, true).unwrap();
+        write(&old, &kept, (rows, templates), (dir, MANIFEST, true)).unwrap();
         Manifest::read(Some(dir)).unwrap()
     }
 

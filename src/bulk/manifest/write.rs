@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::rows::{Row, Rows, SortedRows};
-use super::{Entry, MANIFEST, Manifest, VERSION};
+use super::{Entry, Manifest, VERSION};
 use crate::bulk::destination::Destination;
 use crate::bulk::output_files::Change;
 use crate::diagnostics::Result;
@@ -14,7 +14,7 @@ use crate::stdlib::strings::push_hex;
 /// The number of bytes that are written at once.
 const BUFFER: usize = 1 << 16;
 
-/// Writes the manifest: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
+/// Writes the manifest, or a part of it, to `name`: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
 ///
 /// # Errors
 /// `file.write_failed`; errors of reading the old manifest and of temporary files.
@@ -22,8 +22,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     old: &Manifest,
     kept: &dyn Fn(Entry<'_>) -> Result<bool>,
     (mut rows, mut templates): (Rows, Vec<String>),
-    to: &D,
-    fsync: bool,
+    (to, name, fsync): (&D, &str, bool),
 ) -> Result<Change> {
     let mut unknown = BTreeMap::new();
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
@@ -43,13 +42,12 @@ pub(in crate::bulk) fn write<D: Destination>(
         let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
         rows.add(Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag })
     })?;
-    let name = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
-    let names: BTreeSet<&str> = rows.templates().iter().map(name).collect();
+    let template = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
+    let names: BTreeSet<&str> = rows.templates().iter().map(template).collect();
     let places: BTreeMap<&str, usize> = names.iter().copied().zip(0..).collect();
-    let place =
-        rows.templates().iter().filter_map(|template| Some((*template, *places.get(name(template))?))).collect();
+    let place = rows.templates().iter().filter_map(|index| Some((*index, *places.get(template(index))?))).collect();
     let mut rows = rows.sort()?;
-    to.write_own(MANIFEST, fsync, &mut |to| {
+    to.write_own(name, fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
         file.begin(&names);
         file.rows(&mut rows)?;
@@ -76,22 +74,27 @@ impl ManifestFile<'_> {
     }
 
     fn rows(&mut self, rows: &mut SortedRows) -> Result<()> {
+        let mut last: Option<Row> = None;
         while let Some(row) = rows.next()? {
-            self.row(row);
-            self.flush(BUFFER)?;
+            // Parts of several plans may have the same file.
+            if last.as_ref().is_none_or(|last| (&last.path, &last.cluster) != (&row.path, &row.cluster)) {
+                self.row(&row);
+                self.flush(BUFFER)?;
+            }
+            last = Some(row);
         }
         Ok(())
     }
 
     /// Adds a file to the line of its cluster.
-    fn row(&mut self, row: Row) {
+    fn row(&mut self, row: &Row) {
         if self.cluster.as_ref() == Some(&row.cluster) {
             self.bytes.push(b',');
         } else {
             self.bytes.extend_from_slice(if self.cluster.is_some() { b"],\n" } else { b"" });
             push_json(&mut self.bytes, &row.cluster);
             self.bytes.extend_from_slice(b":[");
-            self.cluster = Some(row.cluster);
+            self.cluster = Some(row.cluster.clone());
         }
         self.bytes.push(b'[');
         push_json(&mut self.bytes, &row.path);
