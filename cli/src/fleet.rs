@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, Format, Layers, Merge, Selector, dialect_of};
+use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, FleetStream, Format, Layers, Merge, Selector, dialect_of};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::glob;
@@ -50,16 +50,45 @@ impl ReadingArgs {
     /// Errors of [`glob::expand`], of reading the files, and of [`Fleet::read_all`].
     pub(crate) fn read(&self, fleets: &[String], files: &mut InputFiles) -> Result<Fleet> {
         let mut sources = Vec::new();
+        self.each_path(fleets, files, &mut |path, files| {
+            sources.push(files.fleet(path, self.fleet_format)?);
+            Ok(())
+        })?;
+        Fleet::read_all(sources, &self.options())
+    }
+
+    /// Opens `fleets` to read them once.
+    ///
+    /// # Errors
+    /// Errors of [`glob::expand`], of opening the files, and of [`FleetStream::add`].
+    fn stream(&self, fleets: &[String], files: &mut InputFiles) -> Result<FleetStream<'static>> {
+        let mut stream = FleetStream::new(&self.options());
+        self.each_path(fleets, files, &mut |path, files| {
+            let (input, format) = files.stream(path, self.fleet_format)?;
+            stream.add(path.display().to_string(), input, format)
+        })?;
+        Ok(stream)
+    }
+
+    /// Calls `each` with every file of `fleets`.
+    fn each_path(
+        &self,
+        fleets: &[String],
+        files: &mut InputFiles,
+        each: &mut dyn FnMut(&Path, &mut InputFiles) -> Result<()>,
+    ) -> Result<()> {
         for fleet in fleets {
             refuse_other_url(Path::new(fleet), "--fleet -")?;
             let is_url = files.is_url(Path::new(fleet));
             for path in if is_url { vec![PathBuf::from(fleet)] } else { glob::expand(fleet)? } {
-                sources.push(files.fleet(&path, self.fleet_format)?);
+                each(&path, files)?;
             }
         }
-        let options =
-            FleetOptions { name_key: self.name_key.as_deref(), csv_types: self.csv_types.unwrap_or_default() };
-        Fleet::read_all(sources, &options)
+        Ok(())
+    }
+
+    fn options(&self) -> FleetOptions<'_> {
+        FleetOptions { name_key: self.name_key.as_deref(), csv_types: self.csv_types.unwrap_or_default() }
     }
 
     /// Returns the effect of a cluster's values on shared ones.
@@ -80,6 +109,14 @@ impl FleetArgs {
     /// Errors of [`ReadingArgs::read`].
     pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
         self.reading.read(&self.fleet, files)
+    }
+
+    /// Opens all fleets to read them once.
+    ///
+    /// # Errors
+    /// Errors of opening the files; `usage` for a format that cannot be read batch by batch.
+    pub(crate) fn stream(&self, files: &mut InputFiles) -> Result<FleetStream<'static>> {
+        self.reading.stream(&self.fleet, files)
     }
 
     /// Returns the effect of a cluster's values on shared ones.

@@ -16,6 +16,9 @@ use crate::no_remote as remote;
 #[cfg(feature = "remote")]
 use crate::remote;
 
+/// The number of bytes that the format of a stream is guessed from.
+const HEAD: u64 = 1 << 16;
+
 /// Reads the input files of a command. Standard input can be read once.
 #[derive(Debug)]
 pub(crate) struct InputFiles {
@@ -102,6 +105,26 @@ impl InputFiles {
             return FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format);
         }
         FleetFile::open(path, format)
+    }
+
+    /// Opens a file of clusters to read it once, in `format`, or that of its name or its first lines.
+    ///
+    /// # Errors
+    /// `usage` for a second `-`; `file.read_failed`; errors of the store.
+    pub(crate) fn stream(&mut self, path: &Path, format: Option<Format>) -> Result<(Box<dyn Read>, Format)> {
+        let mut input = self.open(path, u64::MAX)?;
+        if let Some(format) = format.or_else(|| Format::of_name(&path.to_string_lossy())) {
+            return Ok((input, format));
+        }
+        let mut head = Vec::new();
+        input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| unreadable(path, error))?;
+        let lines = head.iter().rposition(|byte| *byte == b'\n').and_then(|end| head.get(..end)).unwrap_or(&head);
+        let format = match Format::of("", &String::from_utf8_lossy(lines)) {
+            // One line of NDJSON is JSON.
+            Format::Json => Format::Ndjson,
+            format => format,
+        };
+        Ok((Box::new(io::Cursor::new(head).chain(input)), format))
     }
 
     /// Opens a file, or an object of at most `max` bytes.

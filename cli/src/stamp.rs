@@ -1,5 +1,7 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
+mod streamed;
+
 use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,8 +10,10 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
-use dropforge::bulk::{Stamper, StreamFile, Watch};
+use dropforge::bulk::{
+    self, Change, FilePreview, Forge, Job, KubeSchemas, Layers, Layout, Options, Plan, ReadValues, Report, Selector,
+    Stamper, StreamFile, TemplatePaths, Watch,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::changes::ChangeArgs;
@@ -96,6 +100,12 @@ pub(crate) struct StampArgs {
     specialise: SpecialiseArgs,
     #[command(flatten)]
     shards: ShardArgs,
+    /// Stamp clusters of NDJSON, CSV or TSV as they come, such as those of a pipe, without reading the fleet first
+    ///
+    /// An invalid line, or a repeated name or path, is found when it comes, or at the
+    /// end: what was written before stays, and nothing is pruned.
+    #[arg(long, conflicts_with_all = ["check", "diff", "dry_run", "watch", "explain_plan", "shard", "shards", "finish"], verbatim_doc_comment)]
+    stream: bool,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
 }
@@ -127,16 +137,19 @@ pub(crate) fn run(
     Ok(finish(args, &report, &run, started))
 }
 
-/// Stamps once: everything, or what differs from the run that was `seen`.
-pub(crate) fn once(
-    args: &StampArgs,
-    &Run { global, console, stop }: &Run<'_>,
-    files: &mut InputFiles,
-    seen: &mut Seen,
-) -> std::result::Result<Report, Failed> {
-    let target = Target::of(args)?;
-    let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
-    share.start(files);
+/// What a run works on, without the clusters.
+struct Prepared {
+    layers: Layers,
+    selector: Selector,
+    kinds: Option<KubeSchemas>,
+    forge: Forge,
+    paths: TemplatePaths,
+    outputs: Outputs,
+    layout: Layout,
+}
+
+/// Reads everything but the clusters.
+fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::result::Result<Prepared, Failed> {
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     if args.language.lang.is_none() {
         args.fleet.check_templates(&args.templates)?;
@@ -144,7 +157,6 @@ pub(crate) fn once(
     let selector = args.fleet.selector()?;
     let layers =
         args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
-    let fleet = args.fleet.read(files)?;
     let kinds = args.kinds.read(args.warnings.strict)?;
     let sources = Sources {
         paths: &args.templates,
@@ -158,9 +170,28 @@ pub(crate) fn once(
         format: args.format.output_format,
     };
     let Loaded { forge, names, paths } = sources.load(files, console)?;
-    let forge = if args.specialise.no_specialise { forge.general() } else { forge };
+    let forge = if args.specialise.no_specialise || args.stream { forge.general() } else { forge };
     let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
+    Ok(Prepared { layers, selector, kinds, forge, paths, outputs, layout })
+}
+
+/// Stamps once: everything, or what differs from the run that was `seen`.
+pub(crate) fn once(
+    args: &StampArgs,
+    &Run { global, console, stop }: &Run<'_>,
+    files: &mut InputFiles,
+    seen: &mut Seen,
+) -> std::result::Result<Report, Failed> {
+    let target = Target::of(args)?;
+    let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
+    share.start(files);
+    if args.stream {
+        return streamed::once(args, &Run { global, console, stop }, &target, files);
+    }
+    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
+    let fleet = args.fleet.read(files)?;
+    let json = outputs.json;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
     check_selection(&selector, &fleet, &layers, plan.clusters())?;
     if plan.clusters() == 0 {
@@ -192,7 +223,7 @@ pub(crate) fn once(
     let tick = || bar.inc(1);
     let prune = args.prune && !seen.is_narrowed();
     let shard = share.of(digest.clone());
-    let options = Options { plain_stream: outputs.json, templates: paths, prune, shard, ..options(args, global) };
+    let options = Options { plain_stream: json, templates: paths, prune, shard, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     if args.specialise.explain_plan {
@@ -349,8 +380,13 @@ fn write_stream(path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Rep
     if report.is_complete() {
         return Ok(one_file(report, file.finish()?));
     }
+    Ok(kept_old(path, report))
+}
+
+/// Returns the report of a run that replaced no file.
+fn kept_old(path: &Path, report: Report) -> Report {
     let warning = format!("kept the old `{}` because the run is incomplete", path.display());
-    Ok(Report { created: 0, warnings: vec![warning], ..report })
+    Report { created: 0, warnings: vec![warning], ..report }
 }
 
 /// Converts the report of a stream, which counts outputs, to the report of one file.
@@ -403,6 +439,10 @@ fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) ->
     print_problems(report, run.console);
     summary::print(report, args.changes.preview().is_some(), started.elapsed(), run.console);
     match () {
+        // Faults of the plan.
+        () if args.stream && !report.errors.is_empty() => {
+            report.errors.first().map_or(Exit::Error, |error| Exit::of(error))
+        }
         () if report.interrupted => Exit::Signal(run.stop.get().map_or(0, Stop::number)),
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,

@@ -28,5 +28,6 @@ mod serve;
 mod service;
 mod shards;
 mod stamp;
+mod stream;
 mod support;
 mod values;

@@ -47,6 +47,20 @@ impl Failure {
         Self { diagnostic, clusters: clusters.iter().take(ALL_NAMED).map(|at| name(at as usize)).collect(), count }
     }
 
+    /// Adds a failure of other clusters to `all`, to that of the same cause if there is one.
+    pub(super) fn merge(all: &mut Vec<Self>, mut other: Self) {
+        let same = cause(&other.diagnostic);
+        match all.iter_mut().find(|failure| cause(&failure.diagnostic) == same) {
+            None => all.push(other),
+            Some(known) => {
+                known.count += other.count;
+                let room = ALL_NAMED.saturating_sub(known.clusters.len());
+                other.clusters.truncate(room);
+                known.clusters.append(&mut other.clusters);
+            }
+        }
+    }
+
     /// Returns the error of the first cluster of each failure.
     pub fn diagnostics(failures: Vec<Failure>) -> Diagnostics {
         failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
@@ -133,6 +147,16 @@ impl Report {
             Change::Update => self.updated += 1,
             Change::Unchanged => self.unchanged += 1,
         }
+    }
+
+    /// Adds the report of other clusters. Failures of one cause become one.
+    pub(super) fn merge(&mut self, other: Report) {
+        self.add(&other);
+        self.clusters += other.clusters;
+        self.failed += other.failed;
+        self.interrupted |= other.interrupted;
+        self.warnings.extend(other.warnings);
+        other.failures.into_iter().for_each(|failure| Failure::merge(&mut self.failures, failure));
     }
 
     /// Adds the counts of another report.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::deletions::Deletions;
 use super::destination::{Destination, FileReader, Files};
+use super::fleet::MAX_REPORTED;
 use super::foreign::{self, Ours, RECORD};
 use super::job::{FilePreview, Job, Stamp};
 use super::key_set::{KeySet, SortedKeys};
@@ -20,7 +21,7 @@ use super::scratch::Scratch;
 use super::shards::{PlanShard, remove_parts};
 use super::sinks::{OnPreview, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
-use crate::diagnostics::{Result, counted};
+use crate::diagnostics::{Code, Diagnostic, Result, counted};
 
 /// Stamps the fleet into the directory `out`.
 ///
@@ -106,7 +107,7 @@ pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &
 }
 
 /// Writes the record of the files that the run may write. Removes what a killed run left behind.
-fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str, &Scratch)) -> Result<()> {
+pub(super) fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str, &Scratch)) -> Result<()> {
     let was_killed = to.open_own(own)?.is_some();
     if let Some(shard) = job.options.shard.as_ref().filter(|_| was_killed) {
         // Temporary files of other shards are in use: the finishing run sweeps.
@@ -130,9 +131,8 @@ fn finish_shard<D: Destination>(
         return Ok(());
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let part = shard.part();
-    let at = (to, part.as_str(), job.options.fsync);
-    manifest::write(&Manifest::default(), &|_| Ok(false), (rows, template_paths(job)), at).map(|_| ())
+    let at = manifest::At { to, name: &shard.part(), fsync: job.options.fsync, incomplete: false };
+    manifest::write(&Manifest::default(), &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| ())
 }
 
 /// Returns the paths of the templates of all outputs.
@@ -171,7 +171,9 @@ pub(super) fn finish<D: Destination>(
 ) -> Result<()> {
     let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     let written = Arc::new(made.sort()?);
-    if report.is_complete() && job.options.prune {
+    let is_cut = !report.errors.is_empty();
+    let is_complete = report.is_complete() && !is_cut && written.are_distinct();
+    if is_complete && job.options.prune {
         // Outputs that make no file are known only now.
         let made = unselected(job).map(|others| vec![written.clone(), Arc::new(others)]);
         let found = made.and_then(|made| Deletions::find(job, manifest, made)?.guarded());
@@ -180,7 +182,7 @@ pub(super) fn finish<D: Destination>(
     if let Some(stale) = &stale {
         report.notes.extend(stale.note());
     }
-    let stale = stale.filter(|_| report.is_complete());
+    let stale = stale.filter(|_| is_complete);
     if let Some(stale) = &stale {
         let (removed, changed) = stale.remove(manifest, to)?;
         report.deleted = removed;
@@ -188,13 +190,32 @@ pub(super) fn finish<D: Destination>(
             let files = counted(changed, "stale file");
             report.warnings.push(format!("kept {files} with content that dropforge did not write"));
         }
-    } else if job.options.prune && !report.is_complete() {
+    } else if job.options.prune && !is_complete {
         report.warnings.push("pruned nothing because the run is incomplete".into());
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
-    let at = (to, MANIFEST, job.options.fsync);
-    manifest::write(manifest, &kept, (rows, template_paths(job)), at).map(|_| ())
+    let at = manifest::At { to, name: MANIFEST, fsync: job.options.fsync, incomplete: is_cut };
+    manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
+    if !written.are_distinct() {
+        report.errors.extend(made_twice(to, &written)?);
+    }
+    Ok(())
+}
+
+/// Returns the error of outputs with one path, which only a stream of clusters can have: no plan has all of them.
+fn made_twice<D: Destination>(from: &D, written: &SortedKeys) -> Result<Option<Box<Diagnostic>>> {
+    let mut found = Vec::new();
+    Manifest::of(Some(from))?.each(&mut |entry| {
+        if found.len() < MAX_REPORTED && written.is_repeated(entry.path) {
+            let (cluster, template) = entry.maker.unwrap_or_default();
+            found.push(format!("`{}`: cluster `{cluster}`, template `{template}`", entry.path));
+        }
+        Ok(())
+    })?;
+    let message = "clusters of different batches made the same output";
+    let error = Diagnostic::new(Code::DuplicateOutput, message).with_help("use a `--layout` with `{cluster}`");
+    Ok(Some(found.into_iter().fold(error, |error, one| error.with_note(one))))
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
@@ -227,6 +248,8 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
 ) -> Result<Report> {
     let manifest = Manifest::of(from)?;
     let ours = Ours::read(from, &manifest, "")?;
+    let was_cut =
+        manifest.is_incomplete().then(|| "the last run ended early, so the manifest is incomplete".to_owned());
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
     let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);
@@ -239,6 +262,7 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
     }
+    report.notes.extend(was_cut);
     // The documents of clusters that failed are unknown.
     let is_known = !job.plan.is_of_documents() || report.is_complete();
     if is_known && (job.options.prune || job.options.deletions) {

@@ -4,6 +4,7 @@ mod collector;
 mod file;
 mod reader;
 mod records;
+mod stream;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::text::Source;
 
 pub use self::file::FleetFile;
 pub use self::reader::FleetReader;
+pub use self::stream::FleetStream;
 
 /// Maximum number of problems with names or paths to report at once.
 pub(super) const MAX_REPORTED: usize = 20;
@@ -73,11 +75,9 @@ impl Fleet {
     /// # Errors
     /// `plan.duplicate_cluster` if two have the same name.
     pub fn new(clusters: Vec<Cluster>) -> Result<Self> {
-        let (mut fleet, mut names) = (Self::default(), KeySet::default());
-        clusters.iter().try_for_each(|cluster| names.add(cluster.name()))?;
+        let mut fleet = Self::default();
         fleet.add(String::new(), clusters.len(), Clusters::Held(clusters.into()));
-        fleet.check_names(&names.sort()?)?;
-        Ok(fleet)
+        fleet.check_unique().map(|()| fleet)
     }
 
     /// Reads the clusters of one file. A document is one cluster (a map) or a list of them. A cluster's name is
@@ -157,6 +157,16 @@ impl Fleet {
     pub fn each(&self, each: &mut dyn FnMut(usize, &Cluster) -> Result<()>) -> Result<()> {
         let mut reader = self.reader();
         (0..self.len()).try_for_each(|at| each(at, reader.cluster(at)?))
+    }
+
+    /// Checks that names are unique, for a fleet that is held in memory.
+    ///
+    /// # Errors
+    /// `plan.duplicate_cluster`.
+    pub(super) fn check_unique(&self) -> Result<()> {
+        let mut names = KeySet::default();
+        self.each(&mut |_, cluster| names.add(cluster.name()))?;
+        self.check_names(&names.sort()?)
     }
 
     /// Checks that names are unique.

@@ -17,7 +17,7 @@ use crate::text::Source;
 
 /// The usual number of bytes of a part, and the maximum number of bytes of a record.
 const PART: usize = 1 << 18;
-const MAX_RECORD: usize = 16 << 20;
+pub(super) const MAX_RECORD: usize = 16 << 20;
 
 /// A file with a cluster a line or row, whose records are known to be valid.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Records {
             let taken = collector.part(&source, self.format, &mut self.state, is_last);
             if taken == 0 && !is_last {
                 if wanted > MAX_RECORD {
-                    return Err(self.too_long());
+                    return Err(too_long(&self.name));
                 }
                 wanted = (wanted * 4).min(MAX_RECORD + 1);
                 continue;
@@ -145,11 +145,6 @@ impl Records {
             }
         }
         Ok(())
-    }
-
-    fn too_long(&self) -> Box<Diagnostic> {
-        let message = format!("`{}` is too long: the limit is 16 MiB", self.name);
-        Diagnostic::new(Code::LimitSourceBytes, message).with_note("a line of a fleet is one cluster")
     }
 
     /// Returns the clusters of the part with the cluster `at`, and the number of clusters before it.
@@ -215,6 +210,12 @@ impl Records {
         Diagnostic::new(Code::ReadFailed, format!("`{}` changed during the run", self.name))
             .with_help("write a fleet to a new file, and rename it when it is complete")
     }
+}
+
+/// Returns the error of a record in the file called `name`.
+pub(super) fn too_long(name: &str) -> Box<Diagnostic> {
+    let message = format!("`{name}` is too long: the limit is 16 MiB");
+    Diagnostic::new(Code::LimitSourceBytes, message).with_note("a line of a fleet is one cluster")
 }
 
 /// Reads bytes from `at` on until `to` is full or the file ends. Returns their number.

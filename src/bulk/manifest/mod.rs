@@ -20,7 +20,7 @@ use super::shards::PARTS;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
 pub(crate) use self::rows::{Row, Rows};
-pub(super) use self::write::write;
+pub(super) use self::write::{At, write};
 
 /// The manifest's name in the output directory.
 pub const MANIFEST: &str = ".dropforge-manifest.json";
@@ -35,6 +35,8 @@ pub struct Manifest {
     /// The manifest, then the parts of shards that are not finished, by name.
     files: Vec<(String, File)>,
     paths: SortedKeys,
+    /// `true` if the last run ended early.
+    incomplete: bool,
 }
 
 /// A file that a run has written.
@@ -75,7 +77,9 @@ impl Manifest {
             manifest.files.extend(from.open_own(&name)?.map(|file| (name, file)));
         }
         let mut paths = KeySet::default();
-        manifest.each(&mut |entry| paths.add(entry.path))?;
+        for (name, file) in &manifest.files {
+            manifest.incomplete |= parsed(name, file, &mut |entry| paths.add(entry.path))?;
+        }
         Ok(Self { paths: paths.sort()?, ..manifest })
     }
 
@@ -94,10 +98,12 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest`; errors of `each`.
     pub(crate) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        self.files.iter().try_for_each(|(name, file)| {
-            let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
-            parse::parse(reader, each)?.ok_or_else(|| damaged(name))
-        })
+        self.files.iter().try_for_each(|(name, file)| parsed(name, file, each).map(|_| ()))
+    }
+
+    /// Returns `true` if the run that wrote it ended early.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.incomplete
     }
 
     /// Returns `true` if the file at `path` is in the list.
@@ -122,6 +128,12 @@ impl Manifest {
             .with_note("the fleet, the selector or the templates may be wrong")
             .with_help("use `--prune-force` to prune anyway"))
     }
+}
+
+/// Passes on the entries of a file. Returns `true` if it is that of a run that ended early.
+fn parsed(name: &str, file: &File, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<bool> {
+    let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
+    parse::parse(reader, each)?.ok_or_else(|| damaged(name))
 }
 
 fn damaged(name: &str) -> Box<Diagnostic> {
@@ -180,7 +192,8 @@ mod tests {
             templates.push((*template).to_owned());
         }
         let kept = |entry: Entry<'_>| Ok(kept(entry.path));
-        write(&old, &kept, (rows, templates), (dir, MANIFEST, true)).unwrap();
+        let at = At { to: dir, name: MANIFEST, fsync: true, incomplete: false };
+        write(&old, &kept, (rows, templates), &at).unwrap();
         Manifest::read(Some(dir)).unwrap()
     }
 
@@ -233,6 +246,17 @@ mod tests {
         let expected = [("a".to_owned(), None)];
         assert_eq!(shown(&Manifest::read(Some(&dir)).unwrap()), expected);
         assert_eq!(shown(&rewrite(&dir, &[], &|_| true)), expected);
+    }
+
+    #[test]
+    fn a_run_that_ended_early_leaves_a_mark() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        for incomplete in [true, false] {
+            let at = At { to: &dir, name: MANIFEST, fsync: false, incomplete };
+            write(&Manifest::default(), &|_| Ok(false), Default::default(), &at).unwrap();
+            assert_eq!(Manifest::read(Some(&dir)).unwrap().is_incomplete(), incomplete);
+        }
     }
 
     #[test]

@@ -12,13 +12,16 @@ use crate::diagnostics::{Diagnostic, Result};
 /// Receives the entries.
 type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> Result<()>;
 
-/// Calls `each` with every entry. Returns `None` if it is not a manifest.
+/// Calls `each` with every entry. Returns whether the run that wrote the manifest ended early, or `None` if it is not a
+/// manifest.
 ///
 /// # Errors
 /// Errors of `each`.
-pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<()>> {
+pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<bool>> {
     let (mut failed, mut deserializer) = (None, serde_json::Deserializer::from_reader(reader));
-    let parsed = Root { each, failed: &mut failed }.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    let parsed = Root { each, failed: &mut failed }
+        .deserialize(&mut deserializer)
+        .and_then(|is_incomplete| deserializer.end().map(|()| is_incomplete));
     match failed {
         Some(error) => Err(error),
         None => Ok(parsed.ok()),
@@ -44,24 +47,26 @@ struct Files<'r, 'e> {
 struct Item(String, usize, String, #[serde(default)] String);
 
 impl<'de> DeserializeSeed<'de> for Root<'_> {
-    type Value = ();
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<bool, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for Root<'_> {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a manifest")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<(), A::Error> {
-        let (mut templates, mut version, mut has_files) = (Vec::<String>::new(), 0, false);
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<bool, A::Error> {
+        let (mut templates, mut version) = (Vec::<String>::new(), 0);
+        let (mut has_files, mut incomplete) = (false, false);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
+                "incomplete" => incomplete = map.next_value()?,
                 "version" => version = map.next_value()?,
                 "templates" => templates = map.next_value()?,
                 "clusters" => {
@@ -75,7 +80,7 @@ impl<'de> Visitor<'de> for Root<'_> {
             }
         }
         match has_files && (1..=VERSION).contains(&version) {
-            true => Ok(()),
+            true => Ok(incomplete),
             false => Err(A::Error::custom("not a version of the format")),
         }
     }

@@ -14,7 +14,16 @@ use crate::stdlib::strings::push_hex;
 /// The number of bytes that are written at once.
 const BUFFER: usize = 1 << 16;
 
-/// Writes the manifest, or a part of it, to `name`: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
+/// Where a manifest, or a part of one, is written.
+pub(in crate::bulk) struct At<'a, D> {
+    pub(in crate::bulk) to: &'a D,
+    pub(in crate::bulk) name: &'a str,
+    pub(in crate::bulk) fsync: bool,
+    /// Mark it as that of a run that ended early.
+    pub(in crate::bulk) incomplete: bool,
+}
+
+/// Writes a manifest, or a part of one: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
 ///
 /// # Errors
 /// `file.write_failed`; errors of reading the old manifest and of temporary files.
@@ -22,7 +31,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     old: &Manifest,
     kept: &dyn Fn(Entry<'_>) -> Result<bool>,
     (mut rows, mut templates): (Rows, Vec<String>),
-    (to, name, fsync): (&D, &str, bool),
+    at: &At<'_, D>,
 ) -> Result<Change> {
     let mut unknown = BTreeMap::new();
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
@@ -47,9 +56,9 @@ pub(in crate::bulk) fn write<D: Destination>(
     let places: BTreeMap<&str, usize> = names.iter().copied().zip(0..).collect();
     let place = rows.templates().iter().filter_map(|index| Some((*index, *places.get(template(index))?))).collect();
     let mut rows = rows.sort()?;
-    to.write_own(name, fsync, &mut |to| {
+    at.to.write_own(at.name, at.fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
-        file.begin(&names);
+        file.begin(&names, at.incomplete);
         file.rows(&mut rows)?;
         file.end(&unknown)
     })
@@ -67,8 +76,10 @@ struct ManifestFile<'w> {
 }
 
 impl ManifestFile<'_> {
-    fn begin(&mut self, templates: &BTreeSet<&str>) {
-        self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",\"templates\":").as_bytes());
+    fn begin(&mut self, templates: &BTreeSet<&str>, incomplete: bool) {
+        self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",").as_bytes());
+        self.bytes.extend_from_slice(if incomplete { b"\"incomplete\":true," } else { b"" });
+        self.bytes.extend_from_slice(b"\"templates\":");
         push_json(&mut self.bytes, templates);
         self.bytes.extend_from_slice(b",\"clusters\":{\n");
     }

@@ -1,0 +1,64 @@
+//! `dropforge stamp --stream`: clusters are stamped as they come.
+
+use std::io;
+
+use dropforge::bulk::{Fleet, FleetStream, Options, Plan, Report, Specialise, Stamper, StreamFile, StreamJob, Watch};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+use super::{Prepared, Run, StampArgs, Target, one_file, options, prepare};
+use crate::exit::Failed;
+use crate::input::InputFiles;
+use crate::kube_schemas;
+use crate::outputs::completed;
+use crate::progress;
+use crate::signals::Stop;
+
+/// Stamps all clusters.
+pub(super) fn once(
+    args: &StampArgs,
+    &Run { global, console, stop }: &Run<'_>,
+    target: &Target<'_>,
+    files: &mut InputFiles,
+) -> std::result::Result<Report, Failed> {
+    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
+    if args.prune && !selector.is_empty() {
+        let error = Diagnostic::new(Code::Usage, "`--prune` does not go with `--stream` and `--selector`");
+        return Err(error.with_help("leave `-l` out: files of clusters that are not selected are not known").into());
+    }
+    let json = outputs.json;
+    let plan = Plan::new(&Fleet::default(), &layers, &selector, outputs.all, layout)?;
+    let mut fleet = args.fleet.stream(files)?;
+    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
+    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
+    let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
+    let tick = || bar.inc(1);
+    // Classes of clusters are those of a batch.
+    let options =
+        Options { plain_stream: json, templates: paths, specialise: Specialise::Never, ..options(args, global) };
+    let watch = Watch { stop: stop.flag(), done: &tick };
+    let job = StreamJob { layers: &layers, selector: &selector, plan: &plan, options: &options, watch };
+    let report = stamp(target, &stamper, &job, &mut fleet);
+    bar.finish_and_clear();
+    kube_schemas::warn(kinds.as_ref(), console);
+    Ok(completed(report?, &forge, &plan))
+}
+
+fn stamp(
+    target: &Target<'_>,
+    stamper: &Stamper<'_>,
+    job: &StreamJob<'_>,
+    fleet: &mut FleetStream<'_>,
+) -> Result<Report> {
+    match target {
+        Target::Directory(out) => job.stamp(stamper, fleet, out),
+        Target::Stdout => job.stream(stamper, fleet, &mut io::stdout()),
+        Target::File(path) => {
+            let mut file = StreamFile::create(path)?;
+            let report = job.stream(stamper, fleet, &mut file)?;
+            match report.is_complete() && report.errors.is_empty() {
+                true => Ok(one_file(report, file.finish()?)),
+                false => Ok(super::kept_old(path, report)),
+            }
+        }
+    }
+}
