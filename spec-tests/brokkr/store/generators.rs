@@ -132,9 +132,10 @@ pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
         let (store, key, together) =
             (if n % 2 == 0 { store.clone() } else { second.clone() }, key(n), together.clone());
         tokio::spawn(async move {
-            // Each opens a connection first, so that they compete for being the first.
-            store.ready().await.unwrap();
+            // Each opens a connection first, so that they compete for being the first. The others wait for one that fails.
+            let ready = store.ready().await;
             together.wait().await;
+            ready.unwrap();
             store.add_first_key(&key).await.unwrap().then_some(key)
         })
     };
