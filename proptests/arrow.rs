@@ -1,4 +1,4 @@
-//! Rows of Arrow tables are the values of the same rows in JSON.
+//! Rows of Arrow tables are the values of the same rows in JSON, and a fleet is stamped to the same bytes from both.
 
 use std::sync::Arc;
 
@@ -6,10 +6,15 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::{Int8Type, UInt32Type};
 use arrow_array::*;
 use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Fields};
+use dropforge::bulk::{Fleet, FleetFile, FleetOptions, Format, Layers, Specialise};
 use dropforge::value::{Arena, ArrowRows, Data, DataMap, InputBuilder, Shapes};
+use parquet::arrow::ArrowWriter;
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::stamp::{Stamped, forge, stamped};
 
 /// The type of a column.
 #[derive(Debug, Clone)]
@@ -178,6 +183,66 @@ fn present(kind: &Kind, value: &Data) -> Data {
 fn row<'d>(kinds: &[Kind], values: impl Iterator<Item = &'d Data>) -> DataMap {
     let entries = kinds.iter().zip(values).enumerate().filter(|(_, (_, value))| **value != Data::Null);
     entries.map(|(at, (kind, value))| (format!("f{at}"), present(kind, value))).collect()
+}
+
+/// Returns a batch as an Arrow file, as an Arrow stream, and as a Parquet file unless Parquet has no such type.
+fn files(batch: &RecordBatch) -> Vec<Vec<u8>> {
+    let (mut file, mut stream, mut parquet) = (Vec::new(), Vec::new(), Vec::new());
+    let mut writer = FileWriter::try_new(&mut file, &batch.schema()).unwrap();
+    writer.write(batch).and_then(|()| writer.finish()).unwrap();
+    let mut writer = StreamWriter::try_new(&mut stream, &batch.schema()).unwrap();
+    writer.write(batch).and_then(|()| writer.finish()).unwrap();
+    let written = ArrowWriter::try_new(&mut parquet, batch.schema(), None).and_then(|mut writer| {
+        writer.write(batch)?;
+        writer.close()
+    });
+    drop(writer);
+    let parquet = written.is_ok().then_some(parquet);
+    [file, stream].into_iter().chain(parquet).collect()
+}
+
+/// Stamps a fleet. Also returns the inputs of the clusters.
+fn outcome(bytes: &[u8], format: Option<Format>) -> (Stamped, Vec<String>) {
+    let file = FleetFile::spool("fleet", bytes, format).unwrap();
+    let fleet = Fleet::read_all([file], &FleetOptions::default()).unwrap();
+    let mut inputs = Vec::new();
+    let each = &mut |_, cluster: &dropforge::bulk::Cluster| {
+        inputs.push(serde_json::to_string(&Data::Map(cluster.inputs()?.into_owned())).unwrap());
+        Ok(())
+    };
+    fleet.each(each).unwrap();
+    let templates = [("a.tera".to_owned(), "{{ name }}: {{ __tera_context }}".to_owned())];
+    let forge = forge(&templates, &["a.tera"]).unwrap();
+    let (stamped, _) = stamped(&forge, &Layers::default(), &fleet, "{cluster}", Specialise::Never);
+    (stamped, inputs)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_fleet_is_the_same_as_a_table_and_as_lines(
+        (kinds, rows) in vec(kind(), 1..4).prop_flat_map(|kinds| {
+            let values: Vec<_> = kinds.iter().map(value).collect();
+            (Just(kinds), vec(values, 1..6))
+        }),
+    ) {
+        let column = |at: usize| array(&kinds[at], &rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>());
+        let names: ArrayRef = Arc::new(StringArray::from_iter_values((0..rows.len()).map(|at| format!("c{at}"))));
+        let columns = (0..kinds.len()).map(|at| (format!("f{at}"), column(at), true));
+        let columns = columns.chain([("name".to_owned(), names, true)]);
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        let line = |(at, values): (usize, &Vec<Data>)| {
+            let mut row = row(&kinds, values.iter());
+            row.insert("name".to_owned(), Data::Str(format!("c{at}")));
+            format!("{}\n", serde_json::to_string(&Data::Map(row)).unwrap())
+        };
+        let lines: String = rows.iter().enumerate().map(line).collect();
+        let expected = outcome(lines.as_bytes(), Some(Format::Ndjson));
+        for bytes in files(&batch) {
+            prop_assert_eq!(&outcome(&bytes, None), &expected, "{}", lines);
+        }
+    }
 }
 
 proptest! {

@@ -29,7 +29,7 @@ fn engine(templates: &[(String, String)]) -> EngineBuilder {
 }
 
 /// Compiles templates, of which those called `main` make outputs. `None` if they have errors.
-fn forge(templates: &[(String, String)], main: &[&str]) -> Option<Forge> {
+pub fn forge(templates: &[(String, String)], main: &[&str]) -> Option<Forge> {
     let file = |name: &&str| TemplateFile { name: (*name).to_owned(), explicit: true, executable: false };
     let files = main.iter().map(file).collect();
     let set = TemplateSet { root: FOLDER.path().to_owned(), files, skipped: Skipped::default() };
@@ -63,10 +63,16 @@ fn own(json: &Json, changes: &[u8], [open, whole]: [u8; 2]) -> Json {
 }
 
 /// How a fleet was stamped: the stream, the errors as printed, and `true` if one is a limit.
-type Stamped = (String, Vec<String>, bool);
+pub type Stamped = (String, Vec<String>, bool);
 
 /// Stamps a fleet. Returns also the number of clusters rendered with specialised templates.
-fn stamped(forge: &Forge, layers: &Layers, fleet: &Fleet, layout: &str, specialise: Specialise) -> (Stamped, usize) {
+pub fn stamped(
+    forge: &Forge,
+    layers: &Layers,
+    fleet: &Fleet,
+    layout: &str,
+    specialise: Specialise,
+) -> (Stamped, usize) {
     let names = forge.templates().map(|template| template.name().to_owned());
     let outputs = names.map(|name| Output::new(name, &language_extensions())).collect();
     let is_of_documents = layout.ends_with("{kind}");

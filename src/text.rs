@@ -99,6 +99,8 @@ pub struct Source {
     text: Text,
     /// The number of lines before the text, if it is a part of a longer one.
     lines_before: u32,
+    /// `true` if a line is the text of a row of a binary file.
+    is_of_rows: bool,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
     blocks: OnceLock<Vec<(usize, u32)>>,
@@ -135,9 +137,22 @@ impl Source {
         Arc::new(Self::at_line(None, name.into(), text.into(), lines_before))
     }
 
+    /// Creates a source like [`Source::part`] whose lines are the texts of rows of a binary file. A line is the number of
+    /// its row, and a column says nothing.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn rows(name: impl Into<Text>, rows_before: u32, text: impl Into<Text>) -> Arc<Self> {
+        Arc::new(Self { is_of_rows: true, ..Self::at_line(None, name.into(), text.into(), rows_before) })
+    }
+
+    /// Returns `true` for a source of rows.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn is_of_rows(&self) -> bool {
+        self.is_of_rows
+    }
+
     fn at_line(folder: Option<Arc<str>>, name: Text, text: Text, lines_before: u32) -> Self {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Self { name, folder, text, lines_before, line_starts, blocks }
+        Self { name, folder, text, lines_before, is_of_rows: false, line_starts, blocks }
     }
 
     /// Returns the name. It is the same wherever a template lies.

@@ -9,6 +9,7 @@ pub mod families;
 pub mod files;
 pub mod plot;
 pub mod processes;
+pub mod scale;
 pub mod specialised;
 pub mod subject;
 pub mod summary;

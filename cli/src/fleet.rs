@@ -15,8 +15,8 @@ use crate::input::{InputFiles, refuse_other_url};
 pub(crate) struct FleetArgs {
     /// Read clusters from a file, a directory, a glob, or `-`
     ///
-    /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL
-    /// and environment files. Several fleets are read in order.
+    /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL,
+    /// environment files, Parquet and Arrow. Several fleets are read in order.
     #[arg(long, required = true, value_name = "FLEET", verbatim_doc_comment)]
     pub(crate) fleet: Vec<String>,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(crate) struct FleetArgs {
 /// Options of reading fleets and merging their values.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
-    /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl or env, regardless of file names
+    /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl, env, parquet or arrow, regardless of file names
     #[arg(long, value_name = "FORMAT")]
     fleet_format: Option<Format>,
     /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`

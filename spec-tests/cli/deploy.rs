@@ -109,6 +109,57 @@ fn the_manifests_fit_the_service() {
     }
 }
 
+/// Renders the Jobs of a sharded fleet in a copy of their example.
+fn fleet_job(more: &[&str]) -> crate::support::Outcome {
+    let sandbox = Sandbox::of_example("fleet-job");
+    sandbox.run(&[&["render", "fleet-job.yaml.tera", "-f", "values.yaml"], more].concat())
+}
+
+#[test]
+fn the_jobs_of_a_fleet_are_what_dropforge_renders() {
+    let manifest = read("kubernetes/fleet-job.yaml");
+    assert_eq!(fleet_job(&[]).expect(0).stdout, manifest);
+    let jobs = documents(&manifest);
+    let [stamp, finish] = jobs.as_slice() else { panic!("{}", jobs.len()) };
+    let (shards, spec) = (&stamp["spec"]["completions"], &stamp["spec"]);
+    assert_eq!((spec["completionMode"].as_str(), shards.as_u64()), (Some("Indexed"), Some(16)));
+    assert!(spec["backoffLimitPerIndex"].is_u64() && spec["maxFailedIndexes"].is_u64());
+    let args = |job: &Json| {
+        let args = job["spec"]["template"]["spec"]["containers"][0]["args"].as_array().unwrap();
+        args.iter().map(|arg| arg.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (stamping, finishing) = (args(stamp), args(finish));
+    // Both read and write the same files.
+    assert_eq!(stamping[..8], finishing[..8]);
+    assert_eq!(stamping[8..], ["--shards", &shards.to_string()]);
+    assert_eq!(finishing[8..], ["--finish", &shards.to_string(), "--prune"]);
+    for job in &jobs {
+        let pod = &job["spec"]["template"]["spec"];
+        let container = &pod["containers"][0];
+        assert_eq!((&pod["restartPolicy"], &pod["automountServiceAccountToken"]), (&"Never".into(), &false.into()));
+        assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
+        assert_eq!(container["env"][0]["value"], container["volumeMounts"][2]["mountPath"]);
+        let rules = &job["spec"]["podFailurePolicy"]["rules"];
+        assert_eq!(rules[1]["onExitCodes"]["values"], serde_json::json!([2, 4]));
+        assert_eq!(rules[1]["onExitCodes"]["containerName"], container["name"]);
+    }
+}
+
+#[test]
+fn the_jobs_of_a_fleet_fit_the_published_schema() {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let schemas = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(target).join("kubernetes-schemas/schemas");
+    if !schemas.exists() {
+        assert!(std::env::var_os("CI").is_none(), "spec-tests/kubernetes/install was not run");
+        eprintln!("skipped: spec-tests/kubernetes/install was not run");
+        return;
+    }
+    let schemas = schemas.display().to_string();
+    fleet_job(&["--strict", "--kube-schemas", &schemas]).expect(0);
+    let wrong = ["--kube-schemas", &schemas, "--set-string", "shards=many"];
+    fleet_job(&wrong).expect(1).says(&["`spec.completions` does not fit the schema of `batch/v1` `Job`"]);
+}
+
 #[test]
 fn the_options_of_the_compose_file_and_the_image_exist() {
     let compose = &documents(&read("compose.yaml"))[0];

@@ -47,7 +47,7 @@ fn every_format_is_read_from_standard_input() {
     sandbox
         .run(&wrong)
         .expect(2)
-        .says(&["the formats are `yaml`, `json`, `ndjson`, `csv`, `tsv`, `toml`, `hcl`, `env`"]);
+        .says(&["the formats are `yaml`, `json`, `ndjson`, `csv`, `tsv`, `toml`, `hcl`, `env`, `parquet`, `arrow`"]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod recipes;
 mod schema;
 mod selectors;
 mod specialised;
+mod tables;
 mod unread;
 mod variables;
 mod watch;

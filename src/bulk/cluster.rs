@@ -54,7 +54,7 @@ impl Cluster {
         match &self.0 {
             Content::Parsed(parsed) => parsed.place.clone(),
             Content::Line { source, start, length, .. } => {
-                Some(Place::text(source, Format::Ndjson, *start..*start + *length as usize))
+                Some(Place::text(source, Format::of_lines(source), *start..*start + *length as usize))
             }
         }
     }

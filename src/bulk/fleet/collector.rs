@@ -58,6 +58,12 @@ impl Collector {
         if self.errors.is_empty() { Ok(()) } else { Err(input::all_of(self.errors)) }
     }
 
+    /// Returns the dotted paths of a cluster's name, in order of precedence.
+    #[cfg(feature = "arrow")]
+    pub(super) fn name_paths(&self) -> &[String] {
+        &self.name_paths
+    }
+
     /// Begins a file.
     pub(super) fn begin(&mut self) {
         self.seen = 0;
@@ -160,7 +166,7 @@ impl Collector {
                     self.clusters.push(cluster);
                 }
                 None => match input::json(source, line.clone()) {
-                    Ok(cluster) => self.add(line.clone(), cluster, Place::text(source, Format::Ndjson, line)),
+                    Ok(cluster) => self.add(line.clone(), cluster, Place::text(source, Format::of_lines(source), line)),
                     Err(error) => {
                         self.seen += 1;
                         self.report(error);

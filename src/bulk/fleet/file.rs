@@ -27,6 +27,8 @@ pub(super) enum Content {
     Text(Arc<Source>),
     /// A cluster a line or row.
     Records(File),
+    /// A Parquet or Arrow file.
+    Table(File),
 }
 
 impl From<(Arc<Source>, Format)> for FleetFile {
@@ -38,6 +40,7 @@ impl From<(Arc<Source>, Format)> for FleetFile {
 impl FleetFile {
     /// Opens the file at `path`, of this format or that of its name or content. Files with a cluster a line or row (NDJSON,
     /// CSV, TSV) are read later, part by part, and so have to stay as they are until the run is over. Pipes are copied first.
+    /// The rows of Parquet and Arrow files are copied to a temporary file when the fleet is read.
     ///
     /// ```
     /// # let temp = tempfile::tempdir()?;
@@ -75,9 +78,10 @@ impl FleetFile {
             Some(format) => format,
             None => guessed(&mut file).map_err(|error| unreadable(&name, error))?,
         };
-        let content = match format.is_of_records() {
-            true => Content::Records(file),
-            false => Content::Text(text(&name, file)?),
+        let content = match format {
+            format if format.is_of_records() => Content::Records(file),
+            format if format.is_table() => Content::Table(file),
+            _ => Content::Text(text(&name, file)?),
         };
         Ok(Self { name, format, content })
     }
@@ -87,7 +91,7 @@ fn guessed(file: &mut File) -> io::Result<Format> {
     let mut head = Vec::new();
     file.take(HEAD).read_to_end(&mut head)?;
     file.rewind()?;
-    Ok(Format::of("", &String::from_utf8_lossy(&head)))
+    Ok(Format::of_magic(&head).unwrap_or_else(|| Format::of("", &String::from_utf8_lossy(&head))))
 }
 
 fn text(name: &str, file: File) -> Result<Arc<Source>> {
@@ -110,7 +114,7 @@ pub(super) fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
 }
 
-fn cannot_spool(name: &str, error: io::Error) -> Box<Diagnostic> {
+pub(super) fn cannot_spool(name: &str, error: io::Error) -> Box<Diagnostic> {
     let directory = std::env::temp_dir();
     let message = format!("cannot copy `{name}` to a temporary file in `{}`: {error}", directory.display());
     Diagnostic::new(Code::WriteFailed, message)

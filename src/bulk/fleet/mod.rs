@@ -2,15 +2,21 @@
 
 mod collector;
 mod file;
+#[cfg(not(feature = "arrow"))]
+mod no_table;
 mod reader;
 mod records;
 mod stream;
+#[cfg(feature = "arrow")]
+mod table;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use self::collector::Collector;
 use self::file::Content;
+#[cfg(not(feature = "arrow"))]
+use self::no_table as table;
 use self::records::Records;
 use super::cluster::Cluster;
 use super::input::{CsvTypes, Format};
@@ -109,6 +115,17 @@ impl Fleet {
     fn read_file(&mut self, file: FleetFile, collector: &mut Collector, names: &mut KeySet) -> Result<()> {
         let FleetFile { name, format, content } = file;
         collector.begin();
+        let content = match content {
+            Content::Table(file) => match table::lines(&name, file, collector) {
+                Err(error) if error.code == Code::WriteFailed => return Err(error),
+                Err(error) => {
+                    collector.report(error);
+                    return Ok(());
+                }
+                Ok(lines) => Content::Records(lines),
+            },
+            content => content,
+        };
         let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
         let (count, clusters) = match content {
             Content::Text(source) => {
@@ -117,7 +134,7 @@ impl Fleet {
                 add(&clusters)?;
                 (clusters.len(), Clusters::Held(clusters.into()))
             }
-            Content::Records(file) => {
+            Content::Records(file) | Content::Table(file) => {
                 let mut records = Records::new(name.clone(), format, file, collector);
                 match records.scan(collector, &mut add) {
                     Err(error) if error.code == Code::WriteFailed => return Err(error),

@@ -24,6 +24,8 @@ pub(super) const MAX_RECORD: usize = 16 << 20;
 pub(super) struct Records {
     name: String,
     format: Format,
+    /// `true` if the lines are the rows of a Parquet or Arrow file.
+    is_of_rows: bool,
     file: File,
     collector: Collector,
     state: PartState,
@@ -56,11 +58,12 @@ const ROW: usize = size_of::<Row>();
 const PARSED: u32 = u32::MAX;
 
 impl Records {
-    /// Prepares to read a file.
+    /// Prepares to read a file. Of a Parquet or Arrow file it is the lines.
     pub(super) fn new(name: String, format: Format, file: File, collector: &Collector) -> Self {
         Self {
             name,
-            format,
+            format: if format.is_table() { Format::Ndjson } else { format },
+            is_of_rows: format.is_table(),
             file,
             collector: collector.again(),
             state: PartState::default(),
@@ -90,7 +93,7 @@ impl Records {
         let (mut wanted, mut lines_before) = (self.part, 0_u32);
         loop {
             let (text, is_last) = self.text(wanted)?;
-            let source = Source::part(self.name.clone(), lines_before, text);
+            let source = self.source(lines_before, text);
             let taken = collector.part(&source, self.format, &mut self.state, is_last);
             if taken == 0 && !is_last {
                 if wanted > MAX_RECORD {
@@ -130,6 +133,14 @@ impl Records {
                 bytes.truncate(at);
                 Ok((String::from_utf8(bytes).unwrap_or_default(), false))
             }
+        }
+    }
+
+    fn source(&self, lines_before: u32, text: String) -> Arc<Source> {
+        let name = self.name.clone();
+        match self.is_of_rows {
+            true => Source::rows(name, lines_before, text),
+            false => Source::part(name, lines_before, text),
         }
     }
 
@@ -174,7 +185,7 @@ impl Records {
             return Err(self.changed());
         }
         let text = String::from_utf8(bytes).map_err(|_| self.changed())?;
-        let source = Source::part(self.name.clone(), part.lines_before, text);
+        let source = self.source(part.lines_before, text);
         let count = next.map_or(self.clusters, |next| next.first) - part.first;
         match self.known_lines(&source, part.first, count)? {
             Some(clusters) => Ok(clusters),

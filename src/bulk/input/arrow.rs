@@ -3,19 +3,23 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
+use super::{arrow_lengths, parquet_schema};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::is_file;
 
-/// Rows of a batch that is read from Parquet.
+/// Maximum number of rows of a batch that is read from Parquet.
 const ROWS: usize = 1 << 13;
+/// The number of bytes of such a batch, if the rows have the size that the file declares.
+const BATCH: u64 = 64 << 20;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +52,7 @@ impl Kind {
 
 /// The record batches of a file. An error ends them.
 pub struct Batches {
-    path: PathBuf,
+    name: String,
     kind: Kind,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
     schema: SchemaRef,
@@ -82,35 +86,52 @@ pub struct Batches {
 /// # Errors
 /// `file.read_failed`; `input.syntax` for other files and for damaged ones.
 pub fn batches(path: &Path, columns: Option<&[&str]>) -> Result<Batches> {
-    let mut file = open(path)?;
+    let name = path.display().to_string();
+    batches_of(&name, open(path)?, columns)
+}
+
+/// Reads an open file like [`batches`]. Errors call it `name`.
+///
+/// # Errors
+/// Same as [`batches`].
+pub(in crate::bulk) fn batches_of(name: &str, mut file: File, columns: Option<&[&str]>) -> Result<Batches> {
     let mut head = Vec::new();
     let read = file.by_ref().take(8).read_to_end(&mut head).and_then(|_| file.seek(SeekFrom::Start(0)));
-    read.map_err(|error| unreadable(path, &error.to_string()))?;
+    read.map_err(|error| unreadable(name, &error.to_string()))?;
     let Some(kind) = Kind::of(&head) else {
-        let message = format!("`{}` is neither Parquet nor Arrow", path.display());
+        let message = format!("`{name}` is neither Parquet nor Arrow");
         return Err(
             Diagnostic::new(Code::InputSyntax, message).with_help("write the fleet as Parquet, or as an Arrow file")
         );
     };
     let opened = guarded(|| match kind {
-        Kind::Parquet => parquet(file, columns),
+        Kind::Parquet => {
+            parquet_schema::check(&file)?;
+            parquet(file, columns)
+        }
         Kind::File => {
+            arrow_lengths::check_file(&file)?;
             let whole = FileReader::try_new_buffered(file.try_clone()?, None)?;
             let schema = whole.schema();
             let wanted = columns.map(|columns| indexes(&schema, columns));
             Ok((Box::new(FileReader::try_new_buffered(rewound(file)?, wanted)?) as _, Vec::new()))
         }
-        Kind::Stream => Ok((Box::new(StreamReader::try_new(BufReader::new(file), None)?) as _, Vec::new())),
+        Kind::Stream => {
+            arrow_lengths::check_stream(&file)?;
+            Ok((Box::new(StreamReader::try_new(BufReader::new(rewound(file)?), None)?) as _, Vec::new()))
+        }
     });
     let (reader, row_groups): (Box<dyn RecordBatchReader + Send>, _) =
-        opened.map_err(|why| damaged(path, kind, &why))?;
-    Ok(Batches { path: path.to_owned(), kind, schema: reader.schema(), reader: Some(reader), row_groups })
+        opened.map_err(|why| damaged(name, kind, &why))?;
+    Ok(Batches { name: name.to_owned(), kind, schema: reader.schema(), reader: Some(reader), row_groups })
 }
 
 type Opened = (Box<dyn RecordBatchReader + Send>, Vec<usize>);
 
 fn parquet(file: File, columns: Option<&[&str]>) -> std::result::Result<Opened, ArrowError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+    let rows = rows_of_batch(builder.metadata());
+    let builder = builder.with_batch_size(rows);
     let groups = builder.metadata().row_groups().iter();
     let groups = groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect();
     let builder = match columns {
@@ -121,6 +142,13 @@ fn parquet(file: File, columns: Option<&[&str]>) -> std::result::Result<Opened, 
         None => builder,
     };
     Ok((Box::new(builder.build()?), groups))
+}
+
+/// Returns the number of rows of a batch that has about [`BATCH`] bytes, by the sizes that the file declares.
+fn rows_of_batch(metadata: &ParquetMetaData) -> usize {
+    let bytes = |group: &RowGroupMetaData| group.total_byte_size().max(0) / group.num_rows().max(1);
+    let row = metadata.row_groups().iter().map(bytes).max().and_then(|bytes| u64::try_from(bytes).ok());
+    usize::try_from(BATCH / row.unwrap_or(0).max(1)).unwrap_or(ROWS).clamp(1, ROWS)
 }
 
 fn rewound(mut file: File) -> std::io::Result<File> {
@@ -135,18 +163,19 @@ fn indexes(schema: &SchemaRef, columns: &[&str]) -> Vec<usize> {
 
 /// Opens a regular file. Opening a pipe could wait.
 fn open(path: &Path) -> Result<File> {
-    let refused = |error: std::io::Error| unreadable(path, &error.to_string());
+    let name = path.display().to_string();
+    let refused = |error: std::io::Error| unreadable(&name, &error.to_string());
     let kind = std::fs::metadata(path).map_err(refused)?.file_type();
-    is_file(kind).map_err(|other| unreadable(path, &other.to_string()))?;
+    is_file(kind).map_err(|other| unreadable(&name, &other.to_string()))?;
     File::open(path).map_err(refused)
 }
 
-fn unreadable(path: &Path, why: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {why}", path.display()))
+fn unreadable(name: &str, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {why}"))
 }
 
-fn damaged(path: &Path, kind: Kind, why: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::InputSyntax, format!("cannot read `{}` as {}: {why}", path.display(), kind.name()))
+fn damaged(name: &str, kind: Kind, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::InputSyntax, format!("cannot read `{name}` as {}: {why}", kind.name()))
 }
 
 /// Calls a reader, which may panic on damaged files.
@@ -174,7 +203,7 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
-        let read = guarded(|| reader.next().transpose()).map_err(|why| damaged(&self.path, self.kind, &why));
+        let read = guarded(|| reader.next().transpose()).map_err(|why| damaged(&self.name, self.kind, &why));
         if !matches!(read, Ok(Some(_))) {
             self.reader = None;
         }
@@ -184,7 +213,7 @@ impl Iterator for Batches {
 
 impl std::fmt::Debug for Batches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Batches").field("path", &self.path).field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("Batches").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 

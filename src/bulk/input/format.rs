@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::text::Source;
+
 /// The format of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,12 +25,26 @@ pub enum Format {
     Hcl,
     /// Lines `KEY=VALUE`. Every value is a string.
     Env,
+    /// A Parquet file. Only fleets are read from it, in builds with the feature `arrow`.
+    Parquet,
+    /// An Arrow file (also called Feather) or stream. Only fleets are read from it, in builds with the feature `arrow`.
+    Arrow,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] =
-        [Self::Yaml, Self::Json, Self::Ndjson, Self::Csv, Self::Tsv, Self::Toml, Self::Hcl, Self::Env];
+    pub const ALL: [Self; 10] = [
+        Self::Yaml,
+        Self::Json,
+        Self::Ndjson,
+        Self::Csv,
+        Self::Tsv,
+        Self::Toml,
+        Self::Hcl,
+        Self::Env,
+        Self::Parquet,
+        Self::Arrow,
+    ];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
@@ -41,6 +57,8 @@ impl Format {
             Self::Toml => "toml",
             Self::Hcl => "hcl",
             Self::Env => "env",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         }
     }
 
@@ -72,6 +90,7 @@ impl Format {
             "jsonl" => Some(Format::Ndjson),
             "yml" => Some(Format::Yaml),
             "tfvars" => Some(Format::Hcl),
+            "feather" | "ipc" => Some(Format::Arrow),
             extension => extension.parse().ok(),
         }
     }
@@ -79,6 +98,26 @@ impl Format {
     /// Returns `true` if each line or row of a file is a value, so that a part of it can be read.
     pub(in crate::bulk) const fn is_of_records(self) -> bool {
         matches!(self, Self::Ndjson | Self::Csv | Self::Tsv)
+    }
+
+    /// Returns the format whose positions errors name for lines of JSON.
+    pub(in crate::bulk) fn of_lines(source: &Source) -> Format {
+        if source.is_of_rows() { Format::Parquet } else { Format::Ndjson }
+    }
+
+    /// Returns `true` for files of rows in binary form.
+    pub(in crate::bulk) const fn is_table(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
+
+    /// Returns the format of a binary file that begins like this.
+    pub(in crate::bulk) fn of_magic(head: &[u8]) -> Option<Format> {
+        match head {
+            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+            // A stream begins with the mark of a message.
+            [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Some(Format::Arrow),
+            _ => None,
+        }
     }
 
     fn guess(text: &str) -> Format {

@@ -5,9 +5,13 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_lengths;
 mod env;
 mod format;
 mod json;
+#[cfg(feature = "arrow")]
+mod parquet_schema;
 mod places;
 mod rows;
 mod toml;
@@ -15,6 +19,8 @@ mod toml;
 use std::ops::Range;
 use std::sync::Arc;
 
+#[cfg(feature = "arrow")]
+pub(super) use arrow::batches_of;
 #[cfg(feature = "arrow")]
 pub use arrow::{Batches, batches};
 pub use format::Format;
@@ -44,6 +50,7 @@ pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
         Format::Toml => toml::toml(source).map(|map| vec![Data::Map(map)]),
         Format::Hcl => hcl(source).map(|map| vec![Data::Map(map)]),
         Format::Env => env::env(source).map(|map| vec![Data::Map(map)]),
+        Format::Parquet | Format::Arrow => Err(not_a_fleet(source)),
     }
 }
 
@@ -64,6 +71,12 @@ pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
             Err(invalid(source, format!("expected one document in a values file, found {}", thousands(more + 1))))
         }
     }
+}
+
+/// Returns the error of a table in place of another file.
+fn not_a_fleet(source: &Source) -> Box<Diagnostic> {
+    let message = format!("cannot read `{}`: only fleets are read from Parquet and Arrow files", source.name());
+    Diagnostic::new(Code::InputSyntax, message).with_help("write the file as YAML or JSON")
 }
 
 fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {

@@ -83,7 +83,9 @@ impl Place {
     pub(in crate::bulk) fn find_with(&self, read: &OnceCell<Option<Node>>, path: &[Step]) -> Option<Span> {
         match (self.format, &self.part) {
             (_, Part::Unknown) => None,
-            (Format::Csv | Format::Tsv, Part::Text(row)) => Some(Span::of(row.clone())),
+            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow, Part::Text(row)) => {
+                Some(Span::of(row.clone()))
+            }
             (Format::Toml, _) => toml::find(&self.source, path),
             (Format::Env, _) => env::find(&self.source, path),
             (Format::Hcl, _) => hcl(&self.source, path),

@@ -60,6 +60,25 @@ impl Column<'_> {
         at < self.array.len()
     }
 
+    /// Takes the number of values of a cell from `left`. Returns `false` if there are too few left.
+    #[cfg(feature = "arrow")]
+    pub fn take(&self, at: usize, left: &mut usize) -> bool {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        match &self.cells {
+            _ if !self.has(at) || self.is_null(at) => true,
+            Cells::List(range, items) => !items.has_all(&range(at)) || range(at).all(|at| items.take(at, left)),
+            Cells::Map { range, values, .. } => {
+                !values.has_all(&range(at)) || range(at).all(|at| values.take(at, left))
+            }
+            Cells::Struct(fields) => fields.iter().all(|(_, column)| column.take(at, left)),
+            Cells::At(index, values) => values.take(index(at), left),
+            _ => true,
+        }
+    }
+
     /// Returns `true` if there are cells at all of `range`.
     pub fn has_all(&self, range: &Range<usize>) -> bool {
         range.end <= self.array.len()

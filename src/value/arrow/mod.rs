@@ -72,6 +72,14 @@ impl<'a> ArrowRows<'a> {
         self.rows == 0
     }
 
+    /// Returns `true` if the row at `at` has at most so many values. Lists and maps may share values, so a row can have
+    /// more than fit in memory.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn has_at_most(&self, at: usize, most: usize) -> bool {
+        let mut left = most;
+        self.columns.iter().all(|(_, column)| column.take(at, &mut left))
+    }
+
     /// Returns the names of the columns, in order.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         self.columns.iter().map(|(name, _)| *name)
@@ -90,9 +98,13 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// `input.type` for a time that has no text. It names the column and the row.
     pub fn arrow_row<'a: 'v>(&self, rows: &ArrowRows<'a>, at: usize) -> Result<Value<'v>> {
+        self.arrow_cells(rows, at).map_err(|error| error.with_note(format!("row {}", thousands(at + 1))))
+    }
+
+    /// Converts a row like [`InputBuilder::arrow_row`]. Errors name the column only.
+    pub(crate) fn arrow_cells<'a: 'v>(&self, rows: &ArrowRows<'a>, at: usize) -> Result<Value<'v>> {
         let columns = if at < rows.rows { rows.columns.as_slice() } else { &[] };
         self.arrow_fields(columns, at, self.whole())
-            .map_err(|error| error.with_note(format!("row {}", thousands(at + 1))))
     }
 
     fn arrow_fields<'a: 'v>(
