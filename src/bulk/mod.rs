@@ -68,6 +68,8 @@ mod output_names;
 mod output_path;
 mod pieces;
 mod plan;
+#[cfg(feature = "remote")]
+mod remote;
 mod report;
 #[cfg(feature = "arrow-rows")]
 mod row_names;
@@ -113,6 +115,8 @@ pub use output_path::check_path;
 #[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
+#[cfg(feature = "remote")]
+pub use remote::{Locking, PackFormat, PackOptions, Place, check_packs, stamp_packs};
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;
