@@ -26,7 +26,7 @@ use dropforge_catalog::CatalogError;
 use dropforge_catalog::store::StoreError;
 use serde_json::json;
 
-use crate::artifacts;
+use crate::{artifacts, store_codes};
 
 /// A way to provoke a code.
 enum Provoked {
@@ -162,6 +162,16 @@ const PROVOKED: &[(Code, Provoked)] = &[
     ),
     (Code::CatalogUnreachable, By(|| codes(&CatalogError::from(StoreError::Failed("gone".into())).diagnostics(None)))),
     (Code::CatalogFinding, By(reviewed)),
+    (Code::StoreUnreachable, By(store_codes::unreachable)),
+    (Code::StoreDenied, By(store_codes::denied)),
+    (Code::StoreMissing, By(store_codes::missing)),
+    (Code::StoreChanged, By(store_codes::changed)),
+    (Code::StoreFailed, By(store_codes::failed)),
+    (Code::StoreLocked, By(store_codes::locked)),
+    (Code::LockLost, By(store_codes::lock_lost)),
+    (Code::NoConditions, By(store_codes::no_conditions)),
+    (Code::BadUrl, By(store_codes::bad_url)),
+    (Code::WrongDigest, By(store_codes::wrong_digest)),
 ];
 
 /// Reviews a template that reads an input missing from its schema.
@@ -463,5 +473,5 @@ fn every_code_is_provoked() {
 #[test]
 fn ids_of_codes_are_those_of_their_ranges() {
     let ranges: BTreeSet<&str> = Code::ALL.iter().map(|code| &code.id()[..3]).collect();
-    assert_eq!(ranges.into_iter().collect::<Vec<_>>().join(" "), "E01 E02 E03 E04 E05 E06 E07 E08 E09 E10");
+    assert_eq!(ranges.into_iter().collect::<Vec<_>>().join(" "), "E01 E02 E03 E04 E05 E06 E07 E08 E09 E10 E11");
 }

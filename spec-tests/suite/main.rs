@@ -22,8 +22,8 @@ mod house;
 mod library;
 mod limits;
 mod reads;
-
 mod specialised;
+mod store_codes;
 mod tower;
 mod yaml_readers;
 

@@ -6,11 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::destination::Destination;
 use super::job::Job;
 use super::key_set::SortedKeys;
 use super::manifest::{Entry, Manifest};
-use super::output_dir::OutputDir;
-use super::output_files::remove;
 use super::output_path::check_path;
 use crate::diagnostics::{Result, counted};
 
@@ -148,7 +147,7 @@ impl<'j> Deletions<'j> {
     ///
     /// # Errors
     /// `file.write_failed`; errors of reading the manifest.
-    pub(super) fn remove(&self, manifest: &Manifest, dir: &OutputDir) -> Result<(usize, usize)> {
+    pub(super) fn remove<D: Destination>(&self, manifest: &Manifest, from: &D) -> Result<(usize, usize)> {
         let (mut removed, mut changed) = (0, 0);
         if self.count == 0 {
             return Ok((0, 0));
@@ -159,7 +158,7 @@ impl<'j> Deletions<'j> {
             }
             // Someone may have edited the manifest, so paths are checked as for writing.
             let removal = match check_path(entry.path) {
-                Ok(()) => remove(dir, entry.path, |content| blake3::hash(content) == entry.hash)?,
+                Ok(()) => from.remove(entry)?,
                 Err(_) => Some(false),
             };
             removed += usize::from(removal == Some(true));

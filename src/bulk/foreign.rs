@@ -8,24 +8,25 @@ use std::io::{self, BufRead, BufReader};
 
 use roaring::RoaringBitmap;
 
+use super::destination::{Destination, FileReader};
 use super::job::{Job, Options, Stamp, Watch};
 use super::key_set::{KeySet, SortedKeys};
 use super::manifest::Manifest;
-use super::output_dir::OutputDir;
-use super::output_files::OutputReader;
 use super::output_path::check_path;
 use super::pieces::Piece;
 use super::plan::Placed;
 use super::scratch::Scratch;
 use super::sinks::Outputs;
-use super::workers::{Sink, SinkError, SinkResult, drive};
+use super::workers::{Late, Sink, SinkError, SinkResult, drive};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
 
+/// The record of a run, which exists until the run ends. If it exists at the start, an earlier run was killed.
+pub(super) const RECORD: &str = ".dropforge-run.tmp";
 /// Maximum number of files to name.
 const NAMED: usize = 5;
 
 /// The files of an output directory that are ours.
-pub(super) struct Ours<'m> {
+pub(crate) struct Ours<'m> {
     manifest: &'m Manifest,
     record: Record,
 }
@@ -35,8 +36,8 @@ impl<'m> Ours<'m> {
     ///
     /// # Errors
     /// Errors of reading it.
-    pub(super) fn read(dir: Option<&OutputDir>, manifest: &'m Manifest) -> Result<Self> {
-        let file = dir.map_or(Ok(None), OutputDir::record)?;
+    pub(super) fn read<D: Destination>(from: Option<&D>, manifest: &'m Manifest) -> Result<Self> {
+        let file = from.map_or(Ok(None), |from| from.open_own(RECORD))?;
         let record = file.map_or_else(|| Ok(Record::default()), |file| Record::parse(&mut BufReader::new(file)))?;
         Ok(Self { manifest, record })
     }
@@ -45,7 +46,7 @@ impl<'m> Ours<'m> {
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub(super) fn contains(&self, path: &str) -> Result<bool> {
+    pub(crate) fn contains(&self, path: &str) -> Result<bool> {
         Ok(self.manifest.contains(path)? || self.record.contains(path)?)
     }
 }
@@ -127,25 +128,30 @@ impl Candidates {
 ///
 /// # Errors
 /// `plan.foreign_file`; errors of reading directories.
-pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &mut Ours<'_>) -> Result<Scratch> {
+pub(super) fn check<S: Stamp, D: Destination>(
+    stamp: &S,
+    job: &Job<'_>,
+    to: &D,
+    ours: &mut Ours<'_>,
+) -> Result<Scratch> {
     let mut record = std::mem::take(&mut ours.record.lines);
     let candidates = match job.plan.is_of_documents() {
-        true => candidates_of_documents(job, dir, ours, &mut record)?,
-        false => candidates(job, dir, ours, &mut record)?,
+        true => candidates_of_documents(job, to, ours, &mut record)?,
+        false => candidates(job, to, ours, &mut record)?,
     };
     if job.options.force || candidates.clusters.is_empty() {
         return Ok(record);
     }
-    match foreign(stamp, job, dir, candidates)? {
+    match foreign(stamp, job, to, candidates)? {
         found if found.is_empty() => Ok(record),
         found => Err(error(&found)),
     }
 }
 
 /// Finds planned paths of files that exist and are not ours.
-fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Scratch) -> Result<Candidates> {
+fn candidates<D: Destination>(job: &Job<'_>, to: &D, ours: &Ours<'_>, record: &mut Scratch) -> Result<Candidates> {
     let (mut found, mut path) = (Candidates::default(), String::new());
-    let mut reader = OutputReader::new((!dir.is_fresh()).then_some(dir));
+    let mut reader = (!to.is_fresh()).then(|| to.reader());
     job.plan.selection(job.fleet).each(&mut |at, cluster| {
         let placed = job.plan.place(at, cluster, job.layers)?;
         for output in 0..job.plan.outputs().len() {
@@ -154,7 +160,7 @@ fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Scra
                 continue;
             }
             push_line(record, &[&path])?;
-            if reader.exists(&path) {
+            if reader.exists(&path)? {
                 found.add(at, path.clone());
             }
         }
@@ -164,9 +170,9 @@ fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut Scra
 }
 
 /// Finds files that are not ours in the directories of clusters, where the paths of documents are still unknown.
-fn candidates_of_documents(
+fn candidates_of_documents<D: Destination>(
     job: &Job<'_>,
-    dir: &OutputDir,
+    to: &D,
     ours: &Ours<'_>,
     record: &mut Scratch,
 ) -> Result<Candidates> {
@@ -176,10 +182,10 @@ fn candidates_of_documents(
         if !ours.record.directories.contains(&directory)? {
             push_line(record, &[&directory, "/"])?;
         }
-        if dir.is_fresh() {
+        if to.is_fresh() {
             return Ok(());
         }
-        dir.each_file(&directory, &mut |path, _| {
+        to.each_file(&directory, &mut |path| {
             // Names that no output can have are our own, such as the manifest's.
             if !ours.contains(path)? && check_path(path).is_ok() {
                 push_line(record, &["!", path])?;
@@ -192,13 +198,13 @@ fn candidates_of_documents(
 }
 
 /// Renders the clusters of these files. Returns the files whose content differs, in order of the plan.
-fn foreign<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, candidates: Candidates) -> Result<Vec<String>> {
+fn foreign<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D, candidates: Candidates) -> Result<Vec<String>> {
     let plan = job.plan.only(candidates.clusters);
     let options = Options { fail_fast: false, ..job.options.clone() };
     let job = Job { plan: &plan, options: &options, watch: Watch { done: &|| {}, ..job.watch }, ..*job };
     let sink = || CompareSink {
         outputs: Outputs::new(&job),
-        reader: OutputReader::new(Some(dir)),
+        reader: to.reader(),
         files: &candidates.files,
         differing: Vec::new(),
     };
@@ -224,20 +230,21 @@ pub(super) fn warning(files: usize) -> String {
 }
 
 /// Compares outputs with existing files.
-struct CompareSink<'j> {
+struct CompareSink<'j, R> {
     outputs: Outputs<'j>,
-    reader: OutputReader<'j>,
+    reader: R,
     files: &'j HashSet<String>,
     differing: Vec<(usize, String)>,
 }
 
-impl Sink for CompareSink<'_> {
+impl<R: FileReader> Sink for CompareSink<'_, R> {
     type Done = Vec<(usize, String)>;
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (reader, files, differing) = (&mut self.reader, self.files, &mut self.differing);
         self.outputs.each(cluster, text, pieces, |_, path, new| {
-            if files.contains(path) && reader.read(path).map_err(SinkError::Cluster)?.is_some_and(|old| old != new) {
+            let differs = |old: Option<(&[u8], _)>| old.is_some_and(|(old, _)| old != new);
+            if files.contains(path) && differs(reader.read(path).map_err(SinkError::Cluster)?) {
                 differing.push((cluster.at, path.to_owned()));
             }
             Ok(())
@@ -246,7 +253,7 @@ impl Sink for CompareSink<'_> {
 
     fn skip(&mut self, _: usize) {}
 
-    fn done(self) -> Self::Done {
+    fn done(self, _: Late<'_>) -> Self::Done {
         self.differing
     }
 }

@@ -20,7 +20,7 @@ const PAGE: usize = 256;
 ///
 /// Each set has a random seed, so nobody can craft keys with the same hash.
 #[derive(Debug)]
-pub(super) struct KeySet {
+pub(crate) struct KeySet {
     seed: u64,
     unsorted: Vec<u128>,
     /// Sorted hashes, one run behind the other.
@@ -41,7 +41,7 @@ impl KeySet {
     ///
     /// # Errors
     /// Errors of [`Scratch::push`].
-    pub(super) fn add(&mut self, key: &str) -> Result<()> {
+    pub(crate) fn add(&mut self, key: &str) -> Result<()> {
         self.unsorted.push(hash(self.seed, key));
         if self.unsorted.len() < SORTED { Ok(()) } else { self.end_run() }
     }
@@ -58,7 +58,7 @@ impl KeySet {
     ///
     /// # Errors
     /// Errors of the temporary file.
-    pub(super) fn sort(mut self) -> Result<SortedKeys> {
+    pub(crate) fn sort(mut self) -> Result<SortedKeys> {
         let mut keys = SortedKeys { seed: self.seed, ..SortedKeys::default() };
         if self.ends.is_empty() {
             self.unsorted.sort_unstable();
@@ -118,7 +118,7 @@ fn page(of: &Scratch, left: &mut std::ops::Range<u64>) -> Result<Vec<u128>> {
 
 /// The hashes of a set of keys.
 #[derive(Debug, Default)]
-pub(super) struct SortedKeys {
+pub(crate) struct SortedKeys {
     seed: u64,
     hashes: Scratch,
     /// The first hash of each page.
@@ -149,17 +149,17 @@ impl SortedKeys {
     }
 
     /// Returns `true` if there are no keys.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Returns `true` if all keys have different hashes, and so are different.
-    pub(super) fn are_distinct(&self) -> bool {
+    pub(crate) fn are_distinct(&self) -> bool {
         self.repeated.is_empty()
     }
 
     /// Returns `true` if another key may be the same as this one. Remembers the first 10,000 such keys.
-    pub(super) fn is_repeated(&self, key: &str) -> bool {
+    pub(crate) fn is_repeated(&self, key: &str) -> bool {
         self.repeated.binary_search(&hash(self.seed, key)).is_ok()
     }
 
@@ -167,7 +167,7 @@ impl SortedKeys {
     ///
     /// # Errors
     /// Errors of the temporary file.
-    pub(super) fn contains(&self, key: &str) -> Result<bool> {
+    pub(crate) fn contains(&self, key: &str) -> Result<bool> {
         let hash = hash(self.seed, key);
         let Some(nth) = self.pages.partition_point(|first| *first <= hash).checked_sub(1) else { return Ok(false) };
         let start = (nth * PAGE) as u64;

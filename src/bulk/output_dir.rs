@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,14 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::output_files::open_existing;
-use super::scratch::Scratch;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
 const TEMPORARY: &str = ".dropforge.tmp";
-/// A file that exists during a run. If it exists at the start, an earlier run was killed.
-const MARK: &str = ".dropforge-run.tmp";
 /// Maximum attempts to find a free name for a temporary file.
 const TRIES: usize = 100;
 
@@ -125,39 +120,11 @@ impl OutputDir {
         }
     }
 
-    /// Marks the start of a run with the `record` of the files that it may write, which is passed on part by part. Removes the temporary files of a killed
-    /// run. The directory must be locked.
-    ///
-    /// # Errors
-    /// `file.write_failed`.
-    pub(super) fn begin(&self, record: &Scratch, fsync: bool) -> Result<()> {
-        let was_killed = kind_of(&self.fd, MARK).is_some();
-        let fail = |error: std::io::Error| cannot("write", &self.path.join(MARK), error);
-        let created = self.temporary(&self.fd, "dropforge-run", Mode::from_raw_mode(0o666));
-        let (mut file, temporary) = created.map_err(|error| fail(error.into()))?;
-        record.each_part(&mut |part| file.write_all(part).map_err(fail))?;
-        fsync.then(|| file.sync_all()).transpose().map_err(fail)?;
-        // The record of the killed run counts until this one is whole.
-        rustix::fs::renameat(&self.fd, &temporary, &self.fd, MARK).map_err(|error| fail(error.into()))?;
-        if was_killed { self.sweep() } else { Ok(()) }
-    }
-
-    /// Opens the record of a run that did not end.
-    ///
-    /// # Errors
-    /// `file.read_failed`, `file.symbolic_link`.
-    pub(super) fn record(&self) -> Result<Option<File>> {
-        open_existing(self, MARK)
-    }
-
-    /// Marks the end of a run that left no temporary files.
-    pub fn end(&self) {
-        // If the mark stays, the next run sweeps in vain.
-        let _ = rustix::fs::unlinkat(&self.fd, MARK, AtFlags::empty());
-    }
-
     /// Removes the temporary files of killed runs in the whole tree, and nothing else.
-    fn sweep(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// `file.write_failed`, `file.read_failed`.
+    pub(super) fn sweep(&self) -> Result<()> {
         self.each_file("", &mut |path, handle| {
             let name = path.rsplit('/').next().unwrap_or(path);
             if !is_temporary(name) {
@@ -379,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn only_leftovers_of_killed_runs_are_removed() {
+    fn only_temporary_files_are_swept() {
         let temp = tempfile::tempdir().unwrap();
         let put = |name: &str| {
             let path = temp.path().join(name);
@@ -387,19 +354,11 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         };
         let dir = OutputDir::create(temp.path()).unwrap();
-        dir.begin(&Scratch::default(), false).unwrap();
         ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].into_iter().for_each(put);
         std::os::unix::fs::symlink("nowhere", temp.path().join(".l.1.2.dropforge.tmp")).unwrap();
-        let again = OutputDir::create(temp.path()).unwrap();
-        let recorded = |dir: &OutputDir| std::io::read_to_string(dir.record().unwrap().unwrap()).unwrap();
-        assert_eq!(recorded(&again), "");
-        let mut record = Scratch::default();
-        record.push(b"a/x\n").unwrap();
-        again.begin(&record, true).unwrap();
-        assert_eq!(recorded(&again), "a/x\n");
-        again.end();
+        dir.sweep().unwrap();
         let there = |name: &str| temp.path().join(name).is_symlink() || temp.path().join(name).exists();
-        assert!(!there("a/b/.x.yaml.7.1.dropforge.tmp") && !there(".y.7.2.dropforge.tmp") && !there(MARK));
+        assert!(!there("a/b/.x.yaml.7.1.dropforge.tmp") && !there(".y.7.2.dropforge.tmp"));
         assert!(there("a/.z.tmp") && there("a/x.yaml") && there(".l.1.2.dropforge.tmp"));
     }
 }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::destination::WriteParts;
 use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -56,9 +57,6 @@ struct Staged {
     /// The path below the output directory.
     path: String,
 }
-
-/// Writes a content part by part to a function.
-pub(super) type WriteParts<'w> = &'w mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
 impl<'d> OutputWriter<'d> {
     /// Creates a writer. With `fsync` it syncs files and directories to disk.
@@ -173,8 +171,13 @@ impl<'d> OutputWriter<'d> {
 
     /// Works like [`OutputWriter::commit`]. Also returns the number of files that were renamed, in the order of staging.
     pub(super) fn commit_counted(&mut self) -> (usize, Result<()>) {
-        self.staged.reverse();
         self.walker.dir.used();
+        self.rename_all()
+    }
+
+    /// Works like [`OutputWriter::commit_counted`], for files that are no outputs.
+    pub(super) fn rename_all(&mut self) -> (usize, Result<()>) {
+        self.staged.reverse();
         let all = self.staged.len();
         let mut synced: Vec<Rc<Handle>> = Vec::new();
         while let Some(staged) = self.staged.last() {
@@ -238,26 +241,25 @@ pub(super) fn appeared(full: &Path) -> Box<Diagnostic> {
 /// Reads files below an [`OutputDir`]. Each thread has its own reader.
 #[derive(Debug)]
 pub struct OutputReader<'d> {
-    walker: Option<Walker<'d>>,
+    walker: Walker<'d>,
     /// The last directory that [`OutputReader::exists`] did not find. The files of a cluster are in one directory.
     missing: Option<String>,
     old: Vec<u8>,
 }
 
 impl<'d> OutputReader<'d> {
-    /// Creates a reader. A missing directory has no files.
-    pub fn new(dir: Option<&'d OutputDir>) -> Self {
-        Self { walker: dir.map(|dir| Walker::new(dir, false)), missing: None, old: Vec::new() }
+    /// Creates a reader.
+    pub fn new(dir: &'d OutputDir) -> Self {
+        Self { walker: Walker::new(dir, false), missing: None, old: Vec::new() }
     }
 
     /// Returns `true` if there is a regular file at `path`.
     pub(super) fn exists(&mut self, path: &str) -> bool {
-        let Some(walker) = &mut self.walker else { return false };
         let directory = path.rsplit_once('/').map(|(directory, _)| directory);
         if directory.is_some() && directory == self.missing.as_deref() {
             return false;
         }
-        match walker.parent(path) {
+        match self.walker.parent(path) {
             Ok(Some((parent, name))) => kind_of(&*parent, name) == Some(FileType::RegularFile),
             // Writing reports the error.
             Err(_) => false,
@@ -281,9 +283,8 @@ impl<'d> OutputReader<'d> {
     /// # Errors
     /// Same as [`OutputReader::read`].
     pub(super) fn read_with_mode(&mut self, path: &str) -> Result<Option<(&[u8], bool)>> {
-        let Some(walker) = &mut self.walker else { return Ok(None) };
-        let full = walker.dir.full_path(path);
-        let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
+        let full = self.walker.dir.full_path(path);
+        let Some((parent, name)) = self.walker.parent(path)? else { return Ok(None) };
         let Some(existing) = existing_file(&*parent, name, &full)? else { return Ok(None) };
         let executable = existing.mode.contains(Mode::XUSR);
         Ok(read_file(&*parent, name, &full, &mut self.old)?.then_some((&self.old, executable)))
@@ -308,7 +309,21 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
     if !read_file(&*parent, name, &full, &mut content)? || !is_ours(&content) {
         return Ok(Some(false));
     }
-    rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &full, error.into()))?;
+    drop(parent);
+    unlink(dir, path).map(|()| Some(true))
+}
+
+/// Removes the file at `path`, if it exists, then its directories that are now empty.
+///
+/// # Errors
+/// `file.write_failed`.
+pub(super) fn unlink(dir: &OutputDir, path: &str) -> Result<()> {
+    let mut walker = Walker::new(dir, false);
+    let Some((parent, name)) = walker.parent(path)? else { return Ok(()) };
+    match rustix::fs::unlinkat(&*parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(cannot("remove", &dir.full_path(path), error.into())),
+    }
     let mut below = path;
     while let Some((directory, _)) = below.rsplit_once('/') {
         let Some((parent, name)) = walker.parent(directory)? else { break };
@@ -317,7 +332,7 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
         }
         below = directory;
     }
-    Ok(Some(true))
+    Ok(())
 }
 
 /// An existing regular file.
@@ -470,7 +485,7 @@ mod tests {
         symlink("../victim", temp.path().join("out/x")).unwrap();
         let dir = OutputDir::create(&temp.path().join("out")).unwrap();
         assert_eq!(OutputWriter::new(&dir, false).stage("x", b"new").unwrap_err().code, Code::SymbolicLink);
-        assert_eq!(OutputReader::new(Some(&dir)).read("x").unwrap_err().code, Code::SymbolicLink);
+        assert_eq!(OutputReader::new(&dir).read("x").unwrap_err().code, Code::SymbolicLink);
         assert_eq!(fs::read(temp.path().join("victim")).unwrap(), b"keep");
     }
 

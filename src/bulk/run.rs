@@ -8,15 +8,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::deletions::Deletions;
-use super::foreign::{self, Ours};
+use super::destination::{Destination, FileReader, Files};
+use super::foreign::{self, Ours, RECORD};
 use super::job::{FilePreview, Job, Stamp};
 use super::key_set::{KeySet, SortedKeys};
 use super::manifest::{self, Entry, Manifest};
 use super::output_dir::OutputDir;
-use super::output_files::{OutputReader, OutputWriter};
 use super::output_path::check_path;
 use super::report::Report;
-use super::sinks::{DiskSink, Files, OnPreview, PreviewSink, StreamSink};
+use super::scratch::Scratch;
+use super::sinks::{OnPreview, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
 use crate::diagnostics::{Result, counted};
 
@@ -65,24 +66,41 @@ use crate::diagnostics::{Result, counted};
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
-    let manifest = Manifest::read(Some(&dir))?;
+    stamp_to(stamp, job, &dir)
+}
+
+/// Works like [`stamp`], for any destination. It must be locked.
+///
+/// # Errors
+/// Same as [`stamp`]; errors of the destination.
+pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D) -> Result<Report> {
+    let manifest = Manifest::of(Some(to))?;
     let mut stale = None;
     if job.options.prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
         stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
-    let mut ours = Ours::read(Some(&dir), &manifest)?;
-    let record = foreign::check(stamp, job, &dir, &mut ours)?;
-    dir.begin(&record, job.options.fsync)?;
+    let mut ours = Ours::read(Some(to), &manifest)?;
+    let record = foreign::check(stamp, job, to, &mut ours)?;
+    begin(job, to, &record)?;
     let files = Mutex::default();
-    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir, &ours, &files))?;
+    let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
     done.iter().for_each(|counts| report.add(counts));
-    match finish(job, &dir, (&manifest, stale), files, &mut report) {
-        Ok(()) => dir.end(),
+    match finish(job, to, (&manifest, stale), files, &mut report) {
+        // If the record stays, the next run sweeps in vain.
+        Ok(()) => _ = to.remove_own(RECORD),
         // The record stays, because the manifest does not list the new files.
         Err(error) => report.errors.push(error),
     }
     Ok(report)
+}
+
+/// Writes the record of the files that the run may write. Removes what a killed run left behind.
+fn begin<D: Destination>(job: &Job<'_>, to: &D, record: &Scratch) -> Result<()> {
+    let was_killed = to.open_own(RECORD)?.is_some();
+    // The record of the killed run counts until this one is whole.
+    to.write_own(RECORD, job.options.fsync, &mut |write| record.each_part(write))?;
+    if was_killed { to.sweep() } else { Ok(()) }
 }
 
 /// Returns all paths that clusters may make, including those of clusters that were not selected.
@@ -106,9 +124,9 @@ fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
 }
 
 /// Prunes, and writes the manifest. `stale` are the files to prune as far as they are known before rendering.
-fn finish(
+fn finish<D: Destination>(
     job: &Job<'_>,
-    dir: &OutputDir,
+    to: &D,
     (manifest, mut stale): (&Manifest, Option<Deletions<'_>>),
     files: Mutex<Files>,
     report: &mut Report,
@@ -126,7 +144,7 @@ fn finish(
     }
     let stale = stale.filter(|_| report.is_complete());
     if let Some(stale) = &stale {
-        let (removed, changed) = stale.remove(manifest, dir)?;
+        let (removed, changed) = stale.remove(manifest, to)?;
         report.deleted = removed;
         if changed > 0 {
             let files = counted(changed, "stale file");
@@ -138,8 +156,7 @@ fn finish(
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
     let templates = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template).to_owned());
-    let mut writer = OutputWriter::new(dir, job.options.fsync);
-    manifest::write(manifest, &kept, (rows, templates.collect()), &mut writer).map(|_| ())
+    manifest::write(manifest, &kept, (rows, templates.collect()), to, job.options.fsync).map(|_| ())
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
@@ -157,11 +174,24 @@ pub fn preview<S: Stamp>(
     if let Some(dir) = &dir {
         dir.lock(false)?;
     }
-    let manifest = Manifest::read(dir.as_ref())?;
-    let ours = Ours::read(dir.as_ref(), &manifest)?;
+    preview_of(stamp, job, dir.as_ref(), on_preview)
+}
+
+/// Works like [`preview`], for any destination.
+///
+/// # Errors
+/// Same as [`preview`]; errors of the destination.
+pub(crate) fn preview_of<S: Stamp, D: Destination>(
+    stamp: &S,
+    job: &Job<'_>,
+    from: Option<&D>,
+    on_preview: OnPreview<'_>,
+) -> Result<Report> {
+    let manifest = Manifest::of(from)?;
+    let ours = Ours::read(from, &manifest)?;
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
-    let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns, &files);
+    let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
     let mut foreign_files = 0;
     for (counts, foreign) in done {
@@ -181,26 +211,26 @@ pub fn preview<S: Stamp>(
         };
         let found = Deletions::find(job, &manifest, made)?;
         report.notes.extend(found.note());
-        preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;
+        preview_deletions(&found, &manifest, from, &mut report, &turns)?;
     }
     Ok(report)
 }
 
 /// Passes on the files that exist and that nothing makes any more.
-fn preview_deletions(
+fn preview_deletions<D: Destination>(
     found: &Deletions<'_>,
     manifest: &Manifest,
-    dir: Option<&OutputDir>,
+    from: Option<&D>,
     report: &mut Report,
     turns: &Turns<OnPreview<'_>>,
 ) -> Result<()> {
-    let mut reader = OutputReader::new(dir);
+    let mut reader = from.map(|from| from.reader());
     manifest.each(&mut |entry| {
         // Someone may have edited the manifest.
         if !found.contains(entry)? || check_path(entry.path).is_err() {
             return Ok(());
         }
-        let Ok(Some(old)) = reader.read(entry.path) else { return Ok(()) };
+        let Ok(Some((old, _))) = reader.read(entry.path) else { return Ok(()) };
         report.deleted += 1;
         let (cluster, template) = entry.maker.unwrap_or_default();
         let old = &String::from_utf8_lossy(old);

@@ -12,7 +12,7 @@ const IN_MEMORY: usize = 1 << 20;
 /// A list of bytes that grows at its end. Most of a long one lies in a temporary file without a name, in the directory
 /// that `TMPDIR` names.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     file: Option<File>,
     /// The number of bytes in the file.
     written: u64,
@@ -25,7 +25,7 @@ impl Scratch {
     ///
     /// # Errors
     /// `file.write_failed` if the temporary file cannot be written.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.end.extend_from_slice(bytes);
         if self.end.len() < IN_MEMORY { Ok(()) } else { self.flush().map_err(|error| failed(Code::WriteFailed, error)) }
     }
@@ -42,7 +42,7 @@ impl Scratch {
     }
 
     /// Returns the number of bytes.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.written + self.end.len() as u64
     }
 
@@ -50,7 +50,7 @@ impl Scratch {
     ///
     /// # Errors
     /// Same as [`Scratch::read`]; errors of `write`.
-    pub(super) fn each_part(&self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn each_part(&self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut at, mut part) = (0, vec![0; 1 << 16]);
         while at < self.len() {
             let count = (self.len() - at).min(part.len() as u64);
@@ -66,7 +66,7 @@ impl Scratch {
     ///
     /// # Errors
     /// `file.read_failed` if the temporary file cannot be read, or if there are too few bytes.
-    pub(super) fn read(&self, at: u64, to: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, at: u64, to: &mut [u8]) -> Result<()> {
         self.read_parts(at, to).map_err(|error| failed(Code::ReadFailed, error))
     }
 

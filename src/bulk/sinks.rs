@@ -4,32 +4,29 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::destination::{FileReader, Files};
 use super::documents::{Heads, Rank, documents_of, first_content};
 use super::foreign::Ours;
 use super::job::{FilePreview, Job, Options, Order};
-use super::key_set::KeySet;
-use super::manifest::{Row, Rows};
-use super::output_dir::OutputDir;
-use super::output_files::{Change, OutputReader, OutputWriter, appeared};
+use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::{Placed, Plan};
 use super::report::Report;
-use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
-use crate::diagnostics::Result;
+use super::workers::{Late, Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
 
 /// The outputs of one cluster with their paths.
-pub(super) struct Outputs<'j> {
-    job: Job<'j>,
+pub(crate) struct Outputs<'j> {
+    pub(crate) job: Job<'j>,
     path: String,
 }
 
 impl<'j> Outputs<'j> {
-    pub(super) fn new(job: &Job<'j>) -> Self {
+    pub(crate) fn new(job: &Job<'j>) -> Self {
         Self { job: *job, path: String::new() }
     }
 
     /// Calls `each` with every piece that makes a file, its path and its content, until one fails.
-    pub(super) fn each<'t, E>(
+    pub(crate) fn each<'t, E>(
         &mut self,
         cluster: &Placed<'_>,
         text: &'t str,
@@ -65,107 +62,13 @@ impl<'j> Outputs<'j> {
     }
 }
 
-/// A file of a cluster that was written, or that already had its content.
-struct Written {
-    change: Change,
-    output: usize,
-    path: String,
-    hash: blake3::Hash,
-}
-
-/// The files of a run.
-#[derive(Default)]
-pub(super) struct Files {
-    /// The files that were written, or that already had their content. Templates are the indexes of outputs.
-    pub(super) rows: Rows,
-    /// The paths that the clusters make.
-    pub(super) made: KeySet,
-}
-
-/// Writes files.
-pub(super) struct DiskSink<'j> {
-    outputs: Outputs<'j>,
-    dir: &'j OutputDir,
-    ours: &'j Ours<'j>,
-    files: &'j Mutex<Files>,
-    writer: OutputWriter<'j>,
-    report: Report,
-    /// The files of the current cluster.
-    written: Vec<Written>,
-}
-
-impl<'j> DiskSink<'j> {
-    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>, files: &'j Mutex<Files>) -> Self {
-        let writer = OutputWriter::new(dir, job.options.fsync).forced(job.options.force);
-        let (outputs, written) = (Outputs::new(job), Vec::new());
-        Self { outputs, dir, ours, files, writer, report: Report::default(), written }
-    }
-
-    /// Writes the outputs of a cluster. Returns the number of files that were renamed.
-    fn write(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> (usize, Result<Report>) {
-        let (writer, written, mut report) = (&mut self.writer, &mut self.written, Report::default());
-        let (job, dir, ours) = (self.outputs.job, self.dir, self.ours);
-        let staged = self.outputs.each(cluster, text, pieces, |piece, path, content| {
-            let output = piece.output;
-            let change = writer.stage_as(path, content, job.plan.is_executable(output));
-            let change = change.map_err(|error| for_template(&job, output, error))?;
-            // There was no such file when the plan was checked.
-            if change == Change::Update && !job.options.force && !ours.contains(path)? {
-                return Err(for_template(&job, output, appeared(&dir.full_path(path))));
-            }
-            report.count(change, content.len());
-            written.push(Written { change, output, path: path.to_owned(), hash: blake3::hash(content) });
-            Ok(())
-        });
-        let (renamed, result) = match staged {
-            Ok(()) => self.writer.commit_counted(),
-            Err(error) => (0, Err(error)),
-        };
-        (renamed, result.map(|()| report))
-    }
-
-    /// Notes the files of a cluster.
-    fn note(&mut self, cluster: &Placed<'_>) -> Result<()> {
-        let mut files = lock(self.files);
-        self.written.drain(..).try_for_each(|Written { output, path, hash, .. }| {
-            files.made.add(&path)?;
-            let (cluster, template) = (cluster.name().to_owned(), u32::try_from(output).unwrap_or(u32::MAX));
-            files.rows.add(Row { cluster, path, template, hash: *hash.as_bytes() })
-        })
-    }
-}
-
-impl Sink for DiskSink<'_> {
-    type Done = Report;
-
-    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        self.written.clear();
-        let (renamed, result) = self.write(cluster, text, pieces);
-        if result.is_err() {
-            self.writer.discard();
-            // Only the first files were written.
-            self.written.retain(|file| file.change != Change::Unchanged);
-            self.written.truncate(renamed);
-        }
-        self.note(cluster).map_err(SinkError::Run)?;
-        self.report.add(&result.map_err(SinkError::Cluster)?);
-        Ok(())
-    }
-
-    fn skip(&mut self, _: usize) {}
-
-    fn done(self) -> Self::Done {
-        self.report
-    }
-}
-
 /// The receiver of previews.
-pub(super) type OnPreview<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
+pub(crate) type OnPreview<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
 
 /// Compares outputs with the files on disk and passes on the changes in fleet order.
-pub(super) struct PreviewSink<'j, 'e> {
+pub(super) struct PreviewSink<'j, 'e, R> {
     outputs: Outputs<'j>,
-    reader: OutputReader<'j>,
+    reader: R,
     turns: &'j Turns<OnPreview<'e>>,
     ours: &'j Ours<'j>,
     report: Report,
@@ -174,33 +77,36 @@ pub(super) struct PreviewSink<'j, 'e> {
     foreign: usize,
 }
 
-impl<'j, 'e> PreviewSink<'j, 'e> {
+impl<'j, 'e, R> PreviewSink<'j, 'e, R> {
     pub(super) fn new(
         job: &Job<'j>,
-        dir: Option<&'j OutputDir>,
+        reader: R,
         ours: &'j Ours<'j>,
         turns: &'j Turns<OnPreview<'e>>,
         files: &'j Mutex<Files>,
     ) -> Self {
-        let (outputs, reader) = (Outputs::new(job), OutputReader::new(dir));
-        Self { outputs, reader, turns, ours, report: Report::default(), files, foreign: 0 }
+        Self { outputs: Outputs::new(job), reader, turns, ours, report: Report::default(), files, foreign: 0 }
     }
 }
 
-impl Sink for PreviewSink<'_, '_> {
+impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
     type Done = (Report, usize);
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (mut changes, ours, files, foreign) = (Vec::new(), self.ours, self.files, &mut self.foreign);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(cluster, text, pieces, |piece, path, new| {
-            let old = reader.read_with_mode(path);
-            let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
             lock(files).made.add(path).map_err(SinkError::Run)?;
+            if reader.is_current(path, new).map_err(SinkError::Run)? {
+                report.count(Change::Unchanged, new.len());
+                return Ok(());
+            }
+            let old = reader.read(path);
+            let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
             let change = match old {
                 None => Change::Create,
                 Some((old, executable)) if old == new => {
-                    let has_mode = executable || !job.plan.is_executable(piece.output);
+                    let has_mode = executable != Some(false) || !job.plan.is_executable(piece.output);
                     if has_mode { Change::Unchanged } else { Change::Update }
                 }
                 Some(_) => {
@@ -231,7 +137,7 @@ impl Sink for PreviewSink<'_, '_> {
         self.turns.take(at..at + 1, |_| ());
     }
 
-    fn done(self) -> Self::Done {
+    fn done(self, _: Late<'_>) -> Self::Done {
         (self.report, self.foreign)
     }
 }
@@ -307,7 +213,7 @@ impl Sink for StreamSink<'_, '_> {
         Ok(())
     }
 
-    fn done(self) -> Report {
+    fn done(self, _: Late<'_>) -> Report {
         self.report
     }
 }

@@ -19,7 +19,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::engine::OutputSyntax;
 
 /// Returns the error of writing to a stream.
-pub(super) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
+pub(crate) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the output pipe was closed"),
         _ => Diagnostic::new(Code::WriteFailed, format!("cannot write: {error}")),
@@ -27,18 +27,21 @@ pub(super) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
     .caused_by(error)
 }
 
+/// Receives the errors of clusters, with their indexes in the fleet.
+pub(crate) type Late<'l> = &'l mut dyn FnMut(usize, Box<Diagnostic>);
+
 /// An error of a sink.
-pub(super) enum SinkError {
+pub(crate) enum SinkError {
     /// Fails the cluster.
     Cluster(Box<Diagnostic>),
     /// Fails the run.
     Run(Box<Diagnostic>),
 }
 
-pub(super) type SinkResult = std::result::Result<(), SinkError>;
+pub(crate) type SinkResult = std::result::Result<(), SinkError>;
 
 /// A destination of a worker's outputs.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// The result of the worker.
     type Done: Send;
 
@@ -56,8 +59,9 @@ pub(super) trait Sink {
         Ok(())
     }
 
-    /// Returns the result of the worker.
-    fn done(self) -> Self::Done;
+    /// Returns the result of the worker. Passes on the errors of clusters that were known only after
+    /// [`Sink::take`].
+    fn done(self, late: Late<'_>) -> Self::Done;
 }
 
 /// State that the workers of a run share.
@@ -72,7 +76,7 @@ struct Shared {
 }
 
 /// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
-pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -124,7 +128,7 @@ fn work<S: Stamp, K: Sink>(
         again = false;
         stamp.work(&mut |renderer| again = worker.clusters(renderer));
     }
-    worker.sink.done()
+    worker.sink.done(&mut |at, error| lock(&shared.failures).add(at, error))
 }
 
 /// What a worker renders into.
@@ -365,7 +369,7 @@ fn not_text(path: &str, bytes: &[u8]) -> Vec<Box<Diagnostic>> {
 }
 
 /// Adds the template to an error that has none.
-pub(super) fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+pub(crate) fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     if error.template.is_none() {
         error.template = job.plan.outputs().get(output).map(|output| output.template.clone());
     }
@@ -373,13 +377,13 @@ pub(super) fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnost
 }
 
 /// Gives workers access to one output in fleet order: each waits until all earlier clusters are written.
-pub(super) struct Turns<W> {
+pub(crate) struct Turns<W> {
     state: Mutex<Turn<W>>,
     changed: Condvar,
 }
 
 /// The state behind [`Turns`].
-pub(super) struct Turn<W> {
+pub(crate) struct Turn<W> {
     /// The output.
     pub(super) out: W,
     next: usize,

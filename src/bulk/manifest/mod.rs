@@ -13,12 +13,12 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
+use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
-use super::output_files::open_existing;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
-pub(super) use self::rows::{Row, Rows};
+pub(crate) use self::rows::{Row, Rows};
 pub(super) use self::write::write;
 
 /// The manifest's name in the output directory.
@@ -37,12 +37,14 @@ pub struct Manifest {
 
 /// A file that a run has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry<'m> {
-    pub(super) path: &'m str,
-    pub(super) hash: blake3::Hash,
+pub(crate) struct Entry<'m> {
+    pub(crate) path: &'m str,
+    pub(crate) hash: blake3::Hash,
     /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
     /// named by their paths, as in [`TemplatePaths`](super::TemplatePaths).
-    pub(super) maker: Option<(&'m str, &'m str)>,
+    pub(crate) maker: Option<(&'m str, &'m str)>,
+    /// The ETag of an object, or empty.
+    pub(crate) tag: &'m str,
 }
 
 impl Manifest {
@@ -51,7 +53,15 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest` if it is not a manifest; errors of reading it.
     pub fn read(dir: Option<&OutputDir>) -> Result<Self> {
-        let file = dir.map_or(Ok(None), |dir| open_existing(dir, MANIFEST))?;
+        Self::of(dir)
+    }
+
+    /// Works like [`Manifest::read`], for any destination.
+    ///
+    /// # Errors
+    /// Same as [`Manifest::read`].
+    pub(crate) fn of<D: Destination>(from: Option<&D>) -> Result<Self> {
+        let file = from.map_or(Ok(None), |from| from.open_own(MANIFEST))?;
         if file.is_none() {
             return Ok(Self::default());
         }
@@ -64,7 +74,7 @@ impl Manifest {
     ///
     /// # Errors
     /// `file.bad_manifest`; errors of `each`.
-    pub(super) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+    pub(crate) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
         parse::parse(reader, each)?.ok_or_else(|| {
@@ -115,7 +125,6 @@ impl Read for FromStart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bulk::output_files::OutputWriter;
     use std::fs;
 
     /// Path, cluster and template of an entry. Its hash is that of its path.
@@ -125,6 +134,7 @@ mod tests {
         let mut all = Vec::new();
         let each = &mut |entry: Entry<'_>| {
             assert_eq!(entry.hash, blake3::hash(entry.path.as_bytes()));
+            assert_eq!(entry.tag.is_empty(), entry.path.contains('/') || entry.maker.is_none());
             let maker = entry.maker.map(|(cluster, template)| (cluster.to_owned(), template.to_owned()));
             all.push((entry.path.to_owned(), maker));
             Ok(())
@@ -143,12 +153,13 @@ mod tests {
                 path: (*path).to_owned(),
                 template: templates.len() as u32,
                 hash: *blake3::hash(path.as_bytes()).as_bytes(),
+                tag: if path.contains('/') { String::new() } else { "\"tag\"".to_owned() },
             };
             rows.add(row).unwrap();
             templates.push((*template).to_owned());
         }
         let kept = |entry: Entry<'_>| Ok(kept(entry.path));
-        write(&old, &kept, (rows, templates), &mut OutputWriter::new(dir, true)).unwrap();
+        write(&old, &kept, (rows, templates), dir, true).unwrap();
         Manifest::read(Some(dir)).unwrap()
     }
 

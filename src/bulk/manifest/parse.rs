@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Read;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::{Entry, VERSION};
@@ -37,6 +38,10 @@ struct Files<'r, 'e> {
     /// The templates, for a map of clusters.
     templates: Option<&'r [String]>,
 }
+
+/// A file of a cluster: path, template, hash, and the ETag of an object.
+#[derive(Deserialize)]
+struct Item(String, usize, String, #[serde(default)] String);
 
 impl<'de> DeserializeSeed<'de> for Root<'_> {
     type Value = ();
@@ -92,21 +97,21 @@ impl<'de> Visitor<'de> for Files<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>| {
+        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>, tag: &str| {
             let hash = blake3::Hash::from_hex(hash).map_err(A::Error::custom)?;
-            (self.root.each)(Entry { path, hash, maker }).map_err(|error| {
+            (self.root.each)(Entry { path, hash, maker, tag }).map_err(|error| {
                 *self.root.failed = Some(error);
                 A::Error::custom("stopped")
             })
         };
         while let Some(key) = map.next_key::<String>()? {
             let Some(templates) = self.templates else {
-                pass(&key, &map.next_value::<String>()?, None)?;
+                pass(&key, &map.next_value::<String>()?, None, "")?;
                 continue;
             };
-            for (path, template, hash) in map.next_value::<Vec<(String, usize, String)>>()? {
+            for Item(path, template, hash, tag) in map.next_value::<Vec<Item>>()? {
                 let template = templates.get(template).ok_or_else(|| A::Error::custom("no such template"))?;
-                pass(&path, &hash, Some((key.as_str(), template.as_str())))?;
+                pass(&path, &hash, Some((key.as_str(), template.as_str())), &tag)?;
             }
         }
         Ok(())

@@ -14,43 +14,49 @@ const READ: usize = 1 << 14;
 
 /// A file that a run has written. Rows are ordered by cluster and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::bulk) struct Row {
-    pub(in crate::bulk) cluster: String,
-    pub(in crate::bulk) path: String,
+pub(crate) struct Row {
+    pub(crate) cluster: String,
+    pub(crate) path: String,
     /// The index of the template in a list of the caller's.
-    pub(in crate::bulk) template: u32,
-    pub(in crate::bulk) hash: [u8; 32],
+    pub(crate) template: u32,
+    pub(crate) hash: [u8; 32],
+    /// The ETag of an object, or empty.
+    pub(crate) tag: String,
 }
 
 impl Row {
     fn size(&self) -> usize {
-        size_of::<Self>() + self.cluster.len() + self.path.len()
+        size_of::<Self>() + self.cluster.len() + self.path.len() + self.tag.len()
     }
 
     fn write(&self, to: &mut Vec<u8>) {
         let length = |text: &str| (text.len() as u32).to_le_bytes();
         to.extend_from_slice(&length(&self.cluster));
         to.extend_from_slice(&length(&self.path));
+        to.extend_from_slice(&length(&self.tag));
         to.extend_from_slice(&self.template.to_le_bytes());
         to.extend_from_slice(&self.hash);
         to.extend_from_slice(self.cluster.as_bytes());
         to.extend_from_slice(self.path.as_bytes());
+        to.extend_from_slice(self.tag.as_bytes());
     }
 
     /// Reads a row and the number of its bytes. Returns `None` if some of them are missing.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let text = |range: Range<usize>| Some(str::from_utf8(bytes.get(range)?).ok()?.to_owned());
-        let (start, template, hash) = (44, number(8)?, bytes.get(12..44)?.try_into().ok()?);
-        let middle = start + number(0)? as usize;
-        let end = middle + number(4)? as usize;
-        Some((Self { cluster: text(start..middle)?, path: text(middle..end)?, template, hash }, end))
+        let (template, hash, start) = (number(12)?, bytes.get(16..48)?.try_into().ok()?, 48);
+        let path = start + number(0)? as usize;
+        let tag = path + number(4)? as usize;
+        let end = tag + number(8)? as usize;
+        let (cluster, path, tag) = (text(start..path)?, text(path..tag)?, text(tag..end)?);
+        Some((Self { cluster, path, template, hash, tag }, end))
     }
 }
 
 /// Rows in any order.
 #[derive(Debug, Default)]
-pub(in crate::bulk) struct Rows {
+pub(crate) struct Rows {
     unsorted: Vec<Row>,
     bytes: usize,
     /// Sorted rows, one run behind the other.
@@ -69,7 +75,7 @@ impl Rows {
     ///
     /// # Errors
     /// Errors of the temporary file.
-    pub(in crate::bulk) fn add(&mut self, row: Row) -> Result<()> {
+    pub(crate) fn add(&mut self, row: Row) -> Result<()> {
         self.templates.insert(row.template);
         self.bytes += row.size();
         self.unsorted.push(row);
@@ -177,6 +183,7 @@ mod tests {
             path: format!("{}{nth:09}", "p".repeat(long)),
             template: nth as u32,
             hash,
+            tag: "t".repeat(nth % 3),
         }
     }
 

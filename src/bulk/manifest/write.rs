@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::rows::{Row, Rows, SortedRows};
 use super::{Entry, MANIFEST, Manifest, VERSION};
-use crate::bulk::output_files::{Change, OutputWriter};
+use crate::bulk::destination::Destination;
+use crate::bulk::output_files::Change;
 use crate::diagnostics::Result;
 use crate::stdlib::strings::push_hex;
 
@@ -17,11 +18,12 @@ const BUFFER: usize = 1 << 16;
 ///
 /// # Errors
 /// `file.write_failed`; errors of reading the old manifest and of temporary files.
-pub(in crate::bulk) fn write(
+pub(in crate::bulk) fn write<D: Destination>(
     old: &Manifest,
     kept: &dyn Fn(Entry<'_>) -> Result<bool>,
     (mut rows, mut templates): (Rows, Vec<String>),
-    writer: &mut OutputWriter<'_>,
+    to: &D,
+    fsync: bool,
 ) -> Result<Change> {
     let mut unknown = BTreeMap::new();
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
@@ -38,8 +40,8 @@ pub(in crate::bulk) fn write(
             templates.push(template.to_owned());
             templates.len() as u32 - 1
         });
-        let (cluster, path, hash) = (cluster.to_owned(), entry.path.to_owned(), *entry.hash.as_bytes());
-        rows.add(Row { cluster, path, template, hash })
+        let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
+        rows.add(Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag })
     })?;
     let name = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
     let names: BTreeSet<&str> = rows.templates().iter().map(name).collect();
@@ -47,14 +49,12 @@ pub(in crate::bulk) fn write(
     let place =
         rows.templates().iter().filter_map(|template| Some((*template, *places.get(name(template))?))).collect();
     let mut rows = rows.sort()?;
-    let change = writer.stage_with(MANIFEST, &mut |to| {
+    to.write_own(MANIFEST, fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
         file.begin(&names);
         file.rows(&mut rows)?;
         file.end(&unknown)
-    })?;
-    writer.commit()?;
-    Ok(change)
+    })
 }
 
 /// A manifest that is being written.
@@ -99,6 +99,10 @@ impl ManifestFile<'_> {
         push_json(&mut self.bytes, &self.place.get(&row.template));
         self.bytes.push(b',');
         push_hash(&mut self.bytes, &row.hash);
+        if !row.tag.is_empty() {
+            self.bytes.push(b',');
+            push_json(&mut self.bytes, &row.tag);
+        }
         self.bytes.push(b']');
     }
 
