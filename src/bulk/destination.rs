@@ -56,7 +56,8 @@ pub(crate) trait Destination: Sync {
     /// Returns `true` if this run created the place and has written no output.
     fn is_fresh(&self) -> bool;
 
-    /// Calls `each` with the path of every file below `directory`, which may be missing.
+    /// Calls `each` with the path of every file below `directory`, which may be missing. Files that the manifest lists may
+    /// be left out.
     ///
     /// # Errors
     /// Errors of reading, and of `each`.

@@ -118,7 +118,10 @@ pub use output_path::check_path;
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 #[cfg(feature = "remote")]
-pub use remote::{Locking, PackFormat, PackOptions, Place, check_packs, stamp_packs};
+pub use remote::{
+    Locking, PackFormat, PackOptions, Place, check_packs, preview_of_store, stamp_packs, stamp_to_store,
+    stream_to_store,
+};
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;

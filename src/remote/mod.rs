@@ -34,6 +34,8 @@ mod task;
 mod upload;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+#[cfg(feature = "bulk")]
+pub(crate) use fetch::fetch_version;
 pub use fetch::{TreeLimits, fetch_file, fetch_tree};
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};

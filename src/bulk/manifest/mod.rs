@@ -18,6 +18,8 @@ use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
+#[cfg(feature = "remote")]
+pub(crate) use self::rows::SAME_TAG;
 pub(crate) use self::rows::{Row, Rows};
 pub(super) use self::write::write;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rows::{Row, Rows, SortedRows};
+use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::{Entry, MANIFEST, Manifest, VERSION};
 use crate::bulk::destination::Destination;
 use crate::bulk::output_files::Change;
@@ -29,7 +29,10 @@ pub(in crate::bulk) fn write<D: Destination>(
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
     old.each(&mut |entry| {
         if !kept(entry)? {
-            return Ok(());
+            return match entry.maker {
+                Some((cluster, _)) if !entry.tag.is_empty() => rows.add(row(entry, cluster, OLD_TAG)),
+                _ => Ok(()),
+            };
         }
         let Some((cluster, template)) = entry.maker else {
             unknown.insert(entry.path.to_owned(), entry.hash);
@@ -40,8 +43,7 @@ pub(in crate::bulk) fn write<D: Destination>(
             templates.push(template.to_owned());
             templates.len() as u32 - 1
         });
-        let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
-        rows.add(Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag })
+        rows.add(row(entry, cluster, template))
     })?;
     let name = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
     let names: BTreeSet<&str> = rows.templates().iter().map(name).collect();
@@ -55,6 +57,11 @@ pub(in crate::bulk) fn write<D: Destination>(
         file.rows(&mut rows)?;
         file.end(&unknown)
     })
+}
+
+fn row(entry: Entry<'_>, cluster: &str, template: u32) -> Row {
+    let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
+    Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag }
 }
 
 /// A manifest that is being written.
@@ -76,11 +83,23 @@ impl ManifestFile<'_> {
     }
 
     fn rows(&mut self, rows: &mut SortedRows) -> Result<()> {
+        let mut last: Option<Row> = None;
         while let Some(row) = rows.next()? {
-            self.row(row);
-            self.flush(BUFFER)?;
+            if row.template == OLD_TAG {
+                let is_of =
+                    |last: &&mut Row| (&last.cluster, &last.path, last.hash) == (&row.cluster, &row.path, row.hash);
+                if let Some(last) = last.as_mut().filter(is_of).filter(|last| last.tag == SAME_TAG) {
+                    last.tag = row.tag;
+                }
+            } else if let Some(done) = last.replace(row) {
+                self.row(done);
+                self.flush(BUFFER)?;
+            }
         }
-        Ok(())
+        last.map_or(Ok(()), |last| {
+            self.row(last);
+            self.flush(BUFFER)
+        })
     }
 
     /// Adds a file to the line of its cluster.
@@ -99,7 +118,8 @@ impl ManifestFile<'_> {
         push_json(&mut self.bytes, &self.place.get(&row.template));
         self.bytes.push(b',');
         push_hash(&mut self.bytes, &row.hash);
-        if !row.tag.is_empty() {
+        // Without the old tag the next run puts the object again.
+        if !row.tag.is_empty() && row.tag != SAME_TAG {
             self.bytes.push(b',');
             push_json(&mut self.bytes, &row.tag);
         }

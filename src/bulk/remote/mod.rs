@@ -2,14 +2,30 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `prefix` | a prefix as the destination of a run: `sink`, `reader`, `own` |
 //! | `packs` | many outputs in a few files, in a directory or a store |
+//! | `single` | one object for the whole fleet |
 
 #[cfg(test)]
 mod fake;
+mod own;
 mod packs;
+mod prefix;
+mod reader;
+mod single;
+mod sink;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
 
 pub use self::packs::{PackFormat, PackOptions, check_packs, stamp_packs};
-
+use self::prefix::Prefix;
+pub use self::single::stream_to_store;
+use super::job::{FilePreview, Job, Stamp};
+use super::report::Report;
+use super::run::{preview_of, stamp_to};
 use crate::diagnostics::Result;
 use crate::remote::{Lock, LockOptions, Store, SystemClock};
 
@@ -25,11 +41,11 @@ pub enum Locking {
     Without,
 }
 
-/// A place that a run writes to.
+/// A place that packs are written to.
 #[derive(Debug)]
 pub enum Place<'p> {
     /// A directory.
-    Directory(&'p std::path::Path),
+    Directory(&'p Path),
     /// The objects below the prefix of a store.
     Store(&'p Store),
 }
@@ -47,4 +63,30 @@ impl Locking {
         }
         Lock::acquire(store, LockOptions::default()).map(Some)
     }
+}
+
+/// Stamps the fleet into the prefix of a store: an object for each output. Works like [`stamp`](super::stamp), with
+/// concurrent puts. An object with the ETag and the hash of the manifest is not put again.
+///
+/// A run that loses its lock stops putting. If a put fails in all attempts, its cluster fails.
+///
+/// # Errors
+/// `store.locked`, `store.lock_lost`, `store.no_conditions`, `plan.mass_delete`, `plan.foreign_file`,
+/// `file.bad_manifest`; errors of the store that all puts have. Failures of single clusters are in the report.
+pub fn stamp_to_store<S: Stamp>(stamp: &S, job: &Job<'_>, store: &Store, locking: Locking) -> Result<Report> {
+    stamp_to(stamp, job, &Prefix::lock(store, locking)?)
+}
+
+/// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make below the prefix of
+/// a store. Takes no lock, and reads only objects that would change.
+///
+/// # Errors
+/// Same as [`preview`](super::preview); errors of the store.
+pub fn preview_of_store<S: Stamp>(
+    stamp: &S,
+    job: &Job<'_>,
+    store: &Store,
+    on_preview: &mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send),
+) -> Result<Report> {
+    preview_of(stamp, job, Some(&Prefix::unlocked(store)?), on_preview)
 }

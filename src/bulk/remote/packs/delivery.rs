@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::PackFormat;
 use super::list::{ListedFile, PackFile, PackList};
 use super::part::{Finished, Spooled};
 use super::place::{PackPlace, State, foreign};
@@ -24,14 +23,13 @@ pub(super) struct Delivery<'d, P> {
     write: bool,
     /// The list says that a run is writing.
     begun: bool,
-    format: PackFormat,
 }
 
 impl<'d, P: PackPlace> Delivery<'d, P> {
-    pub(super) fn new(place: &'d P, old: &'d PackList, format: PackFormat, force: bool, write: bool) -> Self {
+    pub(super) fn new(place: &'d P, old: &'d PackList, force: bool, write: bool) -> Self {
         let listed = old.files().map(|file| (file.path.as_str(), file)).collect();
         let (packs, changes) = (Vec::new(), Vec::new());
-        Self { place, old, listed, packs, changes, unchanged: 0, force, write, begun: false, format }
+        Self { place, old, listed, packs, changes, unchanged: 0, force, write, begun: false }
     }
 
     /// Delivers a pack with its index.
@@ -39,9 +37,12 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
     /// # Errors
     /// `plan.foreign_file`; errors of the place.
     pub(super) fn take(&mut self, finished: &Finished) -> Result<()> {
-        let (file, change) = self.file(&finished.pack)?;
+        let state = self.state(&finished.pack)?;
+        let state_of_index = finished.index.as_ref().map(|index| self.state(index)).transpose()?;
+        let (file, change) = self.file(&finished.pack, &state)?;
         // The index of an unchanged pack may be missing.
-        let index = finished.index.as_ref().map(|index| self.file(index)).transpose()?;
+        let index = finished.index.as_ref().zip(state_of_index.as_ref());
+        let index = index.map(|(index, state)| self.file(index, state)).transpose()?;
         match (change, &index) {
             (Change::Unchanged, Some((_, changed))) if *changed != Change::Unchanged => {
                 self.changes.push((file.path.clone(), Change::Update));
@@ -54,23 +55,33 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
         Ok(())
     }
 
-    fn file(&mut self, spooled: &Spooled) -> Result<(ListedFile, Change)> {
-        let Spooled { path, file, hash } = spooled;
-        let (hash, listed) = (hash.to_hex().to_string(), self.listed.get(path.as_str()).copied());
+    fn listed(&self, path: &str) -> Option<&'d ListedFile> {
+        self.listed.get(path).copied()
+    }
+
+    /// Returns the state of a file in the place.
+    ///
+    /// # Errors
+    /// `plan.foreign_file`; errors of the place.
+    fn state(&self, spooled: &Spooled) -> Result<State> {
+        let (path, listed) = (&spooled.path, self.listed(&spooled.path));
         let state = self.place.state(path, listed)?;
-        if let (State::Listed, Some(listed)) = (&state, listed.filter(|listed| listed.hash == hash)) {
-            return Ok((listed.clone(), Change::Unchanged));
-        }
         let is_foreign = matches!(state, State::Other(_)) && listed.is_none() && self.old.complete;
-        if is_foreign && !self.force {
-            return Err(foreign(&self.place.name_of(path)));
+        if is_foreign && !self.force { Err(foreign(&self.place.name_of(path))) } else { Ok(state) }
+    }
+
+    fn file(&mut self, spooled: &Spooled, state: &State) -> Result<(ListedFile, Change)> {
+        let Spooled { path, file, hash } = spooled;
+        let (hash, listed) = (hash.to_hex().to_string(), self.listed(path));
+        if let (State::Listed, Some(listed)) = (state, listed.filter(|listed| listed.hash == hash)) {
+            return Ok((listed.clone(), Change::Unchanged));
         }
         let mut tag = None;
         if self.write {
             self.begin()?;
-            tag = self.place.put(path, file, &state)?;
+            tag = self.place.put(path, file, state)?;
         }
-        let change = if state == State::Missing { Change::Create } else { Change::Update };
+        let change = if *state == State::Missing { Change::Create } else { Change::Update };
         Ok((ListedFile { path: path.clone(), hash, tag }, change))
     }
 
@@ -114,20 +125,23 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
             .collect()
     }
 
-    /// Removes stale packs if `prune` is set, and writes the list. Returns warnings about packs that were kept because
-    /// someone else has changed them.
+    /// Removes stale packs if `prune` is set, and writes the list. Returns the number of removed packs, and the names of
+    /// files that were kept because someone else has changed them.
     ///
     /// # Errors
     /// Errors of the place.
-    pub(super) fn finish(self, whole: bool, prune: bool) -> Result<Vec<String>> {
-        let (mut stale, mut kept) = (self.left(), Vec::new());
+    pub(super) fn finish(self, whole: bool, prune: bool) -> Result<(usize, Vec<String>)> {
+        let (mut stale, mut kept, mut removed) = (self.left(), Vec::new(), 0);
         if prune {
             for pack in std::mem::take(&mut stale) {
-                for file in [Some(&pack.file), pack.index.as_ref()].into_iter().flatten() {
+                let files = std::iter::once(&pack.file).chain(&pack.index);
+                let before = kept.len();
+                for file in files {
                     if self.place.remove(file)? == Some(false) {
-                        kept.push(format!("kept `{}` with content that dropforge did not write", file.path));
+                        kept.push(file.path.clone());
                     }
                 }
+                removed += usize::from(kept.len() == before);
             }
         }
         let list = match whole {
@@ -145,6 +159,6 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
         if self.begun || list != *self.old {
             self.place.write_list(&list.to_json())?;
         }
-        Ok(kept)
+        Ok((removed, kept))
     }
 }

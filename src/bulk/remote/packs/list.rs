@@ -17,9 +17,9 @@ pub(super) const MAX_LIST: u64 = 128 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PackList {
-    version: u32,
+    pub(super) version: u32,
     /// The algorithm of the hashes.
-    hash: String,
+    pub(super) hash: String,
     /// `false` while a run writes packs, and after one that did not reach the end of the fleet.
     pub(super) complete: bool,
     /// The packs, in fleet order.
@@ -31,7 +31,6 @@ pub(super) struct PackList {
 
 /// A pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct PackFile {
     #[serde(flatten)]
     pub(super) file: ListedFile,

@@ -125,7 +125,7 @@ pub fn check_packs<S: Stamp>(
 
 fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &PackOptions) -> Result<Report> {
     let old = PackList::read(place)?;
-    let delivery = Delivery::new(place, &old, options.format, job.options.force, true);
+    let delivery = Delivery::new(place, &old, job.options.force, true);
     let (mut report, delivery) = render(stamp, job, options, delivery)?;
     let stale = delivery.stale();
     let total = delivery.written() + stale.len();
@@ -135,13 +135,15 @@ fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &
         is_pruned = false;
     }
     match delivery.finish(is_whole(job, &report), is_pruned) {
-        Ok(kept) => report.warnings.extend(kept),
+        Ok((removed, kept)) => {
+            report.deleted = removed;
+            let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));
+            report.warnings.extend(kept);
+        }
         Err(error) => report.errors.push(error),
     }
-    match stale.len() {
-        0 => {}
-        count if is_pruned => report.deleted = count,
-        count => report.warnings.push(left(count, job, &report)),
+    if !stale.is_empty() && !is_pruned {
+        report.warnings.push(left(stale.len(), job, &report));
     }
     place.end();
     Ok(report)
@@ -169,7 +171,7 @@ fn compare<S: Stamp, P: PackPlace>(
     on_preview: &mut dyn FnMut(&FilePreview<'_>) -> io::Result<()>,
 ) -> Result<Report> {
     let old = PackList::read(place)?;
-    let delivery = Delivery::new(place, &old, options.format, true, false);
+    let delivery = Delivery::new(place, &old, true, false);
     let (mut report, delivery) = render(stamp, job, options, delivery)?;
     let mut changes: Vec<(String, Option<Change>)> =
         delivery.changes().iter().map(|(path, change)| (path.clone(), Some(*change))).collect();

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::list::{LIST, ListedFile, MAX_LIST};
 use super::part::failed;
+use crate::bulk::destination::Destination;
+use crate::bulk::foreign::RECORD;
 use crate::bulk::output_dir::{OutputDir, cannot};
-use crate::bulk::output_files::{OutputWriter, open_existing, remove};
+use crate::bulk::output_files::{open_existing, remove};
 use crate::bulk::remote::Locking;
-use crate::bulk::scratch::Scratch;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::remote::{Condition, Lock, Revision, Store, UploadOptions, upload_file};
 
@@ -94,9 +95,11 @@ impl DirectoryPlace {
     pub(super) fn create(path: &Path, fsync: bool) -> Result<Self> {
         let dir = OutputDir::create(path)?;
         dir.lock(true)?;
-        let has_record = dir.record()?.is_some();
-        if !has_record {
-            dir.begin(&Scratch::default(), fsync)?;
+        let has_record = dir.open_own(RECORD)?.is_some();
+        if has_record {
+            dir.sweep()?;
+        } else {
+            dir.write_own(RECORD, fsync, &mut |_| Ok(()))?;
         }
         Ok(Self { dir, fsync, has_record })
     }
@@ -109,8 +112,7 @@ impl DirectoryPlace {
     }
 
     fn write(&self, path: &str, from: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> Result<()> {
-        let mut writer = OutputWriter::new(&self.dir, self.fsync).forced(true);
-        writer.stage_with(path, &mut |write| {
+        let written = self.dir.write_own(path, self.fsync, &mut |write| {
             let mut bytes = vec![0; 1 << 16];
             loop {
                 let read = from(&mut bytes).map_err(failed)?;
@@ -119,8 +121,8 @@ impl DirectoryPlace {
                 }
                 write(bytes.get(..read).unwrap_or_default())?;
             }
-        })?;
-        writer.commit()
+        });
+        written.map(|_| ())
     }
 }
 
@@ -165,7 +167,8 @@ impl PackPlace for DirectoryPlace {
 
     fn end(&self) {
         if !self.has_record {
-            self.dir.end();
+            // If the record stays, the next run sweeps in vain.
+            let _ = self.dir.remove_own(RECORD);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::bulk::pieces::Piece;
 use crate::bulk::plan::Placed;
 use crate::bulk::report::Report;
 use crate::bulk::sinks::Outputs;
-use crate::bulk::workers::{Sink, SinkError, SinkResult, Turns};
+use crate::bulk::workers::{Late, Sink, SinkError, SinkResult, Turns};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::remote::pack::Packed;
 
@@ -156,7 +156,7 @@ impl Sink for PackSink<'_> {
         written.unwrap_or(Ok(())).map_err(SinkError::Run)
     }
 
-    fn done(self) -> Report {
+    fn done(self, _: Late<'_>) -> Report {
         self.report
     }
 }

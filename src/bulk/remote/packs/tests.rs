@@ -11,7 +11,7 @@ use crate::remote::faults::Faulty;
 use crate::remote::pack::PackIndex;
 use crate::remote::{LOCK, Lock, LockOptions, Store};
 
-const SMALL: PackOptions = PackOptions { format: PackFormat::TarZst, bytes: 20 << 10, locking: Locking::Take };
+const SMALL: PackOptions = PackOptions { format: PackFormat::TarZst, bytes: 25 << 10, locking: Locking::Take };
 
 /// Returns all objects but the lock.
 fn objects(store: &Store) -> BTreeMap<String, Vec<u8>> {

@@ -1,0 +1,187 @@
+//! Outputs in object stores, and packs.
+
+use std::path::{Path, PathBuf};
+
+use dropforge::bulk::{self, Change, Job, Locking, PackFormat, PackOptions, Place, Report, Stamper};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::remote::{Bucket, Location, Store};
+use indicatif::ProgressBar;
+
+use crate::changes::ChangeArgs;
+use crate::console::Console;
+use crate::stamp::{compare_one, one_file};
+use crate::stores::StoreArgs;
+
+/// Maximum length of an object that is compared with a stream.
+const MAX: u64 = 1 << 30;
+
+/// A place in an object store, or packs in any place.
+#[derive(Debug)]
+pub(crate) struct StoreTarget {
+    place: Output,
+    locking: Locking,
+    pack: Option<PackFormat>,
+    is_single: bool,
+}
+
+/// The place that `-o` names.
+#[derive(Debug)]
+enum Output {
+    Directory(PathBuf),
+    Bucket(Bucket),
+}
+
+/// Parses the value of `-o`: `file://` URLs are paths.
+///
+/// # Errors
+/// The reason why it cannot be a URL.
+pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
+    match Location::parse(text) {
+        Ok(Some(Location::File(path))) => Ok(path),
+        Ok(Some(Location::Registry(_))) => Err("outputs cannot be written to a registry".to_owned()),
+        Ok(_) => Ok(PathBuf::from(text)),
+        Err(error) => Err(error.message.clone()),
+    }
+}
+
+impl StoreTarget {
+    /// Returns the target of a run with the option `-o`, or `None` for directories and files without packs.
+    ///
+    /// # Errors
+    /// `usage`, `store.bad_url`.
+    pub(crate) fn of(output: Option<&Path>, is_single: bool, args: &StoreArgs) -> Result<Option<Self>> {
+        let usage = |message: String, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        let pack = args.pack.as_deref().map(format).transpose()?;
+        let location = output.and_then(Path::to_str).map_or(Ok(None), Location::parse)?;
+        let bucket = match location {
+            Some(Location::Bucket(bucket)) => Some(bucket),
+            _ => None,
+        };
+        if pack.is_some() && is_single {
+            return usage("`--pack` does not apply to `--layout single`".to_owned(), "remove one of them");
+        }
+        if let Some(option) = args.given().filter(|option| *option != "--pack")
+            && (bucket.is_none() || is_single)
+        {
+            let message = format!("`{option}` needs a prefix of an object store");
+            return usage(message, "write `-o s3://BUCKET/PREFIX`, or remove it");
+        }
+        let locking = match (args.break_lock, args.no_lock) {
+            (true, _) => Locking::Break,
+            (_, true) => Locking::Without,
+            _ => Locking::Take,
+        };
+        let place = match (bucket, output) {
+            (Some(bucket), _) => Output::Bucket(bucket),
+            (None, Some(path)) if pack.is_some() && path.as_os_str() != "-" => Output::Directory(path.to_owned()),
+            (None, _) if pack.is_some() => return usage("`--pack` needs an output".to_owned(), "add `-o DIR`"),
+            _ => return Ok(None),
+        };
+        Ok(Some(Self { place, locking, pack, is_single }))
+    }
+
+    /// Stamps, or previews a run.
+    ///
+    /// # Errors
+    /// Errors of the run, and of the store.
+    pub(crate) fn stamp(
+        &self,
+        changes: &ChangeArgs,
+        stamper: &Stamper<'_>,
+        job: &Job<'_>,
+        bar: &ProgressBar,
+        console: &Console,
+    ) -> Result<Report> {
+        match (&self.place, self.pack) {
+            (Output::Directory(path), Some(format)) => {
+                self.packs(&Place::Directory(path), format, (path, changes), stamper, job, bar, console)
+            }
+            (Output::Bucket(bucket), Some(format)) => {
+                let (store, url) = (Store::open(bucket)?, PathBuf::from(bucket.to_string()));
+                self.packs(&Place::Store(&store), format, (&url, changes), stamper, job, bar, console)
+            }
+            (Output::Bucket(bucket), None) if self.is_single => object(bucket, changes, stamper, job, console),
+            (Output::Bucket(bucket), None) => self.objects(bucket, changes, stamper, job, bar, console),
+            // Directories without packs are no target of this kind.
+            (Output::Directory(path), None) => bulk::stamp(stamper, job, path),
+        }
+    }
+
+    fn objects(
+        &self,
+        bucket: &Bucket,
+        changes: &ChangeArgs,
+        stamper: &Stamper<'_>,
+        job: &Job<'_>,
+        bar: &ProgressBar,
+        console: &Console,
+    ) -> Result<Report> {
+        let store = Store::open(bucket)?;
+        if changes.preview().is_none() {
+            return bulk::stamp_to_store(stamper, job, &store, self.locking);
+        }
+        let url = PathBuf::from(bucket.to_string());
+        changes.print_with(&url, bar, console, |each| bulk::preview_of_store(stamper, job, &store, each))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn packs(
+        &self,
+        place: &Place<'_>,
+        format: PackFormat,
+        (out, changes): (&Path, &ChangeArgs),
+        stamper: &Stamper<'_>,
+        job: &Job<'_>,
+        bar: &ProgressBar,
+        console: &Console,
+    ) -> Result<Report> {
+        let options = PackOptions { locking: self.locking, ..PackOptions::new(format) };
+        match changes.preview() {
+            None => bulk::stamp_packs(stamper, job, place, &options),
+            Some("--diff") => {
+                let error = Diagnostic::new(Code::Usage, "`--diff` does not apply to `--pack`");
+                Err(error.with_help("`--check` tells which packs would change"))
+            }
+            Some(_) => {
+                changes.print_with(out, bar, console, |each| bulk::check_packs(stamper, job, place, &options, each))
+            }
+        }
+    }
+}
+
+fn format(text: &str) -> Result<PackFormat> {
+    let help = |name| format!("install a build with it: `cargo install --path cli --profile dist --features {name}`");
+    match text.parse::<PackFormat>() {
+        Ok(format) => Ok(format),
+        Err(_) if text == "parquet" => {
+            let message = "cannot use `--pack parquet`: this build of dropforge has no Parquet";
+            Err(Diagnostic::new(Code::Usage, message).with_help(help("remote,arrow")))
+        }
+        Err(why) => Err(Diagnostic::new(Code::Usage, format!("invalid value `{text}` for `--pack`: {why}"))),
+    }
+}
+
+/// Writes or previews one object for the whole fleet.
+fn object(
+    bucket: &Bucket,
+    changes: &ChangeArgs,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    console: &Console,
+) -> Result<Report> {
+    let (store, url) = (Store::open(&Bucket { key: String::new(), ..bucket.clone() })?, bucket.to_string());
+    if changes.preview().is_some() {
+        let old = store.get(&bucket.key, MAX)?.map(|object| object.bytes.to_vec());
+        return compare_one(changes, &url, old, stamper, job, console);
+    }
+    if bucket.key.is_empty() {
+        return Err(Diagnostic::new(Code::BadUrl, format!("`{url}` names a bucket, not an object")));
+    }
+    match bulk::stream_to_store(stamper, job, &store, &bucket.key)? {
+        (report, Some(change)) => Ok(one_file(report, change)),
+        (report, None) => {
+            let warning = format!("kept the old `{url}` because the run is incomplete");
+            Ok(Report { created: 0, warnings: vec![warning], ..one_file(report, Change::Unchanged) })
+        }
+    }
+}
