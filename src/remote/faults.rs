@@ -34,6 +34,8 @@ pub(crate) struct Faulty {
     pub(crate) after: AtomicU32,
     /// All requests fail.
     pub(crate) down: AtomicBool,
+    /// Puts of objects whose keys end with `b` are denied.
+    pub(crate) denied: AtomicBool,
     /// Puts never look at conditions.
     pub(crate) blind: bool,
     /// Puts with a condition are refused.
@@ -82,6 +84,9 @@ fn lost() -> Error {
 impl ObjectStore for Faulty {
     async fn put_opts(&self, at: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
         self.fault(&self.before)?;
+        if self.denied.load(Ordering::SeqCst) && at.as_ref().ends_with('b') {
+            return Err(Error::PermissionDenied { path: at.to_string(), source: "denied".into() });
+        }
         if self.plain && options.mode != object_store::PutMode::Overwrite {
             return Err(Error::NotImplemented { operation: "conditional put".into(), implementer: "faulty".into() });
         }

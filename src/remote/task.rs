@@ -101,7 +101,7 @@ impl Task {
     }
 }
 
-/// An upload in parts.
+/// Uploads in parts.
 impl Task {
     /// Begins an upload and returns its id.
     pub(super) async fn begin_parts(&self) -> Tried<String> {

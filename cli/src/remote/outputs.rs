@@ -1,8 +1,9 @@
 //! Outputs in object stores, and packs.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{self, Change, Job, Locking, PackFormat, PackOptions, Place, Report, Stamper};
+use dropforge::bulk::{self, FilePreview, Job, Locking, PackFormat, PackOptions, Place, Report, Stamper};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::{Bucket, Location, Store};
 use indicatif::ProgressBar;
@@ -92,60 +93,58 @@ impl StoreTarget {
         bar: &ProgressBar,
         console: &Console,
     ) -> Result<Report> {
+        let run = Run { changes, stamper, job, bar, console };
         match (&self.place, self.pack) {
-            (Output::Directory(path), Some(format)) => {
-                self.packs(&Place::Directory(path), format, (path, changes), stamper, job, bar, console)
-            }
+            (Output::Directory(path), Some(format)) => self.packs(&Place::Directory(path), format, path, &run),
             (Output::Bucket(bucket), Some(format)) => {
                 let (store, url) = (Store::open(bucket)?, PathBuf::from(bucket.to_string()));
-                self.packs(&Place::Store(&store), format, (&url, changes), stamper, job, bar, console)
+                self.packs(&Place::Store(&store), format, &url, &run)
             }
-            (Output::Bucket(bucket), None) if self.is_single => object(bucket, changes, stamper, job, console),
-            (Output::Bucket(bucket), None) => self.objects(bucket, changes, stamper, job, bar, console),
+            (Output::Bucket(bucket), None) if self.is_single => object(bucket, &run),
+            (Output::Bucket(bucket), None) => self.objects(bucket, &run),
             // Directories without packs are no target of this kind.
             (Output::Directory(path), None) => bulk::stamp(stamper, job, path),
         }
     }
 
-    fn objects(
-        &self,
-        bucket: &Bucket,
-        changes: &ChangeArgs,
-        stamper: &Stamper<'_>,
-        job: &Job<'_>,
-        bar: &ProgressBar,
-        console: &Console,
-    ) -> Result<Report> {
+    fn objects(&self, bucket: &Bucket, run: &Run<'_>) -> Result<Report> {
         let store = Store::open(bucket)?;
-        if changes.preview().is_none() {
-            return bulk::stamp_to_store(stamper, job, &store, self.locking);
+        if run.changes.preview().is_none() {
+            return bulk::stamp_to_store(run.stamper, run.job, &store, self.locking);
         }
         let url = PathBuf::from(bucket.to_string());
-        changes.print_with(&url, bar, console, |each| bulk::preview_of_store(stamper, job, &store, each))
+        run.print(&url, |each| bulk::preview_of_store(run.stamper, run.job, &store, each))
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn packs(
-        &self,
-        place: &Place<'_>,
-        format: PackFormat,
-        (out, changes): (&Path, &ChangeArgs),
-        stamper: &Stamper<'_>,
-        job: &Job<'_>,
-        bar: &ProgressBar,
-        console: &Console,
-    ) -> Result<Report> {
+    fn packs(&self, place: &Place<'_>, format: PackFormat, out: &Path, run: &Run<'_>) -> Result<Report> {
         let options = PackOptions { locking: self.locking, ..PackOptions::new(format) };
-        match changes.preview() {
-            None => bulk::stamp_packs(stamper, job, place, &options),
+        match run.changes.preview() {
+            None => bulk::stamp_packs(run.stamper, run.job, place, &options),
             Some("--diff") => {
                 let error = Diagnostic::new(Code::Usage, "`--diff` does not apply to `--pack`");
                 Err(error.with_help("`--check` tells which packs would change"))
             }
-            Some(_) => {
-                changes.print_with(out, bar, console, |each| bulk::check_packs(stamper, job, place, &options, each))
-            }
+            Some(_) => run.print(out, |each| bulk::check_packs(run.stamper, run.job, place, &options, each)),
         }
+    }
+}
+
+/// A run, and how its changes are printed.
+struct Run<'r> {
+    changes: &'r ChangeArgs,
+    stamper: &'r Stamper<'r>,
+    job: &'r Job<'r>,
+    bar: &'r ProgressBar,
+    console: &'r Console,
+}
+
+/// Receives the changes of a preview.
+type Each<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
+
+impl Run<'_> {
+    /// Prints the changes below `out` that `preview` passes on.
+    fn print(&self, out: &Path, preview: impl FnOnce(Each<'_>) -> Result<Report>) -> Result<Report> {
+        self.changes.print_with(out, self.bar, self.console, preview)
     }
 }
 
@@ -162,26 +161,21 @@ fn format(text: &str) -> Result<PackFormat> {
 }
 
 /// Writes or previews one object for the whole fleet.
-fn object(
-    bucket: &Bucket,
-    changes: &ChangeArgs,
-    stamper: &Stamper<'_>,
-    job: &Job<'_>,
-    console: &Console,
-) -> Result<Report> {
-    let (store, url) = (Store::open(&Bucket { key: String::new(), ..bucket.clone() })?, bucket.to_string());
-    if changes.preview().is_some() {
-        let old = store.get(&bucket.key, MAX)?.map(|object| object.bytes.to_vec());
-        return compare_one(changes, &url, old, stamper, job, console);
-    }
+fn object(bucket: &Bucket, run: &Run<'_>) -> Result<Report> {
+    let url = bucket.to_string();
     if bucket.key.is_empty() {
         return Err(Diagnostic::new(Code::BadUrl, format!("`{url}` names a bucket, not an object")));
     }
-    match bulk::stream_to_store(stamper, job, &store, &bucket.key)? {
+    let store = Store::open(&Bucket { key: String::new(), ..bucket.clone() })?;
+    if run.changes.preview().is_some() {
+        let old = store.get(&bucket.key, MAX)?.map(|object| object.bytes.to_vec());
+        return compare_one(run.changes, &url, old, run.stamper, run.job, run.console);
+    }
+    match bulk::stream_to_store(run.stamper, run.job, &store, &bucket.key)? {
         (report, Some(change)) => Ok(one_file(report, change)),
         (report, None) => {
             let warning = format!("kept the old `{url}` because the run is incomplete");
-            Ok(Report { created: 0, warnings: vec![warning], ..one_file(report, Change::Unchanged) })
+            Ok(Report { created: 0, warnings: vec![warning], ..report })
         }
     }
 }

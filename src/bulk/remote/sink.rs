@@ -92,7 +92,8 @@ impl<'j> StoreSink<'j> {
     fn stopped(&self) -> Option<Box<Diagnostic>> {
         let (_, last) = self.failed.last()?;
         let is_for_all = matches!(last.code, Code::StoreDenied | Code::StoreMissing | Code::NoConditions);
-        (is_for_all || self.failed.len() >= FAILURES).then(|| last.clone())
+        let ends = is_for_all || self.failed.len() >= FAILURES || self.outputs.job.options.fail_fast;
+        ends.then(|| last.clone())
     }
 }
 

@@ -227,6 +227,17 @@ fn a_store_that_goes_down_ends_the_run() {
 }
 
 #[test]
+fn a_run_that_may_not_write_ends_soon() {
+    let faulty = Arc::new(Faulty { denied: true.into(), ..Faulty::default() });
+    let (store, setup) = (faulty.store(), Setup::new(&numbered(2_000, |_| "")));
+    assert_eq!(stamp(&setup, &store).map_err(|error| error.code).err(), Some(Code::StoreDenied));
+    assert!(faulty.puts.load(Ordering::SeqCst) < 1_000);
+    faulty.denied.store(false, Ordering::SeqCst);
+    let report = stamp(&setup, &store).expect("mended");
+    assert_eq!((report.created + report.updated, report.unchanged, report.failed), (4_000, 0, 0));
+}
+
+#[test]
 fn one_object_holds_the_whole_fleet() {
     let store = Arc::new(Faulty { before: 8.into(), ..Faulty::default() }).store();
     let setup = Setup::new(&numbered(30, |_| ""));
