@@ -54,12 +54,18 @@ fn server(status: &'static str) -> SocketAddr {
 
 /// Opens a store of S3 at an address. Its operations end soon.
 fn store(address: SocketAddr) -> Store {
+    store_with(address, "etag")
+}
+
+/// Works like [`store`], with a setting for conditional puts.
+fn store_with(address: SocketAddr, conditional_put: &str) -> Store {
     let settings = [
         ("AWS_ENDPOINT_URL", format!("http://{address}")),
         ("AWS_ALLOW_HTTP", "true".to_owned()),
         ("AWS_REGION", "us-east-1".to_owned()),
         ("AWS_ACCESS_KEY_ID", "key".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+        ("AWS_CONDITIONAL_PUT", conditional_put.to_owned()),
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
     let patience = Patience { total: Duration::from_millis(10), ..Patience::default() };
@@ -104,12 +110,12 @@ pub(crate) fn locked() -> Vec<Code> {
 pub(crate) fn lock_lost() -> Vec<Code> {
     let store = Store::in_memory();
     let lock = Lock::acquire(&store, LockOptions::default()).expect("a lock");
-    Lock::break_lock(&store, &SystemClock).expect("broken");
+    Lock::break_lock(&store, &SystemClock::default()).expect("broken");
     code(lock.renew())
 }
 
 pub(crate) fn no_conditions() -> Vec<Code> {
-    code(Lock::acquire(&store(server("200 OK")), LockOptions::default()))
+    code(Lock::acquire(&store_with(server("404 Not Found"), "disabled"), LockOptions::default()))
 }
 
 pub(crate) fn bad_url() -> Vec<Code> {
