@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use dropforge::remote::{Condition, Kind, LOCK, Store};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::proxy::{Fault, Proxy};
@@ -155,29 +157,56 @@ fn nothing_is_lost_and_nothing_is_half_while_requests_fail() {
     assert!(proxy.faulty() > 100);
 }
 
-#[test]
-fn a_killed_run_is_mended_by_the_next() {
-    let server = Server::s3();
-    // Puts are slow, so that the run is killed among them.
-    let puts = std::sync::Arc::new(AtomicUsize::new(0));
+/// Returns a proxy that delays puts of outputs, so that a run can be stopped among them, and their number.
+fn slow(server: SocketAddr) -> (Proxy, Arc<AtomicUsize>) {
+    let puts = Arc::new(AtomicUsize::new(0));
     let count = puts.clone();
-    let proxy = Proxy::start(server.address, move |_, line| {
+    let proxy = Proxy::start(server, move |_, line| {
         if line.starts_with("PUT") && line.contains("/c") {
             count.fetch_add(1, Ordering::SeqCst);
             thread::sleep(Duration::from_millis(30));
         }
         Fault::None
     });
+    (proxy, puts)
+}
+
+fn wait_for(puts: &AtomicUsize, count: usize) {
+    let began = Instant::now();
+    while puts.load(Ordering::SeqCst) < count && began.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_put() {
+    let server = Server::s3();
+    let (proxy, puts) = slow(server.address);
+    let world = World::new(400);
+    let child = world.start(&s3_settings(proxy.address), &["-o", "s3://fleet/interrupted"]);
+    wait_for(&puts, 40);
+    kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
+    let (code, text) = done(child.wait_with_output().expect("ended"));
+    assert_eq!(code, Some(130), "{text}");
+    let direct = s3_settings(server.address);
+    let half = objects(&open(Kind::S3, direct.clone(), "interrupted")).len();
+    assert!((40..800).contains(&half), "{half}");
+    // The lock was released, and the manifest lists the objects.
+    let (code, text) = world.run(&direct, &["-o", "s3://fleet/interrupted"]);
+    assert!(code == Some(0) && text.contains(&format!("{} new, {half} unchanged", 800 - half)), "{code:?} {text}");
+}
+
+#[test]
+fn a_killed_run_is_mended_by_the_next() {
+    let server = Server::s3();
+    let (proxy, puts) = slow(server.address);
     let (world, slow) = (World::new(150), s3_settings(proxy.address));
     let (direct, store) = (s3_settings(server.address), open(Kind::S3, s3_settings(server.address), "killed"));
     for (version, kill_at) in [(1, 40), (2, 120)] {
         puts.store(0, Ordering::SeqCst);
         world.write("values.yaml", &format!("version: {version}\n"));
         let mut child = world.start(&slow, &["-o", "s3://fleet/killed"]);
-        let began = Instant::now();
-        while puts.load(Ordering::SeqCst) < kill_at && began.elapsed() < Duration::from_secs(60) {
-            thread::sleep(Duration::from_millis(2));
-        }
+        wait_for(&puts, kill_at);
         child.kill().expect("killed");
         child.wait().expect("ended");
         let half = objects(&store);

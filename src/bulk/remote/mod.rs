@@ -70,6 +70,37 @@ impl Locking {
 ///
 /// A run that loses its lock stops putting. If a put fails in all attempts, its cluster fails.
 ///
+/// ```
+/// # let temp = tempfile::tempdir()?;
+/// # let templates = temp.path().join("templates");
+/// # std::fs::create_dir(&templates)?;
+/// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
+/// # use dropforge::bulk::{self, *};
+/// # use dropforge::engine::Engine;
+/// # use dropforge::text::Source;
+/// use dropforge::remote::Store;
+/// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+/// # let forge = Forge::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
+/// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+/// # let layers = Layers::default();
+/// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+/// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
+/// #     .map_err(Failure::diagnostics)?;
+/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let options = Options::default();
+/// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+/// // A stamper and a job, as in the example of the module.
+/// let store = Store::in_memory();
+/// let report = bulk::stamp_to_store(&stamper, &job, &store, Locking::Take)?;
+/// assert_eq!((report.created, report.failed), (2, 0));
+/// assert_eq!(store.get("us-1/app.yaml", 100)?.expect("an object").bytes, "name: us-1\n");
+/// let report = bulk::stamp_to_store(&stamper, &job, &store, Locking::Take)?;
+/// assert_eq!(report.unchanged, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// `store.locked`, `store.lock_lost`, `store.no_conditions`, `plan.mass_delete`, `plan.foreign_file`,
 /// `file.bad_manifest`; errors of the store that all puts have. Failures of single clusters are in the report.

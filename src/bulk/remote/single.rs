@@ -14,6 +14,35 @@ use crate::remote::{Condition, Store, UploadOptions, fetch_file, upload_file};
 /// temporary file, and put whole, unless the object has this content. Returns `None` as change, and keeps the old object,
 /// if the run is incomplete.
 ///
+/// ```
+/// # let temp = tempfile::tempdir()?;
+/// # let templates = temp.path().join("templates");
+/// # std::fs::create_dir(&templates)?;
+/// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
+/// # use dropforge::bulk::{self, *};
+/// # use dropforge::engine::Engine;
+/// # use dropforge::text::Source;
+/// use dropforge::remote::Store;
+/// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+/// # let forge = Forge::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
+/// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+/// # let layers = Layers::default();
+/// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+/// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
+/// #     .map_err(Failure::diagnostics)?;
+/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let options = Options::default();
+/// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+/// // A stamper and a job, as in the example of the module.
+/// let store = Store::in_memory();
+/// let (_, change) = bulk::stream_to_store(&stamper, &job, &store, "all.yaml")?;
+/// assert_eq!(change, Some(Change::Create));
+/// assert!(store.get("all.yaml", 1_000)?.expect("an object").bytes.starts_with(b"---\n# Source: eu-1/app.yaml\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Errors of [`stream`], of the temporary file and of the store.
 pub fn stream_to_store<S: Stamp>(

@@ -92,6 +92,39 @@ impl PackOptions {
 /// Clusters that fail are in no pack. Packs of earlier runs that this run did not write are only removed by
 /// [`Options::prune`](crate::bulk::Options::prune), after a run without failures.
 ///
+/// ```
+/// # let temp = tempfile::tempdir()?;
+/// # let templates = temp.path().join("templates");
+/// # std::fs::create_dir(&templates)?;
+/// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
+/// # use dropforge::bulk::{self, *};
+/// # use dropforge::engine::Engine;
+/// # use dropforge::text::Source;
+/// use dropforge::remote::Store;
+/// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+/// # let forge = Forge::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
+/// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+/// # let layers = Layers::default();
+/// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+/// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
+/// #     .map_err(Failure::diagnostics)?;
+/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let options = Options::default();
+/// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+/// // A stamper and a job, as in the example of the module.
+/// use dropforge::remote::pack::PackIndex;
+/// let (store, options) = (Store::in_memory(), PackOptions::new(PackFormat::TarZst));
+/// let report = bulk::stamp_packs(&stamper, &job, &Place::Store(&store), &options)?;
+/// assert_eq!((report.created, report.failed), (1, 0));
+/// let read = |key: &str| store.get(key, 1 << 20).map(|object| object.expect("an object").bytes);
+/// let index = PackIndex::parse(&read("pack-00000.index.json")?).expect("an index");
+/// let entry = index.find("us-1/app.yaml").expect("an entry");
+/// assert_eq!(index.read(entry, &read("pack-00000.tar.zst")?)?, b"name: us-1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// `file.locked`, `store.locked`, `plan.mass_delete`, `plan.foreign_file` for packs that dropforge did not write,
 /// `file.bad_manifest`; errors of writing a pack. Failures of single clusters are in the report.
