@@ -69,8 +69,22 @@ impl ChangeArgs {
         bar: &ProgressBar,
         console: &Console,
     ) -> Result<Report> {
+        self.print_with(out, bar, console, |each| bulk::preview(stamper, job, out, each))
+    }
+
+    /// Prints the changes to files below `out` that `preview` passes on.
+    ///
+    /// # Errors
+    /// Errors of `preview`.
+    pub(crate) fn print_with(
+        &self,
+        out: &Path,
+        bar: &ProgressBar,
+        console: &Console,
+        preview: impl FnOnce(&mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send)) -> Result<Report>,
+    ) -> Result<Report> {
         let mut changes = self.printer(out, console);
-        let report = bulk::preview(stamper, job, out, &mut |file| bar.suspend(|| changes.print(file)))?;
+        let report = preview(&mut |file| bar.suspend(|| changes.print(file)))?;
         bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
         Ok(report)
     }

@@ -52,6 +52,9 @@ impl Exit {
             | Code::PrefixCollision
             | Code::DuplicateCluster
             | Code::UnnamedCluster
+            | Code::BadUrl
+            | Code::StoreLocked
+            | Code::NoConditions
             | Code::MassDelete
             | Code::MissingPart
             | Code::ForeignFile => Exit::Usage,

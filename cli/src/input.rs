@@ -67,7 +67,7 @@ impl InputFiles {
 
     /// Returns `true` for a URL of an object store, a registry or a file.
     pub(crate) fn is_url(&self, path: &Path) -> bool {
-        remote::is_url(path)
+        is_url(path)
     }
 
     /// Reads a text file.
@@ -186,6 +186,11 @@ pub(crate) fn refuse_url(path: &Path, option: &str) -> Result<()> {
 /// `usage`.
 pub(crate) fn refuse_other_url(path: &Path, option: &str) -> Result<()> {
     if remote::is_url(path) { Ok(()) } else { refuse_url(path, option) }
+}
+
+/// Returns `true` for a URL of an object store, a registry or a file.
+pub(crate) fn is_url(path: &Path) -> bool {
+    remote::is_url(path)
 }
 
 /// Returns `true` for `-`, which is standard input or output.

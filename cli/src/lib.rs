@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
-//! | `remote` | object stores and registries: inputs by URL, `push` and `pull` |
+//! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
-//! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
+//! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
 //! | `shards` | several processes that stamp one fleet |
@@ -75,6 +75,7 @@ mod shards;
 mod signals;
 mod specialise;
 mod stamp;
+mod stores;
 mod summary;
 mod template_paths;
 mod terraform;

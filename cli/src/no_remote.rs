@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use dropforge::bulk::{FleetStream, Job, Report, Stamper, StreamJob};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use indicatif::ProgressBar;
 
+use crate::changes::ChangeArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::stores::StoreArgs;
 
 /// Not in this build: needs the feature `remote`
 #[derive(Debug, Args)]
@@ -28,6 +32,54 @@ pub(crate) fn push(_: &PushArgs, _: &mut InputFiles, _: &Console) -> std::result
 }
 
 pub(crate) use push as pull;
+
+/// Outputs in object stores and packs: none.
+#[derive(Debug)]
+pub(crate) enum StoreTarget {}
+
+impl StoreTarget {
+    /// Refuses URLs, and the options of stores and packs.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn of(output: Option<&Path>, _single: bool, args: &StoreArgs) -> Result<Option<Self>> {
+        match (output.filter(|path| is_url(path)), args.given()) {
+            (Some(path), _) => Err(missing(&format!("cannot write to `{}`", path.display()))),
+            (None, Some(option)) => Err(missing(&format!("cannot use `{option}`"))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn stamp(
+        &self,
+        _: &ChangeArgs,
+        _: &Stamper<'_>,
+        _: &Job<'_>,
+        _: &ProgressBar,
+        _: &Console,
+    ) -> Result<Report> {
+        match *self {}
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn finish(&self, _: &Job<'_>, _: &str, _: u32) -> Result<Report> {
+        match *self {}
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn stream(&self, _: &Stamper<'_>, _: &StreamJob<'_>, _: &mut FleetStream<'_>) -> Result<Report> {
+        match *self {}
+    }
+}
+
+/// Returns the path of a directory or a file.
+///
+/// # Errors
+/// None: URLs are refused later.
+pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
+    Ok(PathBuf::from(text))
+}
 
 /// Files that were fetched for this run: none.
 #[derive(Debug, Default)]

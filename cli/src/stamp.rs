@@ -25,14 +25,19 @@ use crate::glob;
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
+#[cfg(not(feature = "remote"))]
+use crate::no_remote as remote;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
+#[cfg(feature = "remote")]
+use crate::remote;
 use crate::schema::SchemaArgs;
 use crate::shards::{ShardArgs, Share};
 use crate::signals::Stop;
 use crate::specialise::{self, SpecialiseArgs};
+use crate::stores::StoreArgs;
 use crate::summary;
 use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
@@ -56,8 +61,8 @@ pub(crate) struct StampArgs {
     templates: Vec<PathBuf>,
     #[command(flatten)]
     fleet: FleetArgs,
-    /// Write to this directory; with `--layout single`, to this file or `-`
-    #[arg(short, long, value_name = "OUT")]
+    /// Write to this directory, or below s3://BUCKET/PREFIX; with `--layout single`, to this file, object or `-`
+    #[arg(short, long, value_name = "OUT", value_parser = remote::output)]
     output: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
@@ -84,6 +89,8 @@ pub(crate) struct StampArgs {
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
+    #[command(flatten)]
+    stores: StoreArgs,
     #[command(flatten)]
     changes: ChangeArgs,
     #[command(flatten)]
@@ -233,6 +240,7 @@ pub(crate) fn once(
     }
     let report = match (share, &target) {
         (Share::Finish(count), Target::Directory(out)) => bulk::finish_shards(&job, &digest, count, out),
+        (Share::Finish(count), Target::Store(store)) => store.finish(&job, &digest, count),
         _ => stamp(args, &target, &stamper, &job, &bar, console),
     };
     bar.finish_and_clear();
@@ -271,7 +279,12 @@ impl StampArgs {
     pub(crate) fn check_watchable(&self) -> Result<()> {
         let is_stdin =
             self.values.values.iter().any(|path| is_dash(path)) || self.fleet.fleet.iter().any(|one| one == "-");
-        match is_stdin || matches!(Target::of(self)?, Target::Stdout) {
+        let target = Target::of(self)?;
+        if matches!(target, Target::Store(_)) {
+            return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to object stores and packs")
+                .with_help("name a directory with `-o DIR`, without `--pack`"));
+        }
+        match is_stdin || matches!(target, Target::Stdout) {
             true => Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to standard input and output")
                 .with_help("name files, and a directory with `-o DIR`")),
             false => Ok(()),
@@ -331,6 +344,7 @@ enum Target<'a> {
     Directory(&'a Path),
     Stdout,
     File(&'a Path),
+    Store(remote::StoreTarget),
 }
 
 impl<'a> Target<'a> {
@@ -339,6 +353,9 @@ impl<'a> Target<'a> {
         let is_single = args.layout == SINGLE;
         if is_single && args.prune {
             return usage("`--prune` does not apply to `--layout single`", "remove one of them");
+        }
+        if let Some(target) = remote::StoreTarget::of(args.output.as_deref(), is_single, &args.stores)? {
+            return Ok(Target::Store(target));
         }
         match &args.output {
             None if is_single => Ok(Target::Stdout),
@@ -363,6 +380,7 @@ fn stamp(
 ) -> Result<Report> {
     let preview = args.changes.preview();
     match target {
+        Target::Store(target) => target.stamp(&args.changes, stamper, job, bar, console),
         Target::Directory(out) if preview.is_some() => args.changes.print(stamper, job, out, bar, console),
         Target::Directory(out) => bulk::stamp(stamper, job, out),
         Target::Stdout => match preview {
@@ -390,7 +408,7 @@ fn kept_old(path: &Path, report: Report) -> Report {
 }
 
 /// Converts the report of a stream, which counts outputs, to the report of one file.
-fn one_file(report: Report, change: Change) -> Report {
+pub(crate) fn one_file(report: Report, change: Change) -> Report {
     let count = |other: Change| usize::from(change == other);
     let (created, updated) = (count(Change::Create), count(Change::Update));
     Report { created, updated, unchanged: count(Change::Unchanged), ..report }
@@ -404,18 +422,34 @@ fn compare_file(
     job: &Job<'_>,
     console: &Console,
 ) -> Result<Report> {
-    let mut new = Vec::new();
-    let report = bulk::stream(stamper, job, &mut new)?;
-    let (old, change) = match std::fs::read(path) {
-        Ok(old) if old == new => return Ok(one_file(report, Change::Unchanged)),
-        Ok(old) => (old, Change::Update),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), Change::Create),
+    let old = match std::fs::read(path) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(unreadable(path, error)),
     };
+    compare_one(&args.changes, &path.display().to_string(), old, stamper, job, console)
+}
+
+/// Compares a stream with the `old` content of one file or object.
+pub(crate) fn compare_one(
+    changes: &ChangeArgs,
+    path: &str,
+    old: Option<Vec<u8>>,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    console: &Console,
+) -> Result<Report> {
+    let mut new = Vec::new();
+    let report = bulk::stream(stamper, job, &mut new)?;
+    let change = match &old {
+        Some(old) if *old == new => return Ok(one_file(report, Change::Unchanged)),
+        Some(_) => Change::Update,
+        None => Change::Create,
+    };
+    let old = old.unwrap_or_default();
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
-    let path = path.display().to_string();
-    let file = FilePreview { path: &path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
-    let mut changes = args.changes.printer(Path::new(""), console);
+    let file = FilePreview { path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
+    let mut changes = changes.printer(Path::new(""), console);
     changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
 }

@@ -26,7 +26,7 @@ pub fn s3_settings(address: SocketAddr) -> Vec<(String, String)> {
 }
 
 /// Returns the settings for the server at `address`, with the key that every Azurite has.
-fn azure_settings(address: SocketAddr) -> Vec<(String, String)> {
+pub fn azure_settings(address: SocketAddr) -> Vec<(String, String)> {
     let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
     let settings = [
         ("AZURE_STORAGE_ACCOUNT_NAME", "devstoreaccount1".to_owned()),

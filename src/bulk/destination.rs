@@ -41,6 +41,12 @@ pub(crate) trait Destination: Sync {
     /// `file.write_failed`; errors of the store; errors of `write`.
     fn write_own(&self, name: &str, fsync: bool, write: WriteParts<'_>) -> Result<Change>;
 
+    /// Calls `each` with the path of every file of dropforge's own below `directory`, which may be missing.
+    ///
+    /// # Errors
+    /// Errors of reading, and of `each`.
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
+
     /// Removes a file of dropforge's own, if it exists.
     ///
     /// # Errors
@@ -56,7 +62,8 @@ pub(crate) trait Destination: Sync {
     /// Returns `true` if this run created the place and has written no output.
     fn is_fresh(&self) -> bool;
 
-    /// Calls `each` with the path of every file below `directory`, which may be missing.
+    /// Calls `each` with the path of every file below `directory`, which may be missing. Files that the manifest lists may
+    /// be left out.
     ///
     /// # Errors
     /// Errors of reading, and of `each`.

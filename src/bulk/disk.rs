@@ -30,6 +30,10 @@ impl Destination for OutputDir {
         writer.rename_all().1.map(|()| change)
     }
 
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        Destination::each_file(self, directory, each)
+    }
+
     fn remove_own(&self, name: &str) -> Result<()> {
         unlink(self, name)
     }

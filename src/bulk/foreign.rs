@@ -40,7 +40,7 @@ impl<'m> Ours<'m> {
     pub(super) fn read<D: Destination>(from: Option<&D>, manifest: &'m Manifest, own: &str) -> Result<Self> {
         let (mut names, mut record) = (vec![RECORD.to_owned()], RecordReader::default());
         let Some(from) = from else { return Ok(Self { manifest, record: record.finish()? }) };
-        from.each_file(PARTS, &mut |path| {
+        from.each_own(PARTS, &mut |path| {
             names.extend(path.ends_with(".run").then(|| path.to_owned()));
             Ok(())
         })?;

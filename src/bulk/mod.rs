@@ -70,6 +70,8 @@ mod output_names;
 mod output_path;
 mod pieces;
 mod plan;
+#[cfg(feature = "remote")]
+mod remote;
 mod report;
 #[cfg(feature = "arrow-rows")]
 mod row_names;
@@ -117,6 +119,11 @@ pub use output_path::check_path;
 #[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
+#[cfg(feature = "remote")]
+pub use remote::{
+    Locking, PackFormat, PackOptions, Place, check_packs, finish_shards_in_store, preview_of_store, stamp_packs,
+    stamp_stream_to_store, stamp_to_store, stream_to_store,
+};
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;

@@ -92,7 +92,7 @@ pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
     done.iter().for_each(|counts| report.add(counts));
     let finished = match &job.options.shard {
-        Some(shard) => finish_shard(job, to, shard, files, &mut report),
+        Some(shard) => finish_shard(job, to, (shard, &manifest), files, &mut report),
         None => finish(job, to, (&manifest, stale), files, &mut report).and_then(|()| remove_parts(to)),
     };
     match finished {
@@ -122,7 +122,7 @@ pub(super) fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str,
 fn finish_shard<D: Destination>(
     job: &Job<'_>,
     to: &D,
-    shard: &PlanShard,
+    (shard, manifest): (&PlanShard, &Manifest),
     files: Mutex<Files>,
     report: &mut Report,
 ) -> Result<()> {
@@ -132,7 +132,8 @@ fn finish_shard<D: Destination>(
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     let at = manifest::At { to, name: &shard.part(), fsync: job.options.fsync, incomplete: false };
-    manifest::write(&Manifest::default(), &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| ())
+    // The manifest has the tags of objects that were not put again.
+    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| ())
 }
 
 /// Returns the paths of the templates of all outputs.

@@ -48,20 +48,33 @@ impl StreamJob<'_> {
     pub fn stamp<S: Stamp>(&self, stamp: &S, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
         let dir = OutputDir::create(out)?;
         dir.lock(true)?;
-        let (manifest, none) = (Manifest::of(Some(&dir))?, Fleet::default());
-        let before = anything(&dir, &Ours::read(Some(&dir), &manifest, "")?)?;
-        begin(&self.job(&none, self.plan), &dir, (RECORD, &before))?;
+        self.stamp_to(stamp, fleet, &dir)
+    }
+
+    /// Works like [`StreamJob::stamp`], for any destination. It must be locked.
+    ///
+    /// # Errors
+    /// Same as [`StreamJob::stamp`]; errors of the destination.
+    pub(crate) fn stamp_to<S: Stamp, D: Destination>(
+        &self,
+        stamp: &S,
+        fleet: &mut FleetStream<'_>,
+        to: &D,
+    ) -> Result<Report> {
+        let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
+        let before = anything(to, &Ours::read(Some(to), &manifest, "")?)?;
+        begin(&self.job(&none, self.plan), to, (RECORD, &before))?;
         // Now all files are ours but those that were there before.
-        let mut ours = Ours::read(Some(&dir), &manifest, "")?;
+        let mut ours = Ours::read(Some(to), &manifest, "")?;
         let files = Mutex::default();
         let mut report = self.batches(fleet, &mut |job| {
-            foreign::check(stamp, job, &dir, &mut ours)?;
-            let (done, mut report) = drive(stamp, job, &|_| {}, &|| dir.sink(job, &ours, &files))?;
+            foreign::check(stamp, job, to, &mut ours)?;
+            let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
             done.iter().for_each(|counts| report.add(counts));
             Ok(report)
         })?;
-        match finish(&self.job(&none, self.plan), &dir, (&manifest, None), files, &mut report) {
-            Ok(()) => remove_parts(&dir).and_then(|()| dir.remove_own(RECORD))?,
+        match finish(&self.job(&none, self.plan), to, (&manifest, None), files, &mut report) {
+            Ok(()) => remove_parts(to).and_then(|()| to.remove_own(RECORD))?,
             Err(error) => report.errors.push(error),
         }
         Ok(report)

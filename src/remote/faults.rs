@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
+use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartId, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
@@ -20,28 +21,30 @@ use super::retry::Patience;
 use super::store::Store;
 
 /// Attempts without noticeable pauses.
-pub(super) const QUICK: Patience =
+pub(crate) const QUICK: Patience =
     Patience { first: Duration::from_micros(50), longest: Duration::from_millis(2), total: Duration::from_secs(20) };
 
 /// A store in memory. Each fault hits one request of several.
 #[derive(Debug, Default)]
-pub(super) struct Faulty {
-    pub(super) inner: InMemory,
+pub(crate) struct Faulty {
+    pub(crate) inner: InMemory,
     /// One of this many puts and reads fails before it is carried out. 0 for none.
-    pub(super) before: AtomicU32,
+    pub(crate) before: AtomicU32,
     /// One of this many puts is carried out, and its response is lost. 0 for none.
-    pub(super) after: AtomicU32,
+    pub(crate) after: AtomicU32,
     /// All requests fail.
-    pub(super) down: AtomicBool,
+    pub(crate) down: AtomicBool,
+    /// Puts of objects whose keys end with `b` are denied.
+    pub(crate) denied: AtomicBool,
     /// Puts never look at conditions.
-    pub(super) blind: bool,
+    pub(crate) blind: bool,
     /// Puts with a condition are refused.
-    pub(super) plain: bool,
+    pub(crate) plain: bool,
     /// The number of puts that were carried out.
-    pub(super) puts: AtomicUsize,
+    pub(crate) puts: AtomicUsize,
     /// Puts at this time, and the most at a time.
-    pub(super) now: AtomicUsize,
-    pub(super) most: AtomicUsize,
+    pub(crate) now: AtomicUsize,
+    pub(crate) most: AtomicUsize,
 }
 
 impl fmt::Display for Faulty {
@@ -52,7 +55,7 @@ impl fmt::Display for Faulty {
 
 impl Faulty {
     /// Returns a client of this store.
-    pub(super) fn store(self: &Arc<Self>) -> Store {
+    pub(crate) fn store(self: &Arc<Self>) -> Store {
         Store::with(self.clone(), QUICK)
     }
 
@@ -81,6 +84,9 @@ fn lost() -> Error {
 impl ObjectStore for Faulty {
     async fn put_opts(&self, at: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
         self.fault(&self.before)?;
+        if self.denied.load(Ordering::SeqCst) && at.as_ref().ends_with('b') {
+            return Err(Error::PermissionDenied { path: at.to_string(), source: "denied".into() });
+        }
         if self.plain && options.mode != object_store::PutMode::Overwrite {
             return Err(Error::NotImplemented { operation: "conditional put".into(), implementer: "faulty".into() });
         }
@@ -123,5 +129,32 @@ impl ObjectStore for Faulty {
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.inner.copy_opts(from, to, options).await
+    }
+}
+
+#[async_trait]
+impl MultipartStore for Faulty {
+    async fn create_multipart(&self, at: &Path) -> Result<MultipartId> {
+        self.fault(&self.before)?;
+        self.inner.create_multipart(at).await
+    }
+
+    async fn put_part(&self, at: &Path, id: &MultipartId, number: usize, bytes: PutPayload) -> Result<PartId> {
+        self.fault(&self.before)?;
+        let part = self.inner.put_part(at, id, number, bytes).await?;
+        self.fault(&self.after)?;
+        Ok(part)
+    }
+
+    async fn complete_multipart(&self, at: &Path, id: &MultipartId, parts: Vec<PartId>) -> Result<PutResult> {
+        self.fault(&self.before)?;
+        let put = self.inner.complete_multipart(at, id, parts).await?;
+        self.puts.fetch_add(1, Ordering::SeqCst);
+        self.fault(&self.after)?;
+        Ok(put)
+    }
+
+    async fn abort_multipart(&self, at: &Path, id: &MultipartId) -> Result<()> {
+        self.inner.abort_multipart(at, id).await
     }
 }

@@ -49,8 +49,16 @@ impl Default for TreeLimits {
 /// `store.missing` without such an object; `limit.source_bytes` for a longer one; `store.changed` if it was replaced
 /// meanwhile; `file.write_failed`; errors of the store.
 pub fn fetch_file(store: &Store, key: &str, max: u64, to: &mut dyn Write) -> Result<u64> {
-    let url = store.url_of(key);
-    let info = store.head(key)?.ok_or_else(|| missing(&url))?;
+    let info = store.head(key)?.ok_or_else(|| missing(&store.url_of(key)))?;
+    fetch_version(store, &info, max, to)
+}
+
+/// Works like [`fetch_file`], for a version of an object.
+///
+/// # Errors
+/// Same as [`fetch_file`].
+pub(crate) fn fetch_version(store: &Store, info: &ObjectInfo, max: u64, to: &mut dyn Write) -> Result<u64> {
+    let (key, url) = (&info.key, store.url_of(&info.key));
     if info.size > max {
         return Err(too_much(&url, &format!("{} bytes", number(info.size)), &number(max)));
     }

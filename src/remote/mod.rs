@@ -5,6 +5,7 @@
 //! | `location` | URLs: [`Location`] |
 //! | `store` | [`Store`], a blocking client of one store |
 //! | `putter` | [`Putter`], concurrent puts that report every outcome |
+//! | `upload` | files as objects, the long ones in parts |
 //! | `lock` | [`Lock`], one run at a time for a prefix |
 //! | `fetch` | objects and prefixes as files |
 //! | `oci` | artifacts in registries |
@@ -17,7 +18,7 @@
 mod clock;
 mod failure;
 #[cfg(test)]
-mod faults;
+pub(crate) mod faults;
 mod fetch;
 mod http;
 mod location;
@@ -30,11 +31,15 @@ mod retry;
 mod runtime;
 mod store;
 mod task;
+mod upload;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+#[cfg(feature = "bulk")]
+pub(crate) use fetch::fetch_version;
 pub use fetch::{TreeLimits, fetch_file, fetch_tree};
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
 pub use putter::{Lane, Outcome, PutOptions, Putter};
 pub use retry::Patience;
 pub use store::{Condition, Object, ObjectInfo, Revision, Store, StoreOptions};
+pub use upload::{UploadOptions, upload_file};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use object_store::RetryConfig;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
-use object_store::{ObjectStore, RetryConfig};
 
 use super::clock::Skew;
 use super::failure::Failure;
 use super::http::Connector;
 use super::location::{Bucket, Kind};
-use super::store::StoreOptions;
+use super::store::{Client, StoreOptions};
 use crate::diagnostics::Result;
 
 /// Sets the options that a builder knows by the names of environment variables.
@@ -28,11 +28,11 @@ macro_rules! set {
 ///
 /// # Errors
 /// `store.failed` for a configuration that cannot be used.
-pub(super) fn open(bucket: &Bucket, options: &StoreOptions, skew: Arc<Skew>) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn open(bucket: &Bucket, options: &StoreOptions, skew: Arc<Skew>) -> Result<Arc<dyn Client>> {
     let http = Connector { timeout: options.timeout, connections: options.connections, skew };
     let once = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let (name, settings) = (&bucket.name, &options.settings);
-    let opened: object_store::Result<Arc<dyn ObjectStore>> = match bucket.kind {
+    let opened: object_store::Result<Arc<dyn Client>> = match bucket.kind {
         Kind::S3 => {
             let builder = set!(AmazonS3Builder::from_env(), settings).with_bucket_name(name).with_retry(once);
             builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)

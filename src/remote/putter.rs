@@ -107,6 +107,14 @@ impl Putter {
         let (sender, receiver) = channel();
         Lane { shared: self.0.clone(), sender, receiver, pending: 0 }
     }
+
+    /// Returns the reason why nothing is written any more, for any lane: the lock was lost, or the store is down.
+    pub fn stopped(&self) -> Option<Box<Diagnostic>> {
+        match self.0.check() {
+            Err(Failure::Ours(error)) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl<T: Send + 'static> Lane<T> {

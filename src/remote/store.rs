@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::memory::InMemory;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, PutResult};
 use tokio::sync::mpsc;
@@ -60,6 +61,12 @@ impl Revision {
         self.etag.as_deref().unwrap_or("")
     }
 
+    /// Returns the ETag without quotes, as manifests have it: some listings have none. `None` if the store gives none.
+    pub fn tag(&self) -> Option<&str> {
+        let etag = self.etag.as_deref()?;
+        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"')).filter(|tag| !tag.is_empty())
+    }
+
     /// Returns the version with this ETag, for stores that compare ETags: not for Google's.
     pub fn of_etag(etag: impl Into<String>) -> Self {
         Self { etag: Some(etag.into()), version: None }
@@ -103,6 +110,11 @@ pub struct ObjectInfo {
     pub revision: Revision,
 }
 
+/// An implementation of a store.
+pub(super) trait Client: ObjectStore + MultipartStore {}
+
+impl<T: ObjectStore + MultipartStore> Client for T {}
+
 /// A blocking client of the objects below one prefix. Copies share connections and threads.
 ///
 /// ```
@@ -116,7 +128,7 @@ pub struct ObjectInfo {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Store {
-    inner: Arc<dyn ObjectStore>,
+    inner: Arc<dyn Client>,
     threads: Threads,
     prefix: String,
     url: String,
@@ -167,7 +179,7 @@ impl Store {
     }
 
     /// Creates a store of any implementation.
-    pub(super) fn with(inner: Arc<dyn ObjectStore>, patience: Patience) -> Self {
+    pub(super) fn with(inner: Arc<dyn Client>, patience: Patience) -> Self {
         let threads = Threads::start(CONNECTIONS).unwrap_or_else(|_| Threads::none());
         let (prefix, url, timeout) = (String::new(), "memory://store".to_owned(), TIMEOUT);
         Self { inner, threads, prefix, url, kind: None, patience, timeout, skew: Arc::default() }
@@ -329,7 +341,11 @@ impl Store {
         self.threads.spawn(task);
     }
 
-    fn run<T: Send + 'static>(
+    /// Runs a task and waits for its result.
+    ///
+    /// # Errors
+    /// The failure of `what`, such as `read`, on `key`.
+    pub(super) fn run<T: Send + 'static>(
         &self,
         what: &str,
         key: &str,

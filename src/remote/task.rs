@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use object_store::multipart::PartId;
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
-    UpdateVersion,
+    Error, GetOptions, GetRange, ObjectMeta, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 
 use super::failure::Failure;
 use super::retry::Patience;
-use super::store::{Condition, Object, Revision};
+use super::store::{Client, Condition, Object, Revision};
 use crate::diagnostics::{Code, Diagnostic, thousands};
 
 type Tried<T> = std::result::Result<T, Failure>;
@@ -19,13 +19,13 @@ type Tried<T> = std::result::Result<T, Failure>;
 /// Operations on one object, with their attempts.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
-    inner: Arc<dyn ObjectStore>,
+    inner: Arc<dyn Client>,
     path: Path,
     patience: Patience,
 }
 
 impl Task {
-    pub(super) fn new(inner: Arc<dyn ObjectStore>, path: Path, patience: Patience) -> Self {
+    pub(super) fn new(inner: Arc<dyn Client>, path: Path, patience: Patience) -> Self {
         Self { inner, path, patience }
     }
 
@@ -98,6 +98,48 @@ impl Task {
     /// Makes one attempt to delete the object. Succeeds if there is none.
     pub(super) async fn delete_once(&self) -> Tried<()> {
         present(self.inner.delete(&self.path).await.map_err(Failure::from)).map(|_| ())
+    }
+}
+
+/// Uploads in parts.
+impl Task {
+    /// Begins an upload and returns its id.
+    pub(super) async fn begin_parts(&self) -> Tried<String> {
+        self.patience.run(|_| async { Ok(self.inner.create_multipart(&self.path).await?) }).await
+    }
+
+    /// Uploads a part. Parts are numbered from 0.
+    pub(super) async fn put_part(&self, id: &String, number: usize, bytes: &Bytes) -> Tried<PartId> {
+        let attempt = |_| async {
+            let payload = PutPayload::from_bytes(bytes.clone());
+            Ok(self.inner.put_part(&self.path, id, number, payload).await?)
+        };
+        self.patience.run(attempt).await
+    }
+
+    /// Makes the object of `size` bytes of the parts.
+    pub(super) async fn end_parts(&self, id: &String, parts: &[PartId], size: u64) -> Tried<Revision> {
+        let attempt = |failures| async move {
+            let done = self.inner.complete_multipart(&self.path, id, parts.to_vec()).await;
+            match done.map_err(Failure::from) {
+                Ok(put) => Ok(put.into()),
+                // An attempt whose response was lost has made the object, and the upload is gone.
+                Err(failure @ (Failure::Missing(_) | Failure::Refused(_))) if failures > 0 => {
+                    match self.inner.head(&self.path).await {
+                        Ok(meta) if meta.size == size => Ok(Revision { etag: meta.e_tag, version: meta.version }),
+                        Ok(_) | Err(Error::NotFound { .. }) => Err(failure),
+                        Err(failed) => Err(failed.into()),
+                    }
+                }
+                Err(failure) => Err(failure),
+            }
+        };
+        self.patience.run(attempt).await
+    }
+
+    /// Discards the parts of an upload. Makes one attempt.
+    pub(super) async fn discard_parts(&self, id: &String) -> Tried<()> {
+        present(self.inner.abort_multipart(&self.path, id).await.map_err(Failure::from)).map(|_| ())
     }
 }
 

@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{COMMAND_LINE_ONLY, KEYS, Key, Kind, sections};
-use crate::input::is_dash;
+use crate::input::{is_dash, is_url};
 
 /// A key of the project file with its value as arguments of the command line.
 #[derive(Debug)]
@@ -79,7 +79,9 @@ impl Reader<'_> {
         let span = Span::of(value.span());
         match (key.kind, value.get_ref()) {
             (Kind::Word(words), DeValue::String(text)) => self.word(key, words, text, span),
-            (Kind::Path | Kind::Paths, DeValue::String(text)) if !is_dash(Path::new(text.as_ref())) => {
+            (Kind::Path | Kind::Paths, DeValue::String(text))
+                if !is_dash(Path::new(text.as_ref())) && !is_url(Path::new(text.as_ref())) =>
+            {
                 Some(self.dir.join(text.as_ref()).into())
             }
             (Kind::Text | Kind::Texts | Kind::Path | Kind::Paths, DeValue::String(text)) => Some(text.as_ref().into()),

@@ -1,10 +1,12 @@
-//! Object stores and OCI registries: inputs by URL, and the commands `push` and `pull`.
+//! Object stores and OCI registries: inputs and outputs by URL, packs, and the commands `push` and `pull`.
 
 mod inputs;
+mod outputs;
 mod pull;
 mod push;
 
 pub(crate) use inputs::{Fetched, is_url};
+pub(crate) use outputs::{StoreTarget, output};
 pub(crate) use pull::{PullArgs, run as pull};
 pub(crate) use push::{PushArgs, run as push};
 

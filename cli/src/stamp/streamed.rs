@@ -51,6 +51,7 @@ fn stamp(
 ) -> Result<Report> {
     match target {
         Target::Directory(out) => job.stamp(stamper, fleet, out),
+        Target::Store(store) => store.stream(stamper, job, fleet),
         Target::Stdout => job.stream(stamper, fleet, &mut io::stdout()),
         Target::File(path) => {
             let mut file = StreamFile::create(path)?;

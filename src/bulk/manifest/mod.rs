@@ -19,6 +19,8 @@ use super::output_dir::OutputDir;
 use super::shards::PARTS;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
+#[cfg(feature = "remote")]
+pub(crate) use self::rows::SAME_TAG;
 pub(crate) use self::rows::{Row, Rows};
 pub(super) use self::write::{At, write};
 
@@ -68,7 +70,7 @@ impl Manifest {
     pub(crate) fn of<D: Destination>(from: Option<&D>) -> Result<Self> {
         let Some(from) = from else { return Ok(Self::default()) };
         let mut names = vec![MANIFEST.to_owned()];
-        from.each_file(PARTS, &mut |path| {
+        from.each_own(PARTS, &mut |path| {
             names.extend(path.ends_with(".json").then(|| path.to_owned()));
             Ok(())
         })?;

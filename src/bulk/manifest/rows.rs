@@ -20,9 +20,14 @@ pub(crate) struct Row {
     /// The index of the template in a list of the caller's.
     pub(crate) template: u32,
     pub(crate) hash: [u8; 32],
-    /// The ETag of an object, or empty.
+    /// The ETag of an object, or empty, or [`SAME_TAG`].
     pub(crate) tag: String,
 }
+
+/// The tag of an object that has the one in the old manifest.
+pub(crate) const SAME_TAG: &str = "=";
+/// The template of rows that only pass on the tag of the old manifest. They come behind the others of their path.
+pub(super) const OLD_TAG: u32 = u32::MAX;
 
 impl Row {
     fn size(&self) -> usize {
@@ -76,7 +81,9 @@ impl Rows {
     /// # Errors
     /// Errors of the temporary file.
     pub(crate) fn add(&mut self, row: Row) -> Result<()> {
-        self.templates.insert(row.template);
+        if row.template != OLD_TAG {
+            self.templates.insert(row.template);
+        }
         self.bytes += row.size();
         self.unsorted.push(row);
         if self.bytes < SORTED { Ok(()) } else { self.end_run() }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rows::{Row, Rows, SortedRows};
+use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::{Entry, Manifest, VERSION};
 use crate::bulk::destination::Destination;
 use crate::bulk::output_files::Change;
@@ -37,7 +37,10 @@ pub(in crate::bulk) fn write<D: Destination>(
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
     old.each(&mut |entry| {
         if !kept(entry)? {
-            return Ok(());
+            return match entry.maker {
+                Some((cluster, _)) if !entry.tag.is_empty() => rows.add(row(entry, cluster, OLD_TAG)),
+                _ => Ok(()),
+            };
         }
         let Some((cluster, template)) = entry.maker else {
             unknown.insert(entry.path.to_owned(), entry.hash);
@@ -48,8 +51,7 @@ pub(in crate::bulk) fn write<D: Destination>(
             templates.push(template.to_owned());
             templates.len() as u32 - 1
         });
-        let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
-        rows.add(Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag })
+        rows.add(row(entry, cluster, template))
     })?;
     let template = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
     let names: BTreeSet<&str> = rows.templates().iter().map(template).collect();
@@ -62,6 +64,11 @@ pub(in crate::bulk) fn write<D: Destination>(
         file.rows(&mut rows)?;
         file.end(&unknown)
     })
+}
+
+fn row(entry: Entry<'_>, cluster: &str, template: u32) -> Row {
+    let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
+    Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag }
 }
 
 /// A manifest that is being written.
@@ -87,14 +94,26 @@ impl ManifestFile<'_> {
     fn rows(&mut self, rows: &mut SortedRows) -> Result<()> {
         let mut last: Option<Row> = None;
         while let Some(row) = rows.next()? {
-            // Parts of several plans may have the same file.
-            if last.as_ref().is_none_or(|last| (&last.path, &last.cluster) != (&row.path, &row.cluster)) {
-                self.row(&row);
-                self.flush(BUFFER)?;
+            let is_of = |last: &&mut Row| (&last.path, &last.cluster) == (&row.path, &row.cluster);
+            match last.as_mut().filter(is_of) {
+                Some(last) if row.template == OLD_TAG && last.tag == SAME_TAG && last.hash == row.hash => {
+                    last.tag = row.tag;
+                }
+                // Parts of several plans may have the same file.
+                Some(_) => {}
+                None if row.template == OLD_TAG => {}
+                None => {
+                    if let Some(done) = last.replace(row) {
+                        self.row(&done);
+                        self.flush(BUFFER)?;
+                    }
+                }
             }
-            last = Some(row);
         }
-        Ok(())
+        last.map_or(Ok(()), |last| {
+            self.row(&last);
+            self.flush(BUFFER)
+        })
     }
 
     /// Adds a file to the line of its cluster.
@@ -113,7 +132,8 @@ impl ManifestFile<'_> {
         push_json(&mut self.bytes, &self.place.get(&row.template));
         self.bytes.push(b',');
         push_hash(&mut self.bytes, &row.hash);
-        if !row.tag.is_empty() {
+        // Without the old tag the next run puts the object again.
+        if !row.tag.is_empty() && row.tag != SAME_TAG {
             self.bytes.push(b',');
             push_json(&mut self.bytes, &row.tag);
         }

@@ -15,6 +15,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::digest::PlanDigest;
 pub use self::finish::finish_shards;
+#[cfg(feature = "remote")]
+pub(crate) use self::finish::finish_shards_of;
 pub(crate) use self::finish::remove_parts;
 
 /// The directory of the parts of manifests.
@@ -93,6 +95,12 @@ impl PlanShard {
     /// Returns the path of the mark of a run that was killed.
     pub(crate) fn killed(&self) -> String {
         self.own("killed")
+    }
+
+    /// Returns the prefix of its lock in an object store.
+    #[cfg(feature = "remote")]
+    pub(crate) fn lock(&self) -> String {
+        self.own("lock")
     }
 
     fn own(&self, extension: &str) -> String {

@@ -146,6 +146,17 @@ impl Lock {
         Err(busy(store))
     }
 
+    /// Checks that no other run holds the lock of the store's prefix.
+    ///
+    /// # Errors
+    /// `store.locked`; errors of the store.
+    pub fn check_free(store: &Store, clock: &dyn Clock) -> Result<()> {
+        match store.get(LOCK, MAX_BYTES)? {
+            None => Ok(()),
+            Some(object) => takeover(store, &LockRecord::new(), object, clock.now()).map(|_| ()),
+        }
+    }
+
     /// Returns a view of the lock for other threads.
     pub fn guard(&self) -> Guard {
         Guard(self.held.clone())

@@ -1,7 +1,7 @@
 //! The thread that renews a lock.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 #[derive(Debug)]
 pub(super) struct Renewal {
     stop: Sender<()>,
-    /// Disconnected when the thread has ended.
-    ended: Receiver<()>,
+    /// Disconnected when the thread has ended. The mutex makes locks usable from several threads.
+    ended: Mutex<Receiver<()>>,
 }
 
 impl Renewal {
@@ -33,13 +33,14 @@ impl Renewal {
         started.map_err(|error| {
             Diagnostic::new(Code::Internal, format!("cannot start a thread: {error}")).caused_by(error)
         })?;
-        Ok(Self { stop, ended })
+        Ok(Self { stop, ended: Mutex::new(ended) })
     }
 
     /// Stops the thread. Returns `true` if it ended within `timeout`.
     pub(super) fn stop(self, timeout: Duration) -> bool {
         drop(self.stop);
-        matches!(self.ended.recv_timeout(timeout), Err(RecvTimeoutError::Disconnected))
+        let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        matches!(ended.recv_timeout(timeout), Err(RecvTimeoutError::Disconnected))
     }
 }
 

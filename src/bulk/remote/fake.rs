@@ -1,0 +1,72 @@
+//! A stand-in for the engine, for tests.
+
+use crate::bulk::job::{Job, Options, Renderer, Stamp, Watch};
+use crate::bulk::layers::{Layers, Overlay};
+use crate::bulk::plan::{Output, Plan};
+use crate::bulk::{Fleet, FleetOptions, Format, Layout, Selector};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::text::Source;
+use crate::value::Data;
+
+/// Renders the name of the cluster: `a` is short, `b` is long. A cluster with `fail` fails.
+pub(super) struct Fake;
+
+impl Stamp for Fake {
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Fake);
+    }
+}
+
+impl Renderer for Fake {
+    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+        let own = own.to_map()?;
+        let field = |name: &str| own.get(name).and_then(Data::as_str).map(str::to_owned);
+        if let Some(why) = field("fail") {
+            return Err(Diagnostic::new(Code::UndefinedVariable, why));
+        }
+        let (name, extra) = (field("name").unwrap_or_default(), field("extra").unwrap_or_default());
+        for template in ["a.t", "b.t"] {
+            text.push_str(&String::from_utf8_lossy(&Setup::content(&name, template)));
+            text.push_str(&extra);
+            results.push(Ok(text.len()));
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a job with two templates.
+pub(super) struct Setup {
+    fleet: Fleet,
+    layers: Layers,
+    plan: Plan,
+    pub(super) options: Options,
+}
+
+impl Setup {
+    pub(super) fn new(ndjson: &str) -> Self {
+        let fleet = Fleet::read(&Source::new("f", ndjson), Format::Ndjson, &FleetOptions::default()).expect("a fleet");
+        let layers = Layers::default();
+        let output =
+            |name: &str| Output { template: format!("{name}.t"), name: name.into(), executable: false, bytes: None };
+        let layout = Layout::parse("{cluster}/{template}").expect("a layout");
+        let plan =
+            Plan::new(&fleet, &layers, &Selector::default(), vec![output("a"), output("b")], layout).expect("a plan");
+        Self { fleet, layers, plan, options: Options { threads: 3, ..Options::default() } }
+    }
+
+    pub(super) fn job(&self) -> Job<'_> {
+        let Self { fleet, layers, plan, options } = self;
+        Job { fleet, layers, plan, options, watch: Watch::none() }
+    }
+
+    /// Returns the content of an output.
+    pub(super) fn content(cluster: &str, template: &str) -> Vec<u8> {
+        let times = if template == "a.t" { 1 } else { 60 };
+        format!("name: {cluster}\n").repeat(times).into_bytes()
+    }
+}
+
+/// Returns a fleet of clusters `c0`, `c1`, … with more fields.
+pub(super) fn numbered(count: usize, extra: impl Fn(usize) -> &'static str) -> String {
+    (0..count).map(|n| format!("{{\"name\":\"c{n}\"{}}}\n", extra(n))).collect()
+}

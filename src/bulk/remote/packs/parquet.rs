@@ -1,0 +1,85 @@
+//! Packs as Parquet files: a row for each output.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use super::part::Spool;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::remote::pack::Packed;
+
+/// Bytes of content in a row group, at least.
+const GROUP: usize = 16 << 20;
+/// Bytes of content in a batch, at least.
+const BATCH: usize = 1 << 20;
+
+/// A Parquet file that is being written. The same outputs in the same order give the same bytes.
+pub(super) struct ParquetPack {
+    writer: ArrowWriter<Spool>,
+    schema: Arc<Schema>,
+    texts: [StringBuilder; 4],
+    content: BinaryBuilder,
+    /// Bytes in the builders, and in the current row group.
+    batch: usize,
+    group: usize,
+}
+
+impl ParquetPack {
+    pub(super) fn new(to: Spool) -> Result<Self> {
+        let column = |name| Field::new(name, DataType::Utf8, false);
+        let content = Field::new("content", DataType::Binary, false);
+        let fields = vec![column("cluster"), column("path"), column("template"), content, column("hash")];
+        let schema = Arc::new(Schema::new(fields));
+        let level = ZstdLevel::try_new(3).map_err(failed)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(level))
+            .set_created_by("dropforge".to_owned())
+            .set_column_dictionary_enabled("content".into(), false)
+            .set_column_dictionary_enabled("hash".into(), false)
+            .build();
+        let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties)).map_err(failed)?;
+        let texts = [(); 4].map(|()| StringBuilder::new());
+        Ok(Self { writer, schema, texts, content: BinaryBuilder::new(), batch: 0, group: 0 })
+    }
+
+    pub(super) fn add(&mut self, output: &Packed<'_>) -> Result<()> {
+        let hash = blake3::hash(output.bytes).to_hex();
+        let texts = [output.cluster, output.path, output.template, hash.as_str()];
+        self.texts.iter_mut().zip(texts).for_each(|(column, text)| column.append_value(text));
+        self.content.append_value(output.bytes);
+        self.batch += output.bytes.len() + texts.iter().map(|text| text.len()).sum::<usize>();
+        if self.batch < BATCH { Ok(()) } else { self.end_batch() }
+    }
+
+    fn end_batch(&mut self) -> Result<()> {
+        let [cluster, path, template, hash] = self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let columns = vec![cluster, path, template, Arc::new(self.content.finish()) as ArrayRef, hash];
+        let batch =
+            RecordBatch::try_new(self.schema.clone(), columns).map_err(|error: ArrowError| failed(error.into()))?;
+        self.writer.write(&batch).map_err(failed)?;
+        self.group += std::mem::take(&mut self.batch);
+        if self.group >= GROUP {
+            self.group = 0;
+            self.writer.flush().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub(super) fn finish(mut self) -> Result<Spool> {
+        self.end_batch()?;
+        self.writer.into_inner().map_err(failed)
+    }
+}
+
+fn failed(error: ParquetError) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WriteFailed, format!("cannot write a pack: {error}"))
+        .with_help("name a directory with free space in `TMPDIR`")
+        .caused_by(error)
+}

@@ -1,0 +1,221 @@
+//! Tests of packs, with a stand-in for the engine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use crate::bulk::remote::fake::{Fake, Setup, numbered};
+use crate::remote::faults::Faulty;
+use crate::remote::pack::PackIndex;
+use crate::remote::{LOCK, Lock, LockOptions, Store};
+
+const SMALL: PackOptions = PackOptions { format: PackFormat::TarZst, bytes: 25 << 10, locking: Locking::Take };
+
+/// Returns all objects but the lock.
+fn objects(store: &Store) -> BTreeMap<String, Vec<u8>> {
+    let listed = store.list("").expect("a listing").map(|one| one.expect("an entry").key).filter(|key| key != LOCK);
+    listed
+        .map(|key| (key.clone(), store.get(&key, 1 << 20).expect("read").expect("an object").bytes.to_vec()))
+        .collect()
+}
+
+fn stamp(setup: &Setup, store: &Store) -> Result<Report> {
+    stamp_packs(&Fake, &setup.job(), &Place::Store(store), &SMALL)
+}
+
+fn check(setup: &Setup, place: &Place<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut note = |file: &FilePreview<'_>| {
+        lines.push(format!("{:?} {}", file.change, file.path));
+        Ok(())
+    };
+    let report = check_packs(&Fake, &setup.job(), place, &SMALL, &mut note).expect("compared");
+    assert_eq!(report.created + report.updated + report.deleted, lines.len());
+    lines
+}
+
+fn counts(report: &Report) -> (usize, usize, usize, usize) {
+    (report.created, report.updated, report.unchanged, report.deleted)
+}
+
+#[test]
+fn packs_hold_clusters_in_fleet_order_whatever_the_threads() {
+    let mut setup = Setup::new(&numbered(60, |_| ""));
+    let mut all = Vec::new();
+    for threads in [1, 5] {
+        setup.options.threads = threads;
+        let faulty = Arc::new(Faulty { before: 8.into(), after: 8.into(), ..Faulty::default() });
+        let report = stamp(&setup, &faulty.store()).expect("a report");
+        assert!(report.errors.is_empty() && report.created == 6, "{report:?}");
+        all.push(objects(&faulty.store()));
+    }
+    let [one, other] = &all[..] else { panic!("two runs") };
+    let packs = |all: &BTreeMap<String, Vec<u8>>| {
+        all.iter()
+            .filter(|(key, _)| !key.starts_with('.'))
+            .map(|(key, bytes)| (key.clone(), bytes.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert!(packs(one) == packs(other));
+    let mut names = Vec::new();
+    for (key, bytes) in one.iter().filter(|(key, _)| key.ends_with(".index.json")) {
+        let index = PackIndex::parse(bytes).expect("an index");
+        let pack = &one[&key.replace("index.json", "tar.zst")];
+        for entry in &index.files {
+            let content = index.read(entry, pack).expect("content");
+            assert_eq!(content, Setup::content(&entry.cluster, &entry.template), "{}", entry.path);
+            names.push(entry.path.clone());
+        }
+    }
+    let expected: Vec<_> = (0..60).flat_map(|n| [format!("c{n}/a"), format!("c{n}/b")]).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn unchanged_packs_are_not_put_again_and_stale_ones_are_pruned() {
+    let faulty = Arc::new(Faulty::default());
+    let store = faulty.store();
+    let puts = || faulty.puts.load(std::sync::atomic::Ordering::SeqCst);
+    let mut setup = Setup::new(&numbered(60, |_| ""));
+    assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (6, 0, 0, 0));
+    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+    let before = puts();
+    assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 0, 6, 0));
+    assert_eq!(puts() - before, 2, "only the lock is put");
+    // One that someone else has changed is mended.
+    store.put("pack-00002.tar.zst", "theirs".into(), crate::remote::Condition::Always).expect("put");
+    assert_eq!(check(&setup, &Place::Store(&store)), ["Some(Update) pack-00002.tar.zst"]);
+    assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 1, 5, 0));
+    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+    // A smaller fleet.
+    setup = Setup::new(&numbered(40, |_| ""));
+    let report = stamp(&setup, &store).expect("a report");
+    assert_eq!(counts(&report), (0, 0, 4, 0));
+    assert!(report.warnings.iter().any(|text| text.contains("2 packs of an earlier run")), "{:?}", report.warnings);
+    setup.options.prune = true;
+    assert_eq!(check(&setup, &Place::Store(&store)), ["None pack-00004.tar.zst", "None pack-00005.tar.zst"]);
+    assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 0, 4, 2));
+    assert_eq!(objects(&store).len(), 9);
+    // Most packs are not pruned by accident.
+    setup = Setup::new(&numbered(10, |_| ""));
+    setup.options.prune = true;
+    let report = stamp(&setup, &store).expect("a report");
+    assert_eq!(report.errors.first().map(|error| error.code), Some(Code::MassDelete));
+    assert_eq!(objects(&store).len(), 9);
+    setup.options.prune_force = true;
+    assert_eq!(stamp(&setup, &store).expect("a report").deleted, 3);
+}
+
+#[test]
+fn a_run_that_stops_is_mended_by_the_next() {
+    let faulty = Arc::new(Faulty::default());
+    let store = faulty.store();
+    let setup = Setup::new(&numbered(60, |_| ""));
+    let lock = Lock::acquire(&store, LockOptions::default()).expect("the lock");
+    assert_eq!(stamp(&setup, &store).map_err(|error| error.code).err(), Some(Code::StoreLocked));
+    drop(lock);
+    // The list says that a run is writing, and there are packs that it does not name.
+    let unfinished = PackList { complete: false, ..PackList::default() };
+    let put = |key: &str, bytes: Vec<u8>| store.put(key, bytes.into(), crate::remote::Condition::Always).expect("put");
+    put(list::LIST, unfinished.to_json());
+    put("pack-00000.tar.zst", b"half a run".to_vec());
+    let report = stamp(&setup, &store).expect("a report");
+    assert_eq!((counts(&report), report.errors.len()), ((5, 1, 0, 0), 0));
+    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+}
+
+#[test]
+fn packs_of_others_are_not_overwritten() {
+    let store = Arc::new(Faulty::default()).store();
+    let mut setup = Setup::new(&numbered(3, |_| ""));
+    store.put("pack-00000.index.json", "mine".into(), crate::remote::Condition::Always).expect("put");
+    assert_eq!(stamp(&setup, &store).map_err(|error| error.code).err(), Some(Code::ForeignFile));
+    setup.options.force = true;
+    assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (1, 0, 0, 0));
+    for bad in [
+        "",
+        "{}",
+        "{\"version\":2}",
+        "{\"version\":1,\"hash\":\"blake3\",\"complete\":true,\"packs\":[{\"path\":\"../x\",\"hash\":\"\",\"outputs\":1,\"clusters\":[\"\",\"\"]}]}",
+    ] {
+        store.put(list::LIST, bad.into(), crate::remote::Condition::Always).expect("put");
+        assert_eq!(stamp(&setup, &store).map_err(|error| error.code).err(), Some(Code::BadManifest), "{bad}");
+    }
+}
+
+#[test]
+fn clusters_that_fail_are_in_no_pack() {
+    let store = Arc::new(Faulty::default()).store();
+    let setup = Setup::new(&numbered(20, |n| if n == 7 { ",\"fail\":\"x\"" } else { "" }));
+    let report = stamp(&setup, &store).expect("a report");
+    assert_eq!((report.failed, report.created), (1, 2));
+    let all = objects(&store);
+    let indexes = all.iter().filter(|(key, _)| key.ends_with(".index.json"));
+    let files: Vec<_> = indexes.flat_map(|(_, bytes)| PackIndex::parse(bytes).expect("an index").files).collect();
+    assert_eq!(files.len(), 38);
+    assert!(files.iter().all(|file| file.cluster != "c7"));
+}
+
+#[test]
+fn directories_get_packs_too() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let out = temp.path().join("out");
+    let place = Place::Directory(&out);
+    let mut setup = Setup::new(&numbered(30, |_| ""));
+    assert_eq!(check(&setup, &place).len(), 3);
+    assert!(!out.exists());
+    let run = |setup: &Setup| stamp_packs(&Fake, &setup.job(), &place, &SMALL).expect("a report");
+    assert_eq!(counts(&run(&setup)), (3, 0, 0, 0));
+    let names = |out: &Path| {
+        let mut names: Vec<_> =
+            fs::read_dir(out).expect("a directory").map(|one| one.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&out).len(), 7, "{:?}", names(&out));
+    assert_eq!((check(&setup, &place).len(), counts(&run(&setup))), (0, (0, 0, 3, 0)));
+    fs::write(out.join("pack-00001.tar.zst"), "theirs").expect("written");
+    assert_eq!(check(&setup, &place), ["Some(Update) pack-00001.tar.zst"]);
+    assert_eq!(counts(&run(&setup)), (0, 1, 2, 0));
+    setup = Setup::new(&numbered(20, |_| ""));
+    setup.options.prune = true;
+    assert_eq!(counts(&run(&setup)), (0, 0, 2, 1));
+    assert_eq!(names(&out).len(), 5, "{:?}", names(&out));
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn parquet_has_a_row_for_each_output() {
+    use arrow_array::cast::AsArray;
+    let options = PackOptions { format: PackFormat::Parquet, ..SMALL };
+    let setup = Setup::new(&numbered(30, |_| ""));
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        let store = Arc::new(Faulty::default()).store();
+        let report = stamp_packs(&Fake, &setup.job(), &Place::Store(&store), &options).expect("a report");
+        assert_eq!(counts(&report), (3, 0, 0, 0));
+        let mut objects = objects(&store);
+        objects.remove(list::LIST);
+        all.push(objects);
+    }
+    assert!(all[0] == all[1] && all[0].len() == 3);
+    let mut rows = 0;
+    for bytes in all[0].values() {
+        let bytes = bytes::Bytes::from(bytes.clone());
+        let reader = ::parquet::arrow::arrow_reader::ParquetRecordBatchReader::try_new(bytes, 1_000).expect("parquet");
+        for batch in reader {
+            let batch = batch.expect("a batch");
+            let text = |column: usize, row: usize| batch.column(column).as_string::<i32>().value(row).to_owned();
+            for row in 0..batch.num_rows() {
+                let content = batch.column(3).as_binary::<i32>().value(row);
+                assert_eq!(text(0, row), format!("c{}", rows / 2));
+                assert_eq!(content, Setup::content(&text(0, row), &text(2, row)));
+                assert_eq!(text(4, row), blake3::hash(content).to_hex().as_str());
+                rows += 1;
+            }
+        }
+    }
+    assert_eq!(rows, 60);
+}
