@@ -100,6 +100,7 @@ pub struct Source {
     /// The number of lines before the text, if it is a part of a longer one.
     lines_before: u32,
     /// `true` if a line is the text of a row of a binary file.
+    #[cfg(feature = "bulk")]
     is_of_rows: bool,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
@@ -152,7 +153,16 @@ impl Source {
 
     fn at_line(folder: Option<Arc<str>>, name: Text, text: Text, lines_before: u32) -> Self {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Self { name, folder, text, lines_before, is_of_rows: false, line_starts, blocks }
+        Self {
+            name,
+            folder,
+            text,
+            lines_before,
+            #[cfg(feature = "bulk")]
+            is_of_rows: false,
+            line_starts,
+            blocks,
+        }
     }
 
     /// Returns the name. It is the same wherever a template lies.

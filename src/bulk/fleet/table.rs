@@ -25,7 +25,7 @@ const MAX_VALUES: usize = MAX_RECORD / 2;
 /// `file.read_failed` and `input.syntax` for a file that cannot be read; `input.type`, `input.duplicate_key` and
 /// `limit.depth` for columns that inputs do not have; `file.write_failed`.
 pub(super) fn lines(name: &str, file: File, collector: &mut Collector) -> Result<File> {
-    let batches = batches_of(name, file, None)?;
+    let batches = batches_of(name, file, None, true)?;
     let file = tempfile::tempfile().map_err(|error| cannot_spool(name, error))?;
     let mut lines = Lines { name, out: BufWriter::new(file), rows: 0 };
     for batch in batches {

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::{arrow_lengths, parquet_schema};
@@ -20,6 +21,8 @@ use crate::function::is_file;
 const ROWS: usize = 1 << 13;
 /// The number of bytes of such a batch, if the rows have the size that the file declares.
 const BATCH: u64 = 64 << 20;
+/// The number of bytes of a value in a batch, beside its text.
+const VALUE: i64 = 16;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +90,20 @@ pub struct Batches {
 /// `file.read_failed`; `input.syntax` for other files and for damaged ones.
 pub fn batches(path: &Path, columns: Option<&[&str]>) -> Result<Batches> {
     let name = path.display().to_string();
-    batches_of(&name, open(path)?, columns)
+    batches_of(&name, open(path)?, columns, false)
 }
 
-/// Reads an open file like [`batches`]. Errors call it `name`.
+/// Reads an open file like [`batches`]. Errors call it `name`. With `views`, texts of Parquet are views, which share the
+/// texts of dictionaries.
 ///
 /// # Errors
 /// Same as [`batches`].
-pub(in crate::bulk) fn batches_of(name: &str, mut file: File, columns: Option<&[&str]>) -> Result<Batches> {
+pub(in crate::bulk) fn batches_of(
+    name: &str,
+    mut file: File,
+    columns: Option<&[&str]>,
+    views: bool,
+) -> Result<Batches> {
     let mut head = Vec::new();
     let read = file.by_ref().take(8).read_to_end(&mut head).and_then(|_| file.seek(SeekFrom::Start(0)));
     read.map_err(|error| unreadable(name, &error.to_string()))?;
@@ -107,7 +116,8 @@ pub(in crate::bulk) fn batches_of(name: &str, mut file: File, columns: Option<&[
     let opened = guarded(|| match kind {
         Kind::Parquet => {
             parquet_schema::check(&file)?;
-            parquet(file, columns)
+            let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default())?;
+            parquet(file, if views { with_views(metadata) } else { metadata }, columns)
         }
         Kind::File => {
             arrow_lengths::check_file(&file)?;
@@ -128,8 +138,12 @@ pub(in crate::bulk) fn batches_of(name: &str, mut file: File, columns: Option<&[
 
 type Opened = (Box<dyn RecordBatchReader + Send>, Vec<usize>);
 
-fn parquet(file: File, columns: Option<&[&str]>) -> std::result::Result<Opened, ArrowError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+fn parquet(
+    file: File,
+    metadata: ArrowReaderMetadata,
+    columns: Option<&[&str]>,
+) -> std::result::Result<Opened, ArrowError> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     let rows = rows_of_batch(builder.metadata());
     let builder = builder.with_batch_size(rows);
     let groups = builder.metadata().row_groups().iter();
@@ -144,9 +158,33 @@ fn parquet(file: File, columns: Option<&[&str]>) -> std::result::Result<Opened, 
     Ok((Box::new(builder.build()?), groups))
 }
 
-/// Returns the number of rows of a batch that has about [`BATCH`] bytes, by the sizes that the file declares.
+/// Reads texts as views where that is possible. A text of a dictionary is copied for every row otherwise.
+fn with_views(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
+    let schema = metadata.schema();
+    let fields: Vec<FieldRef> = schema.fields().iter().map(viewed).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or(metadata)
+}
+
+fn viewed(field: &FieldRef) -> FieldRef {
+    let kind = match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(viewed).collect()),
+        DataType::List(items) => DataType::List(viewed(items)),
+        DataType::LargeList(items) => DataType::LargeList(viewed(items)),
+        other => other.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(kind))
+}
+
+/// Returns the number of rows of a batch that has about [`BATCH`] bytes, by the numbers that the file declares.
 fn rows_of_batch(metadata: &ParquetMetaData) -> usize {
-    let bytes = |group: &RowGroupMetaData| group.total_byte_size().max(0) / group.num_rows().max(1);
+    let bytes = |group: &RowGroupMetaData| {
+        let values = group.columns().iter().map(|column| column.num_values().max(0));
+        let values = values.fold(0, i64::saturating_add).saturating_mul(VALUE);
+        group.total_byte_size().max(0).saturating_add(values) / group.num_rows().max(1)
+    };
     let row = metadata.row_groups().iter().map(bytes).max().and_then(|bytes| u64::try_from(bytes).ok());
     usize::try_from(BATCH / row.unwrap_or(0).max(1)).unwrap_or(ROWS).clamp(1, ROWS)
 }
@@ -219,11 +257,10 @@ impl std::fmt::Debug for Batches {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{ArrayRef, Int32Array, StringArray};
+    use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray, types};
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_writer::ArrowWriterOptions;
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::file::properties::WriterProperties;
 
@@ -276,6 +313,27 @@ mod tests {
             let read = read(bytes, Some(&["n", "none"])).unwrap();
             assert_eq!(read, [batch().project(&[1]).unwrap()]);
         }
+    }
+
+    #[test]
+    fn texts_of_a_dictionary_are_read_once() {
+        let long = "x".repeat(1 << 20);
+        let texts: DictionaryArray<types::Int32Type> = std::iter::repeat_n(long.as_str(), 200).collect();
+        let batch = RecordBatch::try_from_iter([("text", Arc::new(texts) as ArrayRef)]).unwrap();
+        let properties = WriterProperties::builder().set_dictionary_page_size_limit(8 << 20).build();
+        // The reader would keep the dictionary if it knew of it.
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new_with_options(&mut bytes, batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        assert!(bytes.len() < 8 << 20);
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &bytes).unwrap();
+        file.rewind().unwrap();
+        let read: Vec<RecordBatch> = batches_of("f", file, None, true).unwrap().map(Result::unwrap).collect();
+        assert_eq!(read.iter().map(RecordBatch::num_rows).sum::<usize>(), 200);
+        assert!(read.iter().all(|batch| batch.get_array_memory_size() < 64 << 20));
     }
 
     #[test]
