@@ -317,3 +317,55 @@ fn errors_say_what_to_do() {
     );
     assert!(code == Some(4) && text.contains("1,024"), "{code:?} {text}");
 }
+
+/// Shards put objects of one prefix together, and a killed one is run again.
+#[test]
+fn shards() {
+    let server = Server::s3();
+    let settings = s3_settings(server.address);
+    let (world, store) = (World::new(40), open(Kind::S3, settings.clone(), "shards"));
+    let url = "s3://fleet/shards";
+    // Objects of an earlier fleet, which the finishing run deletes or changes.
+    world.write("values.yaml", "version: 0\n");
+    world.fleet(41);
+    assert_eq!(world.run(&settings, &["-o", url]).0, Some(0));
+    world.write("values.yaml", "version: 1\n");
+    world.fleet(40);
+    let shard = |n: usize| format!("{n}/4");
+    let mut killed = world.start(&settings, &["-o", url, "--shard", &shard(3)]);
+    thread::sleep(Duration::from_millis(150));
+    killed.kill().expect("killed");
+    killed.wait().expect("waited");
+    let pods: Vec<Child> = (0..3).map(|n| world.start(&settings, &["-o", url, "--shard", &shard(n)])).collect();
+    for pod in pods {
+        let (code, text) = done(pod.wait_with_output().expect("waited"));
+        assert_eq!(code, Some(0), "{text}");
+    }
+    let (code, text) = world.run(&settings, &["-o", url, "--finish", "4", "--prune", "--break-lock"]);
+    assert!(code == Some(2) && text.contains("E0923") && text.contains("3/4"), "{text}");
+    // The lock of the killed shard may not have expired.
+    let (code, text) = world.run(&settings, &["-o", url, "--shard", &shard(3), "--break-lock"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = world.run(&settings, &["-o", url, "--finish", "4", "--prune"]);
+    assert!(code == Some(0) && text.contains("2 deleted"), "{code:?} {text}");
+    assert_eq!(objects(&store), expected(40, 1));
+    let own: Vec<String> =
+        store.list(".dropforge-parts").expect("a listing").map(|one| one.expect("one").key).collect();
+    assert!(own.is_empty(), "{own:?}");
+    // The manifest has the tags of objects: nothing is put again.
+    let (code, text) = world.run(&settings, &["-o", url]);
+    assert!(code == Some(0) && text.contains(": 80 unchanged"), "{code:?} {text}");
+}
+
+/// Clusters of a pipe are put as they come.
+#[test]
+fn a_stream() {
+    let server = Server::s3();
+    let settings = s3_settings(server.address);
+    let (world, store) = (World::new(20), open(Kind::S3, settings.clone(), "stream"));
+    let (code, text) = world.run(&settings, &["-o", "s3://fleet/stream", "--stream"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(objects(&store), expected(20, 1));
+    let (code, text) = world.run(&settings, &["-o", "s3://fleet/stream", "--stream"]);
+    assert!(code == Some(0) && text.contains(": 40 unchanged"), "{code:?} {text}");
+}

@@ -5,7 +5,8 @@ use std::io;
 use dropforge::bulk::{Fleet, FleetStream, Options, Plan, Report, Specialise, Stamper, StreamFile, StreamJob, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use super::{Prepared, Run, StampArgs, Target, one_file, options, prepare};
+use super::target::{Target, kept_old, one_file};
+use super::{Prepared, Run, StampArgs, options, prepare};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::kube_schemas;
@@ -58,7 +59,7 @@ fn stamp(
             let report = job.stream(stamper, fleet, &mut file)?;
             match report.is_complete() && report.errors.is_empty() {
                 true => Ok(one_file(report, file.finish()?)),
-                false => Ok(super::kept_old(path, report)),
+                false => Ok(kept_old(path, report)),
             }
         }
     }
