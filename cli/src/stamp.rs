@@ -8,8 +8,8 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
-use dropforge::bulk::{Stamper, StreamFile, Watch};
+use dropforge::bulk::{self, Job, Layout, Options, Plan, ReadValues, Report};
+use dropforge::bulk::{Stamper, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::changes::ChangeArgs;
@@ -18,13 +18,13 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::glob;
-use crate::input::{InputFiles, is_dash, unreadable};
+use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
+use crate::one_file::{compare_file, write_stream};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
-use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
 #[cfg(feature = "remote")]
@@ -335,66 +335,9 @@ fn stamp(
             Some(option) => Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)"))),
             None => bulk::stream(stamper, job, &mut io::stdout()),
         },
-        Target::File(path) if preview.is_some() => compare_file(args, path, stamper, job, console),
+        Target::File(path) if preview.is_some() => compare_file(&args.changes, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
-}
-
-fn write_stream(path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
-    let mut file = StreamFile::create(path)?;
-    let report = bulk::stream(stamper, job, &mut file)?;
-    if report.is_complete() {
-        return Ok(one_file(report, file.finish()?));
-    }
-    let warning = format!("kept the old `{}` because the run is incomplete", path.display());
-    Ok(Report { created: 0, warnings: vec![warning], ..report })
-}
-
-/// Converts the report of a stream, which counts outputs, to the report of one file.
-pub(crate) fn one_file(report: Report, change: Change) -> Report {
-    let count = |other: Change| usize::from(change == other);
-    let (created, updated) = (count(Change::Create), count(Change::Update));
-    Report { created, updated, unchanged: count(Change::Unchanged), ..report }
-}
-
-/// Previews one file. Both texts are held in memory.
-fn compare_file(
-    args: &StampArgs,
-    path: &Path,
-    stamper: &Stamper<'_>,
-    job: &Job<'_>,
-    console: &Console,
-) -> Result<Report> {
-    let old = match std::fs::read(path) {
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(unreadable(path, error)),
-    };
-    compare_one(&args.changes, &path.display().to_string(), old, stamper, job, console)
-}
-
-/// Compares a stream with the `old` content of one file or object.
-pub(crate) fn compare_one(
-    changes: &ChangeArgs,
-    path: &str,
-    old: Option<Vec<u8>>,
-    stamper: &Stamper<'_>,
-    job: &Job<'_>,
-    console: &Console,
-) -> Result<Report> {
-    let mut new = Vec::new();
-    let report = bulk::stream(stamper, job, &mut new)?;
-    let change = match &old {
-        Some(old) if *old == new => return Ok(one_file(report, Change::Unchanged)),
-        Some(_) => Change::Update,
-        None => Change::Create,
-    };
-    let old = old.unwrap_or_default();
-    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
-    let file = FilePreview { path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
-    let mut changes = changes.printer(Path::new(""), console);
-    changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
-    Ok(one_file(report, change))
 }
 
 /// Prints errors and warnings.

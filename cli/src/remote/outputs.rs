@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 
 use crate::changes::ChangeArgs;
 use crate::console::Console;
-use crate::stamp::{compare_one, one_file};
+use crate::one_file::{compare_one, one_file};
 use crate::stores::StoreArgs;
 
 /// Maximum length of an object that is compared with a stream.
