@@ -7,6 +7,7 @@
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
+//! | `one_file` | one file or object for the whole fleet |
 //! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
@@ -60,6 +61,7 @@ mod missing;
 mod no_catalog;
 #[cfg(not(feature = "remote"))]
 mod no_remote;
+mod one_file;
 mod options;
 mod output;
 mod outputs;

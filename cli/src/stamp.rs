@@ -40,8 +40,6 @@ use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
 
 use target::{Target, stamp};
-#[cfg(feature = "remote")]
-pub(crate) use target::{compare_one, one_file};
 
 /// Stamp templates for every cluster of a fleet
 ///

@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 
 use crate::changes::ChangeArgs;
 use crate::console::Console;
-use crate::stamp::{compare_one, one_file};
+use crate::one_file::{compare_one, kept_old, one_file};
 use crate::stores::StoreArgs;
 
 /// Maximum length of an object that is compared with a stream.
@@ -213,9 +213,6 @@ fn object(bucket: &Bucket, run: &Run<'_>) -> Result<Report> {
     }
     match bulk::stream_to_store(run.stamper, run.job, &store, &bucket.key)? {
         (report, Some(change)) => Ok(one_file(report, change)),
-        (report, None) => {
-            let warning = format!("kept the old `{url}` because the run is incomplete");
-            Ok(Report { created: 0, warnings: vec![warning], ..report })
-        }
+        (report, None) => Ok(kept_old(&url, report)),
     }
 }

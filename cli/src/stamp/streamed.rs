@@ -5,11 +5,12 @@ use std::io;
 use dropforge::bulk::{Fleet, FleetStream, Options, Plan, Report, Specialise, Stamper, StreamFile, StreamJob, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use super::target::{Target, kept_old, one_file};
+use super::target::Target;
 use super::{Prepared, Run, StampArgs, options, prepare};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::kube_schemas;
+use crate::one_file::{kept_old, one_file};
 use crate::outputs::completed;
 use crate::progress;
 use crate::signals::Stop;
@@ -59,7 +60,7 @@ fn stamp(
             let report = job.stream(stamper, fleet, &mut file)?;
             match report.is_complete() && report.errors.is_empty() {
                 true => Ok(one_file(report, file.finish()?)),
-                false => Ok(kept_old(path, report)),
+                false => Ok(kept_old(&path.display().to_string(), report)),
             }
         }
     }
