@@ -157,9 +157,6 @@ struct Prepared {
 /// Reads everything but the clusters.
 fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::result::Result<Prepared, Failed> {
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
-    if args.language.lang.is_none() {
-        args.fleet.check_templates(&args.templates)?;
-    }
     let selector = args.fleet.selector()?;
     let layers =
         args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
@@ -190,13 +187,16 @@ pub(crate) fn once(
     seen: &mut Seen,
 ) -> std::result::Result<Report, Failed> {
     let target = Target::of(args)?;
+    if args.language.lang.is_none() {
+        args.fleet.check_templates(&args.templates)?;
+    }
     let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
     share.start(files);
     if args.stream {
         return streamed::once(args, &Run { global, console, stop }, &target, files);
     }
-    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
     let fleet = args.fleet.read(files)?;
+    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
     let json = outputs.json;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
     check_selection(&selector, &fleet, &layers, plan.clusters())?;

@@ -304,7 +304,13 @@ mod tests {
             assert_eq!(record.contains(path).unwrap(), is_ours, "{path}");
         }
         let mut lines = Vec::new();
-        record.lines.each_part(&mut |part| Ok(lines.extend_from_slice(part))).unwrap();
+        record
+            .lines
+            .each_part(&mut |part| {
+                lines.extend_from_slice(part);
+                Ok(())
+            })
+            .unwrap();
         assert_eq!(lines, b"a/x\nb/\n!b/mine\n");
         assert!(parse(b"/\n").contains("any/path").unwrap());
         assert!(parse(b"cut").lines.len() == 0 && parse(&[0xff, b'\n']).directories.is_empty());

@@ -169,7 +169,7 @@ impl Layout {
         let (mut named, mut names) = (false, [0; 3]);
         let mut ends = |[clusters, templates, others]: [usize; 3]| {
             named |= clusters == 1 && templates + others == 0;
-            (named || templates == 0) && (templates == 0 || others == 0)
+            templates == 0 || (named && others == 0)
         };
         for part in &self.parts {
             match part {

@@ -159,7 +159,12 @@ fn a_failing_cluster_leaves_its_own_files_alone() {
     assert_eq!(fs::read_to_string(temp.path().join("c4/a")).unwrap(), r#"{"name":"c4","new":1}"#);
     let manifest = Manifest::read(Some(&OutputDir::create(temp.path()).unwrap())).unwrap();
     let mut count = 0;
-    manifest.each(&mut |_| Ok(count += 1)).unwrap();
+    manifest
+        .each(&mut |_| {
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(count, 40);
 }
 

@@ -109,7 +109,12 @@ mod tests {
             assert!(read == all[range.clone()], "{range:?}");
         }
         let mut read = Vec::new();
-        scratch.each_part(&mut |part| Ok(read.extend_from_slice(part))).unwrap();
+        scratch
+            .each_part(&mut |part| {
+                read.extend_from_slice(part);
+                Ok(())
+            })
+            .unwrap();
         assert!(read == all);
         assert_eq!(scratch.read(scratch.len() - 1, &mut [0; 2]).unwrap_err().code, Code::ReadFailed);
         assert_eq!(scratch.read(scratch.len() + 9, &mut [0; 1]).unwrap_err().code, Code::ReadFailed);

@@ -232,7 +232,11 @@ mod tests {
         let options = FleetOptions { name_key: key, ..FleetOptions::default() };
         let fleet = Fleet::read(&Source::new(file, text), Format::of(file, text), &options);
         let (fleet, mut names) = (fleet.map_err(|error| error.code)?, Vec::new());
-        fleet.each(&mut |_, cluster| Ok(names.push(cluster.name().to_owned()))).map_err(|error| error.code)?;
+        let push = &mut |_, cluster: &Cluster| {
+            names.push(cluster.name().to_owned());
+            Ok(())
+        };
+        fleet.each(push).map_err(|error| error.code)?;
         Ok(names)
     }
 

@@ -278,7 +278,12 @@ mod tests {
         let mut records = Records::new("f".to_owned(), format, file(text.as_bytes()), &collector);
         records.part = part;
         let mut seen = 0;
-        records.scan(&mut collector, &mut |clusters| Ok(seen += clusters.len())).unwrap();
+        records
+            .scan(&mut collector, &mut |clusters| {
+                seen += clusters.len();
+                Ok(())
+            })
+            .unwrap();
         errors(collector)?;
         assert_eq!(seen, records.len());
         // The last part comes first, so none follows the one before it.

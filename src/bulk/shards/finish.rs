@@ -124,7 +124,10 @@ fn claimed_twice(parts: &[Manifest], paths: &SortedKeys) -> Result<()> {
 /// Errors of the destination.
 pub(crate) fn remove_parts<D: Destination>(from: &D) -> Result<()> {
     let mut own = Vec::new();
-    from.each_own(PARTS, &mut |path| Ok(own.push(path.to_owned())))?;
+    from.each_own(PARTS, &mut |path| {
+        own.push(path.to_owned());
+        Ok(())
+    })?;
     if own.iter().any(|path| path.ends_with(".killed")) {
         from.sweep()?;
     }

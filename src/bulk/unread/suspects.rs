@@ -177,7 +177,12 @@ mod tests {
         let layers = &Layers::default();
         let mut suspects = Suspects { read, layers, near: HashMap::new(), found: BTreeMap::new() };
         let mut look_at = |at: usize, own: &DataMap| suspects.look_at(own, &RoaringBitmap::from([at as u32]));
-        clusters.each(&mut |at, cluster| Ok(look_at(at, &*cluster.inputs()?))).unwrap();
+        clusters
+            .each(&mut |at, cluster| {
+                look_at(at, &*cluster.inputs()?);
+                Ok(())
+            })
+            .unwrap();
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
