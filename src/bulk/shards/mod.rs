@@ -127,7 +127,7 @@ mod tests {
         }
         // The division is part of the format of parts.
         let of = |name: &str| (0..16).find(|index| Shard::new(*index, 16).unwrap().has(name));
-        assert_eq!(["eu-1", "us-1", ""].map(of), [Some(0), Some(0), Some(0)]);
+        assert_eq!(["eu-1", "us-1", ""].map(of), [Some(7), Some(6), Some(2)]);
     }
 
     #[test]
