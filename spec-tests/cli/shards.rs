@@ -74,7 +74,7 @@ fn only_shards_of_the_same_plan_are_finished() {
     let sandbox = Sandbox::fleet(40);
     finish(&sandbox, &[]).expect(2).says(&["E0923", "none of 16 shards"]);
     (0..SHARDS).filter(|index| *index != 5).for_each(|index| _ = outcome(pod(&sandbox, index, &[])).expect(0));
-    finish(&sandbox, &[]).expect(2).says(&["E0923", "1 shard of 16 are not done", "5/16"]);
+    finish(&sandbox, &[]).expect(2).says(&["E0923", "1 of 16 shards did not finish", "5/16"]);
     outcome(pod(&sandbox, 5, &[])).expect(0);
     // Other options, values, templates and fleets are other plans. Threads are not part of a plan.
     finish(&sandbox, &["--set", "n=2"]).expect(2).says(&["none of 16"]);
@@ -121,7 +121,7 @@ fn a_shard_with_a_cluster_that_fails_is_not_done() {
     let codes: Vec<i32> = (0..SHARDS).map(|index| outcome(pod(&sandbox, index, &[])).code).collect();
     assert_eq!(codes.iter().filter(|code| **code == 4).count(), 1, "{codes:?}");
     assert!(codes.iter().all(|code| matches!(code, 0 | 4)), "{codes:?}");
-    finish(&sandbox, &["--prune"]).expect(2).says(&["1 shard of 16"]);
+    finish(&sandbox, &["--prune"]).expect(2).says(&["1 of 16 shards"]);
     // The files of the failed shard are ours: the next run may change them.
     sandbox.write("fleet.ndjson", &fleet.replace("\"n\":1", "\"n\":2"));
     sandbox.stamp(&[]).expect(0);

@@ -8,8 +8,8 @@ use std::time::Duration;
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
     Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
-    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, schema,
-    stamp, stream, values,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, finish_shards,
+    input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -147,6 +147,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::DuplicateCluster, By(|| code(fleet("[{name: a}, {name: a}]")))),
     (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
     (Code::MassDelete, By(mass_delete)),
+    (Code::MissingPart, By(missing_part)),
     (Code::BadManifest, By(bad_manifest)),
     (Code::ForeignFile, By(foreign_file)),
     (Code::Usage, By(|| code(Selector::parse("env in")))),
@@ -307,6 +308,10 @@ fn locked() -> Vec<Code> {
         one.lock(true).expect("the first one has it");
         code(two.lock(true))
     })
+}
+
+fn missing_part() -> Vec<Code> {
+    in_dir(|dir| planned(&["a"], &["x"], "{cluster}", |job| code(finish_shards(job, "none", 2, &dir.join("out")))))
 }
 
 fn bad_manifest() -> Vec<Code> {

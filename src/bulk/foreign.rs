@@ -3,7 +3,6 @@
 //! Ours are the files that the manifest lists, and those that an unfinished run recorded before its first write.
 //! A file with the content that the run would write is adopted.
 
-use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader};
 
 use roaring::RoaringBitmap;
@@ -19,7 +18,7 @@ use super::scratch::Scratch;
 use super::shards::PARTS;
 use super::sinks::Outputs;
 use super::workers::{Late, Sink, SinkError, SinkResult, drive};
-use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, listed_of};
 
 /// The record of a run, which exists until the run ends. If it exists at the start, an earlier run was killed.
 pub(super) const RECORD: &str = ".dropforge-run.tmp";
@@ -139,15 +138,15 @@ fn push_line(lines: &mut Scratch, parts: &[&str]) -> Result<()> {
 /// Existing files that are not ours and that the run may write.
 #[derive(Debug, Default)]
 struct Candidates {
-    files: HashSet<String>,
+    files: KeySet,
     /// The indexes of their clusters.
     clusters: RoaringBitmap,
 }
 
 impl Candidates {
-    fn add(&mut self, at: usize, path: String) {
-        self.files.insert(path);
+    fn add(&mut self, at: usize, path: &str) -> Result<()> {
         self.clusters.extend(u32::try_from(at));
+        self.files.add(path)
     }
 }
 
@@ -171,8 +170,8 @@ pub(super) fn check<S: Stamp, D: Destination>(
         return Ok(record);
     }
     match foreign(stamp, job, to, candidates)? {
-        found if found.is_empty() => Ok(record),
-        found => Err(error(&found)),
+        (0, _) => Ok(record),
+        (count, first) => Err(error(count, &first)),
     }
 }
 
@@ -189,7 +188,7 @@ fn candidates<D: Destination>(job: &Job<'_>, to: &D, ours: &Ours<'_>, record: &m
             }
             push_line(record, &[&path])?;
             if reader.exists(&path)? {
-                found.add(at, path.clone());
+                found.add(at, &path)?;
             }
         }
         Ok(())
@@ -217,7 +216,7 @@ fn candidates_of_documents<D: Destination>(
             // Names that no output can have are our own, such as the manifest's.
             if !ours.contains(path)? && check_path(path).is_ok() {
                 push_line(record, &["!", path])?;
-                found.add(at, path.to_owned());
+                found.add(at, path)?;
             }
             Ok(())
         })
@@ -225,30 +224,34 @@ fn candidates_of_documents<D: Destination>(
     Ok(found)
 }
 
-/// Renders the clusters of these files. Returns the files whose content differs, in order of the plan.
-fn foreign<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D, candidates: Candidates) -> Result<Vec<String>> {
+/// Renders the clusters of these files. Returns the number of files whose content differs, and the first of them in order
+/// of the plan.
+fn foreign<S: Stamp, D: Destination>(
+    stamp: &S,
+    job: &Job<'_>,
+    to: &D,
+    candidates: Candidates,
+) -> Result<(usize, Vec<String>)> {
+    let files = candidates.files.sort()?;
     let plan = job.plan.only(candidates.clusters);
     let options = Options { fail_fast: false, ..job.options.clone() };
     let job = Job { plan: &plan, options: &options, watch: Watch { done: &|| {}, ..job.watch }, ..*job };
-    let sink = || CompareSink {
-        outputs: Outputs::new(&job),
-        reader: to.reader(),
-        files: &candidates.files,
-        differing: Vec::new(),
-    };
+    let sink =
+        || CompareSink { outputs: Outputs::new(&job), reader: to.reader(), files: &files, count: 0, first: Vec::new() };
     // Clusters that fail here fail again in the run, and write nothing.
     let (done, _) = drive(stamp, &job, &|_| {}, &sink)?;
-    let mut found: Vec<(usize, String)> = done.into_iter().flatten().collect();
-    found.sort();
-    Ok(found.into_iter().map(|(_, path)| path).collect())
+    let count = done.iter().map(|(count, _)| count).sum();
+    let mut first: Vec<(usize, String)> = done.into_iter().flat_map(|(_, first)| first).collect();
+    first.sort();
+    Ok((count, first.into_iter().map(|(_, path)| path).collect()))
 }
 
-fn error(files: &[String]) -> Box<Diagnostic> {
-    let count = counted(files.len(), "file");
-    let message = format!("{count} in the output directory would be overwritten, but dropforge did not write them");
-    let message = if files.len() == 1 { message.replace("write them", "write it") } else { message };
+fn error(count: usize, first: &[String]) -> Box<Diagnostic> {
+    let files = counted(count, "file");
+    let message = format!("{files} in the output directory would be overwritten, but dropforge did not write them");
+    let message = if count == 1 { message.replace("write them", "write it") } else { message };
     Diagnostic::new(Code::ForeignFile, message)
-        .with_note(format!("files: {}", listed(files, NAMED)))
+        .with_note(format!("files: {}", listed_of(first, count, NAMED)))
         .with_help("move them, use another directory, or overwrite them with `--force`")
 }
 
@@ -261,19 +264,25 @@ pub(super) fn warning(files: usize) -> String {
 struct CompareSink<'j, R> {
     outputs: Outputs<'j>,
     reader: R,
-    files: &'j HashSet<String>,
-    differing: Vec<(usize, String)>,
+    files: &'j SortedKeys,
+    /// The number of files whose content differs.
+    count: usize,
+    /// The first of them, with the indexes of their clusters.
+    first: Vec<(usize, String)>,
 }
 
 impl<R: FileReader> Sink for CompareSink<'_, R> {
-    type Done = Vec<(usize, String)>;
+    type Done = (usize, Vec<(usize, String)>);
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (reader, files, differing) = (&mut self.reader, self.files, &mut self.differing);
+        let (reader, files, count, first) = (&mut self.reader, self.files, &mut self.count, &mut self.first);
         self.outputs.each(cluster, text, pieces, |_, path, new| {
             let differs = |old: Option<(&[u8], _)>| old.is_some_and(|(old, _)| old != new);
-            if files.contains(path) && differs(reader.read(path).map_err(SinkError::Cluster)?) {
-                differing.push((cluster.at, path.to_owned()));
+            let is_candidate = files.contains(path).map_err(SinkError::Run)?;
+            if is_candidate && differs(reader.read(path).map_err(SinkError::Cluster)?) {
+                *count += 1;
+                // A worker takes clusters in order.
+                first.extend((first.len() < NAMED).then(|| (cluster.at, path.to_owned())));
             }
             Ok(())
         })
@@ -282,7 +291,7 @@ impl<R: FileReader> Sink for CompareSink<'_, R> {
     fn skip(&mut self, _: usize) {}
 
     fn done(self, _: Late<'_>) -> Self::Done {
-        self.differing
+        (self.count, self.first)
     }
 }
 

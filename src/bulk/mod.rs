@@ -121,8 +121,8 @@ pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, Place, check_packs, finish_shards_in_store, preview_of_store, stamp_packs,
-    stamp_stream_to_store, stamp_to_store, stream_to_store,
+    Locking, PackFormat, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store,
+    stamp_packs, stamp_stream_to_store, stamp_to_store, stream_to_store,
 };
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]

@@ -136,23 +136,23 @@ impl<'v, S: Semantics> Walk<'v, S> {
             match found {
                 None => return Found::Open,
                 Some(None) => {}
-                Some(Some(found)) => return self.fixed(found, path).map_or(Found::Open, Found::Value),
+                Some(Some(found)) => return self.fixed(found, root, path).map_or(Found::Open, Found::Value),
             }
         }
         Found::Missing
     }
 
-    /// Adds the code that pushes a found value.
-    fn fixed(&mut self, (value, trace): Traced<'v>, path: &Path<'v>) -> Option<Fixed<'v>> {
+    /// Adds the code that pushes a value that was found at one of the roots of a path.
+    fn fixed(&mut self, (value, trace): Traced<'v>, root: Root, path: &Path<'v>) -> Option<Fixed<'v>> {
         if value.is_undefined() {
             return None;
         }
         if let Some(fixed) = self.constant(value, self.pc) {
             return Some(fixed);
         }
-        let recipe = match (trace, path.roots().next()) {
+        let recipe = match (trace, root) {
             (Some((global, steps)), _) => Recipe::Input(global, steps.into()),
-            (None, Some(Root::Slot(slot))) if path.is_empty() => {
+            (None, Root::Slot(slot)) if path.is_empty() => {
                 self.state.slots.get((self.frame.base + slot) as usize)?.known.clone()?.recipe
             }
             _ => return None,

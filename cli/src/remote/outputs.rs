@@ -95,9 +95,6 @@ impl StoreTarget {
         bar: &ProgressBar,
         console: &Console,
     ) -> Result<Report> {
-        if job.options.shard.is_some() {
-            self.prefix("--shard")?;
-        }
         let run = Run { changes, stamper, job, bar, console };
         match (&self.place, self.pack) {
             (Output::Directory(path), Some(format)) => self.packs(&Place::Directory(path), format, path, &run),
@@ -117,8 +114,18 @@ impl StoreTarget {
     /// # Errors
     /// Errors of the run, and of the store.
     pub(crate) fn finish(&self, job: &Job<'_>, plan: &str, count: u32) -> Result<Report> {
-        let store = Store::open(self.prefix("--finish")?)?;
-        bulk::finish_shards_in_store(job, plan, count, &store, self.locking)
+        let packs = |place: Place<'_>, format| {
+            let options = PackOptions { locking: self.locking, ..PackOptions::new(format) };
+            bulk::finish_packs(job, plan, count, &place, &options)
+        };
+        match (&self.place, self.pack) {
+            (Output::Directory(path), Some(format)) => packs(Place::Directory(path), format),
+            (Output::Bucket(bucket), Some(format)) => packs(Place::Store(&Store::open(bucket)?), format),
+            (_, None) => {
+                let store = Store::open(self.prefix("--finish")?)?;
+                bulk::finish_shards_in_store(job, plan, count, &store, self.locking)
+            }
+        }
     }
 
     /// Stamps clusters as they come.

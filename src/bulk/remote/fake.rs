@@ -3,7 +3,7 @@
 use crate::bulk::job::{Job, Options, Renderer, Stamp, Watch};
 use crate::bulk::layers::{Layers, Overlay};
 use crate::bulk::plan::{Output, Plan};
-use crate::bulk::{Fleet, FleetOptions, Format, Layout, Selector};
+use crate::bulk::{Fleet, FleetOptions, Format, Layout, PlanShard, Selector};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::Source;
 use crate::value::Data;
@@ -36,6 +36,7 @@ impl Renderer for Fake {
 
 /// The parts of a job with two templates.
 pub(super) struct Setup {
+    ndjson: String,
     fleet: Fleet,
     layers: Layers,
     plan: Plan,
@@ -51,12 +52,24 @@ impl Setup {
         let layout = Layout::parse("{cluster}/{template}").expect("a layout");
         let plan =
             Plan::new(&fleet, &layers, &Selector::default(), vec![output("a"), output("b")], layout).expect("a plan");
-        Self { fleet, layers, plan, options: Options { threads: 3, ..Options::default() } }
+        let (ndjson, options) = (ndjson.to_owned(), Options { threads: 3, ..Options::default() });
+        Self { ndjson, fleet, layers, plan, options }
     }
 
     pub(super) fn job(&self) -> Job<'_> {
-        let Self { fleet, layers, plan, options } = self;
+        let Self { fleet, layers, plan, options, .. } = self;
         Job { fleet, layers, plan, options, watch: Watch::none() }
+    }
+
+    /// Returns the text of the fleet.
+    pub(super) fn ndjson(&self) -> &str {
+        &self.ndjson
+    }
+
+    /// Leaves only the clusters of a shard.
+    pub(super) fn shard(&mut self, shard: PlanShard) {
+        self.plan = self.plan.clone().of_shard(&self.fleet, shard.shard).expect("a plan");
+        self.options.shard = Some(shard);
     }
 
     /// Returns the content of an output.

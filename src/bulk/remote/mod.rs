@@ -22,14 +22,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use self::packs::{PackFormat, PackOptions, check_packs, stamp_packs};
+pub use self::packs::{PackFormat, PackOptions, check_packs, finish_packs, stamp_packs};
 use self::prefix::Prefix;
 pub use self::single::stream_to_store;
 use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::report::Report;
 use super::run::{preview_of, stamp_to};
-use super::shards::{PARTS, PlanShard, finish_shards_of};
+use super::shards::{PARTS, finish_shards_of};
 use super::streamed::StreamJob;
 use crate::diagnostics::{Code, Result};
 use crate::remote::{Clock, LOCK, Lock, LockOptions, Store, SystemClock};
@@ -82,20 +82,20 @@ impl Locking {
         Ok(Some(lock))
     }
 
-    /// Takes the lock of a shard. That of a shard that was killed expires after some minutes.
+    /// Takes the lock of the prefix `own` of a shard. That of a shard that was killed expires after some minutes.
     ///
     /// # Errors
     /// Errors of [`Lock::acquire`]; `store.locked` if a run without shards holds the lock of the prefix.
-    fn lock_shard(self, store: &Store, shard: &PlanShard, stop: &AtomicBool) -> Result<Option<Lock>> {
-        let (own, clock) = (store.below(&shard.lock()), SystemClock::new());
+    fn lock_shard(self, whole: &Store, own: &Store, stop: &AtomicBool) -> Result<Option<Lock>> {
+        let clock = SystemClock::new();
         match self {
             Self::Without => return Ok(None),
-            Self::Break => _ = Lock::break_lock(&own, &clock)?,
+            Self::Break => _ = Lock::break_lock(own, &clock)?,
             Self::Take => {}
         }
         let until = clock.now() + LockOptions::default().lease + WAIT;
         let lock = loop {
-            match Lock::acquire(&own, LockOptions::default()) {
+            match Lock::acquire(own, LockOptions::default()) {
                 Err(error)
                     if error.code == Code::StoreLocked && clock.now() < until && !stop.load(Ordering::SeqCst) =>
                 {
@@ -104,7 +104,7 @@ impl Locking {
                 result => break result?,
             }
         };
-        Lock::check_free(store, &clock).map(|()| Some(lock))
+        Lock::check_free(whole, &clock).map(|()| Some(lock))
     }
 }
 

@@ -69,7 +69,7 @@ impl Prefix {
     /// # Errors
     /// Same as [`Prefix::lock`].
     pub(super) fn lock_shard(store: &Store, locking: Locking, shard: &PlanShard, stop: &AtomicBool) -> Result<Self> {
-        Self::open(store, locking.lock_shard(store, shard, stop)?)
+        Self::open(store, locking.lock_shard(store, &store.below(&shard.lock()), stop)?)
     }
 
     /// Lists the objects, for reading.

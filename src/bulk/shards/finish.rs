@@ -55,16 +55,18 @@ fn parts<D: Destination>(plan: &str, count: u32, from: &D) -> Result<Vec<Manifes
             None => missing.push(shard.to_string()),
         }
     }
-    if missing.is_empty() {
-        return Ok(parts);
-    }
+    if missing.is_empty() { Ok(parts) } else { Err(missing_parts(&missing, count)) }
+}
+
+/// Returns the error of shards that are not done.
+pub(crate) fn missing_parts(missing: &[String], count: u32) -> Box<Diagnostic> {
     let message = match missing.len() == count as usize {
         true => format!("none of {} has stamped this plan", counted(missing.len(), "shard")),
-        false => format!("{} of {count} are not done with this plan", counted(missing.len(), "shard")),
+        false => format!("{} of {count} shards did not finish this plan", missing.len()),
     };
     let help = "run these shards again, then finish; a plan is the same templates, values, fleet, options and version";
-    let note = format!("shards: {}", listed(&missing, NAMED));
-    Err(Diagnostic::new(Code::MissingPart, message).with_note(note).with_help(help))
+    let note = format!("shards: {}", listed(missing, NAMED));
+    Diagnostic::new(Code::MissingPart, message).with_note(note).with_help(help)
 }
 
 /// Returns the files of all parts, and their number.

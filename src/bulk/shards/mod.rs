@@ -15,9 +15,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::digest::PlanDigest;
 pub use self::finish::finish_shards;
-#[cfg(feature = "remote")]
-pub(crate) use self::finish::finish_shards_of;
 pub(crate) use self::finish::remove_parts;
+#[cfg(feature = "remote")]
+pub(crate) use self::finish::{finish_shards_of, missing_parts};
 
 /// The directory of the parts of manifests.
 pub(crate) const PARTS: &str = ".dropforge-parts";

@@ -88,7 +88,7 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
     /// Notes in the list that a run is writing, so that the next one knows its packs if this one is killed.
     fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) && self.old.complete {
-            self.place.write_list(&PackList { complete: false, ..self.old.clone() }.to_json())?;
+            self.place.write_list(&PackList { complete: false, plan: None, ..self.old.clone() }.to_json())?;
         }
         Ok(())
     }
@@ -125,27 +125,18 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
             .collect()
     }
 
-    /// Removes stale packs if `prune` is set, and writes the list. Returns the number of removed packs, and the names of
+    /// Removes stale packs if `prune` is set, and writes the list, for a shard with the digest of its plan. Returns the number of removed packs, and the names of
     /// files that were kept because someone else has changed them.
     ///
     /// # Errors
     /// Errors of the place.
-    pub(super) fn finish(self, whole: bool, prune: bool) -> Result<(usize, Vec<String>)> {
+    pub(super) fn finish(self, whole: bool, prune: bool, plan: Option<String>) -> Result<(usize, Vec<String>)> {
         let (mut stale, mut kept, mut removed) = (self.left(), Vec::new(), 0);
         if prune {
-            for pack in std::mem::take(&mut stale) {
-                let files = std::iter::once(&pack.file).chain(&pack.index);
-                let before = kept.len();
-                for file in files {
-                    if self.place.remove(file)? == Some(false) {
-                        kept.push(file.path.clone());
-                    }
-                }
-                removed += usize::from(kept.len() == before);
-            }
+            removed = remove(self.place, &std::mem::take(&mut stale), &mut kept)?;
         }
         let list = match whole {
-            true => PackList { complete: true, packs: self.packs, stale, ..PackList::default() },
+            true => PackList { complete: true, plan, packs: self.packs, stale, ..PackList::default() },
             // Later packs of the last run are what there is for the rest of the fleet.
             false => {
                 let packs =
@@ -161,4 +152,23 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
         }
         Ok((removed, kept))
     }
+}
+
+/// Removes packs with their indexes. Returns the number of removed ones, and adds files that someone else has changed to
+/// `kept`.
+///
+/// # Errors
+/// Errors of the place.
+pub(super) fn remove(place: &impl PackPlace, packs: &[PackFile], kept: &mut Vec<String>) -> Result<usize> {
+    let mut removed = 0;
+    for pack in packs {
+        let before = kept.len();
+        for file in std::iter::once(&pack.file).chain(&pack.index) {
+            if place.remove(file)? == Some(false) {
+                kept.push(file.path.clone());
+            }
+        }
+        removed += usize::from(kept.len() == before);
+    }
+    Ok(removed)
 }

@@ -22,6 +22,9 @@ pub(super) struct PackList {
     pub(super) hash: String,
     /// `false` while a run writes packs, and after one that did not reach the end of the fleet.
     pub(super) complete: bool,
+    /// The digest of the plan that the packs are of, for a shard that is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) plan: Option<String>,
     /// The packs, in fleet order.
     pub(super) packs: Vec<PackFile>,
     /// Packs of earlier runs that are out of date.
@@ -58,7 +61,7 @@ pub(super) struct ListedFile {
 impl Default for PackList {
     fn default() -> Self {
         let (packs, stale) = (Vec::new(), Vec::new());
-        Self { version: VERSION, hash: "blake3".to_owned(), complete: true, packs, stale }
+        Self { version: VERSION, hash: "blake3".to_owned(), complete: true, plan: None, packs, stale }
     }
 }
 

@@ -10,6 +10,7 @@ mod list;
 mod parquet;
 mod part;
 mod place;
+mod shards;
 mod sink;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,8 @@ use self::delivery::Delivery;
 use self::list::PackList;
 use self::part::Finished;
 use self::place::{DirectoryPlace, PackPlace, StorePlace};
+pub use self::shards::finish_packs;
+use self::shards::folder;
 use self::sink::{PackSink, Writer};
 use super::{Locking, Place};
 use crate::bulk::job::{FilePreview, Job, Stamp};
@@ -89,6 +92,8 @@ impl PackOptions {
 
 /// Stamps the fleet into packs. The report counts packs, without indexes.
 ///
+/// A shard writes packs below a folder of its own, `shard-I-of-N/`.
+///
 /// Clusters that fail are in no pack. Packs of earlier runs that this run did not write are only removed by
 /// [`Options::prune`](crate::bulk::Options::prune), after a run without failures.
 ///
@@ -129,9 +134,17 @@ impl PackOptions {
 /// `file.locked`, `store.locked`, `plan.mass_delete`, `plan.foreign_file` for packs that dropforge did not write,
 /// `file.bad_manifest`; errors of writing a pack. Failures of single clusters are in the report.
 pub fn stamp_packs<S: Stamp>(stamp: &S, job: &Job<'_>, place: &Place<'_>, options: &PackOptions) -> Result<Report> {
-    match place {
-        Place::Directory(path) => write(stamp, job, &DirectoryPlace::create(path, job.options.fsync)?, options),
-        Place::Store(store) => write(stamp, job, &StorePlace::lock(store, options.locking)?, options),
+    let fsync = job.options.fsync;
+    match (place, &job.options.shard) {
+        (Place::Directory(path), None) => write(stamp, job, &DirectoryPlace::create(path, fsync)?, options),
+        (Place::Store(store), None) => write(stamp, job, &StorePlace::lock(store, options.locking)?, options),
+        (Place::Directory(path), Some(shard)) => {
+            write(stamp, job, &DirectoryPlace::create(&path.join(folder(shard.shard)), fsync)?, options)
+        }
+        (Place::Store(store), Some(shard)) => {
+            let own = store.below(&folder(shard.shard));
+            write(stamp, job, &StorePlace::lock_shard((store, &own), options.locking, job.watch.stop)?, options)
+        }
     }
 }
 
@@ -162,12 +175,13 @@ fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &
     let (mut report, delivery) = render(stamp, job, options, delivery)?;
     let stale = delivery.stale();
     let total = delivery.written() + stale.len();
-    let mut is_pruned = job.options.prune && report.is_complete();
+    let mut is_pruned = job.options.prune && job.options.shard.is_none() && report.is_complete();
     if is_pruned && let Err(error) = Manifest::guard(stale.len(), total, job.options.prune_force) {
         report.errors.push(error);
         is_pruned = false;
     }
-    match delivery.finish(is_whole(job, &report), is_pruned) {
+    let plan = job.options.shard.as_ref().filter(|_| report.is_complete()).map(|shard| shard.plan.clone());
+    match delivery.finish(is_whole(job, &report), is_pruned, plan) {
         Ok((removed, kept)) => {
             report.deleted = removed;
             let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));
@@ -175,7 +189,7 @@ fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &
         }
         Err(error) => report.errors.push(error),
     }
-    if !stale.is_empty() && !is_pruned {
+    if !stale.is_empty() && !is_pruned && job.options.shard.is_none() {
         report.warnings.push(left(stale.len(), job, &report));
     }
     place.end();

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use super::list::{LIST, ListedFile, MAX_LIST};
@@ -13,7 +14,7 @@ use crate::bulk::output_dir::{OutputDir, cannot};
 use crate::bulk::output_files::{open_existing, remove};
 use crate::bulk::remote::Locking;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::remote::{Condition, Lock, Revision, Store, UploadOptions, upload_file};
+use crate::remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
 
 /// A place that packs are written to.
 pub(super) trait PackPlace: Sync {
@@ -38,6 +39,9 @@ pub(super) trait PackPlace: Sync {
     /// Removes a file, unless it has changed since it was listed. Returns `Some(true)` if it was removed, and `None` if
     /// there is no such file.
     fn remove(&self, listed: &ListedFile) -> Result<Option<bool>>;
+
+    /// Removes the list, and the place if it has nothing else.
+    fn clear(&self) -> Result<()>;
 
     /// Marks the end of the run.
     fn end(&self) {}
@@ -79,6 +83,10 @@ impl PackPlace for Nowhere {
 
     fn remove(&self, _: &ListedFile) -> Result<Option<bool>> {
         Ok(None)
+    }
+
+    fn clear(&self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -165,6 +173,14 @@ impl PackPlace for DirectoryPlace {
         }
     }
 
+    fn clear(&self) -> Result<()> {
+        self.dir.remove_own(LIST)?;
+        self.end();
+        // It may have files of others.
+        let _ = std::fs::remove_dir(self.dir.full_path(""));
+        Ok(())
+    }
+
     fn end(&self) {
         if !self.has_record {
             // If the record stays, the next run sweeps in vain.
@@ -185,6 +201,11 @@ impl StorePlace {
     /// Locks the prefix for writing.
     pub(super) fn lock(store: &Store, locking: Locking) -> Result<Self> {
         Ok(Self { lock: locking.lock(store)?, ..Self::unlocked(store) })
+    }
+
+    /// Locks the prefix of a shard, the second one, for writing.
+    pub(super) fn lock_shard((whole, own): (&Store, &Store), locking: Locking, stop: &AtomicBool) -> Result<Self> {
+        Ok(Self { lock: locking.lock_shard(whole, own, stop)?, ..Self::unlocked(own) })
     }
 
     /// Opens the prefix for reading.
@@ -258,6 +279,11 @@ impl PackPlace for StorePlace {
             State::Other(_) => Ok(Some(false)),
             State::Listed => self.store.delete(&listed.path).map(|()| Some(true)),
         }
+    }
+
+    fn clear(&self) -> Result<()> {
+        self.store.delete(LIST)?;
+        self.store.delete(LOCK)
     }
 }
 

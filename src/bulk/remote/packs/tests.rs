@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::bulk::remote::fake::{Fake, Setup, numbered};
+use crate::bulk::{PlanShard, Shard};
 use crate::remote::faults::Faulty;
 use crate::remote::pack::PackIndex;
 use crate::remote::{LOCK, Lock, LockOptions, Store};
@@ -218,4 +219,88 @@ fn parquet_has_a_row_for_each_output() {
         }
     }
     assert_eq!(rows, 60);
+}
+
+/// Stamps all shards of `count` in a place, as parts of a plan.
+fn stamp_shards(setup: &mut Setup, place: &Place<'_>, plan: &str, count: u32) {
+    for shard in (0..count).filter_map(|index| Shard::new(index, count)) {
+        let all = Setup::new(setup.ndjson());
+        setup.shard(PlanShard { plan: plan.to_owned(), shard });
+        let report = stamp_packs(&Fake, &setup.job(), place, &SMALL).expect("a report");
+        assert!(report.errors.is_empty() && report.failed == 0, "{report:?}");
+        *setup = all;
+    }
+}
+
+#[test]
+fn shards_write_packs_of_their_own_and_a_last_run_checks_them() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let store = Store::in_memory();
+    for place in [Place::Directory(&temp.path().join("out")), Place::Store(&store)] {
+        let mut setup = Setup::new(&numbered(60, |_| ""));
+        let finish = |setup: &Setup, plan: &str, count| {
+            finish_packs(&setup.job(), plan, count, &place, &SMALL).map_err(|error| error.code)
+        };
+        // Packs of a run without shards, and of another number of shards.
+        stamp_packs(&Fake, &setup.job(), &place, &SMALL).expect("a report");
+        stamp_shards(&mut setup, &place, "one", 2);
+        assert_eq!(finish(&setup, "one", 3).err(), Some(Code::MissingPart));
+        stamp_shards(&mut setup, &place, "one", 3);
+        assert_eq!(finish(&setup, "two", 3).err(), Some(Code::MissingPart));
+        let report = finish(&setup, "one", 3).expect("a report");
+        assert!(report.unchanged >= 3 && report.warnings[0].contains("of an earlier run"), "{report:?}");
+        setup.options.prune = true;
+        setup.options.prune_force = true;
+        let report = finish(&setup, "one", 3).expect("a report");
+        assert!(report.deleted >= 8 && report.warnings.is_empty(), "{report:?}");
+        let left = |place: &Place<'_>| match place {
+            Place::Store(store) => objects(store),
+            Place::Directory(path) => files(path),
+        };
+        let paths: Vec<String> = left(&place).into_keys().filter(|path| path.contains("pack-")).collect();
+        assert_eq!(paths.len(), report.unchanged * 2, "{paths:?}");
+        assert!(paths.iter().all(|path| path.starts_with("shard-") && path.contains("-of-3/")), "{paths:?}");
+        // A smaller fleet leaves stale packs in the folders of shards.
+        setup = Setup::new(&numbered(30, |_| ""));
+        stamp_shards(&mut setup, &place, "small", 3);
+        setup.options.prune = true;
+        assert_eq!(finish(&setup, "one", 3).err(), Some(Code::MissingPart));
+        let report = finish(&setup, "small", 3).expect("a report");
+        assert!(report.deleted > 0, "{report:?}");
+        let index = |bytes: &Vec<u8>| PackIndex::parse(bytes).expect("an index").files.len();
+        let indexes = left(&place).into_iter().filter(|(path, _)| path.ends_with(".index.json"));
+        assert_eq!(indexes.map(|(_, bytes)| index(&bytes)).sum::<usize>(), 60);
+    }
+}
+
+#[test]
+fn a_shard_with_a_cluster_that_fails_is_not_done() {
+    let store = Store::in_memory();
+    let mut setup = Setup::new(&numbered(8, |n| if n == 5 { ",\"fail\":\"no\"" } else { "" }));
+    for shard in (0..2).filter_map(|index| Shard::new(index, 2)) {
+        let all = Setup::new(setup.ndjson());
+        setup.shard(PlanShard { plan: "p".to_owned(), shard });
+        stamp_packs(&Fake, &setup.job(), &Place::Store(&store), &SMALL).expect("a report");
+        setup = all;
+    }
+    let error = finish_packs(&setup.job(), "p", 2, &Place::Store(&store), &SMALL).expect_err("an error");
+    assert!(error.code == Code::MissingPart && error.message.starts_with("1 of 2 shards"), "{error}");
+}
+
+/// Returns all files below a directory.
+fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut left, mut found) = (vec![root.to_owned()], BTreeMap::new());
+    while let Some(dir) = left.pop() {
+        for entry in fs::read_dir(&dir).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => left.push(path),
+                false => {
+                    let name = path.strip_prefix(root).expect("below").display().to_string();
+                    found.insert(name, fs::read(&path).expect("a file"));
+                }
+            }
+        }
+    }
+    found
 }
