@@ -13,11 +13,12 @@ use humansize::{BINARY, format_size};
 
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
+use crate::pipe::Pipe;
 #[cfg(feature = "remote")]
 use crate::remote;
 
 /// The number of bytes that the format of a stream is guessed from.
-const HEAD: u64 = 1 << 16;
+const HEAD: usize = 1 << 16;
 
 /// Reads the input files of a command. Standard input can be read once.
 #[derive(Debug)]
@@ -113,11 +114,13 @@ impl InputFiles {
     /// `usage` for a second `-`; `file.read_failed`; errors of the store.
     pub(crate) fn stream(&mut self, path: &Path, format: Option<Format>) -> Result<(Box<dyn Read>, Format)> {
         let mut input = self.open(path, u64::MAX)?;
+        if is_dash(path) {
+            input = Box::new(Pipe::start(io::stdin()).map_err(|error| unreadable(path, error))?);
+        }
         if let Some(format) = format.or_else(|| Format::of_name(&path.to_string_lossy())) {
             return Ok((input, format));
         }
-        let mut head = Vec::new();
-        input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| unreadable(path, error))?;
+        let head = first_lines(&mut input).map_err(|error| unreadable(path, error))?;
         let lines = head.iter().rposition(|byte| *byte == b'\n').and_then(|end| head.get(..end)).unwrap_or(&head);
         let format = match Format::of("", &String::from_utf8_lossy(lines)) {
             // One line of NDJSON is JSON.
@@ -140,6 +143,20 @@ impl InputFiles {
         }
         Ok(Box::new(io::stdin().lock()))
     }
+}
+
+/// Reads until there is a whole line, or enough bytes to guess a format from.
+fn first_lines(input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let (mut head, mut chunk) = (Vec::new(), [0; 4096]);
+    while head.len() < HEAD && !head.contains(&b'\n') {
+        match input.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => head.extend_from_slice(chunk.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(head)
 }
 
 fn too_long(path: &Path, max: u64) -> Box<Diagnostic> {

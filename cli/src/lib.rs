@@ -13,7 +13,7 @@
 //! | `watch` | stamping again after changes |
 //! | `shards` | several processes that stamp one fleet |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
-//! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
+//! | `input`, `pipe`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -65,6 +65,7 @@ mod one_file;
 mod options;
 mod output;
 mod outputs;
+mod pipe;
 mod progress;
 mod project;
 #[cfg(feature = "remote")]

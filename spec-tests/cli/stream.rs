@@ -4,6 +4,8 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::support::{Outcome, Sandbox};
 
 /// Batches have some 4 MiB.
@@ -59,6 +61,30 @@ fn clusters_are_stamped_before_the_stream_ends() {
     }
     drop(input);
     assert!(child.wait().unwrap().success());
+}
+
+/// The signal may end the program that writes the pipe first, and the clusters that are missing are not gone.
+#[test]
+fn an_interrupted_stream_prunes_nothing() {
+    let sandbox = sandbox();
+    stream(&sandbox, "{\"name\": \"a\", \"n\": 1}\n{\"name\": \"b\", \"n\": 1}\n", &["-q"]).expect(0);
+    let mut command = sandbox.command(&["stamp", "t", "--fleet", "-", "--stream", "-o", "out", "--prune"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"name\": \"a\", \"n\": 2}\n").unwrap();
+    let started = sandbox.path("out/.dropforge-run.tmp");
+    let mut waits = 0;
+    while !started.exists() {
+        assert!(waits < 600, "the run does not start");
+        std::thread::sleep(Duration::from_millis(100));
+        waits += 1;
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    // It does not wait for the end of the pipe.
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(sandbox.path("out/b/a.yaml").exists());
 }
 
 #[test]

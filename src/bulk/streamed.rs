@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 use super::destination::Destination;
 use super::fleet::{Fleet, FleetStream, MAX_REPORTED};
@@ -97,7 +98,13 @@ impl StreamJob<'_> {
     fn batches(&self, fleet: &mut FleetStream<'_>, run: &mut dyn FnMut(&Job<'_>) -> Result<Report>) -> Result<Report> {
         let (mut report, mut names) = (Report::default(), Names::default());
         loop {
-            let batch = match fleet.next_batch() {
+            let batch = fleet.next_until(self.watch.stop);
+            // The signal that stops this run may have ended the program that writes the pipe.
+            if self.watch.stop.load(Ordering::SeqCst) {
+                report.interrupted = true;
+                break;
+            }
+            let batch = match batch {
                 Ok(Some(batch)) => batch,
                 Ok(None) => break,
                 Err(fault) => {

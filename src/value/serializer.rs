@@ -247,6 +247,19 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         self.open_list(None)
     }
 
+    /// Does what serde's own does, with half of the calls within calls for each level of lists.
+    fn collect_seq<I>(self, items: I) -> std::result::Result<Value<'v>, Refused>
+    where
+        I: IntoIterator,
+        I::Item: Serialize,
+    {
+        let list = self.open_list(None)?;
+        for item in items {
+            list.serializer.push(&item)?;
+        }
+        Ok(list.list())
+    }
+
     fn serialize_tuple(self, _len: usize) -> std::result::Result<Self::SerializeTuple, Refused> {
         self.open_list(None)
     }

@@ -1,7 +1,8 @@
 //! Fleets that are read once, batch by batch, such as pipes.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::collector::{Collector, PartState};
 use super::file::{not_utf8, unreadable};
@@ -13,6 +14,9 @@ use crate::text::Source;
 
 /// The usual number of bytes of a batch.
 const BATCH: usize = 4 << 20;
+
+/// The number of bytes that are read at once.
+const CHUNK: usize = 1 << 16;
 
 /// Clusters of files with a cluster a line or row, read once and batch by batch. Nothing is kept of earlier batches.
 ///
@@ -72,9 +76,17 @@ impl<'i> FleetStream<'i> {
     /// # Errors
     /// All faults of the batch; `file.read_failed`, `limit.source_bytes`, `syntax.not_utf8`.
     pub fn next_batch(&mut self) -> Result<Option<Fleet>> {
+        self.next_until(&AtomicBool::new(false))
+    }
+
+    /// Works like [`FleetStream::next_batch`]. A signal that sets `stop` ends a file that waits for more.
+    ///
+    /// # Errors
+    /// Same as [`FleetStream::next_batch`].
+    pub(in crate::bulk) fn next_until(&mut self, stop: &AtomicBool) -> Result<Option<Fleet>> {
         while let Some(input) = self.inputs.front_mut() {
             let mut collector = self.collector.again();
-            let is_over = input.batch(self.batch, &mut collector)?;
+            let is_over = input.batch((self.batch, stop), &mut collector)?;
             let (clusters, name) = (std::mem::take(&mut collector.clusters), input.name.clone());
             collector.finish()?;
             if is_over {
@@ -92,10 +104,10 @@ impl<'i> FleetStream<'i> {
 
 impl Input<'_> {
     /// Finds the clusters of a batch. Returns `true` after the last one.
-    fn batch(&mut self, size: usize, collector: &mut Collector) -> Result<bool> {
+    fn batch(&mut self, (size, stop): (usize, &AtomicBool), collector: &mut Collector) -> Result<bool> {
         let mut wanted = size;
         loop {
-            self.read(wanted)?;
+            self.read(wanted, stop)?;
             let source = Source::part(self.name.clone(), self.lines_before, self.text()?);
             let taken = collector.part(&source, self.format, &mut self.state, self.is_read);
             if taken > 0 || self.is_read {
@@ -114,11 +126,19 @@ impl Input<'_> {
     }
 
     /// Reads until there are `wanted` bytes, or no more.
-    fn read(&mut self, wanted: usize) -> Result<()> {
-        let more = wanted.saturating_sub(self.bytes.len()) as u64;
-        let read = self.input.by_ref().take(more).read_to_end(&mut self.bytes);
-        let read = read.map_err(|error| unreadable(&self.name, error))?;
-        self.is_read = (read as u64) < more;
+    fn read(&mut self, wanted: usize, stop: &AtomicBool) -> Result<()> {
+        while self.bytes.len() < wanted && !self.is_read {
+            let old = self.bytes.len();
+            self.bytes.resize(wanted.min(old + CHUNK), 0);
+            let read = self.input.read(self.bytes.get_mut(old..).unwrap_or_default());
+            self.bytes.truncate(old + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => self.is_read = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => self.is_read = stop.load(Ordering::SeqCst),
+                Err(error) => return Err(unreadable(&self.name, error)),
+            }
+        }
         Ok(())
     }
 
