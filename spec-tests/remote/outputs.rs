@@ -333,16 +333,19 @@ fn shards() {
     world.fleet(40);
     let shard = |n: usize| format!("{n}/4");
     let mut killed = world.start(&settings, &["-o", url, "--shard", &shard(3)]);
-    thread::sleep(Duration::from_millis(150));
+    thread::sleep(Duration::from_millis(60));
     killed.kill().expect("killed");
-    killed.wait().expect("waited");
+    // A fast one was done before.
+    let was_cut = !killed.wait().expect("waited").success();
     let pods: Vec<Child> = (0..3).map(|n| world.start(&settings, &["-o", url, "--shard", &shard(n)])).collect();
     for pod in pods {
         let (code, text) = done(pod.wait_with_output().expect("waited"));
         assert_eq!(code, Some(0), "{text}");
     }
-    let (code, text) = world.run(&settings, &["-o", url, "--finish", "4", "--prune", "--break-lock"]);
-    assert!(code == Some(2) && text.contains("E0923") && text.contains("3/4"), "{text}");
+    if was_cut {
+        let (code, text) = world.run(&settings, &["-o", url, "--finish", "4", "--prune", "--break-lock"]);
+        assert!(code == Some(2) && text.contains("E0923") && text.contains("3/4"), "{text}");
+    }
     // The lock of the killed shard may not have expired.
     let (code, text) = world.run(&settings, &["-o", url, "--shard", &shard(3), "--break-lock"]);
     assert_eq!(code, Some(0), "{text}");

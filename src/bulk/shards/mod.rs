@@ -60,7 +60,7 @@ impl fmt::Display for Shard {
 impl FromStr for Shard {
     type Err = String;
 
-    /// Parses the form of [`Shard::fmt`].
+    /// Parses the index and the number of shards: `2/3`.
     ///
     /// # Errors
     /// A message that says what is expected.
