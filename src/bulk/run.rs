@@ -3,6 +3,7 @@
 //! Results do not depend on the number of threads. Files are independent, and streams, previews and reports are in
 //! fleet order.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use super::fleet::MAX_REPORTED;
 use super::foreign::{self, Ours, RECORD};
 use super::job::{FilePreview, Job, Stamp};
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::{self, Entry, MANIFEST, Manifest};
+use super::manifest::{self, Entry, MANIFEST, Manifest, Rows};
 use super::output_dir::OutputDir;
 use super::output_path::check_path;
 use super::report::Report;
@@ -91,17 +92,14 @@ pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &
     let files = Mutex::default();
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
     done.iter().for_each(|counts| report.add(counts));
-    let finished = match &job.options.shard {
-        Some(shard) => finish_shard(job, to, (shard, &manifest), files, &mut report),
-        None => finish(job, to, (&manifest, stale), files, &mut report).and_then(|()| remove_parts(to)),
-    };
-    match finished {
-        // A shard that is not complete has files that no manifest lists. If another record stays, the next run sweeps in
-        // vain.
-        Ok(()) if report.is_complete() || job.options.shard.is_none() => _ = to.remove_own(&own),
-        Ok(()) => {}
-        // The record stays, because the manifest does not list the new files.
-        Err(error) => report.errors.push(error),
+    match &job.options.shard {
+        // Without its part, a shard has files that no manifest lists.
+        Some(shard) => match end_shard(job, to, (shard, &manifest), files, &mut report) {
+            Ok(true) => _ = to.remove_own(&own),
+            Ok(false) => {}
+            Err(error) => report.errors.push(error),
+        },
+        None => end(job, to, Before { manifest: &manifest, stale, record: Some(&own) }, made(files), &mut report),
     }
     Ok(report)
 }
@@ -118,22 +116,22 @@ pub(super) fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str,
     if was_killed && job.options.shard.is_none() { to.sweep() } else { Ok(()) }
 }
 
-/// Writes the part of a shard, if the shard is complete.
-fn finish_shard<D: Destination>(
+/// Writes the part of a shard. Returns `false` if the shard is not complete.
+fn end_shard<D: Destination>(
     job: &Job<'_>,
     to: &D,
     (shard, manifest): (&PlanShard, &Manifest),
     files: Mutex<Files>,
     report: &mut Report,
-) -> Result<()> {
+) -> Result<bool> {
     if !report.is_complete() {
         report.warnings.push(format!("shard {} is not done because it is incomplete", shard.shard));
-        return Ok(());
+        return Ok(false);
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     let at = manifest::At { to, name: &shard.part(), fsync: job.options.fsync, incomplete: false };
     // The manifest has the tags of objects that were not put again.
-    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| ())
+    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| true)
 }
 
 /// Returns the paths of the templates of all outputs.
@@ -162,16 +160,47 @@ fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
     paths.sort()
 }
 
-/// Prunes, and writes the manifest. `stale` are the files to prune as far as they are known before rendering.
-pub(super) fn finish<D: Destination>(
+/// What a run has found before it writes.
+pub(super) struct Before<'b> {
+    pub(super) manifest: &'b Manifest,
+    /// The files to prune as far as they are known before rendering.
+    pub(super) stale: Option<Deletions<'b>>,
+    /// The record of the run, if it has one.
+    pub(super) record: Option<&'b str>,
+}
+
+/// The rows of the files of a run, and the paths that the clusters make.
+pub(super) type Made = (Rows, Arc<SortedKeys>);
+
+/// Sorts what the workers have made.
+///
+/// # Errors
+/// Errors of temporary files.
+pub(super) fn made(files: Mutex<Files>) -> Result<Made> {
+    let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((rows, Arc::new(made.sort()?)))
+}
+
+/// Ends a run: prunes, writes the manifest, and removes what is not needed any more: the parts of shards, and the record.
+/// Errors are in the report.
+pub(super) fn end<D: Destination>(job: &Job<'_>, to: &D, before: Before<'_>, made: Result<Made>, report: &mut Report) {
+    let record = before.record;
+    match made.and_then(|made| finish(job, to, before, made, report)).and_then(|()| remove_parts(to)) {
+        // If the record stays, the next run sweeps in vain.
+        Ok(()) => _ = record.map(|record| to.remove_own(record)),
+        // The record stays, because the manifest may not list the new files.
+        Err(error) => report.errors.push(error),
+    }
+}
+
+/// Prunes, and writes the manifest.
+fn finish<D: Destination>(
     job: &Job<'_>,
     to: &D,
-    (manifest, mut stale): (&Manifest, Option<Deletions<'_>>),
-    files: Mutex<Files>,
+    Before { manifest, mut stale, .. }: Before<'_>,
+    (rows, written): Made,
     report: &mut Report,
 ) -> Result<()> {
-    let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let written = Arc::new(made.sort()?);
     let is_cut = !report.errors.is_empty();
     let is_complete = report.is_complete() && !is_cut && written.are_distinct();
     if is_complete && job.options.prune {
@@ -199,24 +228,39 @@ pub(super) fn finish<D: Destination>(
     let at = manifest::At { to, name: MANIFEST, fsync: job.options.fsync, incomplete: is_cut };
     manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
     if !written.are_distinct() {
-        report.errors.extend(made_twice(to, &written)?);
+        report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);
     }
     Ok(())
 }
 
-/// Returns the error of outputs with one path, which only a stream of clusters can have: no plan has all of them.
-fn made_twice<D: Destination>(from: &D, written: &SortedKeys) -> Result<Option<Box<Diagnostic>>> {
-    let mut found = Vec::new();
-    Manifest::of(Some(from))?.each(&mut |entry| {
-        if found.len() < MAX_REPORTED && written.is_repeated(entry.path) {
+/// Finds outputs that clusters of different `groups` made: no plan has all of them. `written` has the paths of all
+/// outputs, and `lists` have their makers.
+///
+/// # Errors
+/// Errors of reading the lists.
+pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[Manifest]) -> Result<Option<Box<Diagnostic>>> {
+    let mut makers = BTreeMap::<String, Vec<String>>::new();
+    let mut find = |entry: Entry<'_>| {
+        let is_wanted = makers.contains_key(entry.path) || makers.len() < MAX_REPORTED;
+        if is_wanted && written.is_repeated(entry.path) {
             let (cluster, template) = entry.maker.unwrap_or_default();
-            found.push(format!("`{}`: cluster `{cluster}`, template `{template}`", entry.path));
+            let maker = format!("cluster `{cluster}`, template `{template}`");
+            makers.entry(entry.path.to_owned()).or_default().push(maker);
         }
         Ok(())
-    })?;
-    let message = "clusters of different batches made the same output";
-    let error = Diagnostic::new(Code::DuplicateOutput, message).with_help("use a `--layout` with `{cluster}`");
-    Ok(Some(found.into_iter().fold(error, |error, one| error.with_note(one))))
+    };
+    lists.iter().try_for_each(|list| list.each(&mut find))?;
+    // Different paths may have one hash.
+    makers.retain(|_, makers| makers.len() > 1);
+    if makers.is_empty() {
+        return Ok(None);
+    }
+    let message = format!("clusters of different {groups} made the same output");
+    let error = Diagnostic::new(Code::DuplicateOutput, message)
+        .with_help(format!("use a `--layout` with `{{cluster}}`, and stamp all {groups} again"));
+    Ok(Some(
+        makers.iter().fold(error, |error, (path, makers)| error.with_note(format!("`{path}`: {}", makers.join("; ")))),
+    ))
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory

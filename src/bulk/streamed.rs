@@ -16,10 +16,9 @@ use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::plan::Plan;
 use super::report::Report;
-use super::run::{begin, finish, stream};
+use super::run::{Before, begin, end, made, stream};
 use super::scratch::Scratch;
 use super::selector::Selector;
-use super::shards::remove_parts;
 use super::workers::drive;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -74,10 +73,8 @@ impl StreamJob<'_> {
             done.iter().for_each(|counts| report.add(counts));
             Ok(report)
         })?;
-        match finish(&self.job(&none, self.plan), to, (&manifest, None), files, &mut report) {
-            Ok(()) => remove_parts(to).and_then(|()| to.remove_own(RECORD))?,
-            Err(error) => report.errors.push(error),
-        }
+        let before = Before { manifest: &manifest, stale: None, record: Some(RECORD) };
+        end(&self.job(&none, self.plan), to, before, made(files), &mut report);
         Ok(report)
     }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
+use super::Entry;
 use crate::bulk::scratch::Scratch;
 use crate::diagnostics::Result;
 
@@ -30,6 +31,12 @@ pub(crate) const SAME_TAG: &str = "=";
 pub(super) const OLD_TAG: u32 = u32::MAX;
 
 impl Row {
+    /// Returns the row of an entry, which this cluster and template make.
+    pub(crate) fn of(entry: Entry<'_>, cluster: &str, template: u32) -> Self {
+        let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
+        Self { cluster, path, template, hash: *entry.hash.as_bytes(), tag }
+    }
+
     fn size(&self) -> usize {
         size_of::<Self>() + self.cluster.len() + self.path.len() + self.tag.len()
     }

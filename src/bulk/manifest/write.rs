@@ -38,7 +38,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     old.each(&mut |entry| {
         if !kept(entry)? {
             return match entry.maker {
-                Some((cluster, _)) if !entry.tag.is_empty() => rows.add(row(entry, cluster, OLD_TAG)),
+                Some((cluster, _)) if !entry.tag.is_empty() => rows.add(Row::of(entry, cluster, OLD_TAG)),
                 _ => Ok(()),
             };
         }
@@ -51,7 +51,7 @@ pub(in crate::bulk) fn write<D: Destination>(
             templates.push(template.to_owned());
             templates.len() as u32 - 1
         });
-        rows.add(row(entry, cluster, template))
+        rows.add(Row::of(entry, cluster, template))
     })?;
     let template = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
     let names: BTreeSet<&str> = rows.templates().iter().map(template).collect();
@@ -64,11 +64,6 @@ pub(in crate::bulk) fn write<D: Destination>(
         file.rows(&mut rows)?;
         file.end(&unknown)
     })
-}
-
-fn row(entry: Entry<'_>, cluster: &str, template: u32) -> Row {
-    let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
-    Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag }
 }
 
 /// A manifest that is being written.

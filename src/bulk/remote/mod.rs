@@ -20,6 +20,7 @@ mod tests;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 pub use self::packs::{PackFormat, PackOptions, check_packs, finish_packs, stamp_packs};
@@ -36,6 +37,9 @@ use crate::remote::{Clock, LOCK, Lock, LockOptions, Store, SystemClock};
 
 /// The time between attempts to take the lock of a shard.
 const WAIT: Duration = Duration::from_secs(5);
+
+/// The time between looks at whether the run is to stop.
+const STEP: Duration = Duration::from_millis(50);
 
 /// The use of the lock of a prefix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,10 +69,8 @@ impl Locking {
     /// Errors of [`Lock::acquire`].
     fn lock(self, store: &Store) -> Result<Option<Lock>> {
         let clock = SystemClock::new();
-        match self {
-            Self::Without => return Ok(None),
-            Self::Break => _ = Lock::break_lock(store, &clock)?,
-            Self::Take => {}
+        if !self.takes(store, &clock)? {
+            return Ok(None);
         }
         let lock = Lock::acquire(store, LockOptions::default())?;
         for object in store.list(PARTS)? {
@@ -88,24 +90,34 @@ impl Locking {
     /// Errors of [`Lock::acquire`]; `store.locked` if a run without shards holds the lock of the prefix.
     fn lock_shard(self, whole: &Store, own: &Store, stop: &AtomicBool) -> Result<Option<Lock>> {
         let clock = SystemClock::new();
-        match self {
-            Self::Without => return Ok(None),
-            Self::Break => _ = Lock::break_lock(own, &clock)?,
-            Self::Take => {}
+        if !self.takes(own, &clock)? {
+            return Ok(None);
         }
         let until = clock.now() + LockOptions::default().lease + WAIT;
         let lock = loop {
             match Lock::acquire(own, LockOptions::default()) {
-                Err(error)
-                    if error.code == Code::StoreLocked && clock.now() < until && !stop.load(Ordering::SeqCst) =>
-                {
-                    std::thread::sleep(WAIT);
-                }
+                Err(error) if error.code == Code::StoreLocked && clock.now() < until && wait(stop) => {}
                 result => break result?,
             }
         };
         Lock::check_free(whole, &clock).map(|()| Some(lock))
     }
+
+    /// Returns `true` if the lock of `store` is to be taken. Breaks that of another run if this is wanted.
+    fn takes(self, store: &Store, clock: &SystemClock) -> Result<bool> {
+        if self == Self::Break {
+            Lock::break_lock(store, clock)?;
+        }
+        Ok(self != Self::Without)
+    }
+}
+
+/// Waits before the next attempt. Returns `false` as soon as the run is to stop.
+fn wait(stop: &AtomicBool) -> bool {
+    (0..WAIT.as_millis() / STEP.as_millis()).all(|_| {
+        thread::sleep(STEP);
+        !stop.load(Ordering::SeqCst)
+    })
 }
 
 /// Stamps the fleet into the prefix of a store: an object for each output. Works like [`stamp`](super::stamp), with

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use super::{PARTS, PlanShard, Shard};
-use crate::bulk::destination::{Destination, Files};
+use crate::bulk::destination::Destination;
 use crate::bulk::job::Job;
-use crate::bulk::key_set::{KeySet, SortedKeys};
-use crate::bulk::manifest::{Entry, Manifest, Row};
+use crate::bulk::key_set::KeySet;
+use crate::bulk::manifest::{Manifest, Row, Rows};
 use crate::bulk::output_dir::OutputDir;
 use crate::bulk::report::Report;
-use crate::bulk::run::finish;
+use crate::bulk::run::{Before, Made, end, made_twice};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
 
 /// Maximum number of shards or outputs to name.
@@ -36,12 +36,11 @@ pub fn finish_shards(job: &Job<'_>, plan: &str, count: u32, out: &Path) -> Resul
 pub(crate) fn finish_shards_of<D: Destination>(job: &Job<'_>, plan: &str, count: u32, to: &D) -> Result<Report> {
     let manifest = Manifest::of(Some(to))?;
     let parts = parts(plan, count, to)?;
-    let files = files(job, &parts)?;
-    let mut report = Report { clusters: job.plan.clusters(), unchanged: files.0, ..Report::default() };
-    match finish(job, to, (&manifest, None), Mutex::new(files.1), &mut report) {
-        Ok(()) => remove_parts(to)?,
-        Err(error) => report.errors.push(error),
-    }
+    let (count, files) = files(job, &parts)?;
+    let mut report = Report { clusters: job.plan.clusters(), unchanged: count, ..Report::default() };
+    // The record of a run that was killed stays: its files may be in no part.
+    let before = Before { manifest: &manifest, stale: None, record: None };
+    end(job, to, before, Ok(files), &mut report);
     Ok(report)
 }
 
@@ -69,55 +68,30 @@ pub(crate) fn missing_parts(missing: &[String], count: u32) -> Box<Diagnostic> {
     Diagnostic::new(Code::MissingPart, message).with_note(note).with_help(help)
 }
 
-/// Returns the files of all parts, and their number.
-fn files(job: &Job<'_>, parts: &[Manifest]) -> Result<(usize, Files)> {
+/// Returns the number of files of all parts, and the files.
+///
+/// # Errors
+/// `plan.duplicate_output` if two shards made the same file; errors of reading the parts.
+fn files(job: &Job<'_>, parts: &[Manifest]) -> Result<(usize, Made)> {
     let outputs = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template));
     let templates: HashMap<&str, u32> = outputs.zip(0..).collect();
-    let (mut files, mut paths, mut count) = (Files::default(), KeySet::default(), 0);
+    let (mut rows, mut paths, mut count) = (Rows::default(), KeySet::default(), 0);
     for part in parts {
         part.each(&mut |entry| {
             let found = entry.maker.and_then(|(cluster, template)| Some((cluster, *templates.get(template)?)));
             let (cluster, template) = found.ok_or_else(|| part.damaged())?;
             count += 1;
-            files.made.add(entry.path)?;
             paths.add(entry.path)?;
-            let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
-            files.rows.add(Row { cluster, path, template, hash: *entry.hash.as_bytes(), tag })
+            rows.add(Row::of(entry, cluster, template))
         })?;
     }
     let paths = paths.sort()?;
-    if !paths.are_distinct() {
-        claimed_twice(parts, &paths)?;
+    if !paths.are_distinct()
+        && let Some(error) = made_twice("shards", &paths, parts)?
+    {
+        return Err(error);
     }
-    Ok((count, files))
-}
-
-/// Finds outputs that two shards made.
-///
-/// # Errors
-/// `plan.duplicate_output`.
-fn claimed_twice(parts: &[Manifest], paths: &SortedKeys) -> Result<()> {
-    let (mut makers, mut twice) = (HashMap::<String, String>::new(), Vec::new());
-    let mut find = |entry: Entry<'_>| {
-        if !paths.is_repeated(entry.path) {
-            return Ok(());
-        }
-        let (cluster, template) = entry.maker.unwrap_or_default();
-        let maker = format!("cluster `{cluster}`, template `{template}`");
-        if let Some(first) = makers.insert(entry.path.to_owned(), maker.clone()) {
-            twice.push(format!("`{}`: {first}; {maker}", entry.path));
-        }
-        Ok(())
-    };
-    parts.iter().try_for_each(|part| part.each(&mut find))?;
-    if twice.is_empty() {
-        return Ok(());
-    }
-    let message = format!("clusters of different shards made the same output: {}", counted(twice.len(), "output"));
-    let mut error = Diagnostic::new(Code::DuplicateOutput, message)
-        .with_help("use a `--layout` with `{cluster}`, and stamp all shards again");
-    error.notes.extend(twice.into_iter().take(NAMED));
-    Err(error)
+    Ok((count, (rows, Arc::new(paths))))
 }
 
 /// Removes the parts of all plans, and what killed shards left behind.

@@ -1,5 +1,6 @@
 //! Packs of shards: each writes its packs below a folder of its own, and a last run checks that all are there.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::delivery::remove;
@@ -30,17 +31,26 @@ pub fn finish_packs(job: &Job<'_>, plan: &str, count: u32, place: &Place<'_>, op
     match place {
         Place::Directory(path) => {
             let root = DirectoryPlace::create(path, job.options.fsync)?;
-            let folders = folders_of_directory(path)?;
+            let read = |folder: &str| match DirectoryPlace::open(&path.join(folder))? {
+                Some(place) => PackList::read(&place),
+                None => Ok(PackList::default()),
+            };
             let open = |folder: &str| DirectoryPlace::create(&path.join(folder), job.options.fsync);
-            Finish { job, plan, count, folders }.run(&root, &open)
+            Finish { job, plan, count, lists: lists(folders_of_directory(path)?, read)? }.run(&root, &open)
         }
         Place::Store(store) => {
             let root = StorePlace::lock(store, options.locking)?;
-            let folders = folders_of_store(store)?;
-            let open = |folder: &str| Ok(StorePlace::unlocked(&store.below(folder)));
-            Finish { job, plan, count, folders }.run(&root, &open)
+            let open = |folder: &str| StorePlace::unlocked(&store.below(folder));
+            let lists = lists(folders_of_store(store)?, |folder| PackList::read(&open(folder)))?;
+            Finish { job, plan, count, lists }.run(&root, &|folder| Ok(open(folder)))
         }
     }
+}
+
+/// Reads the lists of folders.
+fn lists(folders: Vec<String>, read: impl Fn(&str) -> Result<PackList>) -> Result<BTreeMap<String, PackList>> {
+    let list = |folder: String| read(&folder).map(|list| (folder, list));
+    folders.into_iter().map(list).collect()
 }
 
 /// Returns the folders with a list of packs.
@@ -75,34 +85,34 @@ struct Finish<'f, 'j> {
     job: &'f Job<'j>,
     plan: &'f str,
     count: u32,
-    /// The folders of shards that are there.
-    folders: Vec<String>,
+    /// The lists of the folders of shards, also of other numbers of shards.
+    lists: BTreeMap<String, PackList>,
 }
 
 impl Finish<'_, '_> {
     fn run<P: PackPlace>(&self, root: &P, open: &dyn Fn(&str) -> Result<P>) -> Result<Report> {
-        let (packs, mut stale) = self.check(open)?;
+        let own = self.own()?;
         let options = self.job.options;
-        let own: Vec<String> = self.shards().map(folder).collect();
-        let others: Vec<&String> = self.folders.iter().filter(|folder| !own.contains(folder)).collect();
-        for other in &others {
-            let list = list_of(open, other)?;
-            stale += list.packs.len() + list.stale.len();
-        }
+        let (of_shards, of_others): (Vec<_>, Vec<_>) = self.lists.iter().partition(|(folder, _)| own.contains(*folder));
         let root_list = PackList::read(root)?;
-        stale += root_list.packs.len() + root_list.stale.len();
+        let packs: usize = of_shards.iter().map(|(_, list)| list.packs.len()).sum();
+        let others = of_others.iter().map(|(_, list)| *list).chain([&root_list]);
+        let stale = of_shards.iter().map(|(_, list)| list.stale.len()).sum::<usize>()
+            + others.map(|list| list.packs.len() + list.stale.len()).sum::<usize>();
         let mut report = Report { clusters: self.job.plan.clusters(), unchanged: packs, ..Report::default() };
         match Manifest::guard(stale, packs + stale, options.prune_force) {
             _ if stale == 0 => {}
             Ok(()) if options.prune => {
                 let mut kept = Vec::new();
-                for folder in &own {
+                for (folder, _) in of_shards.iter().filter(|(_, list)| !list.stale.is_empty()) {
                     report.deleted += prune(&open(folder)?, false, &mut kept)?;
                 }
-                for folder in others {
+                for (folder, _) in of_others {
                     report.deleted += prune(&open(folder)?, true, &mut kept)?;
                 }
-                report.deleted += prune(root, true, &mut kept)?;
+                if root_list != PackList::default() {
+                    report.deleted += prune(root, true, &mut kept)?;
+                }
                 let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));
                 report.warnings.extend(kept);
             }
@@ -116,52 +126,38 @@ impl Finish<'_, '_> {
         Ok(report)
     }
 
-    fn shards(&self) -> impl Iterator<Item = Shard> {
-        let count = self.count;
-        (0..count).filter_map(move |index| Shard::new(index, count))
-    }
-
-    /// Checks that all shards are done. Returns the numbers of their packs, and of those that are out of date.
-    fn check<P: PackPlace>(&self, open: &dyn Fn(&str) -> Result<P>) -> Result<(usize, usize)> {
-        let (mut packs, mut stale, mut missing) = (0, 0, Vec::new());
-        for shard in self.shards() {
+    /// Returns the folders of the shards of this plan.
+    ///
+    /// # Errors
+    /// `plan.missing_part` if a shard is not done.
+    fn own(&self) -> Result<BTreeSet<String>> {
+        let (mut own, mut missing) = (BTreeSet::new(), Vec::new());
+        for shard in (0..self.count).filter_map(|index| Shard::new(index, self.count)) {
             let folder = folder(shard);
-            // Opening a directory makes it.
-            let list = match self.folders.contains(&folder) {
-                true => list_of(open, &folder)?,
-                false => PackList::default(),
-            };
-            match list.complete && list.plan.as_deref() == Some(self.plan) {
-                true => (packs, stale) = (packs + list.packs.len(), stale + list.stale.len()),
-                false => missing.push(shard.to_string()),
+            let list = self.lists.get(&folder);
+            if !list.is_some_and(|list| list.complete && list.plan.as_deref() == Some(self.plan)) {
+                missing.push(shard.to_string());
             }
+            own.insert(folder);
         }
-        if missing.is_empty() { Ok((packs, stale)) } else { Err(missing_parts(&missing, self.count)) }
+        if missing.is_empty() { Ok(own) } else { Err(missing_parts(&missing, self.count)) }
     }
-}
-
-fn list_of<P: PackPlace>(open: &dyn Fn(&str) -> Result<P>, folder: &str) -> Result<PackList> {
-    let place = open(folder)?;
-    let list = PackList::read(&place);
-    place.end();
-    list
 }
 
 /// Removes the stale packs of a place, or all. Returns their number.
 fn prune<P: PackPlace>(place: &P, all: bool, kept: &mut Vec<String>) -> Result<usize> {
+    // Places write a list only if it is as they read it.
     let mut list = PackList::read(place)?;
     let mut stale = std::mem::take(&mut list.stale);
     if all {
         stale.append(&mut list.packs);
     }
     let removed = remove(place, &stale, kept)?;
-    match list.packs.is_empty() && all {
-        true => place.clear()?,
-        false if stale.is_empty() => place.end(),
-        false => {
-            place.write_list(&list.to_json())?;
-            place.end();
-        }
+    if all {
+        place.clear()?;
+    } else {
+        place.write_list(&list.to_json())?;
+        place.end();
     }
     Ok(removed)
 }
