@@ -218,7 +218,7 @@ fn outcome(bytes: &[u8], format: Option<Format>) -> (Stamped, Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::cases(200))]
 
     #[test]
     fn a_fleet_is_the_same_as_a_table_and_as_lines(
@@ -246,7 +246,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases(400))]
 
     #[test]
     fn rows_are_the_values_of_the_same_json(

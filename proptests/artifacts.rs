@@ -382,7 +382,7 @@ fn intact_artifacts_render_the_same_on_both_machines() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(10_000))]
 
     #[test]
     fn a_damaged_artifact_is_refused(

@@ -336,7 +336,7 @@ fn attributed() -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(crate::cases(1024))]
 
     #[test]
     fn paths_lead_where_they_lead_in_the_reference(path in paths()) {

@@ -423,7 +423,7 @@ const BOUND: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(crate::cases(512))]
 
     #[test]
     fn a_bound_name_is_the_same_as_its_value(

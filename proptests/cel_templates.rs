@@ -284,7 +284,7 @@ fn block_scalars_at_the_end_of_the_file() -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(600))]
 
     #[test]
     fn templates(tree in node(), second in prop::option::of(node())) {

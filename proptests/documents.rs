@@ -292,7 +292,7 @@ fn read_json(written: &str) -> Result<Vec<Tree>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(crate::cases(1000))]
 
     #[test]
     fn documents_survive_a_round_trip(documents in vec(any_tree(), 0..3)) {

@@ -213,7 +213,8 @@ fn every_value_in_every_argument_gives_an_answer_or_an_error() {
         for count in arities(&function) {
             // With more than one argument, use a sample of the values, starting at a different one in each position.
             let size = table(&Arena::new()).len();
-            let step = [1, 1, 2, 7].get(count).copied().unwrap_or(7);
+            let steps = if crate::has_all_cases() { [1, 1, 2, 7] } else { [1, 1, 5, 11] };
+            let step = steps.get(count).copied().unwrap_or(steps[3]);
             let columns: Vec<Vec<usize>> = (0..count).map(|at| (at % step..size).step_by(step).collect()).collect();
             let total: usize = columns.iter().map(Vec::len).product();
             for from in (0..total).step_by(256) {

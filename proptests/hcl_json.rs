@@ -87,7 +87,7 @@ fn quoted(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(crate::cases(128))]
 
     #[test]
     fn data_is_the_same((native, json) in data()) {

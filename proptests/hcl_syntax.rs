@@ -170,7 +170,7 @@ fn changed(mut text: String, changes: Vec<(Index, bool, Option<&'static str>)>) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(crate::cases(256))]
 
     #[test]
     fn generated_sources_have_no_errors(expression in expression(), config in config()) {

@@ -132,7 +132,7 @@ const FIELDS: &[&str] =
     &["${params.a}", "${context.b}", "${params.none}", "${facts.c}", "'", " ", "x", "\"", "$", "\n"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(300))]
 
     #[test]
     fn tera(templates in tera_render::templates(), input in tera_render::input()) {

@@ -31,3 +31,15 @@ mod same_tree {
 
     include!("../src/dialect/cel/syntax/tests/same_tree.rs");
 }
+
+/// Returns the settings of a property that is tried with `number` cases under `DROPFORGE_CASES=all`, otherwise with a
+/// quarter.
+fn cases(number: u32) -> proptest::test_runner::Config {
+    let cases = if has_all_cases() { number } else { number / 4 };
+    proptest::test_runner::Config { cases, ..Default::default() }
+}
+
+/// Returns `true` for the long form of tests.
+fn has_all_cases() -> bool {
+    std::env::var("DROPFORGE_CASES").is_ok_and(|cases| cases == "all")
+}

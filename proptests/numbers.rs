@@ -62,7 +62,7 @@ fn rounded(numerator: &BigInt, denominator: &BigInt, scale: i64, bits: u64, unit
 const UNIT: i64 = -6000;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(512))]
 
     #[test]
     fn results_are_the_exact_ones_rounded(a in exact(), b in exact()) {

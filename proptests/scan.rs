@@ -80,7 +80,7 @@ fn is_read(text: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4 * ProptestConfig::default().cases, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(1024))]
 
     #[test]
     fn what_is_taken_is_valid(text in prop_oneof![tokens(), mutated()]) {

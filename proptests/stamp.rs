@@ -244,7 +244,7 @@ fn variables() -> impl Strategy<Value = Option<Variables>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(crate::cases(256))]
 
     #[test]
     fn statements(fleet in Statements::generated()) {

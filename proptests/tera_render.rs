@@ -387,7 +387,7 @@ pub fn templates() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(400))]
 
     #[test]
     fn expressions_render_the_same(e in expression(), input in input(), escape in any::<bool>()) {

@@ -287,7 +287,7 @@ fn wrapped(expression: &str) -> [String; 6] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(800))]
 
     #[test]
     fn random_sequences_of_words(words in soup(WORDS, 7)) {

@@ -189,11 +189,13 @@ fn cel_expressions() -> Vec<Bomb> {
     vec![("parentheses", "x.cel", "(".repeat(50_000), "E0602"), ("loops in loops", "x.cel", nested, "E060")]
 }
 
-/// Runs each bomb through each command.
+/// Runs each bomb through each command under `DROPFORGE_CASES=all`, otherwise through every third one, so that each
+/// command gets some.
 #[track_caller]
 fn holds(bombs: Vec<Bomb>, doors: &[&str]) {
+    let step = if std::env::var("DROPFORGE_CASES").is_ok_and(|cases| cases == "all") { 1 } else { 3 };
     let mut wrong = Vec::new();
-    for (what, file, text, code) in bombs {
+    for (at, (what, file, text, code)) in bombs.into_iter().enumerate() {
         let sandbox = Sandbox::with(&[
             (file, &text),
             ("t.tera", "{{ a }}"),
@@ -208,7 +210,7 @@ fn holds(bombs: Vec<Bomb>, doors: &[&str]) {
             "x.cel.yaml" => "cel-yaml",
             other => other.split('.').next_back().unwrap(),
         };
-        for door in doors {
+        for door in doors.iter().cycle().skip(at).step_by(step).take(doors.len().div_ceil(step)) {
             let door = door.replace("{}", file).replace("{lang}", lang);
             let (exit, stderr) = bounded(&sandbox, &door);
             if !(1..=4).contains(&exit) || !stderr.contains(&format!("error[{code}")) {

@@ -118,8 +118,7 @@ fn repeated_names_and_paths_are_found() {
     stream(&sandbox, &format!("{fleet}{{\"name\": \"x\", \"n\": 0}}\n"), &layout).expect(2).says(&[
         "E0914",
         "different batches",
-        "`0/a.yaml`: cluster `c0`",
-        "`0/a.yaml`: cluster `x`",
+        "`0/a.yaml`: cluster `c0`, template `t/a.yaml.tera`; cluster `x`",
     ]);
 }
 

@@ -256,8 +256,8 @@ pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[Manifest])
         return Ok(None);
     }
     let message = format!("clusters of different {groups} made the same output");
-    let error = Diagnostic::new(Code::DuplicateOutput, message)
-        .with_help(format!("use a `--layout` with `{{cluster}}`, and stamp all {groups} again"));
+    let error =
+        Diagnostic::new(Code::DuplicateOutput, message).with_help("use a `--layout` with `{cluster}`, and stamp again");
     Ok(Some(
         makers.iter().fold(error, |error, (path, makers)| error.with_note(format!("`{path}`: {}", makers.join("; ")))),
     ))
