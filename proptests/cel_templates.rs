@@ -4,11 +4,12 @@
 use std::slice::from_ref;
 
 use dropforge::bytecode::{Entry, encode};
+use dropforge::diagnostics::Code;
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::yaml::Tags;
-use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, yaml};
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, write_documents, yaml};
 use dropforge::vm::Session;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -83,11 +84,22 @@ fn holds(dialect: Dialect, text: &str) -> Result<(), TestCaseError> {
         prop_assert_eq!(&text_of, &rendered(&through_artifact(&template, &engine), false), "an artifact of {}", text);
         let (Ok(documents), Ok(written)) = (&documents, text_of) else { continue };
         let read = yaml::read_with(&Source::new("out", written.as_str()), &Limits::default(), Tags::Kept);
+        // YAML writes `1` and `"1"` as two keys. Readers with text keys refuse them, and so does the JSON writer.
+        if matches!(json_error(documents), Some(Code::DuplicateKey)) {
+            let errors = read.err().map(|errors| errors.iter().map(|error| error.code).collect::<Vec<_>>());
+            prop_assert!(errors.is_some_and(|codes| codes.iter().all(|code| *code == Code::DuplicateKey)), "{}", text);
+            continue;
+        }
         let read = read.map_err(|errors| TestCaseError::fail(format!("{errors:?} in {written} from {text}")))?;
         let read: Vec<Data> = read.iter().map(|node| node.to_data()).collect();
         prop_assert!(same(&read, documents), "{read:?} is read, and not {documents:?}, of {written} from {text}");
     }
     Ok(())
+}
+
+/// The error of writing documents as JSON, if any.
+fn json_error(documents: &[Data]) -> Option<Code> {
+    write_documents(documents, OutputFormat::Json, usize::MAX, &mut String::new()).err().map(|error| error.code)
 }
 
 /// Compares documents. NaN equals itself, and zero has one sign.
@@ -281,6 +293,13 @@ fn block_scalars_at_the_end_of_the_file() -> Result<(), TestCaseError> {
         holds(Dialect::CelYaml, text)?;
     }
     Ok(())
+}
+
+/// Keys that differ in YAML and are equal as text.
+#[test]
+fn keys_of_the_same_text() -> Result<(), TestCaseError> {
+    holds(Dialect::CelYaml, "$if: \"!on\"\n$then: 1\n$else: \"${{1: 'a', true: 'b'}}\"\n\"1\": ${n}\n")?;
+    holds(Dialect::CelYaml, "- \"${{1: 'a'}}\"\n- {\"${1}\": 2, b: 3}\n")
 }
 
 proptest! {

@@ -55,7 +55,7 @@ fn copied(report: &Report) -> String {
 }
 
 fn text(report: &Report, preview: bool, took: Duration) -> String {
-    let clusters = counted(report.clusters - report.failed, "cluster");
+    let clusters = counted(report.clusters.saturating_sub(report.failed + report.unreached), "cluster");
     let what = if preview { "would stamp" } else { "stamped" };
     if report.failed > 0 && files(report) == 0 && !report.interrupted {
         return format!("{what} nothing: {}; {:.2} s", failed(report), took.as_secs_f64());
@@ -96,6 +96,9 @@ fn counts(report: &Report, took: Duration, of: &str) -> String {
     text.push_str(&format!("{} unchanged", thousands(report.unchanged)));
     if report.failed > 0 {
         text.push_str(&format!("; {} failed", counted(report.failed, "cluster")));
+    }
+    if report.unreached > 0 {
+        text.push_str(&format!("; {} not reached", counted(report.unreached, "cluster")));
     }
     text.push_str(&copied(report));
     text.push_str(&format!("; {} in {:.2} s", format_size(report.bytes, DECIMAL), took.as_secs_f64()));
@@ -147,10 +150,11 @@ mod tests {
             text(&report, false, Duration::from_millis(1_250)),
             "stamped 4,995 files for 999 clusters: 4,000 new, 95 changed, 900 unchanged; 1 cluster failed; 1.23 MB in 1.25 s"
         );
-        let report = Report { clusters: 1, created: 1, deleted: 2, interrupted: true, ..Report::default() };
+        let report =
+            Report { clusters: 4, unreached: 3, created: 1, deleted: 2, interrupted: true, ..Report::default() };
         assert_eq!(
             text(&report, true, Duration::ZERO),
-            "would stamp 1 file for 1 cluster: 1 new, 2 deleted, 0 unchanged; 0 B in 0.00 s; interrupted"
+            "would stamp 1 file for 1 cluster: 1 new, 2 deleted, 0 unchanged; 3 clusters not reached; 0 B in 0.00 s; interrupted"
         );
     }
 }

@@ -40,8 +40,9 @@ fn one_cause_is_reported_once() {
 #[test]
 fn fail_fast_stops_with_1() {
     let sandbox = Sandbox::fleet(1);
-    sandbox.write("fleet.ndjson", &clusters(200, |n| if n == 0 { "\"m\":1".into() } else { "\"n\":1".into() }));
-    sandbox.stamp(&["--fail-fast", "-j", "1"]).expect(1).says(&["cluster: c0"]);
+    sandbox.write("fleet.ndjson", &clusters(200, |n| if n == 3 { "\"m\":1".into() } else { "\"n\":1".into() }));
+    let said = ["cluster: c3", " for 3 clusters: ", "1 cluster failed; 196 clusters not reached"];
+    sandbox.stamp(&["--fail-fast", "-j", "1"]).expect(1).says(&said);
     assert!(!sandbox.path("out/c199").exists());
 }
 

@@ -236,7 +236,7 @@ fn a_limit_stops_loops_in_loops_long_before_they_end() {
         "lists.range(1000).transformMap(i, v, lists.range(1000).exists_one(w, w == v))",
         "'a'.replace('', 'aaaaaaaaaa').replace('', 'aaaaaaaaaa').replace('', 'aaaaaaaaaa').replace('', 'aaaaaaaaaa')",
     ] {
-        let limits = Limits { cost: 5_000, fuel: 10_000_000, ..Limits::default() };
+        let limits = Limits { cost: 5_000, fuel: 1_000_000, ..Limits::default() };
         let found = evaluated_by(text, Settings { cost: true, ..Settings::checked(&environment()) }, &limits);
         let all = Limits { cost: u64::MAX, ..limits };
         assert_eq!(found.outcome, Err(Code::LimitCost), "{text}");

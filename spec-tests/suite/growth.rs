@@ -18,8 +18,11 @@ use dropforge::vm::Space;
 
 /// The largest exponent of the growth from `n` to `2n` and to `4n`.
 const EXPONENT: f64 = 1.2;
-/// The smallest `n`. Tables that double make small inputs uneven.
-const N: usize = 2_000;
+
+/// Returns the smallest `n`. Tables that double make small inputs uneven.
+fn least() -> usize {
+    if crate::is_thorough() { 2_000 } else { 1_000 }
+}
 
 /// A reader: its name, its work, and inputs by their number of parts.
 type Case = (&'static str, fn(&str), Vec<(&'static str, fn(usize) -> String)>);
@@ -292,7 +295,7 @@ fn costs_grow_with_the_length_of_the_input() {
     for (reader, run, inputs) in compilers().into_iter().chain(hcl_tools()).chain(readers()) {
         run("");
         for (what, input) in inputs {
-            let costs = [N, 2 * N, 4 * N].map(|n| {
+            let costs = [1, 2, 4].map(|times| times * least()).map(|n| {
                 let text = input(n);
                 let cost = measure(|| run(&text));
                 [(text.len(), cost.bytes_total), (text.len(), cost.bytes_max)]
@@ -321,7 +324,7 @@ fn compiling_takes_memory_in_proportion_to_the_source() {
         let most = FACTORS.iter().find(|(name, _)| *name == language).expect(language).1;
         for (what, input) in inputs {
             // The difference leaves out what takes the same memory for every source.
-            let [less, more] = [N, 8 * N].map(|n| {
+            let [less, more] = [2_000, 16_000].map(|n| {
                 let text = input(n);
                 (text.len() as u64, measure(|| run(&text)).bytes_max)
             });

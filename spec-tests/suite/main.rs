@@ -27,6 +27,11 @@ mod store_codes;
 mod tower;
 mod yaml_readers;
 
+/// Returns `true` if the tests run in their long form.
+fn is_thorough() -> bool {
+    std::env::var("DROPFORGE_CASES").is_ok_and(|cases| cases == "all")
+}
+
 /// Compares trees of CEL.
 mod same_tree {
     use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};

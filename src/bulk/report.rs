@@ -94,6 +94,8 @@ pub struct Report {
     pub clusters: usize,
     /// Clusters with a template that failed or an output that could not be written.
     pub failed: usize,
+    /// Clusters that were not rendered because the run was stopped early.
+    pub unreached: usize,
     /// New files.
     pub created: usize,
     /// Files whose content changed.
@@ -154,6 +156,7 @@ impl Report {
         self.add(&other);
         self.clusters += other.clusters;
         self.failed += other.failed;
+        self.unreached += other.unreached;
         self.interrupted |= other.interrupted;
         self.warnings.extend(other.warnings);
         other.failures.into_iter().for_each(|failure| Failure::merge(&mut self.failures, failure));

@@ -68,6 +68,8 @@ pub(crate) trait Sink {
 #[derive(Default)]
 struct Shared {
     next: AtomicUsize,
+    /// The number of clusters rendered so far.
+    reached: AtomicUsize,
     halted: AtomicBool,
     /// Set when a worker gave up the rest of its block.
     cut: AtomicBool,
@@ -106,6 +108,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
     let report = Report {
         clusters: job.plan.clusters(),
         failed: failures.failed(),
+        unreached: job.plan.clusters().saturating_sub(shared.reached.load(Ordering::SeqCst)),
         failures: failures.into_failures(|at| reader.name(at)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
             && (taken < job.fleet.len() || shared.cut.load(Ordering::SeqCst)),
@@ -178,6 +181,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         text.clear();
         results.clear();
         pieces.clear();
+        self.shared.reached.fetch_add(1, Ordering::Relaxed);
         let job = self.job;
         let unfit = job.layers.new_violations(Some(cluster), explained);
         let rendered = match unfit.is_empty() {

@@ -24,6 +24,18 @@ const KNOWN: &[Known] = &[
         },
     },
     Known {
+        why: "a quantity without digits is 0",
+        is: |case| {
+            let has_none =
+                |text: &String| !text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit());
+            case.has("uantity(") && case.texts().iter().any(has_none)
+        },
+    },
+    Known {
+        why: "quantities that Kubernetes does not keep as a 64-bit integer and an exponent are integers to it",
+        is: |case| case.has("asInteger()") && case.ours.is_err() && case.theirs.is_ok(),
+    },
+    Known {
         why: "it does not stop at 2^63 - 1 with suffixes of base 2",
         is: |case| case.has("uantity(") && case.texts().iter().any(|text| is_capped(text)),
     },

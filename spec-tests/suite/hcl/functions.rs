@@ -135,6 +135,7 @@ fn calls(params: &Positional, names: &[&str]) -> Vec<String> {
     calls
 }
 
+/// Tries every call in the long form, otherwise every third one.
 #[test]
 fn no_argument_makes_a_function_do_more_than_fail() {
     let limits = Limits { fuel: 300_000, memory: 4 << 20, ..Limits::default() };
@@ -144,9 +145,9 @@ fn no_argument_makes_a_function_do_more_than_fail() {
     let inputs = Inputs::new(arena.map(&extremes));
     let files = example_files();
     let all = Capabilities::ALL.with_files(&files);
-    let mut count = 0;
+    let (mut count, step) = (0, if crate::is_thorough() { 1 } else { 3 });
     for (function, params) in functions() {
-        for args in calls(&params, &names) {
+        for args in calls(&params, &names).into_iter().step_by(step) {
             let text = format!("{}({args})", function.name);
             let expression = Expression::new(&Source::new("t", text.as_str()), &registry, &limits);
             let (space, expression) = (Space::new(), expression.expect("a call"));
@@ -157,7 +158,7 @@ fn no_argument_makes_a_function_do_more_than_fail() {
             count += 1;
         }
     }
-    assert!(count > 10_000, "{count} calls");
+    assert!(count > 10_000 / step, "{count} calls");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
 }
 
 fn limits() -> Limits {
-    Limits { fuel: 5_000_000, memory: 64 << 20, output_bytes: 16 << 20, ..Limits::default() }
+    Limits { fuel: 2_000_000, memory: 64 << 20, output_bytes: 16 << 20, ..Limits::default() }
 }
 
 /// Returns the name of the first code, or `fine`.

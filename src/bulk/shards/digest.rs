@@ -85,9 +85,8 @@ impl PlanDigest {
     }
 
     fn map(&mut self, map: DataMap) {
-        // Values that JSON does not have leave the text cut off, which is as good for a digest.
-        let _ = serde_json::to_writer(&mut self.0, &Data::Map(map));
-        self.text("");
+        // MessagePack keeps integers, NaN and infinities apart. Writing to a hasher never fails.
+        let _ = rmp_serde::encode::write(&mut self.0, &Data::Map(map));
     }
 
     /// Returns the digest: 32 hexadecimal digits.
