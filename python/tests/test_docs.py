@@ -26,3 +26,6 @@ def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             # The environment of the tests with Ray must not skip its block.
             assert needed == ["pyspark"] or not os.environ.get("DROPFORGE_RAY")
+    if ray := sys.modules.get("ray"):
+        # Other tests start a cluster of their own.
+        ray.shutdown()
