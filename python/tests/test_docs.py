@@ -16,8 +16,6 @@ from .conftest import ROOT
 def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    # A cluster of its own, not one that another program left behind.
-    monkeypatch.setenv("RAY_ADDRESS", "local")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
     assert len(blocks) >= 7
     scope: dict[str, object] = {}

@@ -66,17 +66,15 @@ def ray_cluster() -> object:
     ray = pytest.importorskip("ray")
     utils = pytest.importorskip("ray.cluster_utils")
     cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    try:
-        for _ in range(2):
-            cluster.add_node(num_cpus=1)
-        os.environ["RAY_ADDRESS"] = cluster.address
-        ray.init(address=cluster.address, log_to_driver=False)
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        yield ray
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
-        os.environ.pop("RAY_ADDRESS", None)
+    for _ in range(2):
+        cluster.add_node(num_cpus=1)
+    os.environ["RAY_ADDRESS"] = cluster.address
+    ray.init(address=cluster.address, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()
+    cluster.shutdown()
+    del os.environ["RAY_ADDRESS"]
 
 
 def test_outputs_are_those_of_the_command(tmp_path: Path, ray_cluster: object, monkeypatch: pytest.MonkeyPatch) -> None:
