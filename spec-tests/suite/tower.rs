@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, thousands};
 use dropforge::dialect::tower::RenderMode;
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, Report, ValidateOptions};
 use dropforge::engine::{Dialect, Engine};
@@ -356,18 +356,23 @@ fn runbook(count: usize, command: impl Fn(usize) -> String) -> String {
 
 #[test]
 fn long_runbooks_end() {
-    let wrong = runbook(4_000, |n| format!("x -- ${{steps.s{n}.outputs.o}}"));
+    let (many, some) = if crate::is_thorough() { (20_000, 3_000) } else { (4_000, 1_500) };
+    let wrong = runbook(many, |n| format!("x -- ${{steps.s{n}.outputs.o}}"));
     let found = codes(&wrong);
     assert_eq!(found.len(), 100);
     let report = intent(&wrong).validate(&ValidateOptions::default());
-    assert_eq!(report.errors[99].notes.last().unwrap(), "and 3,900 more diagnostics: the limit is 100");
+    assert_eq!(
+        *report.errors[99].notes.last().unwrap(),
+        format!("and {} more diagnostics: the limit is 100", thousands(many - 100))
+    );
     assert!(found.iter().all(|code| *code == Code::TemplateMissingVariable));
-    let right = runbook(1_500, |n| match n {
+    let right = runbook(some, |n| match n {
         0 => "x".to_owned(),
         n => format!("x -- ${{steps.s{}.outputs.o}}", n - 1),
     });
     let resolved = intent(&right).resolve(&inputs("params: {p: v}")).unwrap();
-    assert_eq!(resolved.get("spec.runbook[1499].exec.command"), Some("x -- 'v1498'"));
+    let (last, found) = (format!("spec.runbook[{}].exec.command", some - 1), format!("x -- 'v{}'", some - 2));
+    assert_eq!(resolved.get(&last), Some(found.as_str()));
 }
 
 #[test]
