@@ -83,7 +83,7 @@ const KNOWN: &[Known] = &[
         is: |case| (case.has("url(") || case.has("isURL(")) && !case.texts().iter().all(|text| is_plain_url(text)),
     },
     Known {
-        why: "its regular expressions are not RE2's: `a++`, `{1001}`, `a{b`, `[[]`, `\\Q`, `\\C`, classes of Unicode",
+        why: "its regular expressions are not RE2's: `a++`, `{1001}`, `a{b`, `[[]`, `\\Q`, `\\C`, `\\141`, classes of Unicode",
         is: |case| {
             let texts = case.texts();
             let pattern = texts.last().map_or("", String::as_str);
@@ -91,8 +91,9 @@ const KNOWN: &[Known] = &[
             let repeated =
                 pattern.as_bytes().windows(2).any(|pair| b"*+?}".contains(&pair[0]) && b"*+?{".contains(&pair[1]));
             let other = ["\\Q", "\\E", "\\C", "1001", "\\u", "\\z", "{"].iter().any(|part| pattern.contains(part));
+            let octal = pattern.split('\\').skip(1).any(|escape| escape.starts_with(|c: char| c.is_ascii_digit()));
             let nested = pattern.split_once('[').is_some_and(|(_, inside)| inside.contains('['));
-            case.has(".find") && (repeated || other || unicode || nested || pattern.contains("\\d-"))
+            case.has(".find") && (repeated || other || octal || unicode || nested || pattern.contains("\\d-"))
         },
     },
     Known {
