@@ -12,6 +12,7 @@ mod cel_yaml;
 mod divisions;
 mod exercise;
 mod hcl;
+mod helm;
 mod report;
 mod specialised;
 mod tera;
@@ -74,6 +75,9 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "brokkr" => brokkr::run_file(&path, &read_rows(&path)),
             "hcl" => hcl::run_file(&path),
             "cel" => cel::run_file(&path),
+            "helm" if !name.ends_with("rows_values.jsonl") => {
+                read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
+            }
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });
@@ -135,6 +139,7 @@ fn run_row(language: &str, row: &Row) -> Outcome {
     match language {
         "tower" => tower::run_row(&row.row),
         "cel-yaml" => cel_yaml::run_row(row),
+        "helm" => helm::run_row(row),
         _ => tera::run_row(&row.row),
     }
 }

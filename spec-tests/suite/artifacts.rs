@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
 use dropforge::diagnostics::{Code, Result};
-use dropforge::dialect::{cel, hcl, tera, tower};
+use dropforge::dialect::{cel, hcl, helm, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -31,6 +31,7 @@ fn all() -> &'static [Compiled] {
             (Dialect::Tower, "tower"),
             (Dialect::Hcl, "hcl"),
             (Dialect::Cel, "cel"),
+            (Dialect::Helm, "helm"),
             (Dialect::CelYaml, "cel-yaml"),
         ] {
             for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
@@ -75,6 +76,11 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
         Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Cel | Dialect::CelYaml => answer::<cel::Rules, _>(&mut session, what, &mut NoHooks)
             .and_then(|documents| write_documents([documents], OutputFormat::Ndjson, usize::MAX, &mut out)),
+        Dialect::Helm => {
+            let result = run::<helm::Rules, _>(&mut session, what, &mut out, &mut NoHooks);
+            helm::finish(program, &mut out, 0);
+            result
+        }
         other => panic!("no rules for {other:?}"),
     };
     result.map(|()| out).map_err(|error| error.render(false))

@@ -453,7 +453,7 @@ fn call(builtin: &Builtin, args: &[(&str, &str)]) -> String {
 fn parameters(builtin: &Builtin) -> Vec<&'static str> {
     match builtin.params {
         Params::Named(params) => params.iter().map(|param| param.name).collect(),
-        Params::Open | Params::Positional(_) | Params::Overloaded(_) => Vec::new(),
+        Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 #[cfg(feature = "compile")]
 use super::cache::Cache;
 #[cfg(feature = "compile")]
-use super::front::{CelPresence, TeraDialect, UnknownNames};
+use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
 #[cfg(feature = "compile")]
@@ -306,6 +306,23 @@ impl EngineBuilder {
     /// ```
     pub fn tera(mut self, dialect: TeraDialect) -> Self {
         self.front.tera = dialect;
+        self
+    }
+
+    /// Sets the rules of Go templates. The default is what Helm does.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine, HelmOptions};
+    /// let source = "name: {{ .name }}\n";
+    /// let template = Engine::new().compile(Dialect::Helm, "a.gotmpl", source)?;
+    /// assert_eq!(template.render(&())?, "name: \n");
+    /// let options = HelmOptions { keeps_no_value: true, ..HelmOptions::default() };
+    /// let template = Engine::builder().helm(options).build().compile(Dialect::Helm, "a.gotmpl", source)?;
+    /// assert_eq!(template.render(&())?, "name: <no value>\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn helm(mut self, options: HelmOptions) -> Self {
+        self.front.helm = options;
         self
     }
 

@@ -71,6 +71,12 @@ impl<'w> Walk<'w, '_> {
             Op::Next => return Self::next(operand(Operand::LoopSlots), label, state),
             Op::EndIter => drop(state.loops.pop()),
             Op::CallChunk => return self.call_chunk(instruction, state, depth),
+            Op::CallNamed => return self.call_named(instruction, state, depth),
+            Op::CallMade => {
+                // The template may call every named chunk, and they read inputs by themselves.
+                self.tree.everything = true;
+                self.other(instruction, state);
+            }
             Op::Call | Op::CallMemo => {
                 let site = self.code.call_site(operand(Operand::Site));
                 self.call(site.import, site.params.len(), instruction, state);
@@ -229,6 +235,23 @@ impl<'w> Walk<'w, '_> {
         self.expose(instruction.operand(Operand::Scope).unwrap_or_default(), state);
         let arguments = state.stack.split_off(state.stack.len().saturating_sub(chunk.params as usize));
         state.mass = self.chunk(chunk, arguments, state.mass, depth + 1);
+        if state.mass == 0 { Flow::End } else { Flow::Next }
+    }
+
+    /// Walks the chunk that a call by name runs, if the name is known. Otherwise it may be any.
+    fn call_named(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+        let count = instruction.operand(Operand::Count).unwrap_or_default() as usize;
+        let mut given = state.stack.split_off(state.stack.len().saturating_sub(count)).into_iter();
+        let name = given.next().unwrap_or_default();
+        self.mark_whole(name.nodes());
+        let Fact::Str(name) = name.fact.scalar() else {
+            self.tree.everything = true;
+            given.for_each(|held| self.mark_whole(held.nodes()));
+            return Flow::Next;
+        };
+        // A name of no chunk is an error.
+        let Some(chunk) = self.code.named_chunk(name).and_then(|id| self.code.chunk(id)) else { return Flow::End };
+        state.mass = self.chunk(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
