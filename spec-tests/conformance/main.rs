@@ -13,6 +13,8 @@ mod divisions;
 mod exercise;
 mod hcl;
 mod helm;
+mod helm_fixed;
+mod helm_values;
 mod report;
 mod specialised;
 mod tera;
@@ -75,9 +77,10 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "brokkr" => brokkr::run_file(&path, &read_rows(&path)),
             "hcl" => hcl::run_file(&path),
             "cel" => cel::run_file(&path),
-            "helm" if !name.ends_with("rows_values.jsonl") => {
-                read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
+            "helm" if name.ends_with("rows_values.jsonl") => {
+                read_rows(&path).into_iter().map(|row| (row.id.clone(), helm_values::run_row(&row))).collect()
             }
+            "helm" => read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect(),
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });

@@ -180,10 +180,10 @@ isa! {
     And         "and"           (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"    "Test whether both values are true. The slots hold the numbers of errors recorded before each.";
     Or          "or"            (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"    "Test whether either value is true. The slots hold the numbers of errors recorded before each.";
     Fault       "fault"         (Fail)                     0 => 1 Plain                ""      "N"    Error  "H"     "Record a failure and push the language's recovery value.";
-    Gather      "gather"        ()                         0 => 0 OpenValues           ""      ""     Never  "HC"    "Start gathering values.";
-    Keep        "keep"          ()                         1 => 0 Gather               ""      "G"    Limit  "HC"    "Pop the top value and gather it.";
-    EndGather   "end_gather"    ()                         0 => 1 CloseValues          "G"     "G"    Limit  "HC"    "Stop gathering and push the gathered values as a list.";
-    Answer      "answer"        ()                         1 => 0 Plain                ""      "R"    Never  "HC"    "Pop the top value as the result of the run.";
+    Gather      "gather"        ()                         0 => 0 OpenValues           ""      ""     Never  "HCG"   "Start gathering values.";
+    Keep        "keep"          ()                         1 => 0 Gather               ""      "G"    Limit  "HCG"   "Pop the top value and gather it.";
+    EndGather   "end_gather"    ()                         0 => 1 CloseValues          "G"     "G"    Limit  "HCG"   "Stop gathering and push the gathered values as a list.";
+    Answer      "answer"        ()                         1 => 0 Plain                ""      "R"    Never  "HCG"   "Pop the top value as the result of the run.";
     Answered    "answered"      ()                         0 => 1 Plain                "R"     ""     Never  "C"     "Push the latest result.";
     ListSome    "list_some"     (Count)                    n => 1 Plain                ""      ""     Error  "C"     "Build a list of the values in the role of a value, leaving out undefined ones.";
     MapSome     "map_some"      (Keys)                     n => 1 Plain                ""      ""     Error  "C"     "Build a map with constant keys of the values in the role of a value, leaving out undefined ones.";

@@ -159,7 +159,7 @@ impl Engine {
     }
 
     /// Returns the compilation unit of `entry`. `escape` overrides the rule for its name.
-    fn unit<'u>(
+    pub(super) fn unit<'u>(
         &'u self,
         dialect: Dialect,
         entry: &'u Arc<Source>,

@@ -21,7 +21,7 @@ use crate::function::Registry;
 #[cfg(feature = "compile")]
 use crate::specialise::{Known, specialise};
 use crate::value::{OutputFormat, Value, write_documents};
-use crate::vm::{Hooks, Run, Session, answer, run};
+use crate::vm::{self, Hooks, Run, Session, run};
 #[cfg(feature = "checked")]
 use crate::vm::{answer_checked, run_checked};
 
@@ -145,6 +145,18 @@ pub(super) fn render<H: Hooks>(
     }
 }
 
+/// Runs a program of several outputs for its answer.
+///
+/// # Errors
+/// The errors of the run; `usage` for another language.
+#[cfg(feature = "helm")]
+pub(super) fn answer<'s, H: Hooks>(session: &'s mut Session, what: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
+    match what.program.dialect() {
+        Dialect::Helm => vm::answer::<helm::Rules, H>(session, what, hooks),
+        dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
+    }
+}
+
 /// Renders on the machine that checks every index.
 #[cfg(feature = "checked")]
 pub(super) fn render_checked(
@@ -190,7 +202,7 @@ pub(super) fn documents<'s, H: Hooks>(
 ) -> Result<&'s [Value<'s>]> {
     match what.program.dialect() {
         #[cfg(feature = "cel")]
-        Dialect::Cel | Dialect::CelYaml => listed(answer::<cel::Rules, H>(session, what, hooks)?),
+        Dialect::Cel | Dialect::CelYaml => listed(vm::answer::<cel::Rules, H>(session, what, hooks)?),
         dialect => {
             let _ = (&session, &hooks);
             require(dialect)?;

@@ -16,6 +16,8 @@ mod builder;
 mod bundle;
 #[cfg(feature = "compile")]
 mod cache;
+#[cfg(all(feature = "compile", feature = "helm"))]
+pub mod chart;
 #[cfg(feature = "compile")]
 mod compile;
 #[cfg(feature = "compile")]

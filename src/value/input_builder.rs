@@ -187,7 +187,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Returns a map of `keys` and a copy of `values`. The last value of a duplicate key wins.
-    fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
+    pub(crate) fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
         if let Some(shape) = self.shapes.intern(keys) {
             return self.arena.copied_map(shape, values);
         }

@@ -19,6 +19,8 @@ mod semantics;
 #[cfg(feature = "compile")]
 mod set;
 #[cfg(feature = "compile")]
+mod trace;
+#[cfg(feature = "compile")]
 pub mod syntax;
 pub(crate) mod values;
 
@@ -27,6 +29,8 @@ pub const DATA: &str = ".";
 
 pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
-pub use compile::compile;
+pub use compile::{compile, compile_chart};
 pub use finish::finish;
+#[cfg(feature = "compile")]
+pub use trace::{explain, parse_errors};
 pub use semantics::Rules;

@@ -1,6 +1,7 @@
 //! The text of values: Go's `%v`.
 
 use super::error::failed;
+use super::objects;
 use super::values::text_bytes;
 use crate::diagnostics::Result;
 use crate::function::Cx;
@@ -86,7 +87,10 @@ impl<'v> Printer<'_, 'v> {
                 let entries = self.cx.content(map).iter_sorted();
                 return self.map(entries, depth);
             }
-            Value::Extended(extension) => return self.rare(extension.kind(), depth),
+            Value::Extended(extension) => match objects::printed(self.cx.arena(), value) {
+                Some((before, fields)) => return self.fields(before, &fields, depth),
+                None => return self.rare(extension.kind(), depth),
+            },
         }
         Ok(())
     }
@@ -100,6 +104,20 @@ impl<'v> Printer<'_, 'v> {
             self.value(*item, depth + 1)?;
         }
         self.push("]");
+        Ok(())
+    }
+
+    /// Appends the fields of a struct.
+    fn fields(&mut self, before: &str, fields: &[Value<'v>], depth: usize) -> Result<()> {
+        self.push(before);
+        self.push("{");
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.push(" ");
+            }
+            self.value(*field, depth + 1)?;
+        }
+        self.push("}");
         Ok(())
     }
 

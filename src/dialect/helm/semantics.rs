@@ -1,7 +1,8 @@
 //! The language's rules for the machine: missing keys, truth, comparisons, loops, values as text.
 
-use super::builtins::{compare, semver};
+use super::builtins::compare;
 use super::error::{error, quoted};
+use super::objects;
 use super::print::{NO_VALUE, print, text_of};
 use super::values::{Kind, items, kind, map_of, target_name, truth, type_name};
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
@@ -55,10 +56,9 @@ impl Semantics for Rules {
 
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         match value {
-            Value::Extended(_) => match map_of(cx, value) {
-                Some(map) => map.get(key),
-                None => semver::field(cx, value, key).ok()?,
-            },
+            Value::Extended(_) => {
+                objects::field(cx, value, key).ok()?.or_else(|| map_of(cx, value).and_then(|map| map.get(key)))
+            }
             _ => None,
         }
     }
@@ -145,6 +145,9 @@ impl Semantics for Rules {
             Value::Str(text) => out.push_text(text),
             Value::Int(n) => out.push_int(n),
             _ => {
+                if let Some(text) = objects::written(value) {
+                    return out.push(&text);
+                }
                 let mut text = Vec::new();
                 print(cx, value, &mut text)?;
                 out.push(text_of(&text)?)
@@ -253,6 +256,9 @@ impl<'m> MissingPath<'m> {
         let step = missing.step.unwrap_or(0) as usize;
         let at = step + usize::from(self.root.is_empty());
         let name = missing.name;
+        if let Some(error) = objects::no_field(parent, name) {
+            return Err(error);
+        }
         if map_of(cx, parent).is_some() {
             return self.missing_key(at);
         }

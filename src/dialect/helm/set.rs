@@ -34,7 +34,11 @@ impl<'a> Set<'a> {
     /// Parses the files of a unit. The last definition of a name wins, but a blank one replaces no other.
     pub fn parse(arena: &'a Bump, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
         let others = unit.together.iter().filter(|file| file.name() != unit.entry.name());
-        let files: Vec<_> = others.chain([unit.entry]).cloned().collect();
+        Self::of(arena, others.chain([unit.entry]).cloned().collect(), unit)
+    }
+
+    /// Parses files in their order, like [`Set::parse`].
+    pub fn of(arena: &'a Bump, files: Vec<Arc<Source>>, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
         let mut set = Self { files, templates: HashMap::new() };
         let mut errors = Vec::new();
         let known = |name: &str| unit.registry.get(ImportKind::Function, name).is_some();

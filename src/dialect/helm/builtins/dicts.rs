@@ -84,7 +84,7 @@ fn get<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.entry(*map, key(cx, *name)?).map_or_else(|| cx.borrowed(""), Ok)
 }
 
-fn set<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+pub(super) fn set<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [map, name, value] = args else { return Err(cx.arity()) };
     let value = if is_nil(*value) { Value::Null } else { *value };
     cx.set_entry(*map, key(cx, *name)?, value)?;

@@ -1,5 +1,6 @@
 //! Operations that only lowering calls.
 
+use super::dicts;
 use super::elements::slice;
 use crate::assigned;
 use crate::diagnostics::{Code, Result};
@@ -21,6 +22,7 @@ assigned! {
     intrinsic "method" (Any, ... Any) = method, "The result of a method of a value. Its name is the last argument." [];
     intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
+    intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, "A map with a value under a key." [];
     intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
 }
 

@@ -19,6 +19,8 @@ type Errors = Vec<Box<Diagnostic>>;
 /// A parsed chart with the charts in its directory `charts/`.
 #[derive(Debug, Clone)]
 pub struct Chart {
+    /// The place of the chart among all charts of its source, from 0.
+    pub(super) number: usize,
     pub(super) metadata: Metadata,
     pub(super) values: DataMap,
     /// `values.schema.json`
@@ -43,7 +45,7 @@ impl Chart {
     /// # Errors
     /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
-        let mut loader = Loader { bounds: source.bounds, budget: Budget::new(source.bounds), errors: Vec::new() };
+        let mut loader = Loader { bounds: source.bounds, budget: Budget::new(source.bounds), errors: Vec::new(), charts: 0 };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes.len() as u64) {
                 return Err(vec![error].into());
@@ -82,6 +84,8 @@ struct Loader {
     bounds: Bounds,
     budget: Budget,
     errors: Errors,
+    /// The number of charts so far.
+    charts: usize,
 }
 
 /// The files of a chart by their role.
@@ -125,6 +129,8 @@ impl Loader {
     /// Parses a chart whose files are below `at`, for messages. Nesting is bounded.
     fn chart(&mut self, files: &[ChartFile], at: &str, depth: usize) -> Option<Chart> {
         let sorted = Sorted::of(files);
+        let number = self.charts;
+        self.charts += 1;
         let metadata = self.metadata(&sorted, at);
         let values = self.values(sorted.values, at);
         let schema =
@@ -135,7 +141,7 @@ impl Loader {
         let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
         let others = sorted.others.into_iter().chain(requirements);
         let files = FileSet::of(others.cloned());
-        Some(Chart { metadata, values, schema, templates, files, charts })
+        Some(Chart { number, metadata, values, schema, templates, files, charts })
     }
 
     fn metadata(&mut self, sorted: &Sorted<'_>, at: &str) -> Option<Metadata> {

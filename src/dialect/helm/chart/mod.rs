@@ -61,5 +61,4 @@ pub use output::{Output, Selection};
 pub use plan::{Plan, PlannedChart, PlannedTemplate};
 pub use release::Release;
 pub use source::{Bounds, ChartFile, ChartSource};
-pub use top::{Object, TopMaps};
 pub use user_values::UserValues;

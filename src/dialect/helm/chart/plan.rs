@@ -10,6 +10,7 @@ use super::files::FileSet;
 use super::load::Chart;
 use super::metadata::{Kind, Metadata};
 use super::release::Release;
+use super::top::chart_data;
 use super::tree::Tree;
 use super::user_values::UserValues;
 use super::{dependencies, imports, schema};
@@ -54,7 +55,11 @@ pub struct PlannedChart {
     pub(super) name: String,
     /// The path in the names of templates: `chart/charts/sub`.
     pub(super) path: String,
+    /// The place of the chart among all charts of its source.
+    pub(super) number: usize,
     pub(super) metadata: Metadata,
+    /// `.Chart`
+    pub(super) data: DataMap,
     pub(super) files: FileSet,
     /// The index of the chart in which this one is.
     pub(super) parent: Option<usize>,
@@ -69,6 +74,11 @@ impl PlannedChart {
     /// Returns `.Template.BasePath` of the chart's templates.
     pub fn base_path(&self) -> String {
         format!("{}/templates", self.path)
+    }
+
+    /// Returns the place of the chart among all charts of its source.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// Returns the files that templates can read.
@@ -165,8 +175,8 @@ impl Plan {
         }
         let metadata = Metadata { dependencies: tree.dependencies.clone(), ..chart.metadata.clone() };
         let metadata = Metadata { name: tree.name.clone(), ..metadata };
-        let files = chart.files.clone();
-        self.charts.push(PlannedChart { name: tree.name.clone(), path, metadata, files, parent });
+        let (files, data) = (chart.files.clone(), chart_data(&metadata, parent.is_none()));
+        self.charts.push(PlannedChart { name: tree.name.clone(), path, number: chart.number, metadata, data, files, parent });
         tree.children.iter().for_each(|child| self.add(child, Some(index)));
     }
 

@@ -4,67 +4,55 @@ use std::sync::Arc;
 
 use super::error::{GO_MESSAGE, Stage};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::limits::Limits;
 use crate::text::{Source, Span};
-use crate::value::{Data, DataMap, yaml};
+use crate::value::marshal::Numbers;
+use crate::value::yaml::libyaml::{self, ReadOptions};
+use crate::value::{Arena, Data, DataMap, Value};
 
 type Errors = Vec<Box<Diagnostic>>;
-
-/// Maximum number of bytes of a YAML file.
-const BYTES: usize = 8 << 20;
 
 /// Returns the documents of a YAML file. All numbers are floats.
 ///
 /// # Errors
-/// All errors of the file, with their places.
+/// The first error of the file, with its line.
 pub(super) fn documents(source: &Arc<Source>) -> std::result::Result<Vec<Data>, Errors> {
-    let limits = Limits { source_bytes: BYTES, ..Limits::default() };
-    let nodes = yaml::read(source, &limits)?;
-    let documents: Vec<Data> = nodes.iter().map(|node| floats(node.to_data())).collect();
-    if documents.iter().all(is_finite) {
-        return Ok(documents);
-    }
-    let message = format!("`{}` has a number that is not finite", source.name());
-    let go = "error converting YAML to JSON: json: unsupported value";
-    Err(vec![Diagnostic::new(Code::InputSyntax, message).at(source, Span::default(), "").with_field(GO_MESSAGE, go)])
+    let arena = Arena::new();
+    let documents = libyaml::read_all(&arena, source.text(), OPTIONS).map_err(|why| unreadable(source, &why))?;
+    Ok(documents.iter().map(Value::to_data).collect())
 }
 
-/// Returns `true` if JSON has all numbers in a value.
-fn is_finite(data: &Data) -> bool {
-    match data {
-        Data::Float(n) => n.is_finite(),
-        Data::List(items) => items.iter().all(is_finite),
-        Data::Map(map) => map.values().all(is_finite),
-        _ => true,
-    }
+/// All numbers are floats; nesting is bounded as in every reader.
+const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 128 };
+
+/// Returns the error of a text that is not YAML, in the words of Helm's reader, at its line.
+fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
+    let plain = why.strip_prefix("yaml: ").unwrap_or(why);
+    let line = plain.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let (number, what) = match line.and_then(|(number, what)| Some((number.parse::<usize>().ok()?, what))) {
+        Some(found) => found,
+        None => (1, plain),
+    };
+    let message = format!("cannot parse `{}` as YAML: {what}", source.name());
+    let error = Diagnostic::new(Code::InputSyntax, message).at(source, line_span(source.text(), number), "");
+    vec![error.with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
 }
 
-/// Returns the first document of a rendered text, in which all scalars are text if it is a map.
+/// Returns the span of a line, without white space around it.
+fn line_span(text: &str, number: usize) -> Span {
+    let start: usize = text.split_inclusive('\n').take(number.saturating_sub(1)).map(str::len).sum();
+    let line = text.get(start..).unwrap_or("").lines().next().unwrap_or("");
+    let indent = line.len() - line.trim_start().len();
+    Span::of(start + indent..start + indent + line.trim().len())
+}
+
+/// Returns the first document of a rendered text.
 ///
 /// # Errors
 /// The errors of [`documents`].
 pub(super) fn head(source: &Arc<Source>) -> std::result::Result<Data, Errors> {
-    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    let nodes = yaml::read_with(source, &limits, yaml::Tags::Raw)?;
-    match nodes.first() {
-        Some(node) if matches!(node.kind, yaml::Kind::Map(_)) => Ok(texts(node)),
-        _ => first_document(source),
-    }
-}
-
-/// Returns the value of a node of which nothing is resolved: scalars are text or null.
-fn texts(node: &yaml::Node) -> Data {
-    match &node.kind {
-        yaml::Kind::List(items) => Data::List(items.iter().map(texts).collect()),
-        yaml::Kind::Map(entries) => {
-            Data::Map(entries.iter().map(|entry| (entry.name.to_string(), texts(&entry.value))).collect())
-        }
-        _ => {
-            let is_plain = node.style == yaml::Style::Plain && node.tag.is_none();
-            let is_null = is_plain && matches!(&*node.text, "" | "~" | "null" | "Null" | "NULL");
-            if is_null { Data::Null } else { Data::Str(node.text.to_string()) }
-        }
-    }
+    let arena = Arena::new();
+    let document = libyaml::read(&arena, source.text(), OPTIONS).map_err(|why| unreadable(source, &why))?;
+    Ok(document.to_data())
 }
 
 /// Returns the first document of a YAML file, or null.

@@ -231,28 +231,16 @@ fn top_maps_share_values() {
     let plan = plan(&files, "{}").unwrap();
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let values = Data::Map(plan.values().clone());
-    let builder = InputBuilder::new(&arena, &shapes);
-    let mut charts = Vec::new();
-    let maps = plan.top_maps(&arena, &mut |object| {
-        Ok(match object {
-            Object::Values(_) => builder.data(&values)?,
-            Object::Chart(data) => {
-                charts.push((data["Name"].clone(), data["IsRoot"].clone()));
-                Value::Null
-            }
-            Object::Files(files) => Value::Int(files.len() as i64),
-            Object::Release(_) | Object::Capabilities(_) => Value::Null,
-        })
-    });
-    let maps = maps.unwrap();
-    let (root, sub) = (maps.of(0).as_map().unwrap(), maps.of(1).as_map().unwrap());
-    let own = root.get("Values").unwrap().as_map().unwrap().get("sub").unwrap();
-    let same = |a: Value<'_>, b: Value<'_>| std::ptr::eq(a.as_map().unwrap(), b.as_map().unwrap());
-    assert!(same(own, sub.get("Values").unwrap()));
-    assert!(same(maps.of(1), root.get("Subcharts").unwrap().as_map().unwrap().get("sub").unwrap()));
-    assert_eq!(root.get("Files").unwrap().to_data(), Data::Int(1));
-    assert_eq!(charts.len(), 2);
+    let inputs = plan.inputs(&InputBuilder::new(&arena, &shapes), true).unwrap();
+    let map = |value: Option<Value<'_>>, key: &str| value.and_then(|value| value.as_map()?.get(key));
+    let (root, sub) = (map(Some(inputs), "app"), map(Some(inputs), "app/charts/sub"));
+    let own = map(map(root, "Values"), "sub");
+    let same = |a: Option<Value<'_>>, b: Option<Value<'_>>| std::ptr::eq(a.unwrap().as_map().unwrap(), b.unwrap().as_map().unwrap());
+    assert!(same(own, map(sub, "Values")));
+    assert!(same(sub, map(map(root, "Subcharts"), "sub")));
+    let data = |value: Option<Value<'_>>| value.unwrap().to_data();
+    assert_eq!(data(map(map(sub, "Chart"), "IsRoot")), Data::Bool(false));
+    assert_eq!(data(map(map(root, "Chart"), "Name")), Data::Str("app".into()));
 }
 
 #[test]

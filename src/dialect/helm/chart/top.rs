@@ -1,59 +1,61 @@
 //! The maps that templates begin with: `.Values`, `.Chart`, `.Release` and others.
 
-use super::capabilities::Capabilities;
-use super::files::FileSet;
 use super::metadata::{Dependency, Maintainer, Metadata};
-use super::plan::{Plan, PlannedTemplate};
-use super::release::Release;
+use super::plan::{Plan};
 use crate::diagnostics::Result;
-use crate::value::{Arena, Data, DataMap, Value};
+use crate::dialect::helm::objects;
+use crate::value::{Data, DataMap, InputBuilder, Numbers, Value};
 
-/// A part of the maps that the language represents by values of its own.
-#[derive(Debug, Clone, Copy)]
-pub enum Object<'p> {
-    /// `.Capabilities`
-    Capabilities(&'p Capabilities),
-    /// `.Chart`: plain data.
-    Chart(&'p DataMap),
-    /// `.Files`
-    Files(&'p FileSet),
-    /// `.Release`. The revision is a plain integer.
-    Release(&'p Release),
-    /// `.Values` of the root chart.
-    Values(&'p DataMap),
-}
+/// The keys of the map of a chart, without `Template`.
+const KEYS: [&str; 6] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Values"];
 
-/// The maps of the charts of a plan.
-#[derive(Debug, Clone)]
-pub struct TopMaps<'v> {
-    maps: Vec<Value<'v>>,
-}
-
-impl<'v> TopMaps<'v> {
-    /// Returns the map for the templates of a chart.
-    pub fn of(&self, chart: usize) -> Value<'v> {
-        self.maps.get(chart).copied().unwrap_or(Value::Null)
-    }
-}
+/// The keys of the map of a template.
+const KEYS_OF_TEMPLATE: [&str; 7] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Values", "Template"];
 
 impl Plan {
-    /// Builds the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values
-    /// of the chart around it. `make` builds the values of the language.
+    /// Returns the inputs of the program of this plan's templates.
+    ///
+    /// A program that changes maps gets the map of each chart under the chart's path, and `.Template` of each template
+    /// under the template's name. It puts the one into the other. Another program gets the map of each template under the
+    /// template's name.
     ///
     /// # Errors
-    /// Those of `make`.
-    pub fn top_maps<'v>(
-        &self,
-        arena: &'v Arena,
-        make: &mut dyn FnMut(Object<'_>) -> Result<Value<'v>>,
-    ) -> Result<TopMaps<'v>> {
-        let capabilities = make(Object::Capabilities(&self.capabilities))?;
-        let release = make(Object::Release(&self.release))?;
+    /// `limit.depth` for values that nest too deep.
+    pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
+        let maps = self.top_maps(builder)?;
+        let templates = self.templates.iter().filter(|template| !template.is_partial());
+        let mut inputs: Vec<(&str, Value<'v>)> = Vec::new();
+        for template in templates {
+            let Some((chart, map)) = self.charts.get(template.chart()).zip(maps.get(template.chart())) else { continue };
+            let arena = builder.arena();
+            let texts = [arena.text(&chart.base_path()), arena.text(template.name())];
+            let place = builder.map(&["BasePath", "Name"], &texts);
+            let input = match map.as_map() {
+                Some(map) if !changes_maps => {
+                    let values: Vec<_> = map.values().iter().copied().chain([place]).collect();
+                    builder.map(&KEYS_OF_TEMPLATE, &values)
+                }
+                _ => place,
+            };
+            inputs.push((template.name(), input));
+        }
+        if changes_maps {
+            inputs.extend(self.charts.iter().map(|chart| chart.path.as_str()).zip(maps));
+        }
+        Ok(builder.arena().map(&inputs))
+    }
+
+    /// Builds the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values
+    /// of the chart around it.
+    fn top_maps<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Result<Vec<Value<'v>>> {
+        let arena = builder.arena();
+        let (capabilities, release) = (objects::capabilities(arena, &self.capabilities), self.release_map(builder));
         let mut values: Vec<Value<'v>> = Vec::new();
         for chart in &self.charts {
             let outer = chart.parent.and_then(|parent| values.get(parent).copied());
             values.push(match outer {
-                None => make(Object::Values(&self.values))?,
+                // Integers come from options only.
+                None => Numbers::Sized.all(arena, builder.data_map(&self.values)?),
                 Some(outer) => {
                     let own = outer.as_map().and_then(|outer| outer.get(&chart.name));
                     own.filter(|own| own.as_map().is_some()).unwrap_or_else(|| arena.map(&[]))
@@ -64,31 +66,43 @@ impl Plan {
         let mut maps = vec![Value::Null; self.charts.len()];
         for (at, chart) in self.charts.iter().enumerate().rev() {
             let inside = self.charts.iter().zip(&maps).filter(|(other, _)| other.parent == Some(at));
-            let inside: Vec<_> = inside.map(|(other, map)| (arena.copy_str(&other.name), *map)).collect();
-            let map = arena.map(&[
-                ("Capabilities", capabilities),
-                ("Chart", make(Object::Chart(&chart_data(&chart.metadata, at == 0)))?),
-                ("Files", make(Object::Files(&chart.files))?),
-                ("Release", release),
-                ("Subcharts", arena.map(&inside)),
-                ("Values", values.get(at).copied().unwrap_or(Value::Null)),
-            ]);
+            let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
+            let map = builder.map(
+                &KEYS,
+                &[
+                    capabilities,
+                    builder.data_map(&chart.data)?,
+                    objects::files(arena, &chart.files),
+                    release,
+                    arena.map(&inside),
+                    values.get(at).copied().unwrap_or(Value::Null),
+                ],
+            );
             if let Some(slot) = maps.get_mut(at) {
                 *slot = map;
             }
         }
-        Ok(TopMaps { maps })
+        Ok(maps)
     }
 
-    /// Returns `.Template` of a template.
-    pub fn template_map<'v>(&self, arena: &'v Arena, template: &PlannedTemplate) -> Value<'v> {
-        let base = self.charts.get(template.chart()).map_or_else(String::new, |chart| chart.base_path());
-        arena.map(&[("BasePath", arena.text(&base)), ("Name", arena.text(template.name()))])
+    /// Returns `.Release`. The revision is a plain integer.
+    fn release_map<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Value<'v> {
+        let (arena, release) = (builder.arena(), &self.release);
+        let keys = ["IsInstall", "IsUpgrade", "Name", "Namespace", "Revision", "Service"];
+        let values = [
+            Value::Bool(!release.is_upgrade),
+            Value::Bool(release.is_upgrade),
+            arena.text(&release.name),
+            arena.text(&release.namespace),
+            Value::Int(release.revision),
+            arena.text(&release.service),
+        ];
+        builder.map(&keys, &values)
     }
 }
 
 /// Returns `.Chart`.
-fn chart_data(metadata: &Metadata, is_root: bool) -> DataMap {
+pub(super) fn chart_data(metadata: &Metadata, is_root: bool) -> DataMap {
     let annotations = metadata.annotations.iter().map(|(key, value)| (key.clone(), text(value)));
     map([
         ("APIVersion", text(&metadata.api_version)),

@@ -8,6 +8,7 @@
 //! | file | content |
 //! |---|---|
 //! | `program` | the state of lowering, chunks, failures |
+//! | `outputs` | a main chunk that renders several templates |
 //! | `body` | text, output, conditions, loops, templates |
 //! | `pipelines` | pipelines, commands, operands |
 //! | `calls` | calls of functions |
@@ -19,8 +20,10 @@ mod body;
 mod calls;
 mod conditions;
 mod literals;
+mod outputs;
 mod paths;
 mod pipelines;
 mod program;
 
-pub(super) use program::{Folding, lower, lower_made};
+pub(super) use outputs::{Output, lower_all};
+pub(super) use program::{Folding, Reached, lower, lower_made};

@@ -43,14 +43,7 @@ pub(in crate::dialect::helm) fn lower<'a>(
     let mut lower = Lower::new(unit, set, emitter);
     lower.program()?;
     lower.rest()?;
-    let entry = set.files.len().saturating_sub(1);
-    let mut files: Vec<usize> = lower.chunks.keys().filter_map(|name| set.get(name)).map(|one| one.file).collect();
-    files.sort_unstable();
-    files.dedup();
-    let mut files: Vec<String> =
-        files.into_iter().filter(|file| *file != entry).map(|file| set.files[file].name().to_owned()).collect();
-    files.sort_unstable();
-    Ok(Reached { lints: lower.lints, files })
+    Ok(lower.reached(set.files.len().checked_sub(1)))
 }
 
 /// Lowers the entry of a set as a template that is made at render time: its dot is the parameter of a chunk, whose index
@@ -123,7 +116,7 @@ pub(super) struct Lower<'l, 'a> {
 }
 
 impl<'l, 'a> Lower<'l, 'a> {
-    fn new(unit: &'l Unit<'l>, set: &'l Set<'a>, emitter: &'l mut Emitter<'a>) -> Self {
+    pub fn new(unit: &'l Unit<'l>, set: &'l Set<'a>, emitter: &'l mut Emitter<'a>) -> Self {
         Self {
             unit,
             set,
@@ -145,9 +138,26 @@ impl<'l, 'a> Lower<'l, 'a> {
         }
     }
 
-    fn program(&mut self) -> Result<()> {
+    /// Returns the findings, and the names of the files reached, except that of `entry`.
+    pub fn reached(self, entry: Option<usize>) -> Reached {
+        let set = self.set;
+        let mut files: Vec<usize> = self.chunks.keys().filter_map(|name| set.get(name)).map(|one| one.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        let others = files.into_iter().filter(|file| Some(*file) != entry);
+        let mut files: Vec<String> = others.map(|file| set.files[file].name().to_owned()).collect();
+        files.sort_unstable();
+        Reached { lints: self.lints, files }
+    }
+
+    /// Finds out whether the program may change maps.
+    pub fn decide_mutable(&mut self) {
         let mutates = self.set.templates.values().any(|one| super::paths::uses(one.template.body, &self.changes()));
         self.set_mutable(mutates);
+    }
+
+    fn program(&mut self) -> Result<()> {
+        self.decide_mutable();
         let main = self.emitter.declare_chunk("main", 0);
         self.file = self.set.files.len().saturating_sub(1);
         // The entry's source is the first of the program's sources.
@@ -176,7 +186,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     }
 
     /// Lowers the templates that are called, and with calls by computed names all templates.
-    fn rest(&mut self) -> Result<()> {
+    pub fn rest(&mut self) -> Result<()> {
         self.queued()?;
         if self.calls_by_name { self.name_all() } else { Ok(()) }
     }

@@ -117,6 +117,7 @@ pub(crate) fn type_name(value: Value<'_>) -> Cow<'_, str> {
             Extended::Bytes(_) => "string",
             Extended::Typed(Type::Capsule("bytes"), _) => "[]uint8",
             Extended::Typed(Type::Capsule(name), _) => name,
+            Extended::Typed(Type::List(Type::Capsule("common.Version")), _) => "common.VersionSet",
             Extended::Typed(Type::List(element), _) => return Cow::Owned(format!("[]{}", element_name(element))),
             Extended::Typed(Type::Map(element), _) => {
                 return Cow::Owned(format!("map[string]{}", element_name(element)));
@@ -185,7 +186,7 @@ pub(crate) fn map_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Option<&'v Map<'v>> {
     match value {
         Value::Map(map) => Some(cx.content(map)),
         Value::Extended(extension) => match extension.kind() {
-            Extended::Typed(_, Value::Map(map)) => Some(cx.content(map)),
+            Extended::Typed(Type::Map(_), Value::Map(map)) => Some(cx.content(map)),
             Extended::Written(inner, _) => map_of(cx, *inner),
             _ => None,
         },
