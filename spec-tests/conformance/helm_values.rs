@@ -140,7 +140,8 @@ pub fn judge_errors(expect: &Value, errors: &Diagnostics) -> Outcome {
     }
 }
 
-fn message(error: &Diagnostic) -> &str {
+/// Returns Helm's own message of an error.
+pub fn message(error: &Diagnostic) -> &str {
     error.fields.get("go_message").unwrap_or(&error.message)
 }
 

@@ -13,6 +13,7 @@ mod divisions;
 mod exercise;
 mod hcl;
 mod helm;
+mod helm_charts;
 mod helm_fixed;
 mod helm_values;
 mod report;
@@ -84,6 +85,12 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });
+    }
+    for path in helm_charts::files(&dir.join(language).join("charts")) {
+        let name = format!("{language}/charts/{}", path.file_name().unwrap_or_default().to_string_lossy());
+        if filters.is_empty() || filters.iter().any(|filter| name.starts_with(filter.as_str())) {
+            reports.push(FileReport { name, outcomes: helm_charts::run_file(&path) });
+        }
     }
     let suite = format!("{language}/specsuite");
     if language == "hcl" && (filters.is_empty() || filters.iter().any(|filter| suite.starts_with(filter.as_str()))) {
