@@ -105,7 +105,8 @@ fn sprint(values: &[&Data]) -> String {
 
 fn printed(value: &Data) -> String {
     match value {
-        Data::Null => "<nil>".into(),
+        // The parameters that may be nil are lists.
+        Data::Null => "[]".into(),
         Data::Bool(truth) => truth.to_string(),
         Data::Int(n) => n.to_string(),
         Data::Uint(n) => n.to_string(),

@@ -117,11 +117,11 @@ impl EngineBuilder {
         self.limits.source_bytes
     }
 
-    /// Allows access to resources outside the inputs. An allowed clock is fixed at this moment for the lifetime of the
-    /// engine.
+    /// Allows access to resources outside the inputs. An allowed clock is fixed for the lifetime of the engine: at its own
+    /// moment ([`Capabilities::with_moment`]), or else at this one.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
-        if capabilities.include(Capabilities::CLOCK) {
+        if capabilities.include(Capabilities::CLOCK) && capabilities.moment().is_none() {
             self.capabilities = self.capabilities.with_moment(SystemTime::now());
         }
         self

@@ -1,5 +1,9 @@
 //! Templates made at render time: the texts of `tpl`.
 
+#[cfg(feature = "compile")]
+use super::error::{GO_MESSAGE, quoted};
+#[cfg(feature = "compile")]
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::Result;
 use crate::function::{Making, Request};
 
@@ -24,7 +28,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
     use super::set::Set;
     use crate::bytecode::Dialect;
     use crate::compiler::{Emitter, MissingKey, NoLoader, Unit};
-    use crate::diagnostics::{Code, Diagnostic};
+    use crate::diagnostics::Code;
     use crate::function::Made;
     use crate::text::Source;
 
@@ -47,13 +51,22 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
     };
     let arena = Bump::new();
     let set = Set::parse(&arena, &unit).map_err(|mut errors| {
-        if errors.is_empty() { Diagnostic::new(Code::Internal, "no error") } else { errors.swap_remove(0) }
+        if errors.is_empty() { Diagnostic::new(Code::Internal, "no error") } else { unparsed(request.text, errors.swap_remove(0)) }
     })?;
     let mut emitter = Emitter::new(Dialect::Helm, &Folding, unit.limits.code_words).lenient(true);
     let chunk = lower_made(&unit, &set, &mut emitter, &|name| request.sees(name))?;
     let program = emitter.finish()?;
     let linked = request.registry.link(program.imports())?;
     Ok(Making::Made(Made { program, linked, chunk }))
+}
+
+/// Adds the message of Go to a syntax error of a text.
+#[cfg(feature = "compile")]
+fn unparsed(text: &str, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
+    let line = error.position().map_or(1, |position| position.line);
+    let go = format!("cannot parse template {}: template: gotpl:{line}: {message}", quoted(text));
+    error.with_field(GO_MESSAGE, go)
 }
 
 /// Returns a text without actions as it is.

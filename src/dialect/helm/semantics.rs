@@ -101,9 +101,13 @@ impl Semantics for Rules {
         }
         let wrong = given.iter().enumerate().find_map(|(at, value)| {
             let target = params.target(at).filter(|target| !target.admits(value))?;
-            Some((target, *value))
+            Some((at, target, *value))
         });
-        wrong.map_or(Ok(()), |(target, value)| Err(wrong_type(target, value)))
+        wrong.map_or(Ok(()), |(at, target, value)| {
+            let mut error = wrong_type(target, value);
+            error.part = u32::try_from(at).ok();
+            Err(error)
+        })
     }
 
     fn no_chunk<'v>(_: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {

@@ -65,7 +65,13 @@ impl<'a> Lower<'_, 'a> {
             // Programs are linked with all functions, and one of Helm has this name.
             None if own && name == "slice" && is_of_go(function) => self.intrinsic("slice", count),
             None if own && name == "not" => self.emitter.op(Op::Not, &[]),
-            None => self.call(function, count),
+            None => {
+                self.call(function, count);
+                // A piped value is judged where the last argument is.
+                let last = arguments.last().map_or(place, |last| last.span);
+                let piped = piped.map(|_| last);
+                self.emitter.details(arguments.iter().map(|argument| argument.span).chain(piped));
+            }
         }
         Ok(())
     }
