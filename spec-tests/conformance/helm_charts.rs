@@ -67,7 +67,9 @@ pub fn run_file(path: &Path) -> Vec<(String, Outcome)> {
 
 /// Returns `true` for some of the charts, always the same.
 fn is_chosen(head: &str) -> bool {
-    let hash = head.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = head
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     (hash >> 20) % SPREAD == 0
 }
 
@@ -127,9 +129,11 @@ fn judge_output(expect: &Value, output: Result<Output, Box<Diagnostic>>) -> Outc
             let text = output.text();
             let hash: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
             match expect["helm_template_sha256"].as_str() {
-                Some(want) if want != hash => {
-                    Outcome::Fail(format!("the text of {} bytes differs, want {}", text.len(), expect["helm_template_bytes"]))
-                }
+                Some(want) if want != hash => Outcome::Fail(format!(
+                    "the text of {} bytes differs, want {}",
+                    text.len(),
+                    expect["helm_template_bytes"]
+                )),
                 _ => Outcome::Pass,
             }
         }

@@ -70,9 +70,13 @@ fn judged(expect: &Value, rendered: Result<ChartRender, Diagnostics>) -> Outcome
         (None, Ok(_)) => Outcome::Fail(format!("want the error {}", expect["message"])),
         (Some(_), Err(errors)) => Outcome::Fail(format!("got the errors {errors}")),
         (Some(want), Ok(render)) => {
-            let differs = render.files().iter().find(|(name, text)| want.get(name).and_then(Value::as_str) != Some(text));
+            let differs =
+                render.files().iter().find(|(name, text)| want.get(name).and_then(Value::as_str) != Some(text));
             if let Some((name, text)) = differs {
-                return Outcome::Fail(format!("{name}: want {:?}, got {text:?}", want.get(name).and_then(Value::as_str)));
+                return Outcome::Fail(format!(
+                    "{name}: want {:?}, got {text:?}",
+                    want.get(name).and_then(Value::as_str)
+                ));
             }
             if render.files().len() != want.len() {
                 return Outcome::Fail(format!("want {} files, got {}", want.len(), render.files().len()));
@@ -146,11 +150,14 @@ pub fn message(error: &Diagnostic) -> &str {
 }
 
 fn same_message(want: &str, error: &Diagnostic) -> Outcome {
-    if message(error) == want { Outcome::Pass } else { Outcome::Fail(format!("want {want:?}, got {:?}", message(error))) }
+    if message(error) == want {
+        Outcome::Pass
+    } else {
+        Outcome::Fail(format!("want {want:?}, got {:?}", message(error)))
+    }
 }
 
 fn begins_alike(want: &str, error: &Diagnostic) -> Outcome {
     let begins = message(error).starts_with(want);
     if begins { Outcome::Pass } else { Outcome::Fail(format!("want {want:?}…, got {:?}", message(error))) }
 }
-

@@ -51,7 +51,11 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
     };
     let arena = Bump::new();
     let set = Set::parse(&arena, &unit).map_err(|mut errors| {
-        if errors.is_empty() { Diagnostic::new(Code::Internal, "no error") } else { unparsed(request.text, errors.swap_remove(0)) }
+        if errors.is_empty() {
+            Diagnostic::new(Code::Internal, "no error")
+        } else {
+            unparsed(request.text, errors.swap_remove(0))
+        }
     })?;
     let mut emitter = Emitter::new(Dialect::Helm, &Folding, unit.limits.code_words).lenient(true);
     let chunk = lower_made(&unit, &set, &mut emitter, &|name| request.sees(name))?;

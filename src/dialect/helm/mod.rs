@@ -19,9 +19,9 @@ mod semantics;
 #[cfg(feature = "compile")]
 mod set;
 #[cfg(feature = "compile")]
-mod trace;
-#[cfg(feature = "compile")]
 pub mod syntax;
+#[cfg(feature = "compile")]
+mod trace;
 pub(crate) mod values;
 
 /// The input that is the data itself, where the data may be anything ([`Unit::any_data`](crate::compiler::Unit::any_data)).
@@ -31,6 +31,6 @@ pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_chart};
 pub use finish::finish;
+pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use trace::{explain, parse_errors};
-pub use semantics::Rules;

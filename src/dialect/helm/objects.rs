@@ -8,8 +8,8 @@
 //! | structs | [`Extended::Typed`] of a [`Type::Capsule`] around the map of their fields | those of `common.KubeVersion`: `String`, `GitVersion` |
 
 use super::builtins::semver;
-use super::error::{error, failed};
 use super::chart::{Capabilities, FileSet, KubeVersion};
+use super::error::{error, failed};
 use super::values::{BYTES, byte_list, items, strings, strval, text_bytes, type_name};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::Cx;
@@ -146,12 +146,14 @@ fn by_name<'v>(cx: &Cx<'v>, files: &'v Map<'v>, text: impl Fn(&[u8]) -> String) 
     }
     let (map, mut out) = (cx.arena().map(&entries), String::new());
     let mut charge = |len: usize| cx.spend(1 + len as u64 / 64);
-    libyaml::write(map, &crate::value::marshal::plain, Form::Json, &mut out, &mut charge).or_else(|refused| match refused {
-        crate::value::marshal::Refused::Value(_) => {
-            out.clear();
-            Ok(())
+    libyaml::write(map, &crate::value::marshal::plain, Form::Json, &mut out, &mut charge).or_else(|refused| {
+        match refused {
+            crate::value::marshal::Refused::Value(_) => {
+                out.clear();
+                Ok(())
+            }
+            crate::value::marshal::Refused::Stopped(error) => Err(error),
         }
-        crate::value::marshal::Refused::Stopped(error) => Err(error),
     })?;
     cx.text(out.strip_suffix('\n').unwrap_or(&out))
 }

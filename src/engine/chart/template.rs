@@ -72,11 +72,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
-    pub fn render_in(
-        &self,
-        session: &mut Session,
-        plan: Plan,
-    ) -> std::result::Result<ChartRender, Diagnostics> {
+    pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
         let template = self.compile(&plan)?;
         let texts = run(session, &template, &plan)?;
         let names = plan.templates().iter().filter(|template| !template.is_partial());

@@ -123,7 +123,9 @@ fn wrong_type(found: Value<'_>, wanted: &str) -> String {
         Value::Str(_) => "string",
         _ => "number",
     };
-    format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type {wanted}")
+    format!(
+        "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type {wanted}"
+    )
 }
 
 fn from_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -1,5 +1,6 @@
 //! Operations that only lowering calls.
 
+use super::arguments::only;
 use super::dicts;
 use super::elements::slice;
 use crate::assigned;
@@ -23,6 +24,7 @@ assigned! {
     intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
     intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, "A map with a value under a key." [];
+    intrinsic "text" (Str) = |cx, args| only(cx, args), "A text, and nothing else." [];
     intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
 }
 

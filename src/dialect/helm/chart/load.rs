@@ -45,7 +45,8 @@ impl Chart {
     /// # Errors
     /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
-        let mut loader = Loader { bounds: source.bounds, budget: Budget::new(source.bounds), errors: Vec::new(), charts: 0 };
+        let mut loader =
+            Loader { bounds: source.bounds, budget: Budget::new(source.bounds), errors: Vec::new(), charts: 0 };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes.len() as u64) {
                 return Err(vec![error].into());

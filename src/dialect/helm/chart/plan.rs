@@ -71,6 +71,11 @@ impl PlannedChart {
         &self.path
     }
 
+    /// Returns the content of `Chart.yaml`, with the name for values and the enabled dependencies.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
     /// Returns `.Template.BasePath` of the chart's templates.
     pub fn base_path(&self) -> String {
         format!("{}/templates", self.path)
@@ -176,7 +181,15 @@ impl Plan {
         let metadata = Metadata { dependencies: tree.dependencies.clone(), ..chart.metadata.clone() };
         let metadata = Metadata { name: tree.name.clone(), ..metadata };
         let (files, data) = (chart.files.clone(), chart_data(&metadata, parent.is_none()));
-        self.charts.push(PlannedChart { name: tree.name.clone(), path, number: chart.number, metadata, data, files, parent });
+        self.charts.push(PlannedChart {
+            name: tree.name.clone(),
+            path,
+            number: chart.number,
+            metadata,
+            data,
+            files,
+            parent,
+        });
         tree.children.iter().for_each(|child| self.add(child, Some(index)));
     }
 

@@ -235,7 +235,9 @@ fn top_maps_share_values() {
     let map = |value: Option<Value<'_>>, key: &str| value.and_then(|value| value.as_map()?.get(key));
     let (root, sub) = (map(Some(inputs), "app"), map(Some(inputs), "app/charts/sub"));
     let own = map(map(root, "Values"), "sub");
-    let same = |a: Option<Value<'_>>, b: Option<Value<'_>>| std::ptr::eq(a.unwrap().as_map().unwrap(), b.unwrap().as_map().unwrap());
+    let same = |a: Option<Value<'_>>, b: Option<Value<'_>>| {
+        std::ptr::eq(a.unwrap().as_map().unwrap(), b.unwrap().as_map().unwrap())
+    };
     assert!(same(own, map(sub, "Values")));
     assert!(same(sub, map(map(root, "Subcharts"), "sub")));
     let data = |value: Option<Value<'_>>| value.unwrap().to_data();

@@ -1,7 +1,7 @@
 //! The maps that templates begin with: `.Values`, `.Chart`, `.Release` and others.
 
 use super::metadata::{Dependency, Maintainer, Metadata};
-use super::plan::{Plan};
+use super::plan::Plan;
 use crate::diagnostics::Result;
 use crate::dialect::helm::objects;
 use crate::value::{Data, DataMap, InputBuilder, Numbers, Value};
@@ -26,7 +26,9 @@ impl Plan {
         let templates = self.templates.iter().filter(|template| !template.is_partial());
         let mut inputs: Vec<(&str, Value<'v>)> = Vec::new();
         for template in templates {
-            let Some((chart, map)) = self.charts.get(template.chart()).zip(maps.get(template.chart())) else { continue };
+            let Some((chart, map)) = self.charts.get(template.chart()).zip(maps.get(template.chart())) else {
+                continue;
+            };
             let arena = builder.arena();
             let texts = [arena.text(&chart.base_path()), arena.text(template.name())];
             let place = builder.map(&["BasePath", "Name"], &texts);

@@ -159,7 +159,20 @@ impl<'a> Lower<'_, 'a> {
         piped: Option<Piped<'a>>,
         span: Span,
     ) -> Result<()> {
-        self.arguments(function, arguments, piped)?;
+        if let [text, rest @ ..] = arguments {
+            // What is no text is an error before the data is evaluated.
+            self.arguments(function, std::slice::from_ref(text), None)?;
+            self.at(span);
+            self.intrinsic("text", 1);
+            self.emitter.details([text.span]);
+            match (rest.first(), piped) {
+                (Some(data), _) => self.operand(data, Target::Any)?,
+                (None, Some(piped)) => self.piped(piped)?,
+                (None, None) => self.emitter.undefined(),
+            }
+        } else {
+            self.arguments(function, arguments, piped)?;
+        }
         self.calls_by_name = true;
         self.emitter.op(Op::As, &[Role::Value as u32]);
         self.at(span);

@@ -81,7 +81,9 @@ mod tests {
     #[test]
     fn levels_are_printed_below_each_other() {
         let inner = r#"template: c/t/_h.tpl:2:10: executing "x" at <.a.b>: nil pointer evaluating interface {}.b"#;
-        let outer = format!(r#"template: c/t/a.yaml:1:3: executing "c/t/a.yaml" at <include "x" .>: error calling include: {inner}"#);
+        let outer = format!(
+            r#"template: c/t/a.yaml:1:3: executing "c/t/a.yaml" at <include "x" .>: error calling include: {inner}"#
+        );
         let told = helm_message(&[link(&outer), link(inner)], "nil pointer evaluating interface {}.b", false);
         let lines = [
             "c/t/a.yaml:1:3",

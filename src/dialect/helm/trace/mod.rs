@@ -76,13 +76,15 @@ fn chain(error: &Diagnostic, message: &str) -> Vec<Link> {
 /// Returns the text of the failing node.
 fn innermost(found: &Found, message: &str, code: Code) -> Link {
     let head = found.head();
-    match &found.function {
-        Some(name) if code != Code::UnknownTemplate && !OF_CALLS.iter().any(|start| message.starts_with(start)) => {
+    let is_of_call = OF_CALLS.iter().any(|start| message.starts_with(start));
+    let method = found.method.as_ref().filter(|_| code == Code::FunctionFailed);
+    match found.function.as_ref().or(method) {
+        Some(name) if code != Code::UnknownTemplate && !is_of_call => {
             Link { text: format!("{head}error calling {name}: {message}"), cause: Some(message.to_owned()) }
         }
         _ => {
-            let cause = message.strip_prefix("error calling include: ").map(str::to_owned);
-            Link { text: format!("{head}{message}"), cause }
+            let cause = message.strip_prefix("error calling ").and_then(|rest| rest.split_once(": "));
+            Link { text: format!("{head}{message}"), cause: cause.map(|(_, cause)| cause.to_owned()) }
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Found {
     text: String,
     /// The name of the function that the node calls.
     pub function: Option<String>,
+    /// The name of the method that the node may call.
+    pub method: Option<String>,
 }
 
 impl Found {
@@ -125,6 +127,7 @@ impl<'a> Search<'a> {
 impl Piece<'_> {
     fn found(self, template: &str, source: &Arc<Source>) -> Found {
         let mut printer = Printer { source, text: String::new() };
+        let mut method = None;
         let (at, function) = match self {
             Piece::Call(call) => {
                 printer.call(call);
@@ -141,24 +144,20 @@ impl Piece<'_> {
                 printer.command(&command);
                 let function = command.operands.first().and_then(|first| match first.term {
                     Term::Function(name) if first.fields.is_empty() => Some(name.to_owned()),
-                    _ => method_of(first),
+                    _ => None,
                 });
                 (command.span.start, function)
             }
             Piece::Operand(operand) => {
                 let operand = evaluated(operand);
+                method = operand.fields.last().map(|name| name.text.to_owned());
                 printer.operand(&operand);
                 (start_of(&operand), None)
             }
         };
         let text = printer.text;
-        Found { place: place(source, at), template: template.to_owned(), text, function }
+        Found { place: place(source, at), template: template.to_owned(), text, function, method }
     }
-}
-
-/// Returns the name of the method that an operand may call.
-fn method_of(operand: &Operand<'_>) -> Option<String> {
-    operand.fields.last().map(|name| name.text.trim_start_matches('.').to_owned())
 }
 
 /// Returns the operand that is evaluated last in another one: in parentheses, that of the last command.
