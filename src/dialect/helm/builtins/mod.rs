@@ -25,6 +25,7 @@ mod copy;
 mod crypto;
 mod dates;
 mod dicts;
+mod documents;
 mod elements;
 mod encodings;
 mod escapes;
@@ -66,6 +67,7 @@ fn helm_tables() -> Vec<&'static [Builtin]> {
         lists::LISTS,
         sequences::SEQUENCES,
         dicts::DICTS,
+        documents::DOCUMENTS,
         math::MATH,
         conversions::CONVERSIONS,
         logic::LOGIC,
