@@ -65,6 +65,26 @@ impl Dialect {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
 
+    /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
+    /// steps behind the missing one, and `in_map` tells if a map lacks it.
+    pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {
+        match (self, path.as_bytes().first()) {
+            (Dialect::Helm, Some(b'!')) => true,
+            (Dialect::Helm, Some(b'?')) => false,
+            // A missing key is null, which has no keys.
+            (Dialect::Helm, _) => in_map && left > 0,
+            _ => true,
+        }
+    }
+
+    /// Returns the name of a path without the mark that tells what a missing key is.
+    pub fn unmarked(self, path: &str) -> &str {
+        match self {
+            Dialect::Helm => path.strip_prefix(['?', '!']).unwrap_or(path),
+            _ => path,
+        }
+    }
+
     /// Returns the language of a file, by its name.
     ///
     /// ```

@@ -132,7 +132,8 @@ impl<'w> Walk<'w, '_> {
             return;
         }
         if let (_, Some(lack)) = self.look_up(&path, &[], state) {
-            self.miss(Miss { at, path: self.code.str(path.name), lack, effect: Effect::Condition });
+            let path = self.dialect.unmarked(self.code.str(path.name));
+            self.miss(Miss { at, path, lack, effect: Effect::Condition });
         }
     }
 
@@ -151,8 +152,15 @@ impl<'w> Walk<'w, '_> {
         match lack {
             Some(_) if lookup == Lookup::Optional => held.fact = Fact::Absent(Some(instruction.at)),
             Some(lack) => {
-                let effect = if state.mass == CERTAIN { Effect::Fails } else { Effect::MayFail };
-                self.miss(Miss { at: instruction.at, path: self.code.str(path.name), lack, effect });
+                let name = self.code.str(path.name);
+                let left = path.len().saturating_sub(lack.step.map_or(0, |step| step as usize + 1));
+                let is_unset = lack.step.is_none() && lack.name.is_empty();
+                let in_map = lack.parent.is_some() && !is_unset;
+                let fails = state.mass == CERTAIN && self.dialect.fails_without(name, left, in_map);
+                let effect = if fails { Effect::Fails } else { Effect::MayFail };
+                if fails || !is_unset {
+                    self.miss(Miss { at: instruction.at, path: self.dialect.unmarked(name), lack, effect });
+                }
             }
             None => {}
         }

@@ -1,13 +1,14 @@
-//! Functions that write and read documents: YAML and JSON. Numbers that are read are floats.
+//! Functions that write and read documents: YAML, JSON and TOML. Numbers that are read are floats, except those of TOML.
 
-use super::arguments::{bytes, only};
+use super::arguments::{bytes, is_nil, only};
 use crate::assigned;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::helm::error::failed;
 use crate::dialect::helm::values::NIL_LIST;
 use crate::function::Cx;
 use crate::value::marshal::json::{self, Layout};
-use crate::value::marshal::{Numbers, Plain, Refused, plain};
+use crate::value::marshal::json_read::{self, Wanted};
+use crate::value::marshal::{Numbers, Plain, Refused, plain, toml, toml_read};
 use crate::value::yaml::libyaml::{self, Form, ReadOptions};
 use crate::value::{Capsule, CapsuleContent, Extended, Value};
 
@@ -40,6 +41,21 @@ assigned! {
     "fromYamlArray" (Str) = from_yaml_array,
         "Reads a list from YAML. If that fails, the message is the only item."
         [r#"{{ fromYamlArray "- 1\n- a" }}"# => "[1 a]"];
+    "fromJson" (Str) = from_json, makes Map,
+        "Reads a map from JSON. If that fails, the map has the message under the key `Error`."
+        [r#"{{ (fromJson "{\"a\": [1]}").a }}"# => "[1]", r#"{{ fromJson "{" }}"# => "map[Error:unexpected end of JSON input]"];
+    "mustFromJson" (Str) = must_from_json, "Reads any value from JSON."
+        [r#"{{ mustFromJson "[1, 2.5]" }}"# => "[1 2.5]", r#"{{ mustFromJson "{" }}"# => "E0404"];
+    "fromJsonArray" (Str) = from_json_array,
+        "Reads a list from JSON. If that fails, the message is the only item."
+        [r#"{{ fromJsonArray "[1, null]" }}"# => "[1 <nil>]"];
+    "toToml" (Any) = to_toml, "Returns a value as TOML, or the message of the error if TOML cannot hold it."
+        [r#"{{ dict "a" 1.0 | toToml }}"# => "a = 1.0\n"];
+    "mustToToml" (Any) = |cx, args| strict(toml_text(cx, args)), "Returns a value as TOML."
+        [r#"{{ dict "b" (dict "c" "x") | mustToToml }}"# => "[b]\n  c = \"x\"\n"];
+    "fromToml" (Str) = from_toml, makes Map,
+        "Reads a map from TOML, whose integers are of the type `int64`. If that fails, the map has the message under the key `Error`."
+        [r#"{{ (fromToml "[a]\nb = 1").a.b }}"# => "1"];
 }
 
 /// The layout of `toPrettyJson`.
@@ -146,4 +162,64 @@ fn from_yaml_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Err(message) => message,
     };
     cx.list(&[cx.text(&message)?])
+}
+
+/// Reads JSON, or returns the message of the error.
+fn read_json<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Wanted) -> Result<std::result::Result<Value<'v>, String>> {
+    let text = bytes(cx, only(cx, args)?)?;
+    // Each byte can be a value of its own.
+    cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+    cx.spend(text.len() as u64 / 16)?;
+    let read = json_read::read(cx.arena(), text, Numbers::Floats, cx.limits().value_depth);
+    Ok(read.and_then(|value| wanted.check(value).map(|()| value)))
+}
+
+fn from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    match read_json(cx, args, Wanted::Map)? {
+        Ok(Value::Null) => cx.map(&[]),
+        Ok(map) => Ok(map),
+        Err(message) => cx.map(&[("Error", cx.text(&message)?)]),
+    }
+}
+
+fn must_from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    read_json(cx, args, Wanted::Any)?.map_err(failed)
+}
+
+fn from_json_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    match read_json(cx, args, Wanted::List)? {
+        Ok(Value::Null) => cx.list(&[]),
+        Ok(list) => Ok(list),
+        Err(message) => cx.list(&[cx.text(&message)?]),
+    }
+}
+
+fn toml_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Written<'v> {
+    let (value, mut out) = (only(cx, args)?, String::new());
+    if is_nil(value) {
+        return Err(Refused::Stopped(failed("reflect: call of reflect.Value.Type on zero Value")));
+    }
+    toml::write(value, &view(cx), &mut out, &mut growth(cx))?;
+    Ok(cx.text(&out)?)
+}
+
+fn to_toml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    toml_text(cx, args).or_else(|refused| match refused {
+        Refused::Value(why) => cx.text(&why),
+        Refused::Stopped(error) => Err(error),
+    })
+}
+
+fn from_toml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = bytes(cx, only(cx, args)?)?;
+    cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+    cx.spend(text.len() as u64 / 16)?;
+    let read = match std::str::from_utf8(text) {
+        Ok(text) => toml_read::read(cx.arena(), text, Numbers::Sized),
+        Err(_) => Err("toml: invalid UTF-8 byte".to_owned()),
+    };
+    match read {
+        Ok(map) => cx.within_depth(map),
+        Err(message) => cx.map(&[("Error", cx.text(&message)?)]),
+    }
 }

@@ -37,7 +37,7 @@ assigned! {
     "floor" (Any) = floor, "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
     "round" (Any, Int, ... Float) = round,
         "Rounds a float to a number of digits behind the point: up from a fraction of 0.5, or of a third argument."
-        [r#"{{ round 3.14159 3 }}"# => "3.142", r#"{{ round 2.4 0 0.4 }}"# => "3"];
+        [r#"{{ round 3.14159 3 }}"# => "3.142", r#"{{ round 2.5 0 0.4 }}"# => "3"];
 }
 
 fn add<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

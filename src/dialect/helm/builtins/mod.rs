@@ -14,6 +14,7 @@
 //! | `math`, `conversions`, `logic` | numbers; conversions and names of types; defaults and choices |
 //! | `dates`, `semver`, `regex` | times and durations; versions; regular expressions |
 //! | `crypto`, `random` | hashes, passwords, ciphers and certificates; random texts |
+//! | `documents` | YAML, JSON and TOML, read and written |
 //! | `encodings`, `urls`, `paths` | base64 and base32; URLs; file paths |
 //! | `outside` | questions to a cluster or the network |
 //! | `arguments` | helpers of bodies |
