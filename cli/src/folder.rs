@@ -95,7 +95,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = args.folder.outputs.options();
-    let options = Options { plain_stream: outputs.json, templates: paths, deletions: changes.compare(), ..options };
+    let options =
+        Options { plain_stream: outputs.plain_stream, templates: paths, deletions: changes.compare(), ..options };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };

@@ -4,13 +4,15 @@ mod args;
 mod check;
 mod print;
 mod render;
+mod stamp;
 mod values;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::ChartArgs;
+pub(crate) use args::{ChartArgs, FleetChartArgs};
 pub(crate) use check::check;
 pub(crate) use render::run;
+pub(crate) use stamp::{digest, load, only_chart, paths};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
@@ -35,4 +37,9 @@ pub(crate) fn refuse(paths: &[PathBuf]) -> Result<()> {
     let path = path.display();
     Err(Diagnostic::new(Code::Usage, format!("`{path}` is a Helm chart, which this command does not take yet"))
         .with_help(format!("use `dropforge render {path}` or `dropforge check {path}`")))
+}
+
+/// Returns the error of an option that does not apply to a chart.
+pub(crate) fn unused(option: &str, chart: &Path) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, format!("`{option}` does not apply to `{}`: it is a Helm chart", chart.display()))
 }

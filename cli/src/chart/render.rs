@@ -1,12 +1,10 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
-use std::path::Path;
-
 use dropforge::bulk::{Change, write_file};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, counted};
 use dropforge::dialect::helm::chart::{ChartSource, Output};
 
-use super::{print, values};
+use super::{print, unused, values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
@@ -77,8 +75,4 @@ fn refuse_options(args: &RenderArgs) -> Checked<()> {
         return Err(Diagnostic::new(Code::Usage, message));
     }
     Ok(())
-}
-
-fn unused(option: &str, chart: &Path) -> Box<Diagnostic> {
-    Diagnostic::new(Code::Usage, format!("`{option}` does not apply to `{}`: it is a Helm chart", chart.display()))
 }

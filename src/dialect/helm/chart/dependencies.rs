@@ -52,6 +52,12 @@ pub(super) fn enable(tree: &mut Tree<'_>, values: &DataMap, path: &str) -> Resul
     Ok(())
 }
 
+/// Applies aliases and enables every chart, also in the charts inside.
+pub(super) fn enable_all(tree: &mut Tree<'_>) {
+    resolve(tree);
+    tree.children.iter_mut().for_each(enable_all);
+}
+
 /// Makes a chart of each dependency, under its alias. Charts that are not declared stay.
 fn resolve(tree: &mut Tree<'_>) {
     let is_declared = |child: &&Tree<'_>| tree.dependencies.iter().any(|dependency| fits(dependency, child));

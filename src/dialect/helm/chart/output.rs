@@ -1,9 +1,8 @@
 //! The output of a render: the text of `helm template`, and its parts.
 
 use super::error::Stage;
-use super::files::FileSet;
 use super::manifests::{Hook, Manifest, collect, rank};
-use super::plan::Plan;
+use super::plan::{Plan, PlannedChart};
 use crate::diagnostics::{Code, Result};
 use crate::stdlib::globs::PathGlob;
 
@@ -54,22 +53,18 @@ pub(super) fn assemble(plan: &Plan, rendered: impl IntoIterator<Item = (String, 
     }
     manifests.sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
     hooks.sort_by(|a, b| rank(&a.manifest.kind).cmp(&rank(&b.manifest.kind)));
-    let crds = plan.charts().iter().flat_map(|chart| crds(chart.path(), chart.files())).collect();
+    let crds = plan.charts().iter().flat_map(crds).collect();
     Ok(Output { manifests, hooks, notes, crds, root })
 }
 
 /// Returns the definitions of resources of a chart.
-fn crds(path: &str, files: &FileSet) -> Vec<Manifest> {
-    let is_crd = |name: &str| {
-        name.starts_with("crds/") && [".yaml", ".yml", ".json"].into_iter().any(|ending| name.ends_with(ending))
-    };
-    let crd = |(name, bytes): (&str, &[u8])| Manifest {
-        source: format!("{path}/{name}"),
+fn crds(chart: &PlannedChart) -> impl Iterator<Item = Manifest> {
+    chart.crds().map(|(source, bytes)| Manifest {
+        source,
         kind: "CustomResourceDefinition".to_owned(),
         name: String::new(),
         text: String::from_utf8_lossy(bytes).into_owned(),
-    };
-    files.iter().filter(|(name, _)| is_crd(name)).map(crd).collect()
+    })
 }
 
 impl Output {
@@ -128,7 +123,7 @@ impl Output {
     }
 
     /// Returns the selected documents in the order of printing.
-    fn selected(&self, selection: Selection) -> impl Iterator<Item = &Manifest> + Clone {
+    pub fn selected(&self, selection: Selection) -> impl Iterator<Item = &Manifest> + Clone {
         let crds = self.crds.iter().filter(move |_| selection.crds);
         let hooks = self.hooks.iter().filter(move |_| selection.hooks).map(|hook| &hook.manifest);
         crds.chain(&self.manifests).chain(hooks)
@@ -141,7 +136,8 @@ impl Output {
 }
 
 impl Manifest {
-    fn print(&self, text: &mut String) {
+    /// Appends the document with its separator and the name of its template.
+    pub fn print(&self, text: &mut String) {
         text.extend(["---\n# Source: ", &self.source, "\n", &self.text, "\n"]);
     }
 }

@@ -90,6 +90,15 @@ impl PlannedChart {
     pub fn files(&self) -> &FileSet {
         &self.files
     }
+
+    /// Returns the names and contents of the definitions of resources.
+    pub(super) fn crds(&self) -> impl Iterator<Item = (String, &[u8])> {
+        let is_crd = |name: &str| {
+            name.starts_with("crds/") && [".yaml", ".yml", ".json"].into_iter().any(|ending| name.ends_with(ending))
+        };
+        let crds = self.files.iter().filter(move |(name, _)| is_crd(name));
+        crds.map(|(name, bytes)| (format!("{}/{name}", self.path), bytes))
+    }
 }
 
 /// The templates to render, in order, and the data for them.
@@ -133,6 +142,20 @@ impl Chart {
             return Err(unfit.into());
         }
         Ok(Plan::of(&tree, merged, release, capabilities))
+    }
+
+    /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all
+    /// charts in it, enabled or not, and definitions of resources (`crds/`).
+    pub fn sources(&self) -> Vec<String> {
+        let mut tree = Tree::of(self);
+        dependencies::enable_all(&mut tree);
+        let plan = Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default());
+        let templates = plan.templates.iter().filter(|template| !template.is_partial);
+        let names = templates.map(|template| template.name.clone()).filter(|name| !name.ends_with("NOTES.txt"));
+        let crds = plan.charts.iter().flat_map(|chart| chart.crds()).map(|(name, _)| name);
+        let mut sources: Vec<String> = names.chain(crds).collect();
+        sources.sort_unstable();
+        sources
     }
 
     fn kube_version_error(&self, capabilities: &Capabilities) -> Option<Box<Diagnostic>> {

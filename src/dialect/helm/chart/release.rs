@@ -1,5 +1,7 @@
 //! The release that templates are rendered for.
 
+use crate::diagnostics::{Code, Diagnostic, Result};
+
 /// The release: `.Release`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
@@ -24,5 +26,26 @@ impl Default for Release {
             revision: 1,
             service: "Helm".to_owned(),
         }
+    }
+}
+
+impl Release {
+    /// Checks the name: at most 53 characters of a DNS name.
+    ///
+    /// # Errors
+    /// `input.type`.
+    pub fn check_name(&self) -> Result<()> {
+        let is_label = |label: &str| {
+            let ends = |end: Option<char>| end.is_some_and(|end| end.is_ascii_lowercase() || end.is_ascii_digit());
+            ends(label.chars().next())
+                && ends(label.chars().last())
+                && label.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
+        if self.name.len() <= 53 && self.name.split('.').all(is_label) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(Code::InputType, format!("`{}` cannot be the name of a release", self.name)).with_help(
+            "use at most 53 lower-case letters, digits, `-` and `.`, and begin and end with a letter or digit",
+        ))
     }
 }

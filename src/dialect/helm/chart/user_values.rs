@@ -16,6 +16,17 @@ use crate::value::assign::{Assignment, Gaps, Rules, SetKind, parse_set_in};
 pub struct UserValues {
     values: DataMap,
     gaps: Gaps,
+    /// The values of files, below those of a cluster.
+    files: DataMap,
+    /// Options, above the values of a cluster.
+    options: Vec<Given>,
+}
+
+/// The values of an option.
+#[derive(Debug)]
+enum Given {
+    Map(DataMap),
+    Assignment(Assignment),
 }
 
 impl UserValues {
@@ -31,13 +42,34 @@ impl UserValues {
         };
         let source = Source::new(name.to_owned(), text.to_owned());
         let read = values(&source).map_err(|errors| Stage::Values.all(errors.into_iter().map(failed).collect()))?;
-        overlay(&mut self.values, read);
+        self.map(read);
         Ok(())
     }
 
     /// Adds values that were read elsewhere. Numbers should be floats.
     pub fn map(&mut self, values: DataMap) {
+        overlay(&mut self.files, values.clone());
         overlay(&mut self.values, values);
+    }
+
+    /// Returns the values with those of a cluster between files and options. Integers become floats, as in files of
+    /// values, unless they come from a table, whose cells are typed as options are.
+    ///
+    /// # Errors
+    /// `input.set_conflict`.
+    pub fn with_cluster(&self, mut own: DataMap, is_table: bool) -> Result<Self> {
+        if !is_table {
+            own.values_mut().for_each(to_floats);
+        }
+        let (mut values, mut gaps) = (self.files.clone(), Gaps::default());
+        overlay(&mut values, own);
+        for option in &self.options {
+            match option {
+                Given::Map(map) => overlay(&mut values, map.clone()),
+                Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
+            }
+        }
+        Ok(Self { values, ..Self::default() })
     }
 
     /// Adds a `--set` option.
@@ -84,7 +116,10 @@ impl UserValues {
             Stage::Values.error(Code::BadSet, format!("failed parsing --set-json data JSON: {text}: {why}"))
         };
         match json(text).map_err(|error| failed(error.to_string()))?.try_into_map() {
-            Ok(map) => overlay(&mut self.values, map),
+            Ok(map) => {
+                overlay(&mut self.values, map.clone());
+                self.options.push(Given::Map(map));
+            }
             Err(other) => return Err(failed(format!("expected an object, found {}", other.kind()))),
         }
         Ok(())
@@ -100,7 +135,9 @@ impl UserValues {
             if kind == SetKind::Json {
                 assignments.iter_mut().filter_map(Assignment::value_mut).for_each(to_floats);
             }
-            assignments.iter().try_for_each(|assignment| assignment.apply(&mut self.values, &mut self.gaps))
+            assignments.iter().try_for_each(|assignment| assignment.apply(&mut self.values, &mut self.gaps))?;
+            self.options.extend(assignments.into_iter().map(Given::Assignment));
+            Ok(())
         });
         assigned.map_err(|error| {
             let go = format!("failed parsing {} data: {}", kind.flag(), error.message);
