@@ -17,6 +17,7 @@ mod first_hour;
 mod hcl;
 mod hcl_decode;
 mod hcl_fmt;
+mod helm;
 mod hostile;
 mod intent;
 mod modes;
