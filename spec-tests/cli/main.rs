@@ -18,6 +18,7 @@ mod hcl;
 mod hcl_decode;
 mod hcl_fmt;
 mod helm_fleet;
+mod helm;
 mod hostile;
 mod intent;
 mod modes;
