@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | files | [`Extended::Typed`] of [`FILES`] around a map from paths to `[]byte` or text | `Get`, `GetBytes`, `Lines` |
 //! | a semantic version | [`Extended::Capsule`] of its text | see `builtins/semver.rs` |
+//! | a time | [`Extended::Timestamp`] | see `builtins/dates.rs` |
 //! | versions | [`Extended::Typed`] of [`VERSIONS`] around a list of texts | `Has` |
 
-use super::builtins::semver;
+use super::builtins::{dates, semver};
 use super::error::{error, failed};
 use super::values::{byte_list, items, strings, strval, text_bytes, type_name};
 use crate::diagnostics::{Code, Result};
@@ -24,7 +25,7 @@ pub(super) fn has_method(value: Value<'_>, name: &str) -> bool {
     match value.extended() {
         Some(Extended::Typed(ty, _)) if *ty == FILES => matches!(name, "Get" | "GetBytes" | "Lines"),
         Some(Extended::Typed(ty, _)) if *ty == VERSIONS => name == "Has",
-        _ => semver::has_method(value, name),
+        _ => semver::has_method(value, name) || dates::has_method(value, name),
     }
 }
 
@@ -34,6 +35,9 @@ pub(super) fn has_method(value: Value<'_>, name: &str) -> bool {
 /// The arguments are wrong, or the method fails.
 pub(super) fn call<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str, args: &[Value<'v>]) -> Result<Value<'v>> {
     if let Some(result) = semver::method(value, name, args)? {
+        return Ok(result);
+    }
+    if let Some(result) = dates::method(cx, value, name, args)? {
         return Ok(result);
     }
     let [argument] = args else {

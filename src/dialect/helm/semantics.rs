@@ -1,6 +1,6 @@
 //! The language's rules for the machine: missing keys, truth, comparisons, loops, values as text.
 
-use super::builtins::{compare, semver};
+use super::builtins::{compare, dates, semver};
 use super::error::{error, quoted};
 use super::print::{NO_VALUE, print, text_of};
 use super::values::{Kind, items, kind, map_of, target_name, truth, type_name};
@@ -57,7 +57,7 @@ impl Semantics for Rules {
         match value {
             Value::Extended(_) => match map_of(cx, value) {
                 Some(map) => map.get(key),
-                None => semver::field(cx, value, key).ok()?,
+                None => dates::field(cx, value, key).or_else(|| semver::field(cx, value, key).ok()?),
             },
             _ => None,
         }
@@ -118,6 +118,10 @@ impl Semantics for Rules {
             }
         };
         error(Code::UnknownTemplate, message).with_suggestion(name, names)
+    }
+
+    fn no_text<'v>(_: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+        wrong_type(Target::Str, value)
     }
 
     fn nests(_: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
@@ -196,7 +200,7 @@ fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
 }
 
 #[cold]
-fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
+pub(super) fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
     let expected = target_name(target);
     let message = match value {
         Value::Undefined => format!("invalid value; expected {expected}"),

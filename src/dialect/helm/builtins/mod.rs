@@ -24,7 +24,7 @@ pub(super) mod compare;
 mod conversions;
 mod copy;
 mod crypto;
-mod dates;
+pub(super) mod dates;
 mod dicts;
 mod documents;
 mod elements;
