@@ -232,4 +232,3 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(Target { unit: units.add(code, state), chunk, name: None })
     }
 }
-

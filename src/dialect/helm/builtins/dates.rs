@@ -294,7 +294,8 @@ fn named<'v>(cx: &Cx<'v>, ty: &'static str, number: i64, name: &[u8]) -> Option<
 
 /// Returns `true` if a value is a time that has a method of this name with an argument.
 pub(in crate::dialect::helm) fn has_method(value: Value<'_>, name: &str) -> bool {
-    matches!(value.extended(), Some(Extended::Timestamp { .. })) && matches!(name, "Format" | "Before" | "After" | "Equal")
+    matches!(value.extended(), Some(Extended::Timestamp { .. }))
+        && matches!(name, "Format" | "Before" | "After" | "Equal")
 }
 
 /// Returns the result of a method of a time with an argument. `None` if the value is no time or has no such method.

@@ -173,8 +173,7 @@ impl<'a> Lower<'_, 'a> {
 
 /// Returns `true` for a literal, whose type is checked when it is lowered.
 fn is_literal(operand: &Operand<'_>) -> bool {
-    operand.fields.is_empty()
-        && matches!(operand.term, Term::Str(_) | Term::Bool(_) | Term::Nil | Term::Number(_))
+    operand.fields.is_empty() && matches!(operand.term, Term::Str(_) | Term::Bool(_) | Term::Nil | Term::Number(_))
 }
 
 /// Returns `true` for an operand that cannot fail.
