@@ -127,6 +127,11 @@ impl<'a> Lower<'_, 'a> {
             self.arguments(function, arguments, piped)?;
             return self.include_named(span);
         };
+        if self.recursive.contains(name) {
+            self.arguments(function, arguments, piped)?;
+            self.call_named(span, Delivery::Text);
+            return Ok(());
+        }
         self.at(span);
         self.emitter.begin_capture();
         match rest.first() {
@@ -143,10 +148,15 @@ impl<'a> Lower<'_, 'a> {
     /// Pushes the text of a template whose name, and the data above it, are on the stack.
     fn include_named(&mut self, span: Span) -> Result<()> {
         self.calls_by_name = true;
+        self.call_named(span, Delivery::Text);
+        Ok(())
+    }
+
+    /// Calls the template whose name, and the data above it, are on the stack.
+    pub(super) fn call_named(&mut self, span: Span, delivery: Delivery) {
         self.emitter.op(Op::As, &[Role::Value as u32]);
         self.at(span);
-        self.emitter.call_named(1, Delivery::Text);
-        Ok(())
+        self.emitter.call_named(1, delivery);
     }
 
     /// Pushes the text of a template that is made of a text.

@@ -13,6 +13,7 @@
 //! | `calls` | calls of functions |
 //! | `conditions` | pipelines as conditions; `and`, `or`, `not` |
 //! | `literals` | literals by the types of parameters |
+//! | `recursion` | templates that call themselves |
 //! | `paths` | reads of fields and variables |
 
 mod body;
@@ -22,5 +23,6 @@ mod literals;
 mod paths;
 mod pipelines;
 mod program;
+mod recursion;
 
 pub(super) use program::{Folding, lower, lower_made};
