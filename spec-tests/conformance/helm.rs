@@ -24,10 +24,10 @@ fn judged(row: &Value, data: &Data) -> Outcome {
     if expect.is_null() {
         return Outcome::Skip("marked nondeterministic".into());
     }
-    if expect.get("text_b64").is_some() {
-        return Outcome::Skip("the output is not UTF-8".into());
-    }
     let compiled = engine(row).compile(Dialect::Helm, "main", row["template"].as_str().unwrap_or(""));
+    if expect.get("text_b64").is_some() {
+        return judge_no_text(compiled, row, data);
+    }
     match (expect.get("text").and_then(Value::as_str), compiled) {
         (Some(want), Err(errors)) => Outcome::Fail(format!("want {want:?}, got the errors {errors}")),
         (Some(want), Ok(template)) => match rendered(&template, row, data) {
@@ -41,6 +41,15 @@ fn judged(row: &Value, data: &Data) -> Outcome {
             Err(error) if expect["kind"] != "parse" => judge_error(expect, &error),
             Err(error) => Outcome::Fail(format!("want a parse error ({}), got {error}", expect["message"])),
         },
+    }
+}
+
+/// Checks that an output that is not UTF-8 is an error with the place of the output.
+fn judge_no_text(compiled: Result<Template, Diagnostics>, row: &Value, data: &Data) -> Outcome {
+    match compiled.map(|template| rendered(&template, row, data)) {
+        Ok(Err(error)) if error.message.contains("not valid UTF-8") && !error.labels.is_empty() => Outcome::Pass,
+        Ok(got) => Outcome::Fail(format!("want an error of output that is not UTF-8, got {got:?}")),
+        Err(errors) => Outcome::Fail(format!("want an error of the run, got {errors}")),
     }
 }
 

@@ -117,12 +117,13 @@ impl EngineBuilder {
         self.limits.source_bytes
     }
 
-    /// Allows access to resources outside the inputs. An allowed clock is fixed for the lifetime of the engine: at its own
-    /// moment ([`Capabilities::with_moment`]), or else at this one.
+    /// Allows access to resources outside the inputs. An allowed clock is fixed for the lifetime of the engine: at the moment
+    /// of the capabilities, or else at this moment.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
-        if capabilities.include(Capabilities::CLOCK) && capabilities.moment().is_none() {
-            self.capabilities = self.capabilities.with_moment(SystemTime::now());
+        if capabilities.include(Capabilities::CLOCK) {
+            let moment = capabilities.moment().unwrap_or_else(SystemTime::now);
+            self.capabilities = self.capabilities.with_moment(moment);
         }
         self
     }

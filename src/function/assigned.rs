@@ -83,6 +83,7 @@ impl Target {
             | (Target::Time, Extended::Timestamp { .. })
             | (Target::Duration, Extended::Duration(_)) => true,
             (Target::Capsule(name), Extended::Capsule(capsule)) => capsule.name == name,
+            (Target::Capsule(name), Extended::Typed(Type::Capsule(ty), _)) => *ty == name,
             _ => false,
         }
     }

@@ -17,6 +17,7 @@
 //! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
 //! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
 //! | `csv`, `rsa`, `aes_text` | CSV; RSA decryption; AES |
+//! | `der`, `private_keys`, `primes`, `certificates` | DER and PEM; private keys; random primes; X.509 certificates |
 //! | `random`, `password_hash`, `site_passwords` | random texts; bcrypt; passwords derived from one secret |
 //! | `byte_search` | searches for bytes in short texts |
 //! | `printf` | formats with verbs |
@@ -37,6 +38,8 @@ pub(crate) mod bounded_text;
 pub(crate) mod byte_search;
 #[cfg(feature = "helm")]
 pub(crate) mod byte_texts;
+#[cfg(feature = "helm-crypto")]
+pub(crate) mod certificates;
 #[cfg(feature = "documents")]
 pub(crate) mod characters;
 #[cfg(feature = "hcl")]
@@ -47,6 +50,8 @@ pub(crate) mod cidr;
 pub(crate) mod csv;
 #[cfg(feature = "helm")]
 pub(crate) mod decimal;
+#[cfg(any(feature = "hcl", feature = "helm-crypto"))]
+pub(crate) mod der;
 #[cfg(feature = "clock")]
 pub(crate) mod duration;
 #[cfg(feature = "schemas")]
@@ -75,8 +80,12 @@ pub(crate) mod numbers;
 pub(crate) mod password_hash;
 #[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel", feature = "helm"))]
 pub(crate) mod percent;
+#[cfg(feature = "helm-crypto")]
+pub(crate) mod primes;
 #[cfg(feature = "documents")]
 pub mod printf;
+#[cfg(feature = "helm-crypto")]
+pub(crate) mod private_keys;
 #[cfg(feature = "cel")]
 pub(crate) mod quantity;
 #[cfg(feature = "documents")]

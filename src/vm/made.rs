@@ -162,7 +162,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let Some(text) = self.topmost(count as usize).first().copied() else { return Err(self.corrupt()) };
         let maker = self.linked.get(import as usize).and_then(Link::maker);
         let Some((body, registry)) = maker else { return Err(self.corrupt()) };
-        let Some(text) = text.as_str() else { return Err(no_text(text)) };
+        let Some(text) = text.as_str() else { return Err(S::no_text(&self.cx, text)) };
         match self.made(text, body, registry)? {
             Some(target) => self.enter_named(target, target.unit, count - 1, back),
             None => {
@@ -231,10 +231,4 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         units.last = Some(kept);
         Ok(Target { unit: units.add(code, state), chunk, name: None })
     }
-}
-
-#[cold]
-fn no_text(value: Value<'_>) -> Box<Diagnostic> {
-    let message = format!("only text can be compiled as a template, not a value of kind {}", value.kind());
-    Diagnostic::new(Code::TypeMismatch, message)
 }

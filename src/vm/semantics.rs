@@ -159,6 +159,12 @@ pub trait Semantics: 'static {
         error.with_suggestion(name, names.iter().copied()).with_available(names)
     }
 
+    /// Returns the error of a value that is no text but is to be compiled as a template.
+    fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+        let message = format!("only text can be compiled as a template, not a value of kind {}", value.kind());
+        cx.fault(Code::TypeMismatch, message)
+    }
+
     /// Returns the error of a call whose output becomes text, of a name with `allowed` running calls.
     fn nests(cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
         let _ = cx;

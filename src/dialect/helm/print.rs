@@ -148,6 +148,14 @@ impl<'v> Printer<'_, 'v> {
                 let parts: Vec<f64> = parts.items().iter().filter_map(Value::as_f64).collect();
                 self.push(&complex_text(&parts));
             }
+            Extended::Typed(Type::Capsule(_), Value::Map(fields)) => {
+                self.push("{");
+                for (at, field) in fields.values().iter().enumerate() {
+                    self.push(if at > 0 { " " } else { "" });
+                    self.value(*field, depth + 1)?;
+                }
+                self.push("}");
+            }
             Extended::Typed(_, Value::Map(map)) => return self.map(self.cx.content(map).iter_sorted(), depth),
             Extended::Typed(_, inner) | Extended::Written(inner, _) => return self.value(*inner, depth),
             Extended::Entries(entries) => {

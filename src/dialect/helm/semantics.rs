@@ -124,6 +124,10 @@ impl Semantics for Rules {
         error(Code::UnknownTemplate, message).with_suggestion(name, names)
     }
 
+    fn no_text<'v>(_: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+        wrong_type(Target::Str, value)
+    }
+
     fn nests(_: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
         let message = format!(
             "error calling include: rendering template has a nested reference name: {name}: unable to execute template"
@@ -203,7 +207,7 @@ fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
 }
 
 #[cold]
-fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
+pub(super) fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
     let expected = target_name(target);
     let message = match value {
         Value::Undefined => format!("invalid value; expected {expected}"),

@@ -28,20 +28,28 @@ impl Clock {
         Some(Self { year, month, day, seconds: local.rem_euclid(DAY), nanos, offset, zone: zone.to_owned() })
     }
 
+    /// Returns the year, the month from 1 to 12, and the day.
+    pub(crate) fn date(&self) -> [i64; 3] {
+        [self.year, self.month, self.day]
+    }
+
     /// Returns the seconds since the Unix epoch and the nanoseconds.
     pub(crate) fn timestamp(&self) -> (i64, u32) {
         (days_of(self.year, self.month, self.day) * DAY + self.seconds - self.offset, self.nanos)
     }
 
-    pub(super) fn hour(&self) -> i64 {
+    /// Returns the hour.
+    pub(crate) fn hour(&self) -> i64 {
         self.seconds / 3600
     }
 
-    pub(super) fn minute(&self) -> i64 {
+    /// Returns the minute.
+    pub(crate) fn minute(&self) -> i64 {
         self.seconds / 60 % 60
     }
 
-    pub(super) fn second(&self) -> i64 {
+    /// Returns the second.
+    pub(crate) fn second(&self) -> i64 {
         self.seconds % 60
     }
 
@@ -51,7 +59,7 @@ impl Clock {
     }
 
     /// Returns the day of the year, from 1 on.
-    pub(super) fn year_day(&self) -> i64 {
+    pub(crate) fn year_day(&self) -> i64 {
         days_of(self.year, self.month, self.day) - days_of(self.year, 1, 1) + 1
     }
 }

@@ -20,10 +20,20 @@ pub fn read<'v>(arena: &'v Arena, text: &str, numbers: Numbers) -> Result<Value<
     let (table, errors) = DeTable::parse_recoverable(text);
     if let Some(error) = errors.first() {
         let end = error.span().map_or(0, |span| span.start);
-        let line = 1 + text.get(..end).unwrap_or(text).matches('\n').count();
-        return Err(format!("toml: line {line}: {}", error.message()));
+        return Err(message(text, end, error.message()));
     }
     table_of(arena, table.get_ref(), numbers)
+}
+
+/// Returns the message of an error at `end`, with its line and the key whose value is read there.
+fn message(text: &str, end: usize, why: &str) -> String {
+    let (before, behind) = text.split_at_checked(end).unwrap_or((text, ""));
+    let line = 1 + before.matches('\n').count();
+    let entry = before.rsplit('\n').next().unwrap_or("");
+    let Some((key, value)) = entry.split_once('=') else { return format!("toml: line {line}: {why}") };
+    let is_end = value.trim().is_empty() && behind.trim().is_empty();
+    let why = if is_end { "unexpected EOF; expected value" } else { why };
+    format!("toml: line {line} (last key \"{}\"): {why}", key.trim())
 }
 
 /// Returns `true` if brackets and dots nest too deep.
@@ -118,7 +128,11 @@ mod tests {
             serde_json::to_string(&data).unwrap(),
             r#"{"a":31,"b":1.5,"d":"1979-05-27T06:32:00.5Z","c":{"l":[1,{"x":true}]}}"#
         );
-        assert!(read(&arena, "a = 1\nb = ", Numbers::Sized).unwrap_err().starts_with("toml: line 2: "));
+        assert!(
+            read(&arena, "a = 1\nb = ", Numbers::Sized)
+                .unwrap_err()
+                .starts_with("toml: line 2 (last key \"b\"): unexpected EOF")
+        );
         assert!(read(&arena, &format!("a = {}", "[".repeat(100_000)), Numbers::Sized).unwrap_err().contains("levels"));
         assert_eq!(days(1970, 1, 1), 0);
         assert_eq!(days(2000, 3, 1), 11_017);

@@ -7,12 +7,13 @@ use crate::assigned;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::helm::error::failed;
 use crate::dialect::helm::print::duration_text;
-use crate::dialect::helm::values::{Kind, kind, string};
-use crate::function::{Capabilities, Cx};
+use crate::dialect::helm::semantics::wrong_type;
+use crate::dialect::helm::values::{Kind, int64, kind, string};
+use crate::function::{Capabilities, Cx, Target};
 use crate::stdlib::duration::{NoSpan, checked_span};
 use crate::stdlib::reference_time::{Clock, format, parse, quoted};
 use crate::stdlib::zones::zone;
-use crate::value::{Extended, Sized, Value, Width};
+use crate::value::{Capsule, CapsuleContent, Extended, Sized, Value, Width};
 
 assigned! {
     /// Functions of times.
@@ -253,4 +254,72 @@ fn duration_round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Some((unit, name)) => cx.text(&format!("{}{name}", all / unit)),
         None => cx.borrowed("0s"),
     }
+}
+
+/// Returns the result of a method of a time without arguments, which a template reads like a field. `None` if the value is
+/// no time or has no such method.
+pub(in crate::dialect::helm) fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Option<Value<'v>> {
+    let Some(Extended::Timestamp { seconds, nanos }) = value.extended() else { return None };
+    let clock = Clock::new(*seconds, *nanos, 0, "UTC")?;
+    let [year, month, day] = clock.date();
+    let of_unit = |units: i64, nanos: u32| int64(cx, seconds.wrapping_mul(units).wrapping_add(nanos.into())).ok();
+    Some(match name {
+        "Year" => Value::Int(year),
+        "Day" => Value::Int(day),
+        "Hour" => Value::Int(clock.hour()),
+        "Minute" => Value::Int(clock.minute()),
+        "Second" => Value::Int(clock.second()),
+        "Nanosecond" => Value::Int((*nanos).into()),
+        "YearDay" => Value::Int(clock.year_day()),
+        "Month" => return named(cx, "time.Month", month, &format(&clock, b"January")),
+        "Weekday" => return named(cx, "time.Weekday", 0, &format(&clock, b"Monday")),
+        "Unix" => return of_unit(1, 0),
+        "UnixMilli" => return of_unit(1_000, nanos / 1_000_000),
+        "UnixMicro" => return of_unit(1_000_000, nanos / 1_000),
+        "UnixNano" => return of_unit(1_000_000_000, *nanos),
+        "IsZero" => Value::Bool((*seconds, *nanos) == ZERO),
+        "UTC" | "Local" => value,
+        "String" => return string(cx, &format(&clock, b"2006-01-02 15:04:05.999999999 -0700 MST")).ok(),
+        _ => return None,
+    })
+}
+
+/// Returns a value of a named integer type that is shown by its name.
+fn named<'v>(cx: &Cx<'v>, ty: &'static str, number: i64, name: &[u8]) -> Option<Value<'v>> {
+    let name = cx.arena().copy_str(std::str::from_utf8(name).ok()?);
+    cx.charge(name.len()).ok()?;
+    let capsule = Capsule { name: ty, id: number.cast_unsigned(), content: CapsuleContent::Text(name) };
+    cx.extended(Extended::Capsule(capsule)).ok()
+}
+
+/// Returns `true` if a value is a time that has a method of this name with an argument.
+pub(in crate::dialect::helm) fn has_method(value: Value<'_>, name: &str) -> bool {
+    matches!(value.extended(), Some(Extended::Timestamp { .. }))
+        && matches!(name, "Format" | "Before" | "After" | "Equal")
+}
+
+/// Returns the result of a method of a time with an argument. `None` if the value is no time or has no such method.
+pub(in crate::dialect::helm) fn method<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    name: &str,
+    args: &[Value<'v>],
+) -> Result<Option<Value<'v>>> {
+    if !has_method(value, name) {
+        return Ok(None);
+    }
+    let [argument] = args else {
+        return Err(failed(format!("wrong number of args for {name}: want 1 got {}", args.len())));
+    };
+    let wanted = if name == "Format" { Target::Str } else { Target::Time };
+    if !wanted.admits(argument) {
+        return Err(wrong_type(wanted, *argument));
+    }
+    let time = instant(cx, value)?;
+    Ok(Some(match name {
+        "Format" => formatted(cx, bytes(cx, *argument)?, time, b"")?,
+        "Before" => Value::Bool(time < instant(cx, *argument)?),
+        "After" => Value::Bool(time > instant(cx, *argument)?),
+        _ => Value::Bool(time == instant(cx, *argument)?),
+    }))
 }

@@ -127,25 +127,41 @@ pub(super) fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let Some(length) = length else {
         return Err(failed(format!("error calling slice: can't slice item of type {}", type_name(*value))));
     };
-    let (start, end) = bounds(indexes, length)?;
+    let capacity = if matches!(value, Value::List(_)) { capacity(length) } else { length };
+    let (start, end) = bounds(indexes, length, capacity)?;
     if let Some(text) = text {
         return string(cx, text.get(start..end).unwrap_or(&[]));
     }
     if let Some(bytes) = bytes {
         return crate::dialect::helm::values::byte_list(cx, bytes.get(start..end).unwrap_or(&[]));
     }
-    let part = cx.list(items(*value).and_then(|items| items.get(start..end)).unwrap_or(&[]))?;
+    let items = items(*value).unwrap_or(&[]);
+    let part = match items.get(start..end) {
+        Some(part) => cx.list(part)?,
+        // The elements behind the last one are nil.
+        None => {
+            cx.charge(2 * size_of_val(items))?;
+            let kept = items.get(start..).unwrap_or(&[]).iter().copied();
+            cx.list(&kept.chain(std::iter::repeat(Value::Null)).take(end - start).collect::<Vec<_>>())?
+        }
+    };
     match value.extended() {
         Some(Extended::Typed(ty, _)) => cx.extended(Extended::Typed(*ty, part)),
         _ => Ok(part),
     }
 }
 
+/// Returns the number of elements for which a list of data has space: it doubles when the list grows beyond it. Longer
+/// lists count as full.
+fn capacity(length: usize) -> usize {
+    if (1..=256).contains(&length) { length.next_power_of_two() } else { length }
+}
+
 /// Returns the bounds of a slice. A third index, the capacity, only has to be in range.
-fn bounds(indexes: &[Value<'_>], length: usize) -> Result<(usize, usize)> {
+fn bounds(indexes: &[Value<'_>], length: usize, capacity: usize) -> Result<(usize, usize)> {
     let mut bounds = [0, length, length];
     for (bound, index) in bounds.iter_mut().zip(indexes) {
-        *bound = position(*index, length, "slice")?;
+        *bound = position(*index, capacity, "slice")?;
     }
     let [start, end, most] = bounds;
     let pairs = [(start, end, true), (end, most, indexes.len() == 3)];

@@ -13,18 +13,20 @@
 //! | `dicts`, `merge`, `copy` | maps, changing and merging them; deep copies |
 //! | `math`, `conversions`, `logic` | numbers; conversions and names of types; defaults and choices |
 //! | `dates`, `semver`, `regex` | times and durations; versions; regular expressions |
-//! | `crypto`, `random` | hashes, passwords, ciphers and certificates; random texts |
+//! | `crypto`, `random` | hashes, passwords and ciphers; random texts |
+//! | `certificates` | private keys and certificates |
 //! | `documents` | YAML, JSON and TOML, read and written |
 //! | `encodings`, `urls`, `paths` | base64 and base32; URLs; file paths |
 //! | `outside` | questions to a cluster or the network |
 //! | `arguments` | helpers of bodies |
 
 mod arguments;
+mod certificates;
 pub(super) mod compare;
 mod conversions;
 mod copy;
 mod crypto;
-mod dates;
+pub(super) mod dates;
 mod dicts;
 mod documents;
 mod elements;
@@ -75,6 +77,7 @@ fn helm_tables() -> Vec<&'static [Builtin]> {
         outside::OUTSIDE,
         crypto::HASHES,
         crypto::CIPHERS,
+        certificates::CERTIFICATES,
         dates::DATES,
         encodings::ENCODINGS,
         paths::PATHS,

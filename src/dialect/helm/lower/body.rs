@@ -182,13 +182,16 @@ impl<'a> Lower<'_, 'a> {
             self.fail(call.span, Code::UnknownTemplate, format!("template {name} not defined"));
             return Ok(());
         };
+        if self.recursive.contains(call.name) {
+            return self.template_around(call);
+        }
         self.data(call)?;
         self.at(call.span);
         self.emitter.op(Op::CallChunk, &[chunk, 0]);
         Ok(())
     }
 
-    /// Calls a template of a program around this one.
+    /// Calls a template by its name.
     fn template_around(&mut self, call: &'a Call<'a>) -> Result<()> {
         self.emitter.constant(Constant::Str(call.name.into()));
         self.data(call)?;

@@ -84,11 +84,15 @@ impl<'a> Lower<'_, 'a> {
                 _ => Target::Any,
             };
             self.operand(argument, target)?;
-            if !matches!(target, Target::Any | Target::Raw)
-                && matches!(argument.term, Term::Pipeline(_))
-                && argument.fields.is_empty()
-            {
+            if target != Target::Any && matches!(argument.term, Term::Pipeline(_)) && argument.fields.is_empty() {
                 self.emitter.op(Op::As, &[Role::Value as u32]);
+            }
+            // The type of an argument is checked before a later one can fail.
+            let is_last = arguments.get(at + 1..).unwrap_or(&[]).iter().all(is_quiet);
+            if !is_last && !matches!(target, Target::Any | Target::Raw) && !is_literal(argument) {
+                self.at(argument.span);
+                self.emitter.constant(Constant::Str(target.name().into()));
+                self.intrinsic("checked", 2);
             }
         }
         let Some(piped) = piped else { return Ok(()) };
@@ -97,7 +101,7 @@ impl<'a> Lower<'_, 'a> {
             Params::Assigned(params) => params.target(arguments.len()),
             _ => None,
         };
-        if target.is_some_and(|target| !matches!(target, Target::Any | Target::Raw)) {
+        if target.is_some_and(|target| target != Target::Any) {
             self.emitter.op(Op::As, &[Role::Value as u32]);
         }
         Ok(())
@@ -129,6 +133,11 @@ impl<'a> Lower<'_, 'a> {
             self.arguments(function, arguments, piped)?;
             return self.include_named(span);
         };
+        if self.recursive.contains(name) {
+            self.arguments(function, arguments, piped)?;
+            self.call_named(span, Delivery::Text);
+            return Ok(());
+        }
         self.at(span);
         self.emitter.begin_capture();
         match rest.first() {
@@ -145,10 +154,15 @@ impl<'a> Lower<'_, 'a> {
     /// Pushes the text of a template whose name, and the data above it, are on the stack.
     fn include_named(&mut self, span: Span) -> Result<()> {
         self.calls_by_name = true;
+        self.call_named(span, Delivery::Text);
+        Ok(())
+    }
+
+    /// Calls the template whose name, and the data above it, are on the stack.
+    pub(super) fn call_named(&mut self, span: Span, delivery: Delivery) {
         self.emitter.op(Op::As, &[Role::Value as u32]);
         self.at(span);
-        self.emitter.call_named(1, Delivery::Text);
-        Ok(())
+        self.emitter.call_named(1, delivery);
     }
 
     /// Pushes the text of a template that is made of a text.
@@ -183,6 +197,21 @@ impl<'a> Lower<'_, 'a> {
         }
         self.intrinsic("cleaned", 1);
         Ok(())
+    }
+}
+
+/// Returns `true` for a literal, whose type is checked when it is lowered.
+fn is_literal(operand: &Operand<'_>) -> bool {
+    operand.fields.is_empty() && matches!(operand.term, Term::Str(_) | Term::Bool(_) | Term::Nil | Term::Number(_))
+}
+
+/// Returns `true` for an operand that cannot fail.
+pub(super) fn is_quiet(operand: &Operand<'_>) -> bool {
+    match operand.term {
+        Term::Str(_) | Term::Bool(_) | Term::Nil => true,
+        Term::Number(number) => number.int.is_some() || number.float.is_some(),
+        Term::Dot | Term::Variable(_) => operand.fields.is_empty(),
+        _ => false,
     }
 }
 

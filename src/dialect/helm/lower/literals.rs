@@ -48,7 +48,8 @@ impl<'a> Lower<'_, 'a> {
     fn nil(&mut self, target: Target, span: Span) {
         match target {
             Target::Raw => self.emitter.undefined(),
-            Target::Any | Target::List | Target::Texts | Target::Bytes | Target::Map => {
+            Target::List => self.intrinsic("nil list", 0),
+            Target::Any | Target::Texts | Target::Bytes | Target::Map => {
                 self.emitter.constant(Constant::Null);
             }
             target => self.fail_value(span, Code::BadArgument, format!("cannot assign nil to {}", target_name(target))),

@@ -14,6 +14,7 @@
 //! | `calls` | calls of functions |
 //! | `conditions` | pipelines as conditions; `and`, `or`, `not` |
 //! | `literals` | literals by the types of parameters |
+//! | `recursion` | templates that call themselves |
 //! | `paths` | reads of fields and variables |
 
 mod body;
@@ -24,6 +25,7 @@ mod outputs;
 mod paths;
 mod pipelines;
 mod program;
+mod recursion;
 
 pub(super) use outputs::{Output, lower_all};
 pub(super) use program::{Folding, Reached, lower, lower_made};

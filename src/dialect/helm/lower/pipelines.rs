@@ -1,5 +1,6 @@
 //! Pipelines, commands and operands as values.
 
+use super::calls::is_quiet;
 use super::paths::Use;
 use super::program::{Dot, Lower};
 use crate::bytecode::{Op, Role};
@@ -50,14 +51,8 @@ impl<'a> Lower<'_, 'a> {
     fn takes_arguments_early(&self, command: &Command<'a>) -> bool {
         let [first, arguments @ ..] = command.operands else { return false };
         let Term::Function(name) = first.term else { return false };
-        let quiet = |operand: &Operand<'_>| match operand.term {
-            Term::Str(_) | Term::Bool(_) | Term::Nil => true,
-            Term::Number(number) => number.int.is_some() || number.float.is_some(),
-            Term::Dot | Term::Variable(_) => operand.fields.is_empty(),
-            _ => false,
-        };
         let special = self.is_own(name) && matches!(name, "and" | "or");
-        first.fields.is_empty() && !special && arguments.iter().all(quiet)
+        first.fields.is_empty() && !special && arguments.iter().all(is_quiet)
     }
 
     /// Pushes the value that is piped into a command.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::paths::whole_dot;
+use super::recursion::recursive;
 use crate::bytecode::{Failure, ImportKind, Op, Scope};
 use crate::compiler::{Emitter, Fold, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -92,6 +93,8 @@ pub(super) struct Lower<'l, 'a> {
     /// The chunks of templates, by name.
     pub chunks: HashMap<&'a str, u32>,
     queue: Vec<(u32, Defined<'a>)>,
+    /// The templates that may call themselves. They are called by name, which may nest deeper.
+    pub recursive: HashSet<&'a str>,
     /// `true` if the program may change maps, so that paths are read from one map of the inputs.
     pub mutates: bool,
     /// `true` if templates are called by computed names.
@@ -124,6 +127,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             lints: Vec::new(),
             chunks: HashMap::new(),
             queue: Vec::new(),
+            recursive: recursive(set),
             mutates: false,
             calls_by_name: false,
             sees: None,
@@ -203,7 +207,8 @@ impl<'l, 'a> Lower<'l, 'a> {
         let mut names: Vec<&'a str> = self.set.templates.keys().copied().collect();
         names.sort_unstable();
         for name in names {
-            if let Some(chunk) = self.chunk_of(name) {
+            let chunk = self.chunk_of(name);
+            if let Some(chunk) = chunk.filter(|_| !self.recursive.contains(name)) {
                 self.emitter.name_chunk(name, chunk);
             }
         }
@@ -253,6 +258,9 @@ impl<'l, 'a> Lower<'l, 'a> {
         }
         let chunk = self.emitter.declare_chunk(name, 1);
         self.chunks.insert(name, chunk);
+        if self.recursive.contains(name) {
+            self.emitter.name_chunk(name, chunk);
+        }
         self.queue.push((chunk, defined));
         Some(chunk)
     }

@@ -48,7 +48,8 @@ pub fn parse<'a>(
         match piece {
             Piece::Text(text, span) => parser.blocks.text(text, span),
             Piece::Action(tokens, mistakes, span) => {
-                parser.mistakes.extend(mistakes);
+                let place = started(source, span, &tokens);
+                parser.mistakes.extend(mistakes.into_iter().map(|mistake| place(mistake)));
                 parser.action(&tokens, span, delimiters);
             }
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
@@ -163,6 +164,21 @@ impl<'a> Parser<'a, '_> {
     /// Returns `true` if the variable `tokens[at]`, at the start of a pipeline, is declared or assigned there.
     fn declares(&self, tokens: &[Spanned<'a>], at: usize) -> bool {
         matches!(tokens.get(at + 1), Some((Token::Declare | Token::Assign | Token::Comma, _)))
+    }
+}
+
+/// Returns a function that adds to the mistake of the broken token, the last one of an action, in which line the action
+/// began, if that is another line.
+fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl Fn(Mistake) -> Mistake + use<'s> {
+    let broken = tokens.last().filter(|(token, _)| *token == Token::Broken).map(|(_, span)| *span);
+    move |mistake| {
+        let lines = [action, mistake.span].map(|span| source.position(span.start).line);
+        if broken != Some(mistake.span) || lines[0] == lines[1] {
+            return mistake;
+        }
+        let action = if mistake.message.ends_with(" action") { "" } else { " in action" };
+        let message = format!("{}{action} started at {}:{}", mistake.message, source.name(), lines[0]);
+        Mistake { message, ..mistake }
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) const NIL_LIST: Type<'static> = Type::List(&Type::Dynamic);
 /// The type `[][]interface{}`.
 pub(crate) const CHUNKS: Type<'static> = Type::List(&Type::Capsule("[]interface {}"));
 
+/// The type of a certificate and its key. Its content is a map of its fields.
+pub(crate) const CERTIFICATE: Type<'static> = Type::Capsule("sprig.certificate");
+
 /// The type `map[string]string`.
 pub(crate) const STRING_MAP: Type<'static> = Type::Map(&Type::String);
 

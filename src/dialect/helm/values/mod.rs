@@ -6,8 +6,8 @@ mod make;
 
 pub(crate) use equal::deep_equal;
 pub(crate) use kind::{
-    BYTES, CHUNKS, COMPLEX, INTS, Kind, NIL_LIST, STRING_MAP, STRINGS, complex_parts, items, kind, map_of, target_name,
-    text_bytes, truth, type_name,
+    BYTES, CERTIFICATE, CHUNKS, COMPLEX, INTS, Kind, NIL_LIST, STRING_MAP, STRINGS, complex_parts, items, kind, map_of,
+    target_name, text_bytes, truth, type_name,
 };
 pub(crate) use make::{byte_list, int64, integers, sized, string, strings};
 
