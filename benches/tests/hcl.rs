@@ -6,6 +6,7 @@
 //! - does not unify the branches of a conditional and evaluates only one, so branches have one primitive type and no
 //!   errors;
 //! - computes in 64 bits, so numbers stay small and there is no division;
+//! - has no negative zero, so 0 is added to results that may be one (`-0 + 0` is `0`);
 //! - keeps the keys of an object in source order, so keys are generated in order;
 //! - has no attribute of a list without a splat, and no splat of null;
 //! - interpolates any value, so only numbers, strings and booleans are interpolated, and a template begins with a
@@ -112,9 +113,9 @@ fn number(depth: u32) -> Texts {
     prop_oneof![
         2 => leaf,
         2 => (inner(), select(vec!["+", "-"]), inner()).prop_map(|(a, op, b)| format!("{a} {op} {b}")),
-        1 => (inner(), 0..9).prop_map(|(a, b)| format!("({a}) * {b}")),
+        1 => (inner(), 0..9).prop_map(|(a, b)| format!("(({a}) * {b} + 0)")),
         1 => (inner(), 1..9).prop_map(|(a, b)| format!("({a}) % {b}")),
-        1 => inner().prop_map(|a| format!("-({a})")),
+        1 => inner().prop_map(|a| format!("(-({a}) + 0)")),
         1 => conditional(depth, number),
         1 => (inner(), inner()).prop_map(|(a, b)| format!("[{a}, {b}][1]")),
     ]

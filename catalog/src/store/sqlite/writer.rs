@@ -302,11 +302,18 @@ mod tests {
 
     /// Writes names on behalf of generators, all while the writer is held up, and returns the order of the rows.
     async fn written(names: &[(u128, &'static str)]) -> Vec<String> {
-        let (writer, (release, released)) = (writer().await, oneshot::channel::<()>());
-        let mut tasks = vec![tokio::spawn({
-            let writer = writer.clone();
-            async move { writer.run(|_| Box::pin(async { released.await.map_err(|_| StoreError::NotFound) })).await }
-        })];
+        let writer = writer().await;
+        let ((begin, begun), (release, released)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
+        let holding = writer.clone();
+        let hold = async move {
+            let begun = async {
+                begin.send(()).map_err(|()| StoreError::NotFound)?;
+                released.await.map_err(|_| StoreError::NotFound)
+            };
+            holding.run(|_| Box::pin(begun)).await
+        };
+        let mut tasks = vec![tokio::spawn(hold)];
+        begun.await.unwrap();
         for (count, &(who, name)) in names.iter().enumerate() {
             let waiting = writer.clone();
             let task = async move { waiting.run(move |c| Box::pin(add(c, name))).await };
