@@ -124,9 +124,6 @@ fn check_finds_every_syntax_error_of_a_chart() {
 #[test]
 fn other_commands_and_options_say_that_they_take_no_charts() {
     let sandbox = sandbox();
-    let fleet = ["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"];
-    sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n");
-    sandbox.run(&fleet).expect(2).says(&["`c` is a Helm chart", "dropforge render c"]);
     sandbox.run(&["compile", "c", "-o", "c.mpk"]).expect(2).says(&["`c` is a Helm chart"]);
     for option in [&["--layout", "{name}"][..], &["--lang", "tera"], &["--no-schema"], &["--diff"]] {
         render(&sandbox, option).expect(2).says(&[option[0], "it is a Helm chart"]);

@@ -123,8 +123,17 @@ impl<'f> Releases<'f> {
         let written = self.chart.documents(&mut self.session, cluster, own);
         let written = written.and_then(|documents| self.write(&documents, text, results));
         if let Err(errors) = written {
-            results.extend(errors.into_vec().into_iter().map(Err));
+            results.extend(errors.into_vec().into_iter().map(|error| Err(self.of_template(error))));
         }
+    }
+
+    /// Names the template of an error: that of its place, or else the chart.
+    fn of_template(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if error.template.is_none() {
+            let place = error.primary().map(|label| label.source.name().to_owned());
+            error.template = Some(place.unwrap_or_else(|| self.chart.template.chart().metadata().name.clone()));
+        }
+        error
     }
 
     fn write(
