@@ -205,10 +205,13 @@ impl Prepared {
 fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::result::Result<Prepared, Failed> {
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     let selector = args.fleet.selector()?;
-    let layers =
-        args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
+    let chart = chart::only_chart(&args.templates)?;
+    // A chart checks values by its own schemas, together with its defaults.
+    let templates = if chart.is_some() { &[][..] } else { &args.templates };
+    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let layers = args.schema.add_to(layers, templates, files)?;
     let kinds = args.kinds.read(args.warnings.strict)?;
-    if let Some(path) = chart::only_chart(&args.templates)? {
+    if let Some(path) = chart {
         return Prepared::of_chart(path, args, files, (layers, selector, kinds, layout));
     }
     if let Some(path) = args.templates.first() {

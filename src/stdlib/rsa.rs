@@ -135,6 +135,9 @@ fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
 
     /// Generated for these tests.

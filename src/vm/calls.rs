@@ -148,8 +148,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let params = match builtin.params {
             Params::Named(params) => params,
             Params::Assigned(assigned) => {
-                S::assign(cx, builtin, given)?;
-                let result = run(cx, builtin, given, out);
+                let given = S::assign(cx, builtin, given)?;
+                let result = run(cx, builtin, &given, out);
                 if assigned.mutates {
                     self.forget_changed()?;
                 }
@@ -279,8 +279,8 @@ pub(crate) fn call_builtin<'r, S: Semantics>(
     match builtin.params {
         Params::Named(params) => with_arranged(builtin, params, places, given, result),
         Params::Assigned(_) => {
-            S::assign(cx, builtin, given)?;
-            result(given)
+            let given = S::assign(cx, builtin, given)?;
+            result(&given)
         }
         _ => call_unnamed::<S>(cx, builtin, places, given),
     }

@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::memory::{Memory, State};
 use super::semantics::Semantics;
 use super::units::{Suspended, Target};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::Result;
 use crate::function::{Link, Made, MakerBody, Making, Registry, Request};
 use crate::limits::Limits;
 use crate::value::Value;

@@ -1,5 +1,7 @@
 //! Calls by name, templates made at render time, and changed maps, through the emitter and with a small language.
 
+use std::borrow::Cow;
+
 use std::cell::Cell;
 
 use super::{
@@ -36,9 +38,8 @@ impl Semantics for Toy {
         Err(cx.fault(Code::TypeMismatch, "no operators"))
     }
 
-    fn assign<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Result<()> {
-        let _ = function;
-        if given.is_empty() { Err(cx.arity()) } else { Ok(()) }
+    fn assign<'v, 'g>(cx: &Cx<'v>, _: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+        if given.is_empty() { Err(cx.arity()) } else { Ok(Cow::Borrowed(given)) }
     }
 
     fn attr<'v>(_: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {

@@ -2,6 +2,8 @@
 
 use super::items::Items;
 use super::output::Output;
+use std::borrow::Cow;
+
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Params};
@@ -142,8 +144,9 @@ pub trait Semantics: 'static {
         Err(cx.arity())
     }
 
-    /// Checks arguments that are assigned to the parameters of a function ([`Params::Assigned`]).
-    fn assign<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Result<()> {
+    /// Checks arguments that are assigned to the parameters of a function ([`Params::Assigned`]). Returns those that the
+    /// body gets.
+    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         let _ = (function, given);
         Err(cx.arity())
     }

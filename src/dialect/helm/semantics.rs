@@ -1,10 +1,12 @@
 //! The language's rules for the machine: missing keys, truth, comparisons, loops, values as text.
 
+use std::borrow::Cow;
+
 use super::builtins::compare;
 use super::error::{error, quoted};
 use super::objects;
 use super::print::{NO_VALUE, print, text_of};
-use super::values::{Kind, items, kind, map_of, target_name, truth, type_name};
+use super::values::{Kind, items, kind, map_of, nil_list, target_name, truth, type_name};
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Params, Target};
@@ -91,23 +93,27 @@ impl Semantics for Rules {
         }
     }
 
-    fn assign<'v>(_: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Result<()> {
-        let Params::Assigned(params) = &function.params else { return Ok(()) };
+    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+        let Params::Assigned(params) = &function.params else { return Ok(Cow::Borrowed(given)) };
         if !params.takes(given.len()) {
             let (least, wanted) = (if params.rest.is_some() { "at least " } else { "" }, params.params.len());
             let message =
                 format!("wrong number of args for {}: want {least}{wanted} got {}", function.name, given.len());
             return Err(error(Code::BadArgument, message));
         }
-        let wrong = given.iter().enumerate().find_map(|(at, value)| {
-            let target = params.target(at).filter(|target| !target.admits(value))?;
-            Some((at, target, *value))
-        });
-        wrong.map_or(Ok(()), |(at, target, value)| {
-            let mut error = wrong_type(target, value);
-            error.part = u32::try_from(at).ok();
-            Err(error)
-        })
+        let mut assigned = Cow::Borrowed(given);
+        for (at, value) in given.iter().enumerate() {
+            let Some(target) = params.target(at).filter(|target| !target.admits(value)) else { continue };
+            match zero(cx, target, *value)? {
+                Some(zero) => assigned.to_mut().iter_mut().skip(at).take(1).for_each(|value| *value = zero),
+                None => {
+                    let mut error = wrong_type(target, *value);
+                    error.part = u32::try_from(at).ok();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(assigned)
     }
 
     fn no_chunk<'v>(_: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
@@ -203,6 +209,17 @@ fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
     match print(cx, value, &mut text) {
         Ok(()) => error(Code::NotIterable, format!("range can't iterate over {}", String::from_utf8_lossy(&text))),
         Err(limit) => limit,
+    }
+}
+
+/// Returns the empty value that a parameter gets if its argument is no value, as the result of a pipeline may be. `None` if
+/// values of its type cannot be nil.
+#[cold]
+pub(super) fn zero<'v>(cx: &Cx<'v>, target: Target, value: Value<'v>) -> Result<Option<Value<'v>>> {
+    match (value, target) {
+        (Value::Undefined, Target::Map) => cx.map(&[]).map(Some),
+        (Value::Undefined, Target::List) => nil_list(cx).map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::diagnostics::{Code, Result};
 use crate::dialect::helm::error::{error, failed};
 use crate::dialect::helm::objects;
 use crate::dialect::helm::print::NO_VALUE;
-use crate::dialect::helm::semantics::wrong_type;
-use crate::dialect::helm::values::{COMPLEX, NIL_LIST, int64, map_of, sized, string, type_name};
+use crate::dialect::helm::semantics::{wrong_type, zero};
+use crate::dialect::helm::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
 use crate::function::{Cx, Target};
 use crate::value::{Extended, Sized, Value, Width};
 
@@ -24,7 +24,7 @@ assigned! {
     intrinsic "method" (Any, ... Any) = method, "The result of a method of a value. Its name is the last argument." [];
     intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
     intrinsic "checked" (Any, Str) = checked, "An argument for a parameter of the type of this name." [];
-    intrinsic "nil list" () = nil_list, "The nil of lists." [];
+    intrinsic "nil list" () = |cx, _| nil_list(cx), "The nil of lists." [];
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
     intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, "A map with a value under a key." [];
     intrinsic "text" (Str) = |cx, args| only(cx, args), "A text, and nothing else." [];
@@ -66,14 +66,9 @@ fn to_uint32<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn checked<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, Value::Str(name)] = args else { return Err(cx.arity()) };
     match TARGETS.iter().find(|target| target.name() == name.as_str()) {
-        Some(target) if !target.admits(value) => Err(wrong_type(*target, *value)),
+        Some(target) if !target.admits(value) => zero(cx, *target, *value)?.ok_or_else(|| wrong_type(*target, *value)),
         _ => Ok(*value),
     }
-}
-
-fn nil_list<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    let empty = cx.list(&[])?;
-    cx.extended(Extended::Typed(NIL_LIST, empty))
 }
 
 fn complex<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

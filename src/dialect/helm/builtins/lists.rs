@@ -7,7 +7,7 @@ use super::conversions::to_int64;
 use crate::assigned;
 use crate::diagnostics::Result;
 use crate::dialect::helm::error::failed;
-use crate::dialect::helm::values::{CHUNKS, NIL_LIST, deep_equal, truth};
+use crate::dialect::helm::values::{CHUNKS, deep_equal, nil_list, truth};
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
@@ -74,12 +74,6 @@ fn items_of<'v>(cx: &Cx<'v>, value: Value<'v>, message: &str, end: &str) -> Resu
 /// Returns the elements of the only argument, a list.
 fn only_items<'v>(cx: &Cx<'v>, args: &[Value<'v>], message: &str) -> Result<Items<'v>> {
     items_of(cx, only(cx, args)?, message, "")
-}
-
-/// Returns the list that functions have which return no list at all.
-fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
-    let empty = cx.list(&[])?;
-    cx.extended(Extended::Typed(NIL_LIST, empty))
 }
 
 /// Returns the texts of the elements of a list except nil, or the text of any other value.

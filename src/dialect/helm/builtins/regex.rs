@@ -6,9 +6,9 @@ use super::arguments::bytes;
 use crate::assigned;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::helm::error::failed;
-use crate::dialect::helm::values::{NIL_LIST, strings, text_bytes};
+use crate::dialect::helm::values::{nil_list, strings, text_bytes};
 use crate::function::{Cx, Pattern, Refusal};
-use crate::value::{Extended, Value};
+use crate::value::Value;
 
 assigned! {
     /// Functions of regular expressions.
@@ -103,8 +103,7 @@ fn find<'v>(cx: &Cx<'v>, args: &[Value<'v>], must: bool) -> Result<Value<'v>> {
 /// Returns a `[]string`, which is nil if there are no items.
 fn list<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
     if items.is_empty() {
-        let empty = cx.list(&[])?;
-        return cx.extended(Extended::Typed(NIL_LIST, empty));
+        return nil_list(cx);
     }
     strings(cx, items)
 }

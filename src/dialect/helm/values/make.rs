@@ -1,6 +1,6 @@
 //! Making values of Go's types.
 
-use super::{BYTES, INTS, STRINGS};
+use super::{BYTES, INTS, NIL_LIST, STRINGS};
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::value::{Extended, Sized, Value, Width};
@@ -39,4 +39,10 @@ pub(crate) fn strings<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>>
 pub(crate) fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
     let list = cx.list(items)?;
     cx.extended(Extended::Typed(INTS, list))
+}
+
+/// Returns a `[]interface {}` that is nil.
+pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    let empty = cx.list(&[])?;
+    cx.extended(Extended::Typed(NIL_LIST, empty))
 }
