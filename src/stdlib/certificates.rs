@@ -68,10 +68,13 @@ impl Issuer {
     fn from_der(mut der: &[u8]) -> Option<Self> {
         let mut whole = read(&mut der, SEQUENCE)?;
         let mut fields = read(&mut whole, SEQUENCE)?;
-        (read(&mut whole, SEQUENCE)?, read(&mut whole, BITS)?);
+        read(&mut whole, SEQUENCE)?;
+        read(&mut whole, BITS)?;
         read(&mut fields, 0xa0);
         read(&mut fields, INTEGER)?;
-        (read(&mut fields, SEQUENCE)?, read(&mut fields, SEQUENCE)?, read(&mut fields, SEQUENCE)?);
+        for _ in 0..3 {
+            read(&mut fields, SEQUENCE)?;
+        }
         let name = read_whole(&mut fields, SEQUENCE)?.to_vec();
         let public = read_whole(&mut fields, SEQUENCE)?.to_vec();
         let key_id = key_id_of(fields).unwrap_or_default();

@@ -107,7 +107,7 @@ const OFFSETS: [(&str, bool, usize); 5] =
 
 /// Splits a layout at its first element.
 pub(super) fn next(layout: &[u8]) -> Chunk<'_> {
-    let found = (0..layout.len()).find_map(|at| element(layout, at).map(|(element, from, to)| (element, from, to)));
+    let found = (0..layout.len()).find_map(|at| element(layout, at));
     let Some((element, from, to)) = found else {
         return Chunk { before: layout, element: None, notation: &[], rest: &[] };
     };

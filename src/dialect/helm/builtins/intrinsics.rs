@@ -27,7 +27,7 @@ assigned! {
     intrinsic "nil list" () = |cx, _| nil_list(cx), "The nil of lists." [];
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
     intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, "A map with a value under a key." [];
-    intrinsic "text" (Str) = |cx, args| only(cx, args), "A text, and nothing else." [];
+    intrinsic "text" (Str) = only, "A text, and nothing else." [];
     intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
 }
 

@@ -52,7 +52,7 @@ fn path_of<R: Read>(entry: &Entry<'_, R>) -> Result<Option<String>> {
         return Ok(None);
     }
     match path.split_once('/') {
-        Some((base, _)) if matches!(base, "" | "..") => Err(outside(path)),
+        Some(("" | "..", _)) => Err(outside(path)),
         Some((_, rest)) => Ok(Some(rest.to_owned())),
         None => Err(Stage::Load.error(Code::InputStructure, "chart illegally has no base directory")),
     }

@@ -111,7 +111,7 @@ impl ChartSource {
         if path.is_dir() {
             return Self::directory(path, Bounds::default());
         }
-        let bytes = directory::read_file(path, u64::MAX.min(Bounds::default().total_bytes)).map_err(|error| {
+        let bytes = directory::read_file(path, Bounds::default().total_bytes).map_err(|error| {
             let message = format!("cannot read chart `{}`: {error}", path.display());
             Stage::Load.of(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
         })?;

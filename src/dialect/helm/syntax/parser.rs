@@ -49,7 +49,7 @@ pub fn parse<'a>(
             Piece::Text(text, span) => parser.blocks.text(text, span),
             Piece::Action(tokens, mistakes, span) => {
                 let place = started(source, span, &tokens);
-                parser.mistakes.extend(mistakes.into_iter().map(|mistake| place(mistake)));
+                parser.mistakes.extend(mistakes.into_iter().map(place));
                 parser.action(&tokens, span, delimiters);
             }
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),

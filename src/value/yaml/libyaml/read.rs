@@ -301,8 +301,8 @@ impl<'t, 'v> Builder<'t, 'v> {
     }
 
     fn binary(&mut self, text: &str) -> (Value<'v>, Kind) {
-        let octets =
-            octets_of_base64(text).filter(|_| text.trim_end_matches('=').len() % 4 == 0 || text.ends_with('='));
+        let octets = octets_of_base64(text)
+            .filter(|_| text.trim_end_matches('=').len().is_multiple_of(4) || text.ends_with('='));
         let Some(octets) = octets else {
             first(&mut self.decoding, || "yaml: !!binary value contains invalid base64 data".to_owned());
             return (Value::Null, Kind::Scalar(Resolved::Text));
