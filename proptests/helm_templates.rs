@@ -114,7 +114,8 @@ fn filled(pattern: &str, mark: char, parts: &[String]) -> String {
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {
         let alone = !before.is_alphanumeric() && !rest.peek().is_some_and(|next| next.is_alphanumeric());
-        match next.next().filter(|_| c == mark && alone || c == mark && mark == 'T') {
+        let is_mark = c == mark && (alone || mark == 'T');
+        match is_mark.then(|| next.next()).flatten() {
             Some(part) => out.push_str(part),
             None => out.push(c),
         }

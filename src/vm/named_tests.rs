@@ -216,16 +216,15 @@ fn call(e: &mut Emitter<'_>, name: &str, count: usize) {
 }
 
 /// Returns a program that may change maps: a first chunk, and named ones with one parameter.
-fn program(main: impl FnOnce(&mut Emitter<'_>), named: &[(&str, &dyn Fn(&mut Emitter<'_>))]) -> Program {
+/// A chunk with a name, and what emits it.
+type Named<'n> = (&'n str, &'n dyn Fn(&mut Emitter<'_>));
+
+fn program(main: impl FnOnce(&mut Emitter<'_>), named: &[Named<'_>]) -> Program {
     program_that(true, main, named)
 }
 
 /// Returns a program that may change maps if it is `mutable`.
-fn program_that(
-    mutable: bool,
-    main: impl FnOnce(&mut Emitter<'_>),
-    named: &[(&str, &dyn Fn(&mut Emitter<'_>))],
-) -> Program {
+fn program_that(mutable: bool, main: impl FnOnce(&mut Emitter<'_>), named: &[Named<'_>]) -> Program {
     let mut emitter = Emitter::new(DIALECT, &Toy, 1 << 20);
     emitter.set_mutable(mutable);
     let source = Source::new("toy", "0123456789");

@@ -137,3 +137,35 @@ impl ChartRender {
         self.plan.assemble(self.files.iter().cloned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_set_of_enabled_charts_is_compiled_once() {
+        let root = "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: sub, version: 1.0.0, condition: sub.on}\n";
+        let source = ChartSource::from_files([
+            ("Chart.yaml", root),
+            ("templates/a.yaml", "n: {{ .Values.n }}\n"),
+            ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n"),
+            ("charts/sub/templates/b.yaml", "b: {{ .Release.Name }}\n"),
+        ])
+        .unwrap();
+        let chart = Engine::new().chart(&source).unwrap();
+        let files = |set: &str| {
+            let mut values = UserValues::default();
+            values.set(set).unwrap();
+            chart.render(&values, &Release::default(), &Capabilities::default()).unwrap().files().to_vec()
+        };
+        let file = |name: &str, text: &str| (format!("app/{name}"), text.to_owned());
+        let sub = file("charts/sub/templates/b.yaml", "b: release-name\n");
+        for n in 1..4 {
+            let own = file("templates/a.yaml", &format!("n: {n}\n"));
+            assert_eq!(files(&format!("n={n}")), [sub.clone(), own]);
+        }
+        assert_eq!(chart.shared.programs.len(), 1);
+        assert_eq!(files("n=5,sub.on=false"), [file("templates/a.yaml", "n: 5\n")]);
+        assert_eq!(chart.shared.programs.len(), 2);
+    }
+}

@@ -232,7 +232,9 @@ fn top_maps_share_values() {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = plan.inputs(&InputBuilder::new(&arena, &shapes), true).unwrap();
-    let map = |value: Option<Value<'_>>, key: &str| value.and_then(|value| value.as_map()?.get(key));
+    fn map<'v>(value: Option<Value<'v>>, key: &str) -> Option<Value<'v>> {
+        value.and_then(|value| value.as_map()?.get(key))
+    }
     let (root, sub) = (map(Some(inputs), "app"), map(Some(inputs), "app/charts/sub"));
     let own = map(map(root, "Values"), "sub");
     let same = |a: Option<Value<'_>>, b: Option<Value<'_>>| {
