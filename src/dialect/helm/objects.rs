@@ -67,7 +67,7 @@ pub(super) fn capabilities<'v>(arena: &'v Arena, of: &'v Capabilities) -> Value<
 }
 
 /// Returns the fields of a struct. `None` for other values.
-fn fields<'v>(value: Value<'v>) -> Option<(Type<'v>, &'v Map<'v>)> {
+pub(super) fn fields<'v>(value: Value<'v>) -> Option<(Type<'v>, &'v Map<'v>)> {
     match value.extended() {
         Some(Extended::Typed(ty @ Type::Capsule(_), Value::Map(fields))) => Some((*ty, fields)),
         _ => None,

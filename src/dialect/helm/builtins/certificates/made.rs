@@ -9,7 +9,8 @@ use super::super::random::no_source;
 use super::{MEMORY, certificate, no_text, pem};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::helm::error::failed;
-use crate::dialect::helm::values::{map_of, text_bytes};
+use crate::dialect::helm::objects::fields;
+use crate::dialect::helm::values::text_bytes;
 use crate::function::Cx;
 use crate::stdlib::certificates::{Issuer, NotIssued, Request, issue};
 use crate::stdlib::private_keys::{PrivateKey, Unmade, dsa_pem};
@@ -122,7 +123,7 @@ pub(super) fn issued<'v>(
 
 /// Returns the issuer and the key of an authority.
 fn signer<'v>(cx: &Cx<'v>, authority: Value<'v>) -> Result<(Issuer, PrivateKey)> {
-    let fields = map_of(cx, authority).ok_or_else(|| cx.arity())?;
+    let (_, fields) = fields(authority).ok_or_else(|| cx.arity())?;
     let field = |name| fields.get(name).ok_or_else(|| cx.arity());
     let issuer = issuer(&pem(cx, field("Cert")?)?, "decodedSignerCert.Bytes")?;
     Ok((issuer, parsed(cx, field("Key")?)?))
