@@ -13,6 +13,7 @@ use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
 
+use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
 use crate::input::size;
 
@@ -168,8 +169,9 @@ impl LanguageArgs {
     /// Finds the template files that `paths` name, except those among `named`.
     ///
     /// # Errors
-    /// Errors of [`discover_with`].
+    /// Errors of [`discover_with`]; `usage` for charts.
     pub(crate) fn discover(&self, paths: &[PathBuf], named: &NamedFiles) -> Checked<TemplateSet> {
+        chart::refuse(paths)?;
         let is_template = |entry: Entry<'_>| entry.is_dir || self.is_template(entry.name);
         discover_with(paths, self.include_root.as_deref(), &|entry| named.allow(entry) && is_template(entry))
     }

@@ -15,6 +15,7 @@ use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
+use crate::chart::{self, ChartArgs};
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
@@ -29,27 +30,31 @@ use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
 
-/// Render one template, or all of a folder
+/// Render one template, all of a folder, or a Helm chart
 ///
 ///     dropforge render app.yaml.tera -f values.yaml --set name=api
 ///     dropforge render templates/ -f prod.yaml | kubectl apply -f -
 ///     dropforge render templates/ -f prod.yaml -o out/
+///     dropforge render chart/ -f prod.yaml --name web -n shop
 ///
 /// A folder is stamped like one cluster of a fleet: outputs are checked, and
 /// nothing is written if one fails (exit code 1, or 4 for an output that is not
 /// valid). On standard output its documents are in the order of installation.
 /// With `-o`, `--check` and `--diff` compare with existing files (exit code 3 if
 /// there are changes).
+///
+/// For a chart, a directory with a `Chart.yaml` or a `.tgz`, it prints what
+/// `helm template` prints; with `-o`, it writes a file for each template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
-    /// Template file, folder, artifact, or `-`
+    /// Template file, folder, chart, artifact, or `-`
     #[arg(value_name = "TEMPLATE")]
     pub(crate) file: PathBuf,
     /// Render this template of an artifact
     #[arg(short, long, value_name = "NAME")]
-    template: Option<String>,
-    /// Write to this file, or to `-`; for a folder, to files below this directory
+    pub(crate) template: Option<String>,
+    /// Write to this file, or to `-`; for a folder or chart, to files below this directory
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
@@ -62,11 +67,13 @@ pub(crate) struct RenderArgs {
     pub(crate) kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
-    checked: bool,
+    pub(crate) checked: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) chart: ChartArgs,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
     #[command(flatten)]
@@ -81,6 +88,10 @@ pub(crate) struct RenderArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    if chart::is_chart(&args.file) {
+        return chart::run(args, files, console);
+    }
+    args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {
         check_no_name(args)?;
         return folder::run(args, files, console);

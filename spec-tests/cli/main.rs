@@ -17,6 +17,8 @@ mod first_hour;
 mod hcl;
 mod hcl_decode;
 mod hcl_fmt;
+mod helm;
+mod helm_fleet;
 mod hostile;
 mod intent;
 mod modes;

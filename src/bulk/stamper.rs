@@ -7,9 +7,14 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+#[cfg(feature = "helm")]
+use super::charts::{FleetChart, Releases};
+use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
+#[cfg(not(feature = "helm"))]
+use super::no_charts::{FleetChart, Releases};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
@@ -28,6 +33,8 @@ const CLUSTERS: usize = 1_000;
 #[derive(Debug)]
 pub struct Stamper<'f> {
     contents: Vec<Content<'f>>,
+    /// The chart that makes all outputs instead.
+    chart: Option<&'f FleetChart>,
     layers: &'f Layers,
     /// The names of the outputs, if each document becomes a piece.
     names: Vec<String>,
@@ -46,7 +53,12 @@ impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
         let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
-        Self { contents, layers, names, fields, kinds: None, specialised, reads, admitted }
+        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, admitted }
+    }
+
+    /// Creates a renderer of a chart. `layers` has the schemas that inputs are checked by.
+    pub fn of_chart(chart: &'f FleetChart, layers: &'f Layers) -> Self {
+        Self { chart: Some(chart), ..Self::new(Vec::new(), layers) }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -110,6 +122,7 @@ impl Stamp for Stamper<'_> {
             check: OutputCheck::default(),
             kinds: self.kinds,
             splitter: Splitter::new(&self.names, &self.fields),
+            releases: self.chart.map(|chart| Releases::new(chart, &self.fields, self.kinds)),
             admitted: 0,
         };
         body(&mut thread);
@@ -135,12 +148,24 @@ struct Thread<'t, 'w> {
     check: OutputCheck,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
+    /// The renderer of the chart.
+    releases: Option<Releases<'t>>,
     /// The number of renders with specialised templates.
     admitted: usize,
 }
 
 impl Renderer for Thread<'_, '_> {
-    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
+        if let Some(releases) = &mut self.releases {
+            releases.render(cluster, own, text, results);
+            return Ok(());
+        }
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
         let shared = self.shared.clone()?;
@@ -172,6 +197,9 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        if let Some(releases) = &self.releases {
+            return releases.check(path, text);
+        }
         // Texts were checked as a whole before they were split, and documents have our own writer.
         let is_checked = !self.splitter.fields.is_empty()
             || self.contents.get(output).is_some_and(|content| content.documents().is_some());
@@ -195,7 +223,10 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
-        to.append(&mut self.splitter.pieces);
+        match &mut self.releases {
+            Some(releases) => releases.take_pieces(to),
+            None => to.append(&mut self.splitter.pieces),
+        }
     }
 }
 
@@ -242,7 +273,8 @@ mod tests {
             let stamper = forge.stamper(["a.tera"], &layers).unwrap();
             let (mut text, mut results) = (String::new(), Vec::new());
             stamper.work(&mut |renderer| {
-                clusters.iter().for_each(|own| renderer.render(own, &mut text, &mut results).unwrap());
+                let cluster = Cluster::new("", Default::default());
+                clusters.iter().for_each(|own| renderer.render(&cluster, own, &mut text, &mut results).unwrap());
             });
             assert_eq!(text, expected);
             // A removed name is missing; a name that is replaced lacks the shared names below it.

@@ -29,7 +29,7 @@ pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};
 pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
-pub use operands::{Claim, EscapeMode, Literal, LoopField, Operand, Role, Test};
+pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use places::{Fails, Place, Places};
 pub(crate) use positions::{PieceKind, TextPiece, piece_part};

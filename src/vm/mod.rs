@@ -8,6 +8,7 @@ mod access;
 #[cfg(feature = "checked")]
 mod audit;
 mod calls;
+mod changes;
 #[cfg(feature = "checked")]
 mod checked;
 mod dispatch;
@@ -18,15 +19,20 @@ mod inputs;
 mod items;
 mod loops;
 mod machine;
+mod made;
 mod memory;
+mod named;
 mod output;
 mod paths;
 mod run;
 mod semantics;
 mod session;
 mod space;
+mod units;
 mod unwind;
 
+#[cfg(all(test, feature = "compile", feature = "checked"))]
+mod named_tests;
 #[cfg(all(test, feature = "compile", feature = "checked"))]
 mod tests;
 

@@ -17,7 +17,7 @@
 //! | `text` | str | sources, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates, the residual of each behind its program |
 //!
-//! A program and a residual are maps: `caches`, `memos`, `lenient`, `sections` (the number of words of each table).
+//! A program and a residual are maps: `caches`, `memos`, `lenient`, `mutable`, `sections` (the number of words of each table).
 //!
 //! It is written with `rmp-serde` and read by a decoder that accepts only that encoding (shortest forms, these keys,
 //! nothing after the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,

@@ -333,16 +333,18 @@ impl<'b> Template<'b> {
 
 impl Tables {
     fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
-        decoder.map(4)?;
+        decoder.map(5)?;
         decoder.key("caches")?;
         let caches = decoder.narrow()?;
         decoder.key("memos")?;
         let memos = decoder.narrow()?;
         decoder.key("lenient")?;
         let lenient = decoder.bool()?;
+        decoder.key("mutable")?;
+        let mutable = decoder.bool()?;
         decoder.key("sections")?;
         let sections = sections(decoder)?;
-        Ok(Self { properties: Properties { caches, memos, lenient }, sections })
+        Ok(Self { properties: Properties { caches, memos, lenient, mutable }, sections })
     }
 }
 

@@ -63,6 +63,7 @@ struct Tables {
     caches: u32,
     memos: u32,
     lenient: bool,
+    mutable: bool,
     sections: [usize; SECTIONS],
 }
 
@@ -212,8 +213,8 @@ impl Body {
         }
         let (block, layout) = tables.block();
         self.words.extend(block);
-        let Properties { caches, memos, lenient } = tables.properties;
-        Ok(Tables { caches, memos, lenient, sections: layout.lengths() })
+        let Properties { caches, memos, lenient, mutable } = tables.properties;
+        Ok(Tables { caches, memos, lenient, mutable, sections: layout.lengths() })
     }
 }
 

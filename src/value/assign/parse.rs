@@ -15,10 +15,32 @@ pub fn parse_set(
     text: &str,
     read_file: &mut dyn FnMut(&str) -> Result<String>,
 ) -> Result<Vec<Assignment>> {
-    if kind == SetKind::Json && text.trim_start().starts_with('{') {
+    parse_set_in(Rules::Deletes, kind, text, read_file)
+}
+
+/// The rules in which users of the grammar differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// A null deletes the key, an empty name is an error, and a whole JSON object is merged.
+    Deletes,
+    /// A null is a value like any other, and an assignment to an empty name does nothing.
+    Assigns,
+}
+
+/// Works like [`parse_set`], by these rules.
+///
+/// # Errors
+/// See [`parse_set`].
+pub(crate) fn parse_set_in(
+    rules: Rules,
+    kind: SetKind,
+    text: &str,
+    read_file: &mut dyn FnMut(&str) -> Result<String>,
+) -> Result<Vec<Assignment>> {
+    if rules == Rules::Deletes && kind == SetKind::Json && text.trim_start().starts_with('{') {
         return whole_object(text);
     }
-    let mut parser = Parser::new(kind, ASSIGNMENT, kind.shown(text), text, read_file);
+    let mut parser = Parser::new((rules, kind), ASSIGNMENT, kind.shown(text), text, read_file);
     while !parser.rest.is_empty() {
         parser.assignment()?;
     }
@@ -29,9 +51,9 @@ pub fn parse_set(
 ///
 /// # Errors
 /// `input.bad_set` if the text does not follow the grammar.
-pub(super) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
+pub(crate) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
     let (kind, mut no_file) = (SetKind::Literal, |_: &str| Ok(String::new()));
-    let mut parser = Parser::new(kind, PATH, origin.clone(), text, &mut no_file);
+    let mut parser = Parser::new((Rules::Deletes, kind), PATH, origin.clone(), text, &mut no_file);
     parser.assignment().map(|()| parser.path)
 }
 
@@ -62,6 +84,7 @@ const ASSIGNMENT: &[char] = &['=', '[', ',', '.'];
 const PATH: &[char] = &['[', '.'];
 
 struct Parser<'t> {
+    rules: Rules,
     kind: SetKind,
     /// The characters that end a name.
     ends: &'static [char],
@@ -74,13 +97,13 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn new(
-        kind: SetKind,
+        (rules, kind): (Rules, SetKind),
         ends: &'static [char],
         origin: Arc<str>,
         rest: &'t str,
         read_file: &'t mut dyn FnMut(&str) -> Result<String>,
     ) -> Self {
-        Self { kind, ends, origin, rest, read_file, path: Vec::new(), found: Vec::new() }
+        Self { rules, kind, ends, origin, rest, read_file, path: Vec::new(), found: Vec::new() }
     }
 
     fn fail<T>(&self, why: impl AsRef<str>) -> Result<T> {
@@ -109,7 +132,8 @@ impl<'t> Parser<'t> {
         self.path.clear();
         loop {
             let (key, stop) = self.until(self.ends);
-            if key.is_empty() {
+            let is_ignored = self.rules == Rules::Assigns && stop == Some('=') && self.path.is_empty();
+            if key.is_empty() && !is_ignored {
                 return self.fail("empty name");
             }
             self.step(Step::Key(key.clone()))?;
@@ -185,7 +209,13 @@ impl<'t> Parser<'t> {
             },
         };
         let path = std::mem::take(&mut self.path);
-        self.found.push(set_to(path, value, self.origin.clone()));
+        let assignment = match self.rules {
+            Rules::Deletes => set_to(path, value, self.origin.clone()),
+            Rules::Assigns => Assignment { path, action: Action::Set(value), origin: self.origin.clone() },
+        };
+        if assignment.path != [Step::Key(String::new())] {
+            self.found.push(assignment);
+        }
         Ok(())
     }
 
@@ -229,13 +259,13 @@ impl<'t> Parser<'t> {
 }
 
 /// Returns the assignment of a value. Null deletes a key, but stays in a list: deleting an item would move the others.
-pub(super) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
+pub(crate) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
     let deletes = value == Data::Null && matches!(path.last(), Some(Step::Key(_)));
     Assignment { path, action: if deletes { Action::Delete } else { Action::Set(value) }, origin }
 }
 
-/// Types text as Helm does. A number that begins with `0` stays a string, so `00123` keeps its digits.
-pub(in crate::bulk) fn typed(text: String) -> Data {
+/// Types text as `--set` does. A number that begins with `0` stays a string, so `00123` keeps its digits.
+pub(crate) fn typed(text: String) -> Data {
     match () {
         () if text.eq_ignore_ascii_case("true") => Data::Bool(true),
         () if text.eq_ignore_ascii_case("false") => Data::Bool(false),

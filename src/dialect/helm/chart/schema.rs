@@ -1,0 +1,210 @@
+//! `values.schema.json`: the JSON Schema of a chart's values.
+
+use std::sync::{Arc, OnceLock};
+
+use super::error::{GO_MESSAGE, Stage};
+use super::read::json;
+use super::tree::Tree;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::schema::{Detail, Draft, Schema, Violation};
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+/// Maximum number of violations of one chart.
+const VIOLATIONS: usize = 100;
+/// Maximum number of steps of checking the values of one chart.
+const STEPS: u64 = 100_000_000;
+/// The beginning of Helm's message.
+const HEAD: &str = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
+
+/// The schema of a chart, compiled when it is first used.
+#[derive(Debug)]
+pub(super) struct ChartSchema {
+    source: Arc<Source>,
+    compiled: OnceLock<Result<Schema, String>>,
+}
+
+impl ChartSchema {
+    pub(super) fn new(source: Arc<Source>) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    fn compiled(&self) -> Result<&Schema, &str> {
+        self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
+    }
+
+    /// Returns the messages about values that do not fit.
+    fn problems(&self, values: &DataMap) -> Vec<String> {
+        let schema = match self.compiled() {
+            Ok(schema) => schema,
+            Err(why) => return vec![why.to_owned()],
+        };
+        let mut left = STEPS;
+        let mut spend = |steps: u64| {
+            left = left.checked_sub(steps).ok_or(())?;
+            Ok(())
+        };
+        let mut values = Data::Map(values.clone());
+        to_integers(&mut values);
+        match schema.validate_data(Schema::ROOT, &values, VIOLATIONS, &mut spend) {
+            Ok(found) => {
+                found.iter().map(|found| format!("- at '{}': {}", found.pointer, what(schema, found))).collect()
+            }
+            Err(()) => vec!["- at '': checking the values takes too long".to_owned()],
+        }
+    }
+}
+
+fn compile(text: &str) -> Result<Schema, String> {
+    let data = json(text).map_err(|error| if text.trim().is_empty() { "EOF".to_owned() } else { error.to_string() })?;
+    let draft = data.get("$schema").and_then(Data::as_str).and_then(draft).unwrap_or(Draft::Draft202012);
+    let mut data = data;
+    to_integers(&mut data);
+    Schema::read(&data, draft).map_err(|errors| {
+        let lines = errors.iter().map(|error| format!("- schema at '{}': {}", error.pointer, error.message));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// Returns the draft with a URI, whatever its protocol.
+fn draft(uri: &str) -> Option<Draft> {
+    let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+    Draft::of_uri(&format!("http://{rest}")).or_else(|| Draft::of_uri(&format!("https://{rest}")))
+}
+
+/// Makes integers of whole floats, as JSON writes them.
+fn to_integers(data: &mut Data) {
+    match data {
+        // Every such float is an integer that fits.
+        Data::Float(n) if n.fract() == 0.0 && n.abs() < 9.0e18 => *data = Data::Int(*n as i64),
+        Data::List(items) => items.iter_mut().for_each(to_integers),
+        Data::Map(map) => map.values_mut().for_each(to_integers),
+        _ => {}
+    }
+}
+
+/// Returns an error about all charts whose values do not fit their schema.
+pub(super) fn check(tree: &Tree<'_>, values: &DataMap) -> Option<Box<Diagnostic>> {
+    let mut found = Vec::new();
+    collect(tree, values, &mut found);
+    let (_, first, _) = found.first()?;
+    let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
+    error = error.at(first, Span::default(), "the schema");
+    let mut text = HEAD.to_owned();
+    for (name, _, problems) in &found {
+        text.push_str(&format!("{name}:\n{}\n", problems.join("\n")));
+        for problem in problems {
+            error = error.with_note(format!("{name}: {}", problem.trim_start_matches("- ")));
+        }
+    }
+    Some(error.with_field(GO_MESSAGE, text))
+}
+
+/// The name of a chart, its schema, and the messages about its values.
+type Found = (String, Arc<Source>, Vec<String>);
+
+/// Checks a chart and the charts in it. Loading bounds the nesting.
+fn collect(tree: &Tree<'_>, values: &DataMap, found: &mut Vec<Found>) {
+    if let Some(schema) = &tree.chart.schema {
+        let problems = schema.problems(values);
+        if !problems.is_empty() {
+            found.push((tree.name.clone(), schema.source.clone(), problems));
+        }
+    }
+    for child in &tree.children {
+        if let Some(Data::Map(values)) = values.get(&child.name) {
+            collect(child, values, found);
+        }
+    }
+}
+
+/// Returns the message about a violation, in the words of Helm's validator.
+fn what(schema: &Schema, violation: &Violation) -> String {
+    let got = || kind_of(violation.value.as_deref().unwrap_or("null"));
+    let number = |text: &str| with_commas(text);
+    let keyword = violation.keyword;
+    match keyword {
+        "type" => format!("got {}, want {}", got(), alternatives(&violation.limit)),
+        "required" => match names(violation) {
+            (1, names) => format!("missing property {names}"),
+            (_, names) => format!("missing properties {names}"),
+        },
+        "additionalProperties" => format!("additional properties {} not allowed", names(violation).1),
+        "enum" => {
+            let values = schema.node(violation.node).and_then(|node| node.values.as_deref()).unwrap_or(&[]);
+            format!("value must be one of {}", values.iter().map(shown).collect::<Vec<_>>().join(", "))
+        }
+        "const" => match schema.node(violation.node).and_then(|node| node.limit(keyword)) {
+            Some(value) => format!("value must be {}", shown(&value)),
+            None => violation.what(),
+        },
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            format!("{keyword}: got {}, want {}", number(&violation.found), number(&violation.limit))
+        }
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+            let value = violation.value.as_deref().unwrap_or("");
+            format!("{keyword}: got {}, want {}", number(value), number(&violation.limit))
+        }
+        "uniqueItems" => "items are equal".to_owned(),
+        "anyOf" | "allOf" | "not" => format!("'{keyword}' failed"),
+        "oneOf" if violation.detail == Detail::Several => "'oneOf' failed, more than one subschema matched".to_owned(),
+        "oneOf" => "'oneOf' failed, none matched".to_owned(),
+        "pattern" => {
+            let unquoted = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.to_owned());
+            let value = unquoted(violation.value.as_deref().unwrap_or(""));
+            format!("'{value}' does not match pattern '{}'", unquoted(&violation.limit))
+        }
+        _ => violation.what(),
+    }
+}
+
+fn names(violation: &Violation) -> (usize, String) {
+    match &violation.detail {
+        Detail::Names(names) => {
+            (names.len(), names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", "))
+        }
+        _ => (0, String::new()),
+    }
+}
+
+/// Returns the kind of a value in JSON.
+fn kind_of(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'"') => "string",
+        Some(b'[') => "array",
+        Some(b'{') => "object",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        _ => "number",
+    }
+}
+
+/// Returns the types in JSON for a sentence.
+fn alternatives(json: &str) -> String {
+    match &serde_json::from_str(json) {
+        Ok(Data::Str(name)) => name.clone(),
+        Ok(Data::List(names)) => names.iter().filter_map(Data::as_str).collect::<Vec<_>>().join(" or "),
+        _ => json.to_owned(),
+    }
+}
+
+fn shown(data: &Data) -> String {
+    match data {
+        Data::Str(text) => format!("'{text}'"),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}
+
+/// Returns a number with commas between groups of three digits.
+fn with_commas(number: &str) -> String {
+    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (whole, rest) = digits.split_at(digits.find(['.', 'e']).unwrap_or(digits.len()));
+    let mut text = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}

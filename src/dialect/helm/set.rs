@@ -1,0 +1,69 @@
+//! The templates of a set of files, which share one name space.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use hashbrown::HashMap;
+
+use super::syntax::tree::Template;
+use super::syntax::{Delimiters, parse};
+use crate::bytecode::ImportKind;
+use crate::compiler::Unit;
+use crate::diagnostics::{Diagnostic, at_most};
+use crate::text::Source;
+
+/// A template and its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Defined<'a> {
+    /// The tree.
+    pub template: Template<'a>,
+    /// Index of the file.
+    pub file: usize,
+}
+
+/// The templates of a unit.
+#[derive(Debug)]
+pub(super) struct Set<'a> {
+    /// The files in the order in which they were parsed; the entry is the last.
+    pub files: Vec<Arc<Source>>,
+    /// The templates by name.
+    pub templates: HashMap<&'a str, Defined<'a>>,
+}
+
+impl<'a> Set<'a> {
+    /// Parses the files of a unit. The last definition of a name wins, but a blank one replaces no other.
+    pub fn parse(arena: &'a Bump, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
+        let others = unit.together.iter().filter(|file| file.name() != unit.entry.name());
+        Self::of(arena, others.chain([unit.entry]).cloned().collect(), unit)
+    }
+
+    /// Parses files in their order, like [`Set::parse`].
+    pub fn of(arena: &'a Bump, files: Vec<Arc<Source>>, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
+        let mut set = Self { files, templates: HashMap::new() };
+        let mut errors = Vec::new();
+        let known = |name: &str| unit.registry.get(ImportKind::Function, name).is_some();
+        let delimiters = unit.delimiters.map_or_else(Delimiters::default, |[left, right]| Delimiters::new(left, right));
+        for (file, source) in set.files.iter().enumerate() {
+            match parse(arena, source, delimiters, &known, unit.limits) {
+                Ok(templates) => {
+                    for template in templates {
+                        add(&mut set.templates, Defined { template, file });
+                    }
+                }
+                Err(found) => errors.extend(found),
+            }
+        }
+        if errors.is_empty() { Ok(set) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
+    }
+
+    /// Returns the template `name`.
+    pub fn get(&self, name: &str) -> Option<Defined<'a>> {
+        self.templates.get(name).copied()
+    }
+}
+
+fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {
+    if !defined.template.is_blank() || !templates.contains_key(defined.template.name) {
+        templates.insert(defined.template.name, defined);
+    }
+}
