@@ -16,7 +16,7 @@ mod builder;
 mod bundle;
 #[cfg(feature = "compile")]
 mod cache;
-#[cfg(all(feature = "compile", feature = "helm"))]
+#[cfg(feature = "helm")]
 pub mod chart;
 #[cfg(feature = "compile")]
 mod compile;

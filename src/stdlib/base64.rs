@@ -14,7 +14,7 @@ const BASE64_LENIENT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Encodes octets as padded standard base64.
-pub(crate) fn base64(octets: &[u8]) -> String {
+pub fn base64(octets: &[u8]) -> String {
     BASE64_STANDARD.encode(octets)
 }
 

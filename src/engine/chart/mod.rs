@@ -16,7 +16,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+//!
+//! A chart compiles to an artifact ([`Engine::bundle_chart`](crate::engine::Engine::bundle_chart)), which gives the same
+//! texts ([`Artifact::chart`](crate::engine::Artifact::chart)).
+
+mod artifact;
+#[cfg(feature = "compile")]
+mod bundle;
 mod programs;
 mod template;
 
+#[cfg(feature = "compile")]
+pub use bundle::ChartBundling;
 pub use template::{ChartRender, ChartTemplate};

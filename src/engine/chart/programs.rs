@@ -11,6 +11,22 @@ const KEPT: usize = 16;
 /// The enabled charts: the path of each and its number in the source.
 type Enabled = Vec<(String, usize)>;
 
+/// Returns the name that the program of a plan has in an artifact: that of the chart and a digest of the enabled charts.
+pub(super) fn name(plan: &Plan) -> String {
+    let mut key = Vec::new();
+    for (path, number) in enabled(plan) {
+        key.extend_from_slice(path.as_bytes());
+        key.push(0);
+        key.extend_from_slice(&(number as u64).to_le_bytes());
+    }
+    let chart = plan.charts().first().map_or("", |chart| chart.path());
+    format!("{chart}@{:016x}", xxhash_rust::xxh3::xxh3_64(&key))
+}
+
+fn enabled(plan: &Plan) -> Enabled {
+    plan.charts().iter().map(|chart| (chart.path().to_owned(), chart.number())).collect()
+}
+
 /// Programs, the most recently used last.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
@@ -23,7 +39,7 @@ impl Programs {
     /// # Errors
     /// Those of `compile`.
     pub fn get<E>(&self, plan: &Plan, compile: impl FnOnce() -> Result<Template, E>) -> Result<Template, E> {
-        let enabled: Enabled = plan.charts().iter().map(|chart| (chart.path().to_owned(), chart.number())).collect();
+        let enabled = enabled(plan);
         if let Some(known) = self.take(&enabled) {
             return Ok(known);
         }

@@ -3,13 +3,20 @@
 use std::sync::Arc;
 
 use super::programs::Programs;
+#[cfg(feature = "compile")]
 use crate::bytecode::Dialect;
+#[cfg(feature = "compile")]
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+#[cfg(feature = "compile")]
 use crate::dialect::helm;
 use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Output, Plan, Release, UserValues};
+#[cfg(feature = "compile")]
+use crate::engine::Origin;
+#[cfg(feature = "compile")]
 use crate::engine::template::{Callees, Findings};
-use crate::engine::{Engine, Origin, Template, instance};
+use crate::engine::{Artifact, Engine, Template, instance};
+#[cfg(feature = "compile")]
 use crate::text::Source;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::{NoHooks, Session};
@@ -28,6 +35,8 @@ struct Shared {
     chart: Chart,
     engine: Engine,
     programs: Programs,
+    /// The artifact that the chart comes from.
+    artifact: Option<Artifact>,
 }
 
 /// The rendered templates of a chart.
@@ -43,15 +52,28 @@ impl Engine {
     /// # Errors
     /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
     pub fn chart(&self, source: &ChartSource) -> std::result::Result<ChartTemplate, Diagnostics> {
-        let (chart, engine) = (Chart::load(source)?, self.clone());
-        Ok(ChartTemplate { shared: Arc::new(Shared { chart, engine, programs: Programs::default() }) })
+        ChartTemplate::new(source, self, None)
     }
 }
 
 impl ChartTemplate {
+    pub(super) fn new(
+        source: &ChartSource,
+        engine: &Engine,
+        artifact: Option<Artifact>,
+    ) -> std::result::Result<Self, Diagnostics> {
+        let (chart, engine) = (Chart::load(source)?, engine.clone());
+        Ok(Self { shared: Arc::new(Shared { chart, engine, programs: Programs::default(), artifact }) })
+    }
+
     /// Returns the parsed chart.
     pub fn chart(&self) -> &Chart {
         &self.shared.chart
+    }
+
+    /// Returns the engine that renders the chart.
+    pub fn engine(&self) -> &Engine {
+        &self.shared.engine
     }
 
     /// Renders the templates.
@@ -83,12 +105,21 @@ impl ChartTemplate {
     /// Compiles the templates of a plan of this chart, or returns the program that was compiled before.
     ///
     /// # Errors
-    /// Every syntax error of every template, or a limit.
+    /// Every syntax error of every template, or a limit; `template.unknown` for an artifact that has neither the program
+    /// nor sources to compile.
     pub fn compile(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
-        self.shared.programs.get(plan, || self.compiled(plan))
+        self.shared.programs.get(plan, || match &self.shared.artifact {
+            Some(artifact) => self.of_artifact(artifact, plan),
+            None => self.compiled(plan),
+        })
     }
 
-    fn compiled(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+    /// Compiles the templates of a plan.
+    ///
+    /// # Errors
+    /// Every syntax error of every template, or a limit.
+    #[cfg(feature = "compile")]
+    pub(super) fn compiled(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
         let sources: Vec<Arc<Source>> =
             plan.templates().iter().map(|template| Source::new(template.name(), &**template.text())).collect();
@@ -108,7 +139,18 @@ fn run(session: &mut Session, template: &Template, plan: &Plan) -> Result<Vec<St
     let builder = InputBuilder::new(&arena, &shapes);
     let inputs = Inputs::new(plan.inputs(&builder, template.program().start().mutable)?);
     let answer = instance::answer(session, template.run(inputs), &mut NoHooks);
-    texts(answer.map_err(|error| helm::explain(template.program(), error))?)
+    texts(answer.map_err(|error| explained(template, error))?)
+}
+
+#[cfg(feature = "compile")]
+fn explained(template: &Template, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    helm::explain(template.program(), error)
+}
+
+/// Marks an error as one of a render. Helm's own message needs the parser.
+#[cfg(not(feature = "compile"))]
+fn explained(_: &Template, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    error.with_field("stage", "render")
 }
 
 /// Returns the texts of an answer.
@@ -138,7 +180,7 @@ impl ChartRender {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests {
     use super::*;
 

@@ -45,8 +45,8 @@ impl Chart {
     /// # Errors
     /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
-        let mut loader =
-            Loader { bounds: source.bounds, budget: Budget::new(source.bounds), errors: Vec::new(), charts: 0 };
+        let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
+        let mut loader = Loader { bounds, budget: Budget::new(bounds), errors: Vec::new(), charts: 0, is_unpacked };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes.len() as u64) {
                 return Err(vec![error].into());
@@ -87,6 +87,8 @@ struct Loader {
     errors: Errors,
     /// The number of charts so far.
     charts: usize,
+    /// `true` if packed charts are directories.
+    is_unpacked: bool,
 }
 
 /// The files of a chart by their role.
@@ -205,7 +207,7 @@ impl Loader {
                 break;
             }
             let at = format!("{at}charts/{name}/");
-            let chart = if name.ends_with(".tgz") {
+            let chart = if name.ends_with(".tgz") && !self.is_unpacked {
                 self.packed(files, &at, depth)
             } else {
                 let prefix = format!("charts/{name}/");

@@ -124,15 +124,7 @@ impl Chart {
         release: &Release,
         capabilities: &Capabilities,
     ) -> std::result::Result<Plan, Diagnostics> {
-        if self.metadata.kind() == Kind::Library {
-            return Err(Stage::Installable.error(Code::NoTemplates, "library charts are not installable").into());
-        }
-        let mut tree = Tree::of(self);
-        let missing: Vec<_> = dependencies::missing(&tree).into_iter().collect();
-        if !missing.is_empty() {
-            return Err(missing.into());
-        }
-        dependencies::enable(&mut tree, values.values(), "")?;
+        let mut tree = self.enabled(values)?;
         imports::import(&mut tree)?;
         let mut merged = values.values().clone();
         coalesce(&tree, &mut merged, Nulls::Delete)?;
@@ -142,6 +134,30 @@ impl Chart {
             return Err(unfit.into());
         }
         Ok(Plan::of(&tree, merged, release, capabilities))
+    }
+
+    /// Returns a plan to compile, not to render: it has the charts that the values enable, but no values, which are not
+    /// checked.
+    ///
+    /// # Errors
+    /// Those of [`Chart::plan`] about dependencies and library charts.
+    pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
+        let tree = self.enabled(values)?;
+        Ok(Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default()))
+    }
+
+    /// Returns the charts that the values enable.
+    fn enabled(&self, values: &UserValues) -> std::result::Result<Tree<'_>, Diagnostics> {
+        if self.metadata.kind() == Kind::Library {
+            return Err(Stage::Installable.error(Code::NoTemplates, "library charts are not installable").into());
+        }
+        let mut tree = Tree::of(self);
+        let missing: Vec<_> = dependencies::missing(&tree).into_iter().collect();
+        if !missing.is_empty() {
+            return Err(missing.into());
+        }
+        dependencies::enable(&mut tree, values.values(), "")?;
+        Ok(tree)
     }
 
     /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all

@@ -92,6 +92,11 @@ impl ChartFile {
         let path = self.path.strip_prefix(prefix)?;
         Some(ChartFile { path: path.to_owned(), bytes: self.bytes.clone() })
     }
+
+    /// Returns the same file in a directory.
+    pub(super) fn within(self, directory: &str) -> ChartFile {
+        ChartFile { path: format!("{directory}/{}", self.path), bytes: self.bytes }
+    }
 }
 
 /// The files of a chart: of a directory, of an archive, or in memory.
@@ -99,6 +104,8 @@ impl ChartFile {
 pub struct ChartSource {
     pub(super) files: Vec<ChartFile>,
     pub(super) bounds: Bounds,
+    /// `true` if packed dependencies are directories with the names of their archives.
+    pub(super) is_unpacked: bool,
 }
 
 impl ChartSource {
@@ -125,7 +132,7 @@ impl ChartSource {
     pub fn directory(root: impl AsRef<Path>, bounds: Bounds) -> Result<Self> {
         let mut files = directory::files(root.as_ref(), &mut Budget::new(bounds))?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { files, bounds })
+        Ok(Self { files, bounds, is_unpacked: false })
     }
 
     /// Reads the files of a compressed archive, below its only top-level directory.
@@ -133,7 +140,7 @@ impl ChartSource {
     /// # Errors
     /// `input.syntax`; `template.outside_root` for paths that lead out of the archive; `limit.*`.
     pub fn archive(bytes: &[u8], bounds: Bounds) -> Result<Self> {
-        Ok(Self { files: archive::files(bytes, &mut Budget::new(bounds))?, bounds })
+        Ok(Self { files: archive::files(bytes, &mut Budget::new(bounds))?, bounds, is_unpacked: false })
     }
 
     /// Returns a chart of files in memory.
@@ -147,7 +154,8 @@ impl ChartSource {
             budget.take(&path, bytes.len() as u64)?;
             file(path, &bytes)
         };
-        Ok(Self { files: files.into_iter().map(file).collect::<Result<_>>()?, bounds: Bounds::default() })
+        let files = files.into_iter().map(file).collect::<Result<_>>()?;
+        Ok(Self { files, bounds: Bounds::default(), is_unpacked: false })
     }
 
     /// Returns the files.
