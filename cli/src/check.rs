@@ -79,11 +79,11 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         found: Vec::new(),
         valid: CheckedTemplates::default(),
     };
-    let (artifacts, sources) = artifacts::split(&args.templates);
+    let (charts, others) = chart::split(args.templates.clone());
+    let (artifacts, sources) = artifacts::split(&others);
     for path in &artifacts {
         check.artifact(path, files)?;
     }
-    let (charts, sources) = chart::split(sources);
     let only_charts = sources.is_empty() && artifacts.is_empty();
     for path in &charts {
         check.chart(path, files);

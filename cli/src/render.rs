@@ -205,6 +205,10 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
 }
 
 fn of_artifact(artifact: &Artifact, args: &RenderArgs) -> Checked<(Template, bool)> {
+    if artifact.holds_chart() {
+        let error = Diagnostic::new(Code::Usage, "standard input is the artifact of a Helm chart");
+        return Err(error.with_help("name its file instead of `-`"));
+    }
     let template = artifacts::choose(artifact, args.template.as_deref())?;
     let entry = artifact.bundle().entries().iter().find(|entry| entry.name() == template.name());
     let executable = entry.is_some_and(|entry| entry.executable());

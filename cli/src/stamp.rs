@@ -269,7 +269,8 @@ pub(crate) fn once(
     if !args.specialise.no_specialise {
         specialise::print_choices(forge, &clusters, layers, console)?;
     }
-    let digest = share.digest(&args.deciding()?, files, (forge, layers, &fleet))?;
+    let deciding = args.deciding(files)?;
+    let digest = share.digest(&deciding, files, (forge, layers, &fleet))?;
     let plan = match share {
         Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
         Share::All | Share::Finish(_) => plan,
@@ -326,9 +327,9 @@ impl StampArgs {
     ///
     /// # Errors
     /// Errors of reading the chart.
-    fn deciding(&self) -> Result<String> {
+    fn deciding(&self, inputs: &mut InputFiles) -> Result<String> {
         let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, chart, .. } = self;
-        let files = chart::only_chart(templates)?.map(chart::digest).transpose()?;
+        let files = chart::only_chart(templates)?.map(|path| chart::digest(path, inputs)).transpose()?;
         let charts = (chart, files);
         Ok(format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema, charts)))
     }
@@ -379,7 +380,7 @@ impl StampArgs {
     /// Errors of [`LanguageArgs::discover`].
     pub(crate) fn include_root(&self) -> Result<Option<PathBuf>> {
         let (_, sources) = crate::artifacts::split(&self.templates);
-        if sources.is_empty() {
+        if sources.is_empty() || chart::only_chart(&self.templates)?.is_some() {
             Ok(None)
         } else {
             self.language.discover(&sources, &NamedFiles::default()).map(|set| Some(set.root))

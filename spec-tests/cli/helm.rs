@@ -124,7 +124,7 @@ fn check_finds_every_syntax_error_of_a_chart() {
 #[test]
 fn other_commands_and_options_say_that_they_take_no_charts() {
     let sandbox = sandbox();
-    sandbox.run(&["compile", "c", "-o", "c.mpk"]).expect(2).says(&["`c` is a Helm chart"]);
+    sandbox.run(&["values", "c"]).expect(2).says(&["`c` is a Helm chart"]);
     for option in [&["--layout", "{name}"][..], &["--lang", "tera"], &["--no-schema"], &["--diff"]] {
         render(&sandbox, option).expect(2).says(&[option[0], "it is a Helm chart"]);
     }

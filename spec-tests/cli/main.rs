@@ -18,6 +18,7 @@ mod hcl;
 mod hcl_decode;
 mod hcl_fmt;
 mod helm;
+mod helm_artifacts;
 mod helm_fleet;
 mod hostile;
 mod intent;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
-use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release};
+use dropforge::dialect::helm::chart::{Capabilities, Release};
 use dropforge::engine::EngineBuilder;
 
-use super::{print, values};
+use super::{open, print, values};
 use crate::input::InputFiles;
 use crate::options::ValueArgs;
 
@@ -37,7 +37,7 @@ impl Checked {
         files: &mut InputFiles,
     ) -> Result<(), Diagnostics> {
         let values = values::read(args, files)?;
-        let chart = engine.build().chart(&ChartSource::open(path)?)?;
+        let chart = open(path, engine, files)?;
         let plan = chart.chart().plan(&values, &Release::default(), &Capabilities::default())?;
         self.templates = plan.templates().len();
         self.found.extend_from_slice(chart.compile(&plan)?.lints());

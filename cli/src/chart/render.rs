@@ -2,9 +2,9 @@
 
 use dropforge::bulk::{Change, write_file};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, counted};
-use dropforge::dialect::helm::chart::{ChartSource, Output};
+use dropforge::dialect::helm::chart::Output;
 
-use super::{print, unused, values};
+use super::{open, print, unused, values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
@@ -17,8 +17,7 @@ use crate::render::RenderArgs;
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     refuse_options(args)?;
     let values = values::read(&args.values, files)?;
-    let engine = args.values.grant(args.language.engine())?.build();
-    let chart = engine.chart(&ChartSource::open(&args.file)?)?;
+    let chart = open(&args.file, args.values.grant(args.language.engine())?, files)?;
     let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?);
     let output = render.and_then(|render| render.output().map_err(Diagnostics::from))?;
     print::duplicates(&output).iter().for_each(|warning| console.diagnostic(warning));

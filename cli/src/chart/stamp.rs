@@ -6,7 +6,7 @@ use dropforge::bulk::{FleetChart, Output, PlanDigest, TemplatePaths};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::dialect::helm::chart::ChartSource;
 
-use super::{FleetChartArgs, is_chart, values};
+use super::{FleetChartArgs, is_chart, is_source, open, values};
 use crate::input::InputFiles;
 use crate::options::{LanguageArgs, ValueArgs};
 
@@ -36,16 +36,20 @@ pub(crate) fn load(
     files: &mut InputFiles,
 ) -> Result<FleetChart, Diagnostics> {
     let values = values::read(given, files)?;
-    let template = given.grant(language.engine())?.build().chart(&ChartSource::open(path)?)?;
+    let template = open(path, given.grant(language.engine())?, files)?;
     Ok(args.chart(template, values, single)?)
 }
 
-/// Returns a digest of the files of a chart.
+/// Returns a digest of the files of a chart, or of its artifact.
 ///
 /// # Errors
 /// Errors of reading them.
-pub(crate) fn digest(path: &Path) -> Checked<String> {
+pub(crate) fn digest(path: &Path, files: &mut InputFiles) -> Checked<String> {
     let mut digest = PlanDigest::default();
+    if !is_source(path) {
+        digest.bytes(&files.bytes(path)?);
+        return Ok(digest.finish());
+    }
     for file in ChartSource::open(path)?.files() {
         digest.text(file.path());
         digest.bytes(file.bytes());
