@@ -130,10 +130,10 @@ fn dialect(decoder: &mut Decoder<'_>) -> Result<Dialect> {
 ///
 /// ```
 /// use dropforge::bytecode::{Dialect, Files, encode_with_files, owner};
-/// let files = Files { dialect: Dialect::Helm, name: "web", files: &[("Chart.yaml", b"name: web\n")] };
+/// let files = Files { dialect: Dialect::Tera, name: "web", files: &[("notes/a.txt", b"a note".as_slice())] };
 /// let artifact = encode_with_files(&[], &files, false)?;
-/// assert_eq!(owner(&artifact), Some(Dialect::Helm));
-/// assert_eq!(owner(b"name: web\n"), None);
+/// assert_eq!(owner(&artifact), Some(Dialect::Tera));
+/// assert_eq!(owner(b"a note"), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn owner(start: &[u8]) -> Option<Dialect> {
