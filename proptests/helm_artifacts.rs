@@ -16,8 +16,8 @@ const CHART: &[(&str, &[u8])] = &[
         "Chart.yaml",
         b"apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies:\n- {name: sub, version: 1.0.0, alias: s, condition: s.on}\n",
     ),
-    ("values.yaml", b"n: 2\nl: [a, b]\ns: {on: true}\ntext: '{{ .Values.n }}'\n"),
-    ("values.schema.json", b"{\"properties\": {\"n\": {\"type\": \"number\"}}}"),
+    ("values.yaml", b"num: 2\nl: [a, b]\ns: {on: true}\ntext: '{{ .Values.num }}'\n"),
+    ("values.schema.json", b"{\"properties\": {\"num\": {\"type\": \"number\"}}}"),
     (
         "templates/a.yaml",
         b"kind: A\nl: {{ range .Values.l }}{{ . }}-{{ end }}\nt: {{ tpl .Values.text . }}\ni: {{ include \"x\" (dict \"v\" 1) }}\n",
