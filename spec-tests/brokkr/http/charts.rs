@@ -201,7 +201,7 @@ fn hostile_archives_are_refused() {
     };
     // Grows a thousand times: one file, and all together.
     let zeros = "0".repeat(6 << 20);
-    refused(&packed(&[&CHART[..], &[("web/files/a", &zeros)]].concat()), "larger than 5,242,880 bytes");
+    refused(&packed(&[CHART, &[("web/files/a", &zeros)]].concat()), "larger than 5,242,880 bytes");
     let names: Vec<String> = (0..9).map(|n| format!("web/files/{n}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), &zeros[..4 << 20])).collect();
     refused(&packed(&[CHART, &files].concat()), "33,554,432 bytes together");
