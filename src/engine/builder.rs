@@ -1,7 +1,6 @@
 //! Building an engine.
 
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
 #[cfg(feature = "compile")]
 use super::cache::Cache;
@@ -13,6 +12,7 @@ use crate::bytecode::{Dialect, ImportKind};
 use crate::compiler::Loader;
 use crate::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
 use crate::limits::Limits;
+use crate::stdlib::clock;
 #[cfg(feature = "compile")]
 use crate::text::Source;
 
@@ -118,11 +118,12 @@ impl EngineBuilder {
     }
 
     /// Allows access to resources outside the inputs. An allowed clock is fixed for the lifetime of the engine: at the moment
-    /// of the capabilities, or else at this moment.
+    /// of the capabilities, or else at the seconds since 1970 in the environment variable `SOURCE_DATE_EPOCH`, which
+    /// reproducible builds set, or else at this moment.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
         if capabilities.include(Capabilities::CLOCK) {
-            let moment = capabilities.moment().unwrap_or_else(SystemTime::now);
+            let moment = capabilities.moment().unwrap_or_else(clock::now);
             self.capabilities = self.capabilities.with_moment(moment);
         }
         self

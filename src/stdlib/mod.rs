@@ -10,6 +10,7 @@
 //! | `numbers`, `file_size`, `float_format`, `float_parse` | number parsing, rounding; sizes of files; floats as `%g` and `%e`; float literals |
 //! | `int_parse`, `decimal` | integer literals; decimal arithmetic on floats |
 //! | `bignum` | 512-bit numbers |
+//! | `clock` | the current time |
 //! | `timestamps`, `time`, `zones`, `duration` | timestamps as text; strftime; time zones; durations, RFC 3339, date layouts |
 //! | `reference_time` | date layouts written as a reference time |
 //! | `re2`, `ecma_patterns`, `regex_cost`, `globs` | syntaxes of regular expressions; the cost of a search; glob patterns |
@@ -46,6 +47,7 @@ pub(crate) mod characters;
 pub(crate) mod charsets;
 #[cfg(any(feature = "tera", feature = "cel"))]
 pub(crate) mod cidr;
+pub(crate) mod clock;
 #[cfg(feature = "hcl")]
 pub(crate) mod csv;
 #[cfg(feature = "helm")]

@@ -1,6 +1,6 @@
 //! Functions of times and durations. Times are in UTC, which also is the local zone.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use super::arguments::{bytes, only};
 use crate::assigned;
@@ -10,6 +10,7 @@ use crate::dialect::helm::print::duration_text;
 use crate::dialect::helm::semantics::wrong_type;
 use crate::dialect::helm::values::{Kind, int64, kind, string};
 use crate::function::{Capabilities, Cx, Target};
+use crate::stdlib::clock;
 use crate::stdlib::duration::{NoSpan, checked_span};
 use crate::stdlib::reference_time::{Clock, format, parse, quoted};
 use crate::stdlib::zones::zone;
@@ -70,7 +71,7 @@ fn current(cx: &Cx<'_>) -> Result<Instant> {
     if !cx.capabilities().include(Capabilities::CLOCK) {
         return Err(no_clock());
     }
-    let moment = cx.capabilities().moment().unwrap_or_else(SystemTime::now);
+    let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
     let seconds = |passed: std::time::Duration| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX);
     Ok(match moment.duration_since(UNIX_EPOCH) {
         Ok(passed) => (seconds(passed), passed.subsec_nanos()),

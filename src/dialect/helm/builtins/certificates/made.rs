@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use super::super::arguments::{elements, int};
 use super::super::random::no_source;
@@ -13,6 +13,7 @@ use crate::dialect::helm::objects::fields;
 use crate::dialect::helm::values::text_bytes;
 use crate::function::Cx;
 use crate::stdlib::certificates::{Issuer, NotIssued, Request, issue};
+use crate::stdlib::clock;
 use crate::stdlib::private_keys::{PrivateKey, Unmade, dsa_pem};
 use crate::stdlib::random::NoSource;
 use crate::value::Value;
@@ -142,6 +143,6 @@ pub(super) fn check(cert: &str, key: &str) -> Result<()> {
 
 /// Returns the seconds since 1970 at this moment. The engine may have fixed it.
 fn now(cx: &Cx<'_>) -> i64 {
-    let moment = cx.capabilities().moment().unwrap_or_else(SystemTime::now);
+    let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
     moment.duration_since(UNIX_EPOCH).map_or(0, |passed| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX))
 }
