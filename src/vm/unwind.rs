@@ -6,7 +6,7 @@ use super::access::Access;
 use super::machine::{Capture, Machine, NAMED};
 use super::semantics::Semantics;
 use crate::bytecode::{CodeView, Region, Spanned};
-use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, joined};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, counted, joined};
 use crate::function::{Noted, Subject, excerpt};
 use crate::text::Source;
 use crate::value::Value;
@@ -16,6 +16,9 @@ const QUOTED: usize = 80;
 
 /// Maximum number of calls that an error lists.
 const CALLS: usize = 16;
+
+/// The number of them that are the outermost ones.
+const OUTERMOST: usize = 4;
 
 /// Bytes charged for a recorded error.
 const NOTE: usize = size_of::<Diagnostic>();
@@ -201,10 +204,17 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             };
         }
         error = self.within_regions(error);
-        for (source, place) in calls.take(CALLS) {
-            error = error.at(source, place.span, called);
+        let calls: Vec<_> = calls.collect();
+        let outer = calls.len().saturating_sub(OUTERMOST);
+        for (at, (source, place)) in calls.iter().enumerate() {
+            if at < CALLS - OUTERMOST || at >= outer {
+                error = error.at(source, place.span, called);
+            }
         }
-        error
+        match calls.len().checked_sub(CALLS) {
+            None | Some(0) => error,
+            Some(left_out) => error.with_note(format!("{} between them are not listed", counted(left_out, "call"))),
+        }
     }
 
     /// Adds the position of the instruction at word `at`.
