@@ -23,7 +23,7 @@ use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
-use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
+use crate::options::{CacheArgs, CheckMode, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
 use crate::specialise;
@@ -60,9 +60,12 @@ pub(crate) struct RenderArgs {
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
     ///
     /// The name is that of `--output`, or for standard output the one that `stamp`
-    /// gives to the output of this template.
-    #[arg(long, verbatim_doc_comment)]
-    check_output: bool,
+    /// gives to the output of this template. For a chart, whose documents are always
+    /// checked, `--check-output strict` makes errors of its warnings: keys that a
+    /// document has twice, and empty documents.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
+        hide_possible_values = true, verbatim_doc_comment)]
+    pub(crate) check_output: Option<CheckMode>,
     #[command(flatten)]
     pub(crate) kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
@@ -162,7 +165,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
         false => args.output.display().to_string(),
     };
     let kinds = args.kinds.read(args.warnings.strict)?;
-    if (args.check_output || kinds.is_some()) && !template.gives_documents() {
+    if (args.check_output.is_some() || kinds.is_some()) && !template.gives_documents() {
         let errors = OutputCheck::default().errors_of_file(&name, text);
         if !errors.is_empty() {
             return Ok(errors);

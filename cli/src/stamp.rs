@@ -170,6 +170,7 @@ impl Prepared {
     ) -> std::result::Result<Self, Failed> {
         let options = [
             ("--lang", args.language.lang.is_some()),
+            ("--missing-key", args.language.missing_key.is_some()),
             ("--include-root", args.language.include_root.is_some()),
             ("--output-format", args.format.output_format.is_some()),
             ("--explain-plan", args.specialise.explain_plan),
@@ -301,6 +302,8 @@ pub(crate) fn once(
     };
     bar.finish_and_clear();
     kube_schemas::warn(kinds.as_ref(), console);
+    let found = prepared.chart.iter().flat_map(|chart| chart.check.warnings());
+    found.for_each(|warning| console.diagnostic(warning));
     Ok(completed(report?, forge, &plan))
 }
 

@@ -122,7 +122,6 @@ fn errors_name_cluster_and_place_and_stop_no_other() {
         "eu-1",
         "stamped 3 files for 1 cluster",
         "1 cluster failed",
-        "template: web/templates/service.yaml",
     ]);
     assert!(sandbox.path("out/us-1/service.yaml").exists() && !sandbox.path("out/eu-1").exists());
     // A name that no release can have.

@@ -4,6 +4,7 @@
 //! cluster. The outputs are the templates of the chart and of all charts in it; those that a cluster does not enable are
 //! blank, so they make no files. In one stream, each cluster is one output: the text of `helm template`.
 
+use super::chart_check::DocumentCheck;
 use super::cluster::Cluster;
 use super::input::Format;
 use super::kube::KubeSchemas;
@@ -34,6 +35,8 @@ pub struct FleetChart {
     pub namespace_key: Option<String>,
     /// `true` for one output: the text of `helm template`.
     pub single: bool,
+    /// The check of documents.
+    pub check: DocumentCheck,
 }
 
 impl FleetChart {
@@ -75,7 +78,10 @@ impl FleetChart {
         let release = Release { name: cluster.name().to_owned(), namespace, ..self.release.clone() };
         release.check_name()?;
         let plan = self.template.chart().plan(&values, &release, &self.capabilities)?;
-        Ok(self.template.render_in(session, plan)?.output()?)
+        let render = self.template.render_in(session, plan)?;
+        let output = render.output()?;
+        self.check.check(&render, cluster.name())?;
+        Ok(output)
     }
 
     fn namespace(&self, values: &DataMap) -> Result<String> {

@@ -46,6 +46,10 @@
 
 mod change_groups;
 #[cfg(feature = "helm")]
+mod chart_check;
+#[cfg(feature = "helm")]
+mod chart_names;
+#[cfg(feature = "helm")]
 mod charts;
 mod cluster;
 mod deletions;
@@ -100,6 +104,10 @@ mod view;
 pub(crate) mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
+#[cfg(feature = "helm")]
+pub use chart_check::DocumentCheck;
+#[cfg(feature = "helm")]
+pub use chart_names::missing_in_chart;
 #[cfg(feature = "helm")]
 pub use charts::FleetChart;
 pub use cluster::Cluster;

@@ -77,10 +77,15 @@ impl Dialect {
         }
     }
 
-    /// Returns the name of a path without the mark that tells what a missing key is.
+    /// Returns the name of a path without the mark that tells what a missing key is, and without the name of a root that
+    /// templates write as `.`.
     pub fn unmarked(self, path: &str) -> &str {
         match self {
-            Dialect::Helm => path.strip_prefix(['?', '!']).unwrap_or(path),
+            Dialect::Helm => {
+                let path = path.strip_prefix(['?', '!']).unwrap_or(path);
+                let of_dot = ["dot", "data", "item"].into_iter().find_map(|root| path.strip_prefix(root));
+                of_dot.filter(|rest| rest.starts_with(['.', '$'])).unwrap_or(path)
+            }
             _ => path,
         }
     }

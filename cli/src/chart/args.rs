@@ -4,10 +4,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use dropforge::bulk::FleetChart;
+use dropforge::bulk::{DocumentCheck, FleetChart};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
+
+use crate::options::CheckMode;
 
 /// Options of a chart that is rendered once.
 #[derive(Debug, Args)]
@@ -30,6 +32,10 @@ pub(crate) struct FleetChartArgs {
     /// Take the namespace of a release from this path of its values: `cluster.namespace`
     #[arg(long, value_name = "PATH")]
     namespace_key: Option<String>,
+    /// Make errors of warnings about documents (strict): keys given twice, and empty documents
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
+        hide_possible_values = true)]
+    check_output: Option<CheckMode>,
     #[command(flatten)]
     release: ReleaseArgs,
 }
@@ -93,7 +99,11 @@ impl FleetChartArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        check_none([("--namespace-key", self.namespace_key.is_some())].into_iter().chain(self.release.given()), path)
+        let given = [
+            ("--namespace-key", self.namespace_key.is_some()),
+            ("--check-output", self.check_output == Some(CheckMode::Strict)),
+        ];
+        check_none(given.into_iter().chain(self.release.given()), path)
     }
 
     /// Returns a chart with these options, for the clusters of a fleet.
@@ -109,6 +119,7 @@ impl FleetChartArgs {
             selection: self.release.selection(),
             namespace_key: self.namespace_key.clone(),
             single,
+            check: DocumentCheck::new(self.check_output == Some(CheckMode::Strict)),
         })
     }
 }

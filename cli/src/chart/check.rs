@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use dropforge::bulk::missing_in_chart;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release};
 use dropforge::engine::EngineBuilder;
+use dropforge::vm::Session;
 
-use super::{print, values};
+use super::values;
 use crate::input::InputFiles;
 use crate::options::ValueArgs;
 
@@ -41,10 +43,26 @@ impl Checked {
         let plan = chart.chart().plan(&values, &Release::default(), &Capabilities::default())?;
         self.templates = plan.templates().len();
         self.found.extend_from_slice(chart.compile(&plan)?.lints());
-        let output = chart.render(&values, &Release::default(), &Capabilities::default())?.output()?;
-        self.found.extend(print::duplicates(&output));
+        let render = chart.render_in(&mut Session::new(), plan.clone());
+        let mut missing = missing_in_chart(&chart, &plan, render.is_ok())?;
+        if let Err(errors) = &render {
+            // What ends the render is told once, with all that is known then.
+            missing.retain(|one| !errors.iter().any(|error| is_at_place_of(error, one)));
+        }
+        self.found.append(&mut missing);
+        let render = render?;
+        render.output()?;
+        self.found.extend(render.warnings());
         Ok(())
     }
+}
+
+/// Returns `true` if two diagnostics are about the same place.
+fn is_at_place_of(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let place = |diagnostic: &Diagnostic| {
+        diagnostic.primary().map(|label| (label.source.name().to_owned(), label.position().line))
+    };
+    place(one).is_some() && place(one) == place(other)
 }
 
 /// Makes a warning of a chart's refusal of its own defaults: it may need values that only a user has.

@@ -1,13 +1,14 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
 use dropforge::bulk::{Change, write_file};
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, counted};
+use dropforge::diagnostics::{Code, Diagnostic, Result as Checked, counted};
 use dropforge::dialect::helm::chart::{ChartSource, Output};
 
 use super::{print, unused, values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
+use crate::options::CheckMode;
 use crate::render::RenderArgs;
 
 /// Renders a chart.
@@ -19,9 +20,9 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let values = values::read(&args.values, files)?;
     let engine = args.values.grant(args.language.engine())?.build();
     let chart = engine.chart(&ChartSource::open(&args.file)?)?;
-    let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?);
-    let output = render.and_then(|render| render.output().map_err(Diagnostics::from))?;
-    print::duplicates(&output).iter().for_each(|warning| console.diagnostic(warning));
+    let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?)?;
+    let output = render.output()?;
+    print::unusual(&render, args.check_output == Some(CheckMode::Strict), console)?;
     if args.warnings.are_errors(console) {
         return Ok(Exit::Error);
     }
@@ -61,6 +62,7 @@ fn refuse_options(args: &RenderArgs) -> Checked<()> {
     let given = [
         ("--template", args.template.is_some()),
         ("--lang", args.language.lang.is_some()),
+        ("--missing-key", args.language.missing_key.is_some()),
         ("--include-root", args.language.include_root.is_some()),
         ("--output-format", args.format.output_format.is_some()),
         ("--kube-schemas", args.kinds.files().next().is_some()),

@@ -10,6 +10,7 @@ pub mod chart;
 mod compile;
 mod error;
 mod finish;
+mod lookups;
 #[cfg(feature = "compile")]
 mod lower;
 mod made;
@@ -33,4 +34,4 @@ pub use compile::{compile, compile_chart};
 pub use finish::finish;
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
-pub use trace::{explain, parse_errors};
+pub use trace::{explain, is_optional, parse_errors, values_read};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::builtins::compare;
 use super::error::{error, quoted};
+use super::lookups;
 use super::objects;
 use super::print::{NO_VALUE, print, text_of};
 use super::values::{Kind, items, kind, map_of, nil_list, target_name, truth, type_name};
@@ -26,7 +27,9 @@ impl Semantics for Rules {
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let path = MissingPath::of(missing);
         match missing.parent {
-            None if path.root.is_empty() => path.missing_key(0),
+            None if path.root.is_empty() => path
+                .missing_key(0)
+                .map_err(|error| lookups::lacking_input(cx, error, path.fields.first().copied().unwrap_or(""))),
             None => path.of_nothing(),
             Some(parent) => path.step(cx, parent, missing),
         }
@@ -285,19 +288,32 @@ impl<'m> MissingPath<'m> {
             return Err(error);
         }
         if map_of(cx, parent).is_some() {
-            return self.missing_key(at);
+            let failed = |error| lookups::lacking(cx, error, parent, name, self.written(at).as_deref());
+            return self.missing_key(at).map_err(failed);
         }
         match parent {
             Value::Null if self.root == "data" && step == 0 => self.of_nothing(),
-            Value::Null => Err(of_nil(name)),
+            Value::Null => Err(lookups::no_map(of_nil(name), parent, self.written(at).as_deref())),
             Value::Undefined => Ok(Value::Undefined),
             _ => {
                 // A value in a map or a list is an interface; that of a variable is not.
-                let alone = step == 0 && !self.root.is_empty() && self.root != "item";
+                let alone = step == 0 && !self.root.is_empty() && !self.root.starts_with("item");
                 let of = if alone { type_name(parent) } else { "interface {}".into() };
-                Err(error(Code::UndefinedVariable, format!("can't evaluate field {name} in type {of}")))
+                let error = error(Code::UndefinedVariable, format!("can't evaluate field {name} in type {of}"));
+                Err(lookups::no_map(error, parent, self.written(at).as_deref()))
             }
         }
+    }
+
+    /// Returns the path up to the field `at` as a template writes it. `None` if it begins with an expression.
+    fn written(&self, at: usize) -> Option<String> {
+        let root = match self.root.strip_prefix("item").unwrap_or(self.root) {
+            "" | "dot" | "data" => "",
+            root if root.starts_with('$') => root,
+            _ => return None,
+        };
+        let fields = self.fields.get(..at).unwrap_or(&[]).iter();
+        Some(fields.fold(root.to_owned(), |path, field| path + "." + field))
     }
 }
 

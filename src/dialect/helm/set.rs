@@ -9,7 +9,7 @@ use super::syntax::tree::Template;
 use super::syntax::{Delimiters, parse};
 use crate::bytecode::ImportKind;
 use crate::compiler::Unit;
-use crate::diagnostics::{Diagnostic, at_most};
+use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::text::Source;
 
 /// A template and its file.
@@ -50,7 +50,7 @@ impl<'a> Set<'a> {
                         add(&mut set.templates, Defined { template, file });
                     }
                 }
-                Err(found) => errors.extend(found),
+                Err(found) => errors.extend(found.into_iter().map(|error| likely(error, unit))),
             }
         }
         if errors.is_empty() { Ok(set) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
@@ -60,6 +60,16 @@ impl<'a> Set<'a> {
     pub fn get(&self, name: &str) -> Option<Defined<'a>> {
         self.templates.get(name).copied()
     }
+}
+
+/// Adds the likely name to the error of an unknown function.
+fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
+    if error.code != Code::UnknownFunction {
+        return error;
+    }
+    let name = error.message.split('"').nth(1).unwrap_or("").to_owned();
+    let names = || unit.registry.names(ImportKind::Function);
+    error.with_suggestion(&name, names()).with_available(names())
 }
 
 fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {

@@ -17,6 +17,8 @@
 //! ```
 
 mod programs;
+mod render;
 mod template;
 
-pub use template::{ChartRender, ChartTemplate};
+pub use render::ChartRender;
+pub use template::ChartTemplate;

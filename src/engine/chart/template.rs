@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::programs::Programs;
+use super::render::ChartRender;
 use crate::bytecode::Dialect;
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::helm;
-use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Output, Plan, Release, UserValues};
+use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
 use crate::engine::template::{Callees, Findings};
 use crate::engine::{Engine, Origin, Template, instance};
 use crate::text::Source;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
-use crate::vm::{NoHooks, Session};
+use crate::vm::{Hooks, NoHooks, Session};
 
 /// A chart with the charts in it. Cheap to clone, shared between threads.
 ///
@@ -28,13 +29,6 @@ struct Shared {
     chart: Chart,
     engine: Engine,
     programs: Programs,
-}
-
-/// The rendered templates of a chart.
-#[derive(Debug, Clone)]
-pub struct ChartRender {
-    plan: Plan,
-    files: Vec<(String, String)>,
 }
 
 impl Engine {
@@ -74,10 +68,10 @@ impl ChartTemplate {
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
     pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
         let template = self.compile(&plan)?;
-        let texts = run(session, &template, &plan)?;
+        let texts = run(session, &template, &plan, &mut NoHooks)?;
         let names = plan.templates().iter().filter(|template| !template.is_partial());
         let files = names.map(|template| template.name().to_owned()).zip(texts).collect();
-        Ok(ChartRender { plan, files })
+        Ok(ChartRender { template: self.clone(), plan, files })
     }
 
     /// Compiles the templates of a plan of this chart, or returns the program that was compiled before.
@@ -102,13 +96,25 @@ impl ChartTemplate {
 }
 
 /// Runs the program of a plan and returns its texts.
-fn run(session: &mut Session, template: &Template, plan: &Plan) -> Result<Vec<String>> {
+pub(super) fn run<H: Hooks>(
+    session: &mut Session,
+    template: &Template,
+    plan: &Plan,
+    hooks: &mut H,
+) -> Result<Vec<String>> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let builder = InputBuilder::new(&arena, &shapes);
     let inputs = Inputs::new(plan.inputs(&builder, template.program().start().mutable)?);
-    let answer = instance::answer(session, template.run(inputs), &mut NoHooks);
-    texts(answer.map_err(|error| helm::explain(template.program(), error))?)
+    let answer = instance::answer(session, template.run(inputs), hooks);
+    texts(answer.map_err(|error| explained(template, plan, error))?)
+}
+
+/// Adds Helm's message and the values that an error is about.
+fn explained(template: &Template, plan: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let error = helm::explain(template.program(), error);
+    let reads = helm::values_read(&error);
+    plan.explain(error, &reads)
 }
 
 /// Returns the texts of an answer.
@@ -116,26 +122,6 @@ fn texts(answer: Value<'_>) -> Result<Vec<String>> {
     let text = |item: &Value<'_>| item.as_str().unwrap_or("").to_owned();
     let items = answer.as_list().map(|items| items.iter().map(text).collect());
     items.ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of texts"))
-}
-
-impl ChartRender {
-    /// Returns the names of the rendered templates and their texts, in the order of rendering.
-    pub fn files(&self) -> &[(String, String)] {
-        &self.files
-    }
-
-    /// Returns the plan that was rendered.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Returns the documents in the order of installation, the hooks and the notes.
-    ///
-    /// # Errors
-    /// `file.invalid_output` for a document that is not a YAML map.
-    pub fn output(&self) -> Result<Output> {
-        self.plan.assemble(self.files.iter().cloned())
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Elements of values: `len`, `index`, `slice`, `call`.
 
 use crate::assigned;
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Diagnostic, Result, counted};
 use crate::dialect::helm::error::failed;
+use crate::dialect::helm::lookups;
 use crate::dialect::helm::print::print;
 use crate::dialect::helm::values::{BYTES, items, map_of, sized, string, text_bytes, type_name};
 use crate::function::Cx;
@@ -55,7 +56,29 @@ fn index<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     if matches!(value, Value::Undefined | Value::Null) {
         return Err(failed("error calling index: index of untyped nil"));
     }
-    indexes.iter().try_fold(*value, |value, index| element(cx, value, *index))
+    let (mut value, mut before) = (*value, None);
+    for index in indexes {
+        let next = element(cx, value, *index).map_err(|error| found_in(cx, error, value, before))?;
+        (value, before) = (next, Some((value, *index)));
+    }
+    Ok(value)
+}
+
+/// Adds the length of a list, or the keys of the map that gave no value: the index before and the value it was used on.
+#[cold]
+fn found_in<'v>(
+    cx: &Cx<'v>,
+    error: Box<Diagnostic>,
+    value: Value<'v>,
+    before: Option<(Value<'v>, Value<'v>)>,
+) -> Box<Diagnostic> {
+    if let Some(items) = items(value) {
+        return error.with_note(format!("the list has {}", counted(items.len(), "item")));
+    }
+    match (value, before.and_then(|(map, key)| Some((map, std::str::from_utf8(text_bytes(key)?).ok()?)))) {
+        (Value::Undefined | Value::Null, Some((map, key))) => lookups::lacking(cx, error, map, key, None),
+        _ => error,
+    }
 }
 
 fn element<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {

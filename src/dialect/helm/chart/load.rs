@@ -23,6 +23,8 @@ pub struct Chart {
     pub(super) number: usize,
     pub(super) metadata: Metadata,
     pub(super) values: DataMap,
+    /// The text of `values.yaml`.
+    pub(super) defaults: Option<Arc<str>>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     pub(super) templates: Vec<Template>,
@@ -133,7 +135,9 @@ impl Loader {
         let number = self.charts;
         self.charts += 1;
         let metadata = self.metadata(&sorted, at);
-        let values = self.values(sorted.values, at);
+        let defaults = sorted.values.and_then(|file| self.source(file, at));
+        let values = defaults.as_ref().map(|source| self.values(source)).unwrap_or_default();
+        let defaults = defaults.map(|source| source.text().into());
         let schema =
             sorted.schema.and_then(|file| self.source(file, at)).map(|source| Arc::new(ChartSchema::new(source)));
         let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
@@ -142,7 +146,7 @@ impl Loader {
         let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
         let others = sorted.others.into_iter().chain(requirements);
         let files = FileSet::of(others.cloned());
-        Some(Chart { number, metadata, values, schema, templates, files, charts })
+        Some(Chart { number, metadata, values, defaults, schema, templates, files, charts })
     }
 
     fn metadata(&mut self, sorted: &Sorted<'_>, at: &str) -> Option<Metadata> {
@@ -186,9 +190,8 @@ impl Loader {
         }
     }
 
-    fn values(&mut self, file: Option<&ChartFile>, at: &str) -> DataMap {
-        let Some(source) = file.and_then(|file| self.source(file, at)) else { return DataMap::new() };
-        self.or_errors("values.yaml", values(&source)).unwrap_or_default()
+    fn values(&mut self, source: &Arc<Source>) -> DataMap {
+        self.or_errors("values.yaml", values(source)).unwrap_or_default()
     }
 
     fn template(&mut self, file: &ChartFile, at: &str) -> Option<Template> {

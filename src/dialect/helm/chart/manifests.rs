@@ -1,12 +1,12 @@
 //! Documents of a render: their kinds, hooks and order.
 
 use super::documents::documents;
-use super::error::{GO_MESSAGE, Stage};
+use super::invalid;
 use super::metadata::Fields;
 use super::plan::is_partial;
 use super::read::{head, json_kind};
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::text::{Source, Span};
+use crate::diagnostics::Result;
+use crate::text::Source;
 use crate::value::Data;
 
 /// A document of the output.
@@ -144,7 +144,8 @@ pub(super) fn collect(source: &str, text: &str, manifests: &mut Vec<Manifest>, h
         return Ok(());
     }
     for document in documents(text) {
-        let Head { kind, name, annotations } = Head::read(source, document)?;
+        let head = Head::read(source, document).map_err(|error| invalid::within(error, text, document));
+        let Head { kind, name, annotations } = head?;
         let manifest = Manifest { source: source.to_owned(), kind, name, text: document.to_owned() };
         let find = |key: &str| annotations.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
         let Some(events) = find("helm.sh/hook") else {
@@ -182,18 +183,8 @@ static NOTHING: Data = Data::Null;
 impl Head {
     fn read(source: &str, document: &str) -> Result<Head> {
         let text = Source::new(source.to_owned(), document.to_owned());
-        let data = head(&text).map_err(|errors| {
-            let first = errors.into_iter().next();
-            let first = first.unwrap_or_else(|| Diagnostic::new(Code::InvalidOutput, "the document is not YAML"));
-            let why = first.fields.get(GO_MESSAGE).unwrap_or(&first.message).clone();
-            let error = Diagnostic { code: Code::InvalidOutput, ..*first };
-            invalid(source, Box::new(error), &why)
-        })?;
-        Self::of(&data).map_err(|why| {
-            let message = format!("a document of `{source}` is not a Kubernetes object: found {}", data.kind());
-            let error = Diagnostic::new(Code::InvalidOutput, message).at(&text, Span::default(), "");
-            invalid(source, error, &format!("error unmarshaling JSON: while decoding JSON: json: {why}"))
-        })
+        let data = head(&text).map_err(|errors| invalid::not_yaml(source, &text, errors.into_iter().next()))?;
+        Self::of(&data).map_err(|why| invalid::no_object(source, &text, data.kind(), &why))
     }
 
     fn of(data: &Data) -> std::result::Result<Head, String> {
@@ -209,8 +200,4 @@ impl Head {
         let (name, annotations) = (metadata.text("name"), metadata.entries("annotations"));
         metadata.finish(Head { kind, name, annotations }).map_err(first)
     }
-}
-
-fn invalid(source: &str, error: Box<Diagnostic>, why: &str) -> Box<Diagnostic> {
-    Stage::Sort.of(error).with_field(GO_MESSAGE, format!("YAML parse error on {source}: {why}"))
 }

@@ -28,17 +28,21 @@
 mod archive;
 mod capabilities;
 mod coalesce;
+mod declared;
 mod dependencies;
 mod directory;
 mod documents;
 mod error;
+mod explain;
 mod files;
 mod ignore;
 mod imports;
+mod invalid;
 mod load;
 mod manifests;
 mod metadata;
 mod output;
+mod places;
 mod plan;
 mod read;
 mod release;
@@ -48,6 +52,7 @@ mod top;
 mod tree;
 mod user_values;
 mod validate;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -62,3 +67,4 @@ pub use plan::{Plan, PlannedChart, PlannedTemplate};
 pub use release::Release;
 pub use source::{Bounds, ChartFile, ChartSource};
 pub use user_values::UserValues;
+pub use warnings::DocumentLints;

@@ -10,11 +10,13 @@ use super::files::FileSet;
 use super::load::Chart;
 use super::metadata::{Kind, Metadata};
 use super::release::Release;
+use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::tree::Tree;
 use super::user_values::UserValues;
 use super::{dependencies, imports, schema};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::text::Source;
 use crate::value::DataMap;
 
 /// A template file of a plan.
@@ -61,6 +63,10 @@ pub struct PlannedChart {
     /// `.Chart`
     pub(super) data: DataMap,
     pub(super) files: FileSet,
+    /// The text of `values.yaml`.
+    pub(super) defaults: Option<Arc<str>>,
+    /// `values.schema.json`
+    pub(super) schema: Option<Arc<ChartSchema>>,
     /// The index of the chart in which this one is.
     pub(super) parent: Option<usize>,
 }
@@ -108,6 +114,8 @@ pub struct Plan {
     /// The root chart comes first, and each chart before those in it.
     pub(super) charts: Vec<PlannedChart>,
     pub(super) values: DataMap,
+    /// The user's files of values.
+    pub(super) given: Arc<[Arc<Source>]>,
     pub(super) release: Release,
     pub(super) capabilities: Capabilities,
 }
@@ -141,7 +149,7 @@ impl Chart {
         if !unfit.is_empty() {
             return Err(unfit.into());
         }
-        Ok(Plan::of(&tree, merged, release, capabilities))
+        Ok(Plan { given: values.sources(), ..Plan::of(&tree, merged, release, capabilities) })
     }
 
     /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all
@@ -175,6 +183,7 @@ impl Plan {
             templates: Vec::new(),
             charts: Vec::new(),
             values,
+            given: Arc::default(),
             release: release.clone(),
             capabilities: capabilities.clone(),
         };
@@ -211,6 +220,8 @@ impl Plan {
             metadata,
             data,
             files,
+            defaults: chart.defaults.clone(),
+            schema: chart.schema.clone(),
             parent,
         });
         tree.children.iter().for_each(|child| self.add(child, Some(index)));

@@ -29,6 +29,11 @@ impl ChartSchema {
         Self { source, compiled: OnceLock::new() }
     }
 
+    /// Returns the text of the file.
+    pub(super) fn text(&self) -> &str {
+        self.source.text()
+    }
+
     fn compiled(&self) -> Result<&Schema, &str> {
         self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
     }

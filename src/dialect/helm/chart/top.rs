@@ -1,7 +1,7 @@
 //! The maps that templates begin with: `.Values`, `.Chart`, `.Release` and others.
 
 use super::metadata::{Dependency, Maintainer, Metadata};
-use super::plan::Plan;
+use super::plan::{Plan, PlannedChart};
 use crate::diagnostics::Result;
 use crate::dialect::helm::objects;
 use crate::value::{Data, DataMap, InputBuilder, Numbers, Value};
@@ -45,6 +45,42 @@ impl Plan {
             inputs.extend(self.charts.iter().map(|chart| chart.path.as_str()).zip(maps));
         }
         Ok(builder.arena().map(&inputs))
+    }
+
+    /// Returns the data of [`Plan::inputs`] without what is no data: capabilities, files and the data of other charts are
+    /// null.
+    pub fn data(&self, changes_maps: bool) -> DataMap {
+        let names = self.charts.iter().enumerate().map(|(at, chart)| (chart.path.clone(), self.data_of(at, None)));
+        let templates = self.templates.iter().filter(|template| !template.is_partial());
+        let templates = templates.map(|template| {
+            let data = if changes_maps { Data::Null } else { self.data_of(template.chart(), Some(template.name())) };
+            (template.name().to_owned(), data)
+        });
+        names.filter(|_| changes_maps).chain(templates).collect()
+    }
+
+    fn data_of(&self, at: usize, template: Option<&str>) -> Data {
+        let chart = self.charts.get(at);
+        let values = self.values_of(at).cloned().unwrap_or_default();
+        let name = template.map_or(Data::Null, text);
+        let base = text(&chart.map(PlannedChart::base_path).unwrap_or_default());
+        let release = map([
+            ("IsInstall", Data::Bool(!self.release.is_upgrade)),
+            ("IsUpgrade", Data::Bool(self.release.is_upgrade)),
+            ("Name", text(&self.release.name)),
+            ("Namespace", text(&self.release.namespace)),
+            ("Revision", Data::Int(self.release.revision)),
+            ("Service", text(&self.release.service)),
+        ]);
+        Data::Map(map([
+            ("Capabilities", Data::Null),
+            ("Chart", Data::Map(chart.map(|chart| chart.data.clone()).unwrap_or_default())),
+            ("Files", Data::Null),
+            ("Release", Data::Map(release)),
+            ("Subcharts", Data::Null),
+            ("Values", Data::Map(values)),
+            ("Template", Data::Map(map([("BasePath", base), ("Name", name)]))),
+        ]))
     }
 
     /// Builds the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values

@@ -1,5 +1,7 @@
 //! The values that a user gives: files and options.
 
+use std::sync::Arc;
+
 use super::error::{GO_MESSAGE, Stage};
 use super::read::{json, overlay, to_floats, values};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
@@ -18,6 +20,8 @@ pub struct UserValues {
     gaps: Gaps,
     /// The values of files, below those of a cluster.
     files: DataMap,
+    /// The texts of the files.
+    sources: Arc<[Arc<Source>]>,
     /// Options, above the values of a cluster.
     options: Vec<Given>,
 }
@@ -43,6 +47,7 @@ impl UserValues {
         let source = Source::new(name.to_owned(), text.to_owned());
         let read = values(&source).map_err(|errors| Stage::Values.all(errors.into_iter().map(failed).collect()))?;
         self.map(read);
+        self.sources = self.sources.iter().cloned().chain([source]).collect();
         Ok(())
     }
 
@@ -69,7 +74,7 @@ impl UserValues {
                 Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
             }
         }
-        Ok(Self { values, ..Self::default() })
+        Ok(Self { values, sources: self.sources.clone(), ..Self::default() })
     }
 
     /// Adds a `--set` option.
@@ -123,6 +128,11 @@ impl UserValues {
             Err(other) => return Err(failed(format!("expected an object, found {}", other.kind()))),
         }
         Ok(())
+    }
+
+    /// Returns the texts of the files, in order.
+    pub(super) fn sources(&self) -> Arc<[Arc<Source>]> {
+        self.sources.clone()
     }
 
     /// Returns the merged values.

@@ -179,7 +179,7 @@ impl<'a> Lower<'_, 'a> {
                 return self.template_around(call);
             }
             let name = quoted(call.name);
-            self.fail(call.span, Code::UnknownTemplate, format!("template {name} not defined"));
+            self.fail_template(call.span, call.name, format!("template {name} not defined"));
             return Ok(());
         };
         if self.recursive.contains(call.name) {

@@ -127,7 +127,8 @@ impl<'a> Lower<'_, 'a> {
         };
         let Some(chunk) = self.chunk_of(name) else {
             if !self.sees.is_some_and(|sees| sees(name)) {
-                self.fail_value(span, Code::UnknownTemplate, unknown_template(name));
+                self.fail_template(span, name, unknown_template(name));
+                self.emitter.undefined();
                 return Ok(());
             }
             self.arguments(function, arguments, piped)?;

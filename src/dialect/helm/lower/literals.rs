@@ -49,7 +49,9 @@ impl<'a> Lower<'_, 'a> {
         match target {
             Target::Raw => self.emitter.undefined(),
             Target::List => self.intrinsic("nil list", 0),
-            Target::Any | Target::Texts | Target::Bytes | Target::Map => {
+            // No value is an empty map.
+            Target::Map => self.emitter.undefined(),
+            Target::Any | Target::Texts | Target::Bytes => {
                 self.emitter.constant(Constant::Null);
             }
             target => self.fail_value(span, Code::BadArgument, format!("cannot assign nil to {}", target_name(target))),

@@ -40,7 +40,10 @@ impl<'a> Lower<'_, 'a> {
         let root = match (from, fields) {
             (Dot::Inputs(_), [_, ..]) => "",
             (Dot::Input(_), _) => "data",
-            (Dot::Slot(slot), _) if self.items.contains(&slot) => "item",
+            (Dot::Slot(slot), _) if self.items.contains(&slot) => match root {
+                "dot" => "item",
+                variable => &format!("item{variable}"),
+            },
             _ => root,
         };
         let name = self.path_name(root, fields);

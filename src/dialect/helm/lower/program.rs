@@ -8,8 +8,9 @@ use super::paths::whole_dot;
 use super::recursion::recursive;
 use crate::bytecode::{Failure, ImportKind, Op, Scope};
 use crate::compiler::{Emitter, Fold, LoopMark, MissingKey, Unit};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
+use crate::dialect::helm::error::quoted;
 use crate::dialect::helm::set::{Defined, Set};
 use crate::function::{Builtin, Params};
 use crate::limits::Limit;
@@ -17,6 +18,12 @@ use crate::text::{Source, Span};
 
 /// Maximum nesting of bodies and expressions during lowering.
 const DEPTH: usize = 250;
+
+/// Maximum number of unknown templates for which the likely name is searched.
+const SUGGESTED: usize = 64;
+
+/// Maximum number of names that are compared with an unknown one.
+const COMPARED: usize = 2_000;
 
 /// Constant folding: nothing beyond what every language folds.
 #[derive(Debug, Clone, Copy)]
@@ -294,6 +301,23 @@ impl<'l, 'a> Lower<'l, 'a> {
     pub fn fail(&mut self, span: Span, code: Code, message: impl Into<String>) {
         self.at(span);
         self.emitter.fail(&Failure { code, message: message.into(), available: None, help: None });
+    }
+
+    /// Emits an instruction that fails because there is no template `name`, with the name that is meant.
+    pub fn fail_template(&mut self, span: Span, name: &str, message: String) {
+        self.at(span);
+        // Names are compared with all others, so only the first ones are.
+        let names = (self.lints.len() < SUGGESTED).then(|| self.set.templates.keys().copied().take(COMPARED));
+        let near = names.and_then(|names| nearest(name, names));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        let mut lint = Diagnostic::warning(Code::UnknownTemplate, format!("no template is named {}", quoted(name))).at(
+            self.source(),
+            span,
+            "",
+        );
+        lint.help.clone_from(&help);
+        self.lints.push(lint);
+        self.emitter.fail(&Failure { code: Code::UnknownTemplate, message, available: None, help });
     }
 
     /// Emits an instruction that fails instead of pushing a value.

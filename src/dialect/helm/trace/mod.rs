@@ -6,6 +6,7 @@
 
 mod format;
 mod node;
+mod reads;
 
 use std::sync::Arc;
 
@@ -50,6 +51,23 @@ pub fn explain(program: &Program, mut error: Box<Diagnostic>) -> Box<Diagnostic>
     let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message).clone();
     let go = format::helm_message(&chain(&error, &message), &message, error.code == Code::Assertion);
     error.with_field(GO_MESSAGE, go).with_field("stage", "render")
+}
+
+/// Returns the paths below `.Values` that the call reads at which an error has its place.
+pub fn values_read(error: &Diagnostic) -> Vec<Vec<String>> {
+    error.primary().and_then(node::find).map_or(Vec::new(), |found| found.reads)
+}
+
+/// Functions that have an answer for a value that is missing.
+const TESTS: [&str; 17] = [
+    "default", "coalesce", "required", "empty", "ternary", "and", "or", "not", "eq", "ne", "kindIs", "kindOf",
+    "typeIs", "typeOf", "hasKey", "dig", "any",
+];
+
+/// Returns `true` if the pipeline at the place of a diagnostic has an answer for a value that is missing.
+pub fn is_optional(found: &Diagnostic) -> bool {
+    let functions = found.primary().and_then(node::find).map_or(Vec::new(), |found| found.functions);
+    functions.iter().any(|name| TESTS.contains(&name.as_str()))
 }
 
 /// Returns the texts of the reference, the outermost first.

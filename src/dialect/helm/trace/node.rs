@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 
+use super::reads;
 use crate::diagnostics::Label;
 use crate::dialect::helm::error::quoted;
 use crate::dialect::helm::syntax::tree::{Call, Command, Node, Operand, Pipeline, Template, Term};
@@ -25,6 +26,10 @@ pub(super) struct Found {
     pub function: Option<String>,
     /// The name of the method that the node may call.
     pub method: Option<String>,
+    /// The paths below `.Values` that the node reads.
+    pub reads: Vec<Vec<String>>,
+    /// The functions that the pipeline around it calls.
+    pub functions: Vec<String>,
 }
 
 impl Found {
@@ -43,7 +48,7 @@ pub(super) fn find(label: &Label) -> Option<Found> {
 }
 
 fn in_template(template: &Template<'_>, label: &Label) -> Option<Found> {
-    let mut search = Search { span: label.span, best: None };
+    let mut search = Search { span: label.span, best: None, around: None };
     let mut open = vec![template.body];
     while let Some(body) = open.pop() {
         for node in body {
@@ -65,12 +70,14 @@ fn in_template(template: &Template<'_>, label: &Label) -> Option<Found> {
             }
         }
     }
-    search.best.map(|(_, piece)| piece.found(template.name, &label.source))
+    let reads = reads::values(search.best.map(|(_, piece)| piece), search.around);
+    let functions = reads::functions(search.around);
+    search.best.map(|(_, piece)| Found { reads, functions, ..piece.found(template.name, &label.source) })
 }
 
 /// A part of a tree.
 #[derive(Debug, Clone, Copy)]
-enum Piece<'a> {
+pub(super) enum Piece<'a> {
     Call(&'a Call<'a>),
     Pipeline(Pipeline<'a>),
     Command(Command<'a>),
@@ -81,6 +88,8 @@ enum Piece<'a> {
 struct Search<'a> {
     span: Span,
     best: Option<(Span, Piece<'a>)>,
+    /// The smallest pipeline around the span.
+    around: Option<Pipeline<'a>>,
 }
 
 impl<'a> Search<'a> {
@@ -108,6 +117,8 @@ impl<'a> Search<'a> {
             if !self.offer(pipeline.span, Piece::Pipeline(pipeline)) {
                 continue;
             }
+            // Those inside come later.
+            self.around = Some(pipeline);
             for command in pipeline.commands {
                 self.offer(command.span, Piece::Command(*command));
                 for operand in command.operands {
@@ -156,7 +167,8 @@ impl Piece<'_> {
             }
         };
         let text = printer.text;
-        Found { place: place(source, at), template: template.to_owned(), text, function, method }
+        let (place, template) = (place(source, at), template.to_owned());
+        Found { place, template, text, function, method, reads: Vec::new(), functions: Vec::new() }
     }
 }
 
