@@ -186,6 +186,13 @@ impl Prepared {
         Ok(Self { layers, selector, kinds, forge: Forge::default(), chart: Some(chart), paths, outputs, layout })
     }
 
+    /// Prints the warnings of a run.
+    fn warn(&self, console: &Console) {
+        kube_schemas::warn(self.kinds.as_ref(), console);
+        let found = self.chart.iter().flat_map(|chart| chart.check.warnings());
+        found.for_each(|warning| console.diagnostic(warning));
+    }
+
     /// Creates the renderer of a plan.
     ///
     /// # Errors
@@ -255,7 +262,7 @@ pub(crate) fn once(
     let fleet = args.fleet.read(files)?;
     let mut prepared = prepare(args, console, files)?;
     let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
-    let Prepared { layers, selector, kinds, forge, outputs, layout, .. } = &prepared;
+    let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
     let plan = Plan::new(&fleet, layers, selector, all, layout.clone())?;
     check_selection(selector, &fleet, layers, plan.clusters())?;
     if plan.clusters() == 0 {
@@ -301,9 +308,7 @@ pub(crate) fn once(
         _ => stamp(args, &target, &stamper, &job, &bar, console),
     };
     bar.finish_and_clear();
-    kube_schemas::warn(kinds.as_ref(), console);
-    let found = prepared.chart.iter().flat_map(|chart| chart.check.warnings());
-    found.for_each(|warning| console.diagnostic(warning));
+    prepared.warn(console);
     Ok(completed(report?, forge, &plan))
 }
 

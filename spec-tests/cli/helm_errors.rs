@@ -167,8 +167,8 @@ fn documents_that_are_no_yaml_have_the_line_of_the_template() {
     sandbox.write("c/templates/_h.tpl", "{{ define \"l\" }}a: b: c{{ end }}");
     sandbox.write("c/templates/x.yaml", "kind: Service\nmetadata:\n  {{- include \"l\" . | nindent 2 }}\n");
     assert_eq!(fails(&sandbox, &[], &["web/templates/x.yaml:3:"])["line"], 3);
-    sandbox.write("c/templates/x.yaml", "kind: A\n---\nkind: Service\nx: {{ .Values.nothing }}\nmetadata: [\n");
-    fails(&sandbox, &[], &["web/templates/x.yaml:5:"]);
+    sandbox.write("c/templates/x.yaml", "{{/* c\n*/}}\nkind: A\n---\nx: {{ .Values.nothing }}\nmetadata: [\n");
+    fails(&sandbox, &[], &["web/templates/x.yaml:6:"]);
     sandbox.write("c/templates/x.yaml", "- a\n");
     fails(&sandbox, &[], &["a document of `web/templates/x.yaml` is not a Kubernetes object: found list"]);
 }

@@ -9,7 +9,6 @@ use super::target::Target;
 use super::{Prepared, Run, StampArgs, options, prepare};
 use crate::exit::Failed;
 use crate::input::InputFiles;
-use crate::kube_schemas;
 use crate::one_file::{kept_old, one_file};
 use crate::outputs::completed;
 use crate::progress;
@@ -24,7 +23,7 @@ pub(super) fn once(
 ) -> std::result::Result<Report, Failed> {
     let mut prepared = prepare(args, console, files)?;
     let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
-    let Prepared { layers, selector, kinds, forge, outputs, layout, .. } = &prepared;
+    let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
     if args.prune && !selector.is_empty() {
         let error = Diagnostic::new(Code::Usage, "`--prune` does not go with `--stream` and `--selector`");
         return Err(error.with_help("leave `-l` out: files of clusters that are not selected are not known").into());
@@ -41,7 +40,7 @@ pub(super) fn once(
     let job = StreamJob { layers, selector, plan: &plan, options: &options, watch };
     let report = stamp(target, &stamper, &job, &mut fleet);
     bar.finish_and_clear();
-    kube_schemas::warn(kinds.as_ref(), console);
+    prepared.warn(console);
     Ok(completed(report?, forge, &plan))
 }
 

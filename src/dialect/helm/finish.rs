@@ -20,3 +20,39 @@ pub fn finish(program: &Program, out: &mut String, start: usize) {
     }
     out.push_str(rest);
 }
+
+/// Returns the offset in `whole` of the byte at `at` of `text`, which is `whole` without the text of missing values, or the
+/// same. `None` if it is another text.
+#[cfg(feature = "compile")]
+pub fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
+    if whole == text {
+        return Some(at);
+    }
+    let (mut rest, mut found) = (text, None);
+    let mut parts = whole.split(NO_VALUE).peekable();
+    let mut start = 0;
+    while let Some(part) = parts.next() {
+        rest = rest.strip_prefix(part)?;
+        let end = text.len() - rest.len();
+        if found.is_none() && (at < end || parts.peek().is_none()) {
+            found = Some(start + at.checked_sub(end - part.len())?);
+        }
+        start += part.len() + NO_VALUE.len();
+    }
+    found.filter(|_| rest.is_empty())
+}
+
+#[cfg(all(test, feature = "compile"))]
+mod tests {
+    use super::with_no_values;
+
+    #[test]
+    fn offsets_are_those_before_texts_were_removed() {
+        let (whole, text) = ("a<no value>b<no value><no value>c", "abc");
+        let found = (0..4).map(|at| with_no_values(whole, text, at)).collect::<Vec<_>>();
+        assert_eq!(found, [Some(0), Some(11), Some(32), Some(33)]);
+        assert_eq!(with_no_values("abc", "abc", 1), Some(1));
+        assert_eq!(with_no_values("abd", "abc", 1), None);
+        assert_eq!(with_no_values("<no value>abcd", "abc", 1), None);
+    }
+}

@@ -32,6 +32,8 @@ pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_chart};
 pub use finish::finish;
+#[cfg(feature = "compile")]
+pub use finish::with_no_values;
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use trace::{explain, is_optional, parse_errors, values_read};

@@ -1,9 +1,15 @@
 //! The result of a render, and the places that wrote its parts.
 
+use std::cell::OnceCell;
+use std::sync::Arc;
+
 use super::template::{ChartTemplate, run};
-use crate::diagnostics::{Diagnostic, Label, Result};
+use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::helm;
 use crate::dialect::helm::chart::{DocumentLints, Output, Plan};
+use crate::engine::Template;
 use crate::engine::written::Written;
+use crate::text::{Source, Span};
 use crate::vm::Session;
 
 /// The rendered templates of a chart.
@@ -47,25 +53,60 @@ impl ChartRender {
     }
 
     /// Replaces the places of errors in rendered texts by those in the templates that wrote them. Renders again to find
-    /// them; errors of a text that comes out different stay as they are.
+    /// them; the errors of a text that comes out different keep their places in it.
     fn show_writers(&self, errors: &mut [Box<Diagnostic>]) {
-        let mut written = Written::of_texts();
-        let again = self.template.compile(&self.plan).ok().and_then(|template| {
-            let texts = run(&mut Session::new(), &template, &self.plan, &mut written).ok()?;
-            Some((template, texts))
-        });
-        let Some((template, texts)) = again else { return };
+        let again = self.template.compile(&self.plan).ok().and_then(|template| self.again(template));
+        let kept = OnceCell::new();
         for error in errors {
             for label in &mut error.labels {
-                let nth = self.files.iter().position(|(name, _)| name == label.source.name());
-                let same = nth.filter(|nth| texts.get(*nth).is_some_and(|text| text == label.source.text()));
-                // Removed text of missing values moves what is behind it.
-                let whole = same.and_then(|nth| written.text(nth)).filter(|one| one.len() == label.source.text().len());
-                let place = whole.and_then(|one| one.place(template.program(), label.span.start as usize));
-                let Some((source, span)) = place else { continue };
-                let text = if label.text.is_empty() { "written here" } else { label.text.as_str() };
-                *label = Label { source: source.clone(), span, text: text.to_owned() };
+                let Some(nth) = self.files.iter().position(|(name, _)| name == label.source.name()) else { continue };
+                let text = label.source.text();
+                let place = again.as_ref().and_then(|again| again.place(nth, text, label.span)).or_else(|| {
+                    // Removed texts of missing values move what is behind them.
+                    let keeps = || self.template.compile_keeping(&self.plan).ok().and_then(|one| self.again(one));
+                    kept.get_or_init(keeps).as_ref()?.place(nth, text, label.span)
+                });
+                label.source = match place {
+                    Some((source, span)) => {
+                        label.span = span;
+                        if label.text.is_empty() {
+                            label.text.push_str("written here");
+                        }
+                        source
+                    }
+                    None => Source::new(format!("{} (rendered)", label.source.name()), text.to_owned()),
+                };
             }
         }
+    }
+
+    /// Renders again with a program of this chart.
+    fn again(&self, template: Template) -> Option<Again> {
+        let mut written = Written::of_texts();
+        let texts = run(&mut Session::new(), &template, &self.plan, &mut written).ok()?;
+        Some(Again { template, texts, written })
+    }
+}
+
+/// A second render, and what wrote its texts.
+struct Again {
+    template: Template,
+    texts: Vec<String>,
+    written: Written,
+}
+
+impl Again {
+    /// Returns the place in a template that wrote the start of a span in the text `nth`, which is `text` without the texts
+    /// of missing values.
+    fn place(&self, nth: usize, text: &str, span: Span) -> Option<(Arc<Source>, Span)> {
+        let (whole, written) = (self.texts.get(nth)?, self.written.text(nth)?);
+        // An error at the end is about the last line.
+        let at = (span.start as usize).min(text.len().saturating_sub(1));
+        let at = helm::with_no_values(whole, text, at)?;
+        if written.len() != whole.len() {
+            return None;
+        }
+        let (source, span) = written.place(self.template.program(), at)?;
+        Some((source.clone(), span))
     }
 }

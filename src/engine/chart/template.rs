@@ -79,15 +79,20 @@ impl ChartTemplate {
     /// # Errors
     /// Every syntax error of every template, or a limit.
     pub fn compile(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
-        self.shared.programs.get(plan, || self.compiled(plan))
+        self.shared.programs.get(plan, || self.compiled(plan, false))
     }
 
-    fn compiled(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+    /// Compiles a program that keeps the text of missing values.
+    pub(super) fn compile_keeping(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+        self.compiled(plan, true)
+    }
+
+    fn compiled(&self, plan: &Plan, lenient: bool) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
         let sources: Vec<Arc<Source>> =
             plan.templates().iter().map(|template| Source::new(template.name(), &**template.text())).collect();
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
-        let unit = Unit { together: &sources, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
+        let unit = Unit { together: &sources, lenient, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
         let compiled = helm::compile_chart(&unit, plan).map_err(helm::parse_errors)?;
         let found =
             Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };

@@ -78,6 +78,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the arguments of a function, and behind them the piped value.
     fn arguments(&mut self, function: &Builtin, arguments: &'a [Operand<'a>], piped: Option<Piped<'a>>) -> Result<()> {
+        let last_loud = arguments.iter().rposition(|argument| !is_quiet(argument));
         for (at, argument) in arguments.iter().enumerate() {
             let target = match &function.params {
                 Params::Assigned(params) => params.target(at).unwrap_or(Target::Any),
@@ -88,7 +89,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emitter.op(Op::As, &[Role::Value as u32]);
             }
             // The type of an argument is checked before a later one can fail.
-            let is_last = arguments.get(at + 1..).unwrap_or(&[]).iter().all(is_quiet);
+            let is_last = last_loud.is_none_or(|last| last <= at);
             if !is_last && !matches!(target, Target::Any | Target::Raw) && !is_literal(argument) {
                 self.at(argument.span);
                 self.emitter.constant(Constant::Str(target.name().into()));
