@@ -82,7 +82,13 @@ fn chains_and_nesting_of_a_hundred_thousand_are_flat_or_end_in_a_limit() {
     let n = 100_000;
     assert_eq!(template(format!("{{{{ .x{} }}}}", " | upper".repeat(n))), limit("depth"));
     assert_eq!(template(format!("{{{{ .m{} }}}}", ".a".repeat(n))), limit("code"));
-    assert_eq!(template(format!("{{{{ print{} }}}}", " 1".repeat(n))).map(|len| len > n), Ok(true));
+    assert_eq!(template(format!("{{{{ print{} }}}}", " 1".repeat(n))), limit("code"));
+    assert_eq!(template(format!("{{{{ print{} | len }}}}", " 1".repeat(n / 10))), Ok(5));
+    for (text, len) in [("a", n), ("\\\"", n), ("é", 2 * n)] {
+        assert_eq!(template(format!("{{{{ print \"{}\" }}}}", text.repeat(n))), Ok(len));
+    }
+    assert_eq!(template(format!("{{{{ print `{}` }}}}", "é".repeat(n))), Ok(2 * n));
+    assert_eq!(template(format!("{{{{{}1 }}}}", " ".repeat(n))), Ok(1));
     assert_eq!(template(format!("{{{{ {}1{} }}}}", "(".repeat(n), ")".repeat(n))), limit("depth"));
     assert_eq!(template(format!("{{{{ {} }}}}", "(".repeat(n))), limit("depth"));
     for (open, close) in [("if 1", "end"), ("with 1", "end"), ("range .l", "end")] {

@@ -27,8 +27,9 @@ pub fn missing_in_chart(
     let mut names = MissingNames::of([&template]).with_places();
     names.look_at(0, &values);
     let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);
-    let found = found.filter(|found| !(renders && found.severity == Severity::Error) && !is_meant(found));
-    Ok(found.filter(|found| !plan.knows(found)).map(|found| plan.explain(found, &[])).collect())
+    let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
+    let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found));
+    Ok(found.map(|found| plan.explain(found, &[])).collect())
 }
 
 /// Returns `true` for a name that may be missing on purpose.

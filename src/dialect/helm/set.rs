@@ -68,8 +68,7 @@ fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
         return error;
     }
     let name = error.message.split('"').nth(1).unwrap_or("").to_owned();
-    let names = || unit.registry.names(ImportKind::Function);
-    error.with_suggestion(&name, names()).with_available(names())
+    error.with_suggestion(&name, unit.registry.names(ImportKind::Function))
 }
 
 fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {

@@ -157,13 +157,13 @@ pub enum Raw {
     #[token(")")]
     Close,
     /// `"…"`
-    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    #[token("\"", |lexer| closed(lexer, b'"'))]
     Quoted,
     /// A string in backquotes.
-    #[regex("`[^`]*`")]
+    #[token("`", verbatim)]
     Verbatim,
     /// `'…'`
-    #[regex(r"'([^'\\\n]|\\[^\n])*'")]
+    #[token("'", |lexer| closed(lexer, b'\''))]
     Character,
     /// `.`
     #[token(".")]
@@ -185,4 +185,28 @@ pub enum Raw {
     #[regex(r"[+-]?0[oO][0-7_]*(\.[0-7_]*)?i?", priority = 20)]
     #[regex(r"[+-]?0[bB][01_]*(\.[01_]*)?i?", priority = 20)]
     Number,
+}
+
+/// Moves behind the closing quote of a literal. Returns `false` if it has none in its line. A loop, because the generated
+/// lexer may use the stack for each character of a pattern.
+fn closed(lexer: &mut logos::Lexer<'_, Raw>, quote: u8) -> bool {
+    let (rest, mut at) = (lexer.remainder().as_bytes(), 0);
+    while let Some(&byte) = rest.get(at) {
+        match (byte, rest.get(at + 1)) {
+            (b'\\', Some(next)) if *next != b'\n' => at += 2,
+            (b'\n' | b'\\', _) => return false,
+            _ if byte == quote => {
+                lexer.bump(at + 1);
+                return true;
+            }
+            _ => at += 1,
+        }
+    }
+    false
+}
+
+/// Moves behind the closing backquote.
+fn verbatim(lexer: &mut logos::Lexer<'_, Raw>) -> bool {
+    let end = memchr::memchr(b'`', lexer.remainder().as_bytes());
+    end.map(|end| lexer.bump(end + 1)).is_some()
 }
