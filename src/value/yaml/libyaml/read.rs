@@ -11,6 +11,7 @@ use crate::stdlib::base64::octets_of_base64;
 use crate::stdlib::float_format::shortest;
 use crate::stdlib::quoting::push_quoted;
 use crate::value::marshal::{Numbers, json, lossy};
+use crate::value::scan::is_usual;
 use crate::value::{Arena, Value};
 
 /// The prefix of the tags of YAML itself.
@@ -52,7 +53,7 @@ pub fn read_all<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Resul
 }
 
 fn checked(text: &str, options: ReadOptions) -> Result<Parser<'_>, String> {
-    if text.chars().all(is_allowed) {
+    if is_usual(text) || text.chars().all(is_allowed) {
         return Ok(Parser::new(text, options.depth));
     }
     Err("yaml: control characters are not allowed".to_owned())

@@ -290,7 +290,7 @@ impl<'t> Scanner<'t> {
                 self.advance_ascii(1);
             }
             if self.here() == Some('#') {
-                self.skip_comment();
+                self.skip_line();
             }
             if self.line_break().is_none() {
                 return;
@@ -301,7 +301,14 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    pub(super) fn skip_comment(&mut self) {
+    /// Moves to the end of the line.
+    pub(super) fn skip_line(&mut self) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        let end = memchr::memchr3(b'\n', b'\r', 0, rest).unwrap_or(rest.len());
+        if rest.get(..end).is_some_and(<[u8]>::is_ascii) {
+            return self.advance_ascii(end);
+        }
+        // Other characters may be line breaks.
         while self.here().is_some_and(|c| !is_break(c) && c != '\0') {
             self.advance();
         }
@@ -530,7 +537,7 @@ impl<'t> Scanner<'t> {
         };
         self.skip_blanks();
         if self.here() == Some('#') {
-            self.skip_comment();
+            self.skip_line();
         }
         if !self.here().is_none_or(|c| is_break(c) || c == '\0') {
             return Err(self.problem_in(line, "did not find expected comment or line break"));

@@ -166,9 +166,7 @@ impl<'t> Scanner<'t> {
             trailing.clear();
             leading_blank = trailing_blank;
             let start = self.at;
-            while self.here().is_some_and(|c| !is_break(c) && c != '\0') {
-                self.advance();
-            }
+            self.skip_line();
             text.push_str(self.text.get(start..self.at).unwrap_or(""));
             leading.extend(self.line_break());
             self.block_breaks(line, &mut indent, &mut trailing)?;
@@ -202,7 +200,7 @@ impl<'t> Scanner<'t> {
         }
         self.skip_blanks();
         if self.here() == Some('#') {
-            self.skip_comment();
+            self.skip_line();
         }
         if !self.here().is_none_or(|c| is_break(c) || c == '\0') {
             return Err(self.problem_in(line, "did not find expected comment or line break"));
@@ -411,7 +409,10 @@ impl<'t> Scanner<'t> {
 
     /// Moves over a word of a plain scalar.
     fn plain_word(&mut self, flow: bool) {
-        while let Some(c) = self.here() {
+        loop {
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+            self.advance_ascii(rest.iter().take_while(|byte| is_word(**byte)).count());
+            let Some(c) = self.here() else { return };
             let ends = match c {
                 ':' => self.ends_word(1),
                 ',' | '?' | '[' | ']' | '{' | '}' => flow,
@@ -423,6 +424,11 @@ impl<'t> Scanner<'t> {
             self.advance();
         }
     }
+}
+
+/// Returns `true` for bytes that never end a word of a plain scalar.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
 }
 
 /// Joins two lines: one break is a space, more are breaks less one.
