@@ -22,7 +22,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::{IndexMap, IndexSet};
 
 use super::context::Cx;
@@ -44,13 +44,13 @@ struct Changes<'v> {
     /// The changed maps by identity.
     maps: HashMap<usize, Changed<'v>>,
     /// The ids of their shapes, in the order of the first changes.
-    shapes: IndexSet<u32>,
+    shapes: IndexSet<u32, DefaultHashBuilder>,
 }
 
 /// The content of a changed map.
 #[derive(Debug, Default)]
 struct Changed<'v> {
-    entries: IndexMap<&'v str, Value<'v>>,
+    entries: IndexMap<&'v str, Value<'v>, DefaultHashBuilder>,
     /// The entries as a map, until the next change.
     content: Option<&'v Map<'v>>,
 }

@@ -38,6 +38,9 @@ impl Numbers {
 
     /// Returns a value with its numbers by this policy, of one that holds them as they are written.
     pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
+        if self == Numbers::AsWritten || !has_integers(value) {
+            return value;
+        }
         match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
             Ok(value) => value,
             Err(never) => match never {},
@@ -101,6 +104,24 @@ impl Numbers {
                 };
                 open.pop();
             }
+        }
+    }
+}
+
+/// Returns `true` if a value is or holds an integer.
+fn has_integers(value: Value<'_>) -> bool {
+    let (root, mut open) = ([value], Vec::new());
+    let mut items: &[Value<'_>] = &root;
+    loop {
+        for item in items {
+            match item {
+                Value::Int(_) | Value::Uint(_) => return true,
+                other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
+            }
+        }
+        match open.pop() {
+            Some(next) => items = next,
+            None => return false,
         }
     }
 }

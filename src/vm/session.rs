@@ -16,7 +16,7 @@ use crate::value::Value;
 #[derive(Debug, Default)]
 pub struct Session {
     space: Space,
-    /// A buffer for the text of results.
+    /// A buffer for the text of results, and for output that is dropped.
     pub(crate) text: String,
 }
 
@@ -58,6 +58,14 @@ pub(super) fn run_by<'s, S: Semantics, H: Hooks, A: Access>(
     out: Option<&mut String>,
     hooks: &mut H,
 ) -> Result<Value<'s>> {
-    session.space.reset();
-    run_in::<S, H, A, _>(&session.space, run, out, hooks, |machine| machine.settled().map(|()| machine.result))
+    let Session { space, text } = session;
+    space.reset();
+    let out = match out {
+        Some(out) => out,
+        None => {
+            text.clear();
+            text
+        }
+    };
+    run_in::<S, H, A, _>(space, run, Some(out), hooks, |machine| machine.settled().map(|()| machine.result))
 }
