@@ -14,8 +14,8 @@ use crate::diagnostics::{at_most, without_duplicates};
 /// # Errors
 /// Every syntax error of every file, or a limit.
 pub fn compile(unit: &Unit<'_>) -> Compilation {
-    let arena = Bump::new();
-    let set = Set::parse(&arena, unit)?;
+    let (arena, files) = (Bump::new(), Set::files(unit));
+    let set = Set::parse(&arena, &files, unit)?;
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
     let reaches = lower::lower(unit, &set, &mut emitter).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
@@ -29,7 +29,7 @@ pub fn compile(unit: &Unit<'_>) -> Compilation {
 /// Every syntax error of every file, or a limit.
 pub fn compile_chart(unit: &Unit<'_>, plan: &Plan) -> Compilation {
     let arena = Bump::new();
-    let set = Set::of(&arena, unit.together.to_vec(), unit)?;
+    let set = Set::parse(&arena, unit.together, unit)?;
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
     let output = |template: &PlannedTemplate| {
         let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);

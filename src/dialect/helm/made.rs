@@ -49,8 +49,8 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
         delimiters: None,
         any_data: false,
     };
-    let arena = Bump::new();
-    let set = Set::parse(&arena, &unit).map_err(|mut errors| {
+    let (arena, files) = (Bump::new(), Set::files(&unit));
+    let set = Set::parse(&arena, &files, &unit).map_err(|mut errors| {
         if errors.is_empty() {
             Diagnostic::new(Code::Internal, "no error")
         } else {

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use hashbrown::HashMap;
 
 use super::syntax::tree::Template;
-use super::syntax::{Delimiters, parse};
+use super::syntax::{Delimiters, KnownActions, parse_next};
 use crate::bytecode::ImportKind;
 use crate::compiler::Unit;
 use crate::diagnostics::{Diagnostic, at_most};
@@ -25,26 +25,27 @@ pub(super) struct Defined<'a> {
 #[derive(Debug)]
 pub(super) struct Set<'a> {
     /// The files in the order in which they were parsed; the entry is the last.
-    pub files: Vec<Arc<Source>>,
+    pub files: &'a [Arc<Source>],
     /// The templates by name.
     pub templates: HashMap<&'a str, Defined<'a>>,
 }
 
 impl<'a> Set<'a> {
-    /// Parses the files of a unit. The last definition of a name wins, but a blank one replaces no other.
-    pub fn parse(arena: &'a Bump, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
+    /// Returns the files of a unit, with the entry as the last.
+    pub fn files(unit: &Unit<'_>) -> Vec<Arc<Source>> {
         let others = unit.together.iter().filter(|file| file.name() != unit.entry.name());
-        Self::of(arena, others.chain([unit.entry]).cloned().collect(), unit)
+        others.chain([unit.entry]).cloned().collect()
     }
 
-    /// Parses files in their order, like [`Set::parse`].
-    pub fn of(arena: &'a Bump, files: Vec<Arc<Source>>, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
+    /// Parses files in their order. The last definition of a name wins, but a blank one replaces no other.
+    pub fn parse(arena: &'a Bump, files: &'a [Arc<Source>], unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
         let mut set = Self { files, templates: HashMap::new() };
-        let mut errors = Vec::new();
+        let bytes = files.iter().map(|file| file.text().len()).sum();
+        let (mut errors, mut actions) = (Vec::new(), KnownActions::for_bytes(bytes));
         let known = |name: &str| unit.registry.get(ImportKind::Function, name).is_some();
         let delimiters = unit.delimiters.map_or_else(Delimiters::default, |[left, right]| Delimiters::new(left, right));
-        for (file, source) in set.files.iter().enumerate() {
-            match parse(arena, source, delimiters, &known, unit.limits) {
+        for (file, source) in files.iter().enumerate() {
+            match parse_next(arena, source, delimiters, &known, unit.limits, &mut actions) {
                 Ok(templates) => {
                     for template in templates {
                         add(&mut set.templates, Defined { template, file });

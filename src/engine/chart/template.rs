@@ -1,5 +1,6 @@
 //! A chart that is ready to render.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::programs::Programs;
@@ -7,11 +8,13 @@ use crate::bytecode::Dialect;
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::helm;
-use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Output, Plan, Release, UserValues};
+use crate::dialect::helm::chart::{
+    Capabilities, Chart, ChartSource, Output, Plan, PlannedTemplate, Release, UserValues,
+};
 use crate::engine::template::{Callees, Findings};
 use crate::engine::{Engine, Origin, Template, instance};
-use crate::text::Source;
-use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
+use crate::text::{Source, Text};
+use crate::value::{InputSpace, Inputs, Value};
 use crate::vm::{NoHooks, Session};
 
 /// A chart with the charts in it. Cheap to clone, shared between threads.
@@ -90,8 +93,7 @@ impl ChartTemplate {
 
     fn compiled(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
-        let sources: Vec<Arc<Source>> =
-            plan.templates().iter().map(|template| Source::new(template.name(), &**template.text())).collect();
+        let sources: Vec<Arc<Source>> = plan.templates().iter().map(source).collect();
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
         let unit = Unit { together: &sources, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
         let compiled = helm::compile_chart(&unit, plan).map_err(helm::parse_errors)?;
@@ -101,14 +103,32 @@ impl ChartTemplate {
     }
 }
 
+/// Returns a template as a source, which shares its text.
+fn source(template: &PlannedTemplate) -> Arc<Source> {
+    let text = template.text();
+    Source::new(template.name(), Text::Shared(text.clone(), 0..text.len()))
+}
+
+thread_local! {
+    /// What renders keep of their inputs, so that a program finds values again where they were.
+    static KEPT: RefCell<InputSpace> = RefCell::default();
+}
+
 /// Runs the program of a plan and returns its texts.
 fn run(session: &mut Session, template: &Template, plan: &Plan) -> Result<Vec<String>> {
-    let (arena, names) = (Arena::new(), Arena::new());
-    let shapes = Shapes::new(&names);
-    let builder = InputBuilder::new(&arena, &shapes);
-    let inputs = Inputs::new(plan.inputs(&builder, template.program().start().mutable)?);
-    let answer = instance::answer(session, template.run(inputs), &mut NoHooks);
-    texts(answer.map_err(|error| helm::explain(template.program(), error))?)
+    KEPT.with(|kept| match kept.try_borrow_mut() {
+        Ok(mut kept) => run_with(&mut kept, session, template, plan),
+        // In use: a registered function is rendering a chart of its own.
+        Err(_) => run_with(&mut InputSpace::default(), session, template, plan),
+    })
+}
+
+fn run_with(space: &mut InputSpace, session: &mut Session, template: &Template, plan: &Plan) -> Result<Vec<String>> {
+    space.with(|builder| {
+        let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
+        let answer = instance::answer(session, template.run(inputs), &mut NoHooks);
+        texts(answer.map_err(|error| helm::explain(template.program(), error))?)
+    })
 }
 
 /// Returns the texts of an answer.
@@ -134,7 +154,7 @@ impl ChartRender {
     /// # Errors
     /// `file.invalid_output` for a document that is not a YAML map.
     pub fn output(&self) -> Result<Output> {
-        self.plan.assemble(self.files.iter().cloned())
+        self.plan.assemble(self.files.iter().map(|(name, text)| (name, text)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::{GO_MESSAGE, Stage};
 use super::files::FileSet;
 use super::metadata::Metadata;
-use super::read::{first_document, source, values};
+use super::read::{first_document, source, text, values};
 use super::schema::ChartSchema;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
 use super::{archive, validate};
@@ -192,8 +192,8 @@ impl Loader {
     }
 
     fn template(&mut self, file: &ChartFile, at: &str) -> Option<Template> {
-        let source = self.source(file, at)?;
-        Some(Template { path: file.path.clone(), text: source.text().into() })
+        let text = text(&format!("{at}{}", file.path), &file.bytes).map_err(|error| self.errors.push(error)).ok()?;
+        Some(Template { path: file.path.clone(), text: text.into() })
     }
 
     fn charts(&mut self, charts: &BTreeMap<&str, Vec<&ChartFile>>, at: &str, depth: usize) -> Vec<Arc<Chart>> {

@@ -4,10 +4,10 @@ use super::documents::documents;
 use super::error::{GO_MESSAGE, Stage};
 use super::metadata::Fields;
 use super::plan::is_partial;
-use super::read::{head, json_kind};
+use super::read::{first, head, json_kind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::{Source, Span};
-use crate::value::Data;
+use crate::value::{Data, Scanner};
 
 /// A document of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,12 +139,18 @@ pub(super) fn rank(kind: &str) -> (usize, &str) {
 ///
 /// # Errors
 /// `file.invalid_output` for a document that is not a YAML map.
-pub(super) fn collect(source: &str, text: &str, manifests: &mut Vec<Manifest>, hooks: &mut Vec<Hook>) -> Result<()> {
+pub(super) fn collect(
+    scanner: &mut Scanner,
+    (source, text): (&str, &str),
+    manifests: &mut Vec<Manifest>,
+    hooks: &mut Vec<Hook>,
+) -> Result<()> {
     if is_partial(source) {
         return Ok(());
     }
     for document in documents(text) {
-        let Head { kind, name, annotations } = Head::read(source, document)?;
+        let head = Head::scan(scanner, document).map_or_else(|| Head::read(source, document), Ok);
+        let Head { kind, name, annotations } = head?;
         let manifest = Manifest { source: source.to_owned(), kind, name, text: document.to_owned() };
         let find = |key: &str| annotations.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
         let Some(events) = find("helm.sh/hook") else {
@@ -179,7 +185,21 @@ struct Head {
 /// The metadata of a document without any.
 static NOTHING: Data = Data::Null;
 
+/// The keys of the beginning of a document.
+const KEYS: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
 impl Head {
+    /// Reads the beginning of a usual document, without building the rest of it. `None` says nothing.
+    fn scan(scanner: &mut Scanner, document: &str) -> Option<Head> {
+        let mut text = String::new();
+        for (key, lines) in scanner.entries(document)? {
+            if KEYS.iter().any(|known| known.eq_ignore_ascii_case(key)) {
+                text.push_str(lines);
+            }
+        }
+        Self::of(&first(&text).ok()?).ok()
+    }
+
     fn read(source: &str, document: &str) -> Result<Head> {
         let text = Source::new(source.to_owned(), document.to_owned());
         let data = head(&text).map_err(|errors| {

@@ -5,6 +5,7 @@ use super::manifests::{Hook, Manifest, collect, rank};
 use super::plan::{Plan, PlannedChart};
 use crate::diagnostics::{Code, Result};
 use crate::stdlib::globs::PathGlob;
+use crate::value::Scanner;
 
 /// The sorted documents of a render.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,18 +38,23 @@ impl Default for Selection {
 }
 
 /// Splits and sorts rendered texts.
-pub(super) fn assemble(plan: &Plan, rendered: impl IntoIterator<Item = (String, String)>) -> Result<Output> {
+pub(super) fn assemble<N: AsRef<str>, T: AsRef<str>>(
+    plan: &Plan,
+    rendered: impl IntoIterator<Item = (N, T)>,
+) -> Result<Output> {
     let root = plan.charts().first().map_or_else(String::new, |chart| chart.path().to_owned());
     let (mut manifests, mut hooks, mut notes) = (Vec::new(), Vec::new(), None);
-    let mut rendered: Vec<(String, String)> = rendered.into_iter().collect();
-    rendered.sort_unstable();
-    for (name, text) in rendered {
+    let mut rendered: Vec<(N, T)> = rendered.into_iter().collect();
+    rendered.sort_unstable_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
+    let mut scanner = Scanner::new();
+    for (name, text) in &rendered {
+        let (name, text) = (name.as_ref(), text.as_ref());
         if name.ends_with("NOTES.txt") {
             if name == format!("{root}/templates/NOTES.txt") {
-                notes = Some(text);
+                notes = Some(text.to_owned());
             }
         } else {
-            collect(&name, &text, &mut manifests, &mut hooks)?;
+            collect(&mut scanner, (name, text), &mut manifests, &mut hooks)?;
         }
     }
     manifests.sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
@@ -75,11 +81,11 @@ impl Output {
 
     /// Returns the text of `helm template` with or without hooks and definitions of resources.
     pub fn text_of(&self, selection: Selection) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(self.selected(selection).map(Manifest::printed_len).sum());
         let crds = self.crds.iter().filter(|_| selection.crds);
         crds.chain(&self.manifests).for_each(|manifest| manifest.print(&mut text));
-        // The tool trims the manifests, but not the hooks.
-        let mut text = text.trim().to_owned();
+        // The tool trims the manifests, but not the hooks. The first one begins with its separator.
+        text.truncate(text.trim_end().len());
         text.push('\n');
         if selection.hooks {
             self.hooks.iter().for_each(|hook| hook.manifest.print(&mut text));
@@ -136,6 +142,11 @@ impl Output {
 }
 
 impl Manifest {
+    /// Returns the length of the document as it is printed.
+    fn printed_len(&self) -> usize {
+        "---\n# Source: \n\n".len() + self.source.len() + self.text.len()
+    }
+
     /// Appends the document with its separator and the name of its template.
     pub fn print(&self, text: &mut String) {
         text.extend(["---\n# Source: ", &self.source, "\n", &self.text, "\n"]);

@@ -245,7 +245,10 @@ impl Plan {
     ///
     /// # Errors
     /// `file.invalid_output` for a document that is not a YAML map.
-    pub fn assemble(&self, rendered: impl IntoIterator<Item = (String, String)>) -> Result<super::Output> {
+    pub fn assemble<N: AsRef<str>, T: AsRef<str>>(
+        &self,
+        rendered: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<super::Output> {
         super::output::assemble(self, rendered)
     }
 }

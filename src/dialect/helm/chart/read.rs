@@ -50,9 +50,16 @@ fn line_span(text: &str, number: usize) -> Span {
 /// # Errors
 /// The errors of [`documents`].
 pub(super) fn head(source: &Arc<Source>) -> std::result::Result<Data, Errors> {
+    first(source.text()).map_err(|why| unreadable(source, &why))
+}
+
+/// Returns the first document of a text.
+///
+/// # Errors
+/// The reader's message.
+pub(super) fn first(text: &str) -> std::result::Result<Data, String> {
     let arena = Arena::new();
-    let document = libyaml::read(&arena, source.text(), OPTIONS).map_err(|why| unreadable(source, &why))?;
-    Ok(document.to_data())
+    Ok(libyaml::read(&arena, text, OPTIONS)?.to_data())
 }
 
 /// Returns the first document of a YAML file, or null.
@@ -84,13 +91,18 @@ pub(super) fn values(source: &Arc<Source>) -> std::result::Result<DataMap, Error
 /// # Errors
 /// `syntax.not_utf8`.
 pub(super) fn source(name: String, bytes: &[u8]) -> Result<Arc<Source>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Source::new(name, text)),
-        Err(error) => {
-            let message = format!("`{name}` is not UTF-8 from byte {} on", error.valid_up_to());
-            Err(Stage::Load.of(Diagnostic::new(Code::NotUtf8, message)))
-        }
-    }
+    text(&name, bytes).map(|text| Source::new(name.clone(), text))
+}
+
+/// Returns the text of the file `name`.
+///
+/// # Errors
+/// `syntax.not_utf8`.
+pub(super) fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let message = format!("`{name}` is not UTF-8 from byte {} on", error.valid_up_to());
+        Stage::Load.of(Diagnostic::new(Code::NotUtf8, message))
+    })
 }
 
 /// Puts `over` over `base`: maps merge, any other value replaces the old one. A null is a value like any other.

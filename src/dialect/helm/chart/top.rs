@@ -24,7 +24,7 @@ impl Plan {
     pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
         let maps = self.top_maps(builder)?;
         let templates = self.templates.iter().filter(|template| !template.is_partial());
-        let mut inputs: Vec<(&str, Value<'v>)> = Vec::new();
+        let (mut names, mut inputs): (Vec<&'v str>, Vec<Value<'v>>) = Default::default();
         for template in templates {
             let Some((chart, map)) = self.charts.get(template.chart()).zip(maps.get(template.chart())) else {
                 continue;
@@ -39,12 +39,14 @@ impl Plan {
                 }
                 _ => place,
             };
-            inputs.push((template.name(), input));
+            names.push(template.name());
+            inputs.push(input);
         }
         if changes_maps {
-            inputs.extend(self.charts.iter().map(|chart| chart.path.as_str()).zip(maps));
+            names.extend(self.charts.iter().map(|chart| chart.path.as_str()));
+            inputs.extend(maps);
         }
-        Ok(builder.arena().map(&inputs))
+        Ok(builder.map(&names, &inputs))
     }
 
     /// Builds the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values

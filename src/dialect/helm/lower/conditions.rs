@@ -36,15 +36,13 @@ impl<'a> Lower<'_, 'a> {
     fn decision(&self, pipeline: &Pipeline<'a>) -> Decision<'a> {
         let [Command { operands: [first, arguments @ ..], .. }] = pipeline.commands else { return Decision::Value };
         let (Term::Function(name), [], [_, ..]) = (first.term, first.fields, arguments) else { return Decision::Value };
-        if !self.is_own(name) || !pipeline.variables.is_empty() {
-            return Decision::Value;
-        }
-        match (name, arguments) {
+        let decision = match (name, arguments) {
             ("not", [operand]) => Decision::Not(operand),
             ("and", _) => Decision::AndOr(arguments, false),
             ("or", _) => Decision::AndOr(arguments, true),
-            _ => Decision::Value,
-        }
+            _ => return Decision::Value,
+        };
+        if self.is_own(name) && pipeline.variables.is_empty() { decision } else { Decision::Value }
     }
 
     fn branch_operand(&mut self, operand: &'a Operand<'a>, when: bool, label: Label) -> Result<()> {

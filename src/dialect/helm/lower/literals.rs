@@ -17,17 +17,19 @@ impl<'a> Lower<'_, 'a> {
             (Term::Bool(truth), Target::Any | Target::Raw | Target::Bool) => {
                 return self.emitter.constant(Constant::Bool(truth));
             }
-            (Term::Number(number), Target::Any | Target::Raw) => return self.number(&number, span),
-            (Term::Number(Number { int: Some(n), .. }), Target::Int) => return self.emitter.constant(Constant::Int(n)),
-            (Term::Number(Number { int: Some(n), .. }), Target::Int64) => {
+            (Term::Number(number), Target::Any | Target::Raw) => return self.number(number, span),
+            (Term::Number(&Number { int: Some(n), .. }), Target::Int) => {
+                return self.emitter.constant(Constant::Int(n));
+            }
+            (Term::Number(&Number { int: Some(n), .. }), Target::Int64) => {
                 self.emitter.constant(Constant::Int(n));
                 return self.intrinsic("int64", 1);
             }
-            (Term::Number(Number { uint: Some(n), .. }), Target::Uint32) if n <= u32::MAX.into() => {
+            (Term::Number(&Number { uint: Some(n), .. }), Target::Uint32) if n <= u32::MAX.into() => {
                 self.emitter.constant(Constant::Int(i64::try_from(n).unwrap_or(0)));
                 return self.intrinsic("uint32", 1);
             }
-            (Term::Number(Number { float: Some(n), .. }), Target::Float) => {
+            (Term::Number(&Number { float: Some(n), .. }), Target::Float) => {
                 return self.emitter.constant(Constant::Float(n));
             }
             (_, Target::Str) => "string",

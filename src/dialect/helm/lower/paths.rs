@@ -43,7 +43,8 @@ impl<'a> Lower<'_, 'a> {
             (Dot::Slot(slot), _) if self.items.contains(&slot) => "item",
             _ => root,
         };
-        let name = self.path_name(root, fields);
+        let mut name = std::mem::take(&mut self.name);
+        self.path_name(root, fields, &mut name);
         let segments: SmallVec<[SegmentSpec<'a>; 4]> =
             steps.iter().map(|step| SegmentSpec::Attr(step.text, step.span)).collect();
         let spec = PathSpec { name: &name, roots: &[start], segments: &segments };
@@ -51,6 +52,7 @@ impl<'a> Lower<'_, 'a> {
             Use::Load => self.emitter.load(&spec),
             Use::Write => self.emitter.write_path(&spec, EscapeMode::Plain),
         }
+        self.name = name;
         Ok(())
     }
 
@@ -63,15 +65,15 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the name of a path: the mark of the missing keys, the root, the fields.
-    fn path_name(&self, root: &str, fields: &[Name<'a>]) -> String {
-        let mut name = String::from(self.missing.mark());
+    /// Makes the name of a path: the mark of the missing keys, the root, the fields.
+    fn path_name(&self, root: &str, fields: &[Name<'a>], name: &mut String) {
+        name.clear();
+        name.push_str(self.missing.mark());
         name.push_str(root);
         for field in fields {
             name.push('.');
             name.push_str(field.text);
         }
-        name
     }
 
     /// Returns the value of `$` or of another variable.

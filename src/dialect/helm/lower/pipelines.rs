@@ -51,7 +51,7 @@ impl<'a> Lower<'_, 'a> {
     fn takes_arguments_early(&self, command: &Command<'a>) -> bool {
         let [first, arguments @ ..] = command.operands else { return false };
         let Term::Function(name) = first.term else { return false };
-        let special = self.is_own(name) && matches!(name, "and" | "or");
+        let special = matches!(name, "and" | "or") && self.is_own(name);
         first.fields.is_empty() && !special && arguments.iter().all(is_quiet)
     }
 

@@ -115,6 +115,8 @@ pub(super) struct Lower<'l, 'a> {
     pub items: Vec<u32>,
     /// The open loops.
     pub loops: Vec<LoopMark>,
+    /// A buffer for the names of paths.
+    pub name: String,
     depth: usize,
 }
 
@@ -138,6 +140,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             variables: Vec::new(),
             items: Vec::new(),
             loops: Vec::new(),
+            name: String::new(),
             depth: 0,
         }
     }

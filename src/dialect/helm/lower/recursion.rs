@@ -7,12 +7,11 @@ use crate::dialect::helm::syntax::tree::{Node, Pipeline, Term};
 
 /// Returns the names of all templates on a cycle of calls by literal names, and of those between two cycles.
 pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
-    let mut calls: Vec<(&'a str, &'a str)> = Vec::new();
+    let (mut calls, mut search) = (Vec::<(&'a str, &'a str)>::new(), Search::default());
     for (name, defined) in &set.templates {
-        let called = callees(defined.template.body);
-        calls.extend(
-            called.into_iter().filter(|called| set.templates.contains_key(called)).map(|called| (*name, called)),
-        );
+        search.body(defined.template.body);
+        let called = search.names.drain(..).filter(|called| set.templates.contains_key(called));
+        calls.extend(called.map(|called| (*name, called)));
     }
     let callers = without_roots(&calls);
     let back: Vec<_> = callers.into_iter().map(|(caller, called)| (called, caller)).collect();
@@ -39,42 +38,58 @@ fn without_roots<'a>(edges: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     edges.iter().filter(|(start, _)| from.contains_key(start)).copied().collect()
 }
 
-/// Returns the literal names of templates that a body calls.
-fn callees<'a>(body: &'a [Node<'a>]) -> Vec<&'a str> {
-    let (mut names, mut bodies, mut pipelines) = (Vec::new(), vec![body], Vec::<&Pipeline<'a>>::new());
-    while let Some(body) = bodies.pop() {
-        for node in body {
-            match node {
-                Node::Text(..) | Node::Break(_) | Node::Continue(_) => {}
-                Node::Emit(pipeline) => pipelines.push(pipeline),
-                Node::Call(call) => {
-                    names.push(call.name);
-                    pipelines.extend(&call.data);
-                }
-                Node::Choice(choice) => {
-                    pipelines.extend(choice.branches.iter().map(|(pipeline, _)| pipeline));
-                    bodies.extend(choice.branches.iter().map(|(_, body)| *body));
-                    bodies.push(choice.otherwise);
-                }
-                Node::Range(range) => {
-                    pipelines.push(&range.pipeline);
-                    bodies.extend([range.body, range.otherwise]);
+/// A search for the literal names of templates that bodies call.
+#[derive(Default)]
+struct Search<'a> {
+    names: Vec<&'a str>,
+    bodies: Vec<&'a [Node<'a>]>,
+    pipelines: Vec<&'a Pipeline<'a>>,
+}
+
+impl<'a> Search<'a> {
+    /// Adds the names in a body.
+    fn body(&mut self, body: &'a [Node<'a>]) {
+        self.bodies.push(body);
+        while let Some(body) = self.bodies.pop() {
+            for node in body {
+                match node {
+                    Node::Text(..) | Node::Break(_) | Node::Continue(_) => {}
+                    Node::Emit(pipeline) => self.pipeline(pipeline),
+                    Node::Call(call) => {
+                        self.names.push(call.name);
+                        call.data.iter().for_each(|data| self.pipeline(data));
+                    }
+                    Node::Choice(choice) => {
+                        for (pipeline, body) in choice.branches {
+                            self.pipeline(pipeline);
+                            self.bodies.push(body);
+                        }
+                        self.bodies.push(choice.otherwise);
+                    }
+                    Node::Range(range) => {
+                        self.pipeline(&range.pipeline);
+                        self.bodies.extend([range.body, range.otherwise]);
+                    }
                 }
             }
         }
     }
-    while let Some(pipeline) = pipelines.pop() {
-        for command in pipeline.commands {
-            if let [first, named, ..] = command.operands
-                && let (Term::Function("include"), Term::Str(name)) = (first.term, named.term)
-            {
-                names.extend(std::str::from_utf8(name));
+
+    /// Adds the names in a pipeline.
+    fn pipeline(&mut self, pipeline: &'a Pipeline<'a>) {
+        self.pipelines.push(pipeline);
+        while let Some(pipeline) = self.pipelines.pop() {
+            for command in pipeline.commands {
+                if let [first, named, ..] = command.operands
+                    && let (Term::Function("include"), Term::Str(name)) = (first.term, named.term)
+                {
+                    self.names.extend(std::str::from_utf8(name));
+                }
+                self.pipelines.extend(command.operands.iter().filter_map(|operand| match operand.term {
+                    Term::Pipeline(inner) => Some(inner),
+                    _ => None,
+                }));
             }
-            pipelines.extend(command.operands.iter().filter_map(|operand| match operand.term {
-                Term::Pipeline(inner) => Some(inner),
-                _ => None,
-            }));
         }
     }
-    names
 }

@@ -101,15 +101,23 @@ impl<'a> Build<'a> {
 
     /// Returns the commands of a pipeline.
     pub fn commands(&self, first: Command<'a>, rest: Vec<Command<'a>>) -> &'a [Command<'a>] {
-        let all = std::iter::once(first).chain(rest).collect::<Vec<_>>();
-        self.arena.alloc_slice_copy(&all)
+        self.list(first, &rest)
+    }
+
+    fn list<T: Copy>(&self, first: T, rest: &[T]) -> &'a [T] {
+        if rest.is_empty() {
+            return std::slice::from_ref(self.arena.alloc(first));
+        }
+        self.arena.alloc_slice_fill_with(1 + rest.len(), |at| match at.checked_sub(1).and_then(|at| rest.get(at)) {
+            Some(item) => *item,
+            None => first,
+        })
     }
 
     /// Returns a command.
     pub fn command(&self, first: Operand<'a>, rest: Vec<Operand<'a>>) -> Command<'a> {
         let last = rest.last().map_or(first.span, |last| last.span);
-        let all = std::iter::once(first).chain(rest).collect::<Vec<_>>();
-        Command { operands: self.arena.alloc_slice_copy(&all), span: first.span.to(last) }
+        Command { operands: self.list(first, &rest), span: first.span.to(last) }
     }
 
     /// Returns an operand: a term that may be a field itself, which ends at `end`, and further fields.
@@ -124,7 +132,11 @@ impl<'a> Build<'a> {
             let text = self.text.get(span.start as usize..end as usize).unwrap_or("");
             return Err(Mistake { span, message: format!("unexpected . after term {}", quoted(text)) });
         }
-        let fields = field.into_iter().chain(rest).collect::<Vec<_>>();
-        Ok(Operand { term, fields: self.arena.alloc_slice_copy(&fields), span })
+        let fields = match field {
+            Some(field) => self.list(field, &rest),
+            None if rest.is_empty() => &[],
+            None => self.arena.alloc_slice_copy(&rest),
+        };
+        Ok(Operand { term, fields, span })
     }
 }

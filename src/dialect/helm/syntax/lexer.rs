@@ -40,8 +40,8 @@ impl<'d> Delimiters<'d> {
 pub enum Piece<'a> {
     /// Text, trimmed.
     Text(&'a str, Span),
-    /// The tokens of an action, with the errors in them.
-    Action(Vec<Spanned<'a>>, Vec<Mistake>, Span),
+    /// The start of an action, which follows: the offset of its delimiter.
+    Action(usize),
     /// An error outside of actions.
     Mistake(Mistake),
 }
@@ -51,7 +51,7 @@ const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// A number in place of one that is malformed.
 const STAND_IN: Token<'static> =
-    Token::Number(Number { int: Some(0), uint: None, float: None, complex: None, text: "" });
+    Token::Number(&Number { int: Some(0), uint: None, float: None, complex: None, text: "" });
 
 /// Splits a file into its parts.
 pub struct Lexer<'a, 'd> {
@@ -59,22 +59,38 @@ pub struct Lexer<'a, 'd> {
     text: &'a str,
     delimiters: Delimiters<'d>,
     opening: Finder<'d>,
+    closing: Finder<'d>,
+    /// The start of an action that has been opened.
+    opened: Option<usize>,
+    /// The offset behind the last closing delimiter, and `true` if it trims the text behind it.
+    closed: (usize, bool),
     at: usize,
 }
 
 impl<'a, 'd> Lexer<'a, 'd> {
     pub fn new(arena: &'a Bump, text: &'a str, delimiters: Delimiters<'d>) -> Self {
-        Self { arena, text, delimiters, opening: Finder::new(delimiters.left), at: 0 }
+        let (opening, closing) = (Finder::new(delimiters.left), Finder::new(delimiters.right));
+        Self { arena, text, delimiters, opening, closing, opened: None, closed: (0, false), at: 0 }
     }
 
-    /// Splits the whole file.
-    pub fn pieces(mut self) -> Vec<Piece<'a>> {
-        let mut pieces = Vec::new();
-        while self.at < self.text.len() {
+    /// Returns the next part. An action has to be read before the part behind it.
+    pub fn piece(&mut self) -> Option<Piece<'a>> {
+        loop {
+            if let Some(start) = self.opened.take() {
+                if !self.rest().starts_with("/*") {
+                    return Some(Piece::Action(start));
+                }
+                if let Err(mistake) = self.comment(start) {
+                    return Some(Piece::Mistake(mistake));
+                }
+            }
             let rest = self.rest();
+            if rest.is_empty() {
+                return None;
+            }
             let Some(found) = self.opening.find(rest.as_bytes()) else {
-                pieces.push(Piece::Text(rest, Span::of(self.at..self.text.len())));
-                break;
+                self.at = self.text.len();
+                return Some(Piece::Text(rest, Span::of(self.text.len() - rest.len()..self.text.len())));
             };
             let (start, open) = (self.at, self.at + found);
             self.at = open + self.delimiters.left.len();
@@ -82,17 +98,33 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 self.rest().starts_with('-') && self.rest().get(1..).is_some_and(|rest| rest.starts_with(BLANKS));
             let before = self.text.get(start..open).unwrap_or("");
             let before = if trims { before.trim_end_matches(BLANKS) } else { before };
-            if !before.is_empty() {
-                pieces.push(Piece::Text(before, Span::of(start..start + before.len())));
-            }
             self.at += if trims { 2 } else { 0 };
-            let opened = open..self.at;
-            match self.rest().starts_with("/*") {
-                true => pieces.extend(self.comment(opened.start).err().map(Piece::Mistake)),
-                false => pieces.push(self.action(opened.start)),
+            self.opened = Some(open);
+            if !before.is_empty() {
+                return Some(Piece::Text(before, Span::of(start..start + before.len())));
             }
         }
-        pieces
+    }
+
+    /// Returns the offset of the next byte.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the text up to the end of the next closing delimiter.
+    pub fn ahead(&self) -> Option<&'a str> {
+        let end = self.closing.find(self.rest().as_bytes())?;
+        self.rest().get(..end + self.delimiters.right.len())
+    }
+
+    /// Returns the offset behind the last closing delimiter, and `true` if it trims the text behind it.
+    pub fn closed(&self) -> (usize, bool) {
+        self.closed
+    }
+
+    /// Moves over an action of `len` bytes up to the end of its closing delimiter.
+    pub fn skip(&mut self, len: usize, trims: bool) {
+        self.close((len, trims));
     }
 
     fn rest(&self) -> &'a str {
@@ -101,18 +133,20 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Returns the length of the closing delimiter here, and `true` if it trims the text behind it.
     fn closing(&self) -> Option<(usize, bool)> {
-        let rest = self.rest();
-        let right = self.delimiters.right;
-        if rest.starts_with(right) {
-            return Some((right.len(), false));
+        let (rest, right) = (self.rest().as_bytes(), self.delimiters.right.as_bytes());
+        match rest {
+            [b' ' | b'\t' | b'\r' | b'\n', b'-', marked @ ..] if marked.starts_with(right) => {
+                Some((2 + right.len(), true))
+            }
+            _ if rest.first() == right.first() && rest.starts_with(right) => Some((right.len(), false)),
+            _ => None,
         }
-        let marked = rest.strip_prefix(BLANKS).and_then(|rest| rest.strip_prefix('-'));
-        marked.filter(|rest| rest.starts_with(right)).map(|_| (2 + right.len(), true))
     }
 
     /// Moves behind the closing delimiter here, and behind the white space that it trims.
     fn close(&mut self, (len, trims): (usize, bool)) {
         self.at += len;
+        self.closed = (self.at, trims);
         if trims {
             self.at += self.rest().len() - self.rest().trim_start_matches(BLANKS).len();
         }
@@ -147,9 +181,9 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
     }
 
-    /// Reads the tokens of the action that opened at `start`, and its closing delimiter.
-    fn action(&mut self, start: usize) -> Piece<'a> {
-        let mut action = Tokens { tokens: Vec::new(), mistakes: Vec::new(), space: None, depth: 0 };
+    /// Reads the tokens of an action, and its closing delimiter.
+    pub fn action(&mut self, action: &mut Tokens<'a>) {
+        action.clear();
         loop {
             if let Some(closing) = self.closing() {
                 let end = self.at;
@@ -163,12 +197,11 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 action.broken(Span::of(self.at..self.at), "unclosed action".into());
                 break;
             }
-            if !self.token(&mut action) {
+            if !self.token(action) {
                 self.skip_action();
                 break;
             }
         }
-        Piece::Action(action.tokens, action.mistakes, Span::of(start..self.at))
     }
 
     /// Reads one token. Returns `false` if it is broken, and with it the action.
@@ -223,7 +256,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 Token::Str(self.arena.alloc_slice_copy(inner.replace('\r', "").as_bytes()))
             }
             Raw::Character => match literal::character(text) {
-                Ok(number) => Token::Number(number),
+                Ok(number) => Token::Number(self.arena.alloc(number)),
                 Err(message) => {
                     action.mistakes.push(Mistake { span: Span::of(start..self.at), message });
                     STAND_IN
@@ -310,7 +343,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
         let text = self.text.get(start..self.at).unwrap_or("");
         match literal::number(text) {
-            Ok(number) => Ok(Token::Number(number)),
+            Ok(number) => Ok(Token::Number(self.arena.alloc(number))),
             Err(message) => {
                 action.mistakes.push(Mistake { span: Span::of(start..self.at), message });
                 Ok(STAND_IN)
@@ -334,9 +367,12 @@ impl<'a, 'd> Lexer<'a, 'd> {
 }
 
 /// The tokens of an action.
-struct Tokens<'a> {
-    tokens: Vec<Spanned<'a>>,
-    mistakes: Vec<Mistake>,
+#[derive(Debug, Default)]
+pub struct Tokens<'a> {
+    /// The tokens.
+    pub tokens: Vec<Spanned<'a>>,
+    /// The errors in them.
+    pub mistakes: Vec<Mistake>,
     /// White space behind the last token.
     space: Option<Span>,
     /// The number of open parentheses.
@@ -344,6 +380,12 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.mistakes.clear();
+        (self.space, self.depth) = (None, 0);
+    }
+
     fn push(&mut self, token: Token<'a>, span: Span) {
         let separates = self.tokens.last().is_some_and(|(last, _)| last.ends_operand()) && token.begins_operand();
         if let Some(space) = self.space.take().filter(|_| separates) {

@@ -7,7 +7,8 @@ use lalrpop_util::ParseError;
 
 use super::action::{Build, Mistake};
 use super::blocks::{Blocks, Opening};
-use super::lexer::{Delimiters, Lexer, Piece};
+use super::known::{Known, KnownActions, Move};
+use super::lexer::{Delimiters, Lexer, Piece, Tokens};
 use super::token::{Spanned, Token};
 use super::tree::{Action, Template};
 use super::wording::{quoted, unexpected};
@@ -19,8 +20,8 @@ use crate::text::{Source, Span};
 /// Returns `true` for the name of a function.
 pub type Names<'n> = dyn Fn(&str) -> bool + 'n;
 
-/// Parses one file into `arena`: the templates that it defines, with itself as the last. If there are errors, returns every
-/// error of the file (at most [`Limits::diagnostics`]), in order of position.
+/// Parses one file to trees in `arena`: the templates that it defines, with itself as the last. If there are errors, returns
+/// every error of the file (at most [`Limits::diagnostics`]), in order of position.
 ///
 /// # Errors
 /// All errors of the file.
@@ -35,23 +36,36 @@ pub type Names<'n> = dyn Fn(&str) -> bool + 'n;
 /// ```
 pub fn parse<'a>(
     arena: &'a Bump,
-    source: &Arc<Source>,
+    source: &'a Arc<Source>,
     delimiters: Delimiters<'_>,
     functions: &Names<'_>,
     limits: &Limits,
 ) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
+    parse_next(arena, source, delimiters, functions, limits, &mut KnownActions::default())
+}
+
+/// Parses one file of several, like [`parse`]. All have the same delimiters and functions.
+///
+/// # Errors
+/// All errors of the file.
+pub fn parse_next<'a>(
+    arena: &'a Bump,
+    source: &'a Arc<Source>,
+    delimiters: Delimiters<'_>,
+    functions: &Names<'_>,
+    limits: &Limits,
+    known: &mut KnownActions<'a>,
+) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
     limits.check_size(source).map_err(|error| vec![error])?;
-    let text: &'a str = arena.alloc_str(source.text());
-    let mut parser =
-        Parser { build: Build { arena, text }, blocks: Blocks::new(arena), mistakes: Vec::new(), functions };
-    for piece in Lexer::new(arena, text, delimiters).pieces() {
+    let text = source.text();
+    let (build, blocks, mistakes) = (Build { arena, text }, Blocks::new(arena), Vec::new());
+    let (used, declared, tokens) = (Vec::new(), Vec::new(), Tokens::default());
+    let mut parser = Parser { source, delimiters, build, blocks, mistakes, functions, used, declared, tokens };
+    let mut lexer = Lexer::new(arena, text, delimiters);
+    while let Some(piece) = lexer.piece() {
         match piece {
             Piece::Text(text, span) => parser.blocks.text(text, span),
-            Piece::Action(tokens, mistakes, span) => {
-                let place = started(source, span, &tokens);
-                parser.mistakes.extend(mistakes.into_iter().map(place));
-                parser.action(&tokens, span, delimiters);
-            }
+            Piece::Action(start) => parser.read(&mut lexer, start, known),
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
         }
         let deep = parser.blocks.depth() > limits.nesting;
@@ -61,18 +75,67 @@ pub fn parse<'a>(
         }
     }
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    parser.blocks.finish(arena.alloc_str(source.name()), end);
+    parser.blocks.finish(source.name(), end);
     parser.result(source, limits)
 }
 
 struct Parser<'a, 'n> {
+    source: &'a Arc<Source>,
+    delimiters: Delimiters<'n>,
     build: Build<'a>,
     blocks: Blocks<'a>,
     mistakes: Vec<Mistake>,
     functions: &'n Names<'n>,
+    /// The variables of the current action that are not its own, and its own.
+    used: Vec<&'a str>,
+    declared: Vec<&'a str>,
+    /// The tokens of the current action.
+    tokens: Tokens<'a>,
 }
 
 impl<'a> Parser<'a, '_> {
+    /// Reads the action that opened at `start` and adds it to the blocks.
+    fn read(&mut self, lexer: &mut Lexer<'a, '_>, start: usize, known: &mut KnownActions<'a>) {
+        let (ahead, behind) = (lexer.ahead().unwrap_or(""), lexer.at());
+        if let Some(one) = known.get(ahead).filter(|one| self.sees(one.used)) {
+            lexer.skip(ahead.len(), one.trims);
+            return self.repeat(one, behind, Span::of(start..lexer.at()));
+        }
+        let mut tokens = std::mem::take(&mut self.tokens);
+        lexer.action(&mut tokens);
+        let (span, mistakes) = (Span::of(start..lexer.at()), self.mistakes.len());
+        let place = started(self.source, span, &tokens.tokens);
+        self.mistakes.extend(tokens.mistakes.drain(..).map(place));
+        let action = self.action(&tokens.tokens, span);
+        self.tokens = tokens;
+        let (end, trims) = lexer.closed();
+        // An action with the delimiter in a string ends elsewhere.
+        if let Some((action, at)) = action.filter(|_| self.mistakes.len() == mistakes && end == behind + ahead.len()) {
+            let arena = self.build.arena;
+            let (used, declared) = (arena.alloc_slice_copy(&self.used), arena.alloc_slice_copy(&self.declared));
+            known.keep(
+                arena,
+                ahead,
+                Known { action, start: Span::of(behind..behind).start, at, trims, used, declared },
+            );
+        }
+    }
+
+    /// Returns `true` if the variables are in scope.
+    fn sees(&self, variables: &[&str]) -> bool {
+        variables.iter().all(|name| self.blocks.variables.contains(name))
+    }
+
+    /// Adds an action that was parsed before to the blocks. Here it begins at `start`, behind its delimiter.
+    fn repeat(&mut self, one: &Known<'a>, start: usize, span: Span) {
+        let known = self.blocks.variables.len();
+        self.blocks.variables.extend_from_slice(one.declared);
+        let here = Span::of(start..start).start;
+        let moved = Move { arena: self.build.arena, by: here.wrapping_sub(one.start) };
+        let at = one.at.map_or(span, |at| moved.span(at));
+        self.blocks.action(moved.action(one.action), at, known);
+    }
+
     /// Returns the templates, or the errors in order of position.
     fn result(mut self, source: &Arc<Source>, limits: &Limits) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
         self.mistakes.append(&mut self.blocks.mistakes);
@@ -86,29 +149,37 @@ impl<'a> Parser<'a, '_> {
         Err(at_most(self.mistakes.into_iter().map(diagnose).collect(), limits.diagnostics, more))
     }
 
-    /// Parses the tokens of one action and adds it to the blocks.
-    fn action(&mut self, tokens: &[Spanned<'a>], span: Span, delimiters: Delimiters<'_>) {
+    /// Parses the tokens of one action and adds it to the blocks. Returns it with its own place for errors, if it has one,
+    /// unless there is an error.
+    fn action(&mut self, tokens: &[Spanned<'a>], span: Span) -> Option<(Action<'a>, Option<Span>)> {
         let known = self.blocks.variables.len();
         self.check_names(tokens);
         if let [(Token::Define, at), ..] = tokens
             && self.blocks.is_inside()
         {
             self.mistakes.push(Mistake { span: *at, message: "unexpected <define> in command".into() });
-            return self.blocks.broken(Some(Opening::Template), span, known);
+            self.blocks.broken(Some(Opening::Template), span, known);
+            return None;
         }
         let broken = tokens.last().is_some_and(|(token, _)| *token == Token::Broken);
-        match self.parse(tokens, span, delimiters) {
-            Ok(action) => self.blocks.action(action, at(action, tokens, span), known),
+        match self.parse(tokens, span) {
+            Ok(action) => {
+                let at = own_place(action, tokens);
+                self.blocks.action(action, at.unwrap_or(span), known);
+                Some((action, at))
+            }
             Err(mistake) => {
                 // The error of a broken token is known.
                 let is_known = broken && tokens.last().is_some_and(|(_, last)| last.start == mistake.span.start);
                 self.mistakes.extend((!is_known).then_some(mistake));
                 self.blocks.broken(opening(tokens), span, known);
+                None
             }
         }
     }
 
-    fn parse(&mut self, tokens: &[Spanned<'a>], span: Span, delimiters: Delimiters<'_>) -> Result<Action<'a>, Mistake> {
+    fn parse(&mut self, tokens: &[Spanned<'a>], span: Span) -> Result<Action<'a>, Mistake> {
+        let delimiters = self.delimiters;
         let symbols = tokens.iter().map(|(token, at)| (at.start, *token, at.end));
         let parsed = grammar::ActionParser::new().parse(&mut self.build, symbols);
         let width = u32::try_from(delimiters.right.len()).unwrap_or(0);
@@ -140,16 +211,20 @@ impl<'a> Parser<'a, '_> {
     /// Checks that functions and variables exist, and adds the variables that the action declares.
     fn check_names(&mut self, tokens: &[Spanned<'a>]) {
         let mut begins = true;
+        self.used.clear();
+        self.declared.clear();
         for (at, (token, span)) in tokens.iter().enumerate() {
             match token {
                 Token::Variable(name) if begins && self.declares(tokens, at) => {
                     self.blocks.variables.push(*name);
+                    self.declared.push(*name);
                     continue;
                 }
                 Token::Variable(name) if !self.blocks.variables.contains(name) => {
                     self.mistakes
                         .push(Mistake { span: *span, message: format!("undefined variable {}", quoted(name)) });
                 }
+                Token::Variable(name) if !self.declared.contains(name) => self.used.push(*name),
                 Token::Function(name) if !(self.functions)(name) => {
                     let message = format!("function {} not defined", quoted(name));
                     self.mistakes.push(Mistake { span: *span, message });
@@ -187,15 +262,16 @@ fn is_quiet(token: Token<'_>) -> bool {
     matches!(token, Token::Comma | Token::Space)
 }
 
-/// Returns the place of an action for errors about its block: `end`, `else`, and names have their own.
-fn at(action: Action<'_>, tokens: &[Spanned<'_>], span: Span) -> Span {
+/// Returns the place of an action for errors about its block, if it is not the whole action: `end`, `else`, and names
+/// have their own.
+fn own_place(action: Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
     let own = match action {
         Action::Define(_) | Action::Template(..) | Action::Block(..) => tokens.get(1),
         Action::ElseIf(_) | Action::ElseWith(_) => tokens.get(1),
         Action::End | Action::Else | Action::Break | Action::Continue => tokens.first(),
         _ => None,
     };
-    own.map_or(span, |(_, at)| *at)
+    own.map(|(_, at)| *at)
 }
 
 /// Returns the block that an action opens, even if it has an error.

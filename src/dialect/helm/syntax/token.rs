@@ -19,7 +19,7 @@ pub enum Token<'a> {
     /// The name of a function.
     Function(&'a str),
     /// A number or a character.
-    Number(Number<'a>),
+    Number(&'a Number<'a>),
     /// A string, unquoted.
     Str(&'a [u8]),
     /// `true` or `false`

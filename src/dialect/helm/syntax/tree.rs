@@ -125,7 +125,7 @@ pub enum Term<'a> {
     /// `true` or `false`.
     Bool(bool),
     /// A number or a character.
-    Number(Number<'a>),
+    Number(&'a Number<'a>),
     /// A string, as bytes.
     Str(&'a [u8]),
     /// A variable.
