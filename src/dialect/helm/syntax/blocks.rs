@@ -28,8 +28,10 @@ struct Open<'a> {
     in_else: bool,
     /// The name of a template.
     name: &'a str,
-    /// The nodes around the block.
-    outside: Vec<Node<'a>>,
+    /// The start of the nodes around the block, among all nodes.
+    outside: usize,
+    /// The start of the calls around a template, among all calls.
+    calls: usize,
     /// The variables outside a template.
     variables: Vec<&'a str>,
     /// The number of variables before the block.
@@ -42,7 +44,12 @@ struct Open<'a> {
 pub struct Blocks<'a> {
     arena: &'a Bump,
     open: Vec<Open<'a>>,
+    /// The nodes of the open blocks, innermost last, and the start of those of the innermost.
     nodes: Vec<Node<'a>>,
+    start: usize,
+    /// The names of templates that the open templates call, innermost last, and the start of those of the innermost.
+    calls: Vec<&'a str>,
+    first_call: usize,
     loops: usize,
     /// The variables in scope.
     pub variables: Vec<&'a str>,
@@ -54,8 +61,18 @@ pub struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     pub fn new(arena: &'a Bump) -> Self {
-        let (open, nodes, templates, mistakes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { arena, open, nodes, loops: 0, variables: vec!["$"], templates, mistakes }
+        Self {
+            arena,
+            open: Vec::new(),
+            nodes: Vec::new(),
+            start: 0,
+            calls: Vec::new(),
+            first_call: 0,
+            loops: 0,
+            variables: vec!["$"],
+            templates: Vec::new(),
+            mistakes: Vec::new(),
+        }
     }
 
     /// Returns the number of open blocks.
@@ -78,6 +95,9 @@ impl<'a> Blocks<'a> {
 
     /// Adds an action. `known` is the number of variables in scope before it.
     pub fn action(&mut self, action: Action<'a>, span: Span, known: usize) {
+        if let Some(pipeline) = action.pipeline() {
+            pipeline.includes(&mut self.calls);
+        }
         match action {
             Action::Emit(pipeline) => self.nodes.push(Node::Emit(pipeline)),
             Action::If(pipeline) => self.begin(Kind::If, span, Some(pipeline), known),
@@ -100,7 +120,7 @@ impl<'a> Blocks<'a> {
             }
             Action::Template(name, data) => {
                 let name = self.name(name, span);
-                self.nodes.push(Node::Call(self.arena.alloc(Call { name, data, span })));
+                self.call(Call { name, data, span });
             }
             Action::Block(name, pipeline) => {
                 let name = self.name(name, span);
@@ -139,7 +159,8 @@ impl<'a> Blocks<'a> {
             branches: Vec::new(),
             in_else: false,
             name: "",
-            outside: std::mem::take(&mut self.nodes),
+            outside: std::mem::replace(&mut self.start, self.nodes.len()),
+            calls: 0,
             variables: Vec::new(),
             known,
             loops: 0,
@@ -153,13 +174,26 @@ impl<'a> Blocks<'a> {
             open.name = name;
             open.variables = std::mem::replace(&mut self.variables, vec!["$"]);
             open.loops = std::mem::take(&mut self.loops);
+            open.calls = std::mem::replace(&mut self.first_call, self.calls.len());
         }
+    }
+
+    fn call(&mut self, call: Call<'a>) {
+        self.calls.push(call.name);
+        self.nodes.push(Node::Call(self.arena.alloc(call)));
+    }
+
+    /// Returns the calls of the innermost template.
+    fn take_calls(&mut self) -> &'a [&'a str] {
+        let calls = self.arena.alloc_slice_copy(self.calls.get(self.first_call..).unwrap_or(&[]));
+        self.calls.truncate(self.first_call);
+        calls
     }
 
     /// Returns the nodes since the innermost block opened, or since its last `else`.
     fn take_nodes(&mut self) -> &'a [Node<'a>] {
-        let nodes = self.arena.alloc_slice_copy(&self.nodes);
-        self.nodes.clear();
+        let nodes = self.arena.alloc_slice_copy(self.nodes.get(self.start..).unwrap_or(&[]));
+        self.nodes.truncate(self.start);
         nodes
     }
 
@@ -211,13 +245,13 @@ impl<'a> Blocks<'a> {
             // The nodes of the file are of no use any more.
             return self.mistake(span, "unexpected {{end}}");
         };
-        self.nodes = open.outside;
+        self.start = open.outside;
         if matches!(open.kind, Kind::Define | Kind::Block) {
-            (self.variables, self.loops) = (open.variables, open.loops);
-            self.define(Template { name: open.name, body, span: open.span });
+            let calls = self.take_calls();
+            (self.variables, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
+            self.define(Template { name: open.name, body, span: open.span, calls });
             if let (Kind::Block, Some(data)) = (open.kind, open.pipeline) {
-                let call = Call { name: open.name, data: Some(data), span: open.span };
-                self.nodes.push(Node::Call(self.arena.alloc(call)));
+                self.call(Call { name: open.name, data: Some(data), span: open.span });
             }
             return;
         }
@@ -262,8 +296,8 @@ impl<'a> Blocks<'a> {
         if self.is_inside() {
             self.mistake(Span::new(end, end), "unexpected EOF");
         }
-        let body = self.take_nodes();
-        self.define(Template { name, body, span: Span::default() });
+        let (body, calls) = (self.take_nodes(), self.take_calls());
+        self.define(Template { name, body, span: Span::default(), calls });
     }
 }
 
