@@ -234,3 +234,36 @@ impl Head {
 fn invalid(source: &str, error: Box<Diagnostic>, why: &str) -> Box<Diagnostic> {
     Stage::Sort.of(error).with_field(GO_MESSAGE, format!("YAML parse error on {source}: {why}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_finds_what_a_reader_reads() {
+        let usual = "kind: Pod\nmetadata:\n  name: a\n  annotations: {helm.sh/hook: test}\nspec: {b: c}\n";
+        for text in
+            [usual, "# c\nkind: y\n", "Kind: A\nmetadata:\n  Name: 012\n  annotations:\n    a: no\n    b:\n", "a: 1\n"]
+        {
+            let (scanned, read) = (Head::scan(&mut Scanner::new(), text).unwrap(), Head::read("t", text).unwrap());
+            assert_eq!(
+                (scanned.kind, scanned.name, scanned.annotations),
+                (read.kind, read.name, read.annotations),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "- a\n",
+            "{kind: Pod}\n",
+            "kind: [A]\n",
+            "metadata: a\n",
+            "kind: A\nkind: B\n",
+            "a: .inf\n",
+            "a: b: c\n",
+        ] {
+            assert!(Head::scan(&mut Scanner::new(), text).is_none(), "{text}");
+        }
+        assert_eq!(Head::read("t", "kind: A\nkind: B\n").map(|head| head.kind).ok(), Some("B".to_owned()));
+    }
+}

@@ -113,3 +113,44 @@ impl<'a> Move<'a> {
         self.slice(names, |name| Name { span: self.span(name.span), ..*name })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::helm::syntax::{Delimiters, parse};
+    use crate::limits::Limits;
+    use crate::text::Source;
+
+    /// Returns the nodes of a text, without those of the first `skip` nodes.
+    fn nodes(text: &str, skip: usize) -> String {
+        let (arena, source) = (Bump::new(), Source::new("t", text));
+        let templates = parse(&arena, &source, Delimiters::default(), &|_| true, &Limits::default()).unwrap();
+        format!("{:?}", templates.last().unwrap().body.get(skip..).unwrap())
+    }
+
+    #[test]
+    fn a_repeated_action_is_the_same_as_one_that_is_parsed_there() {
+        for text in [
+            "{{ .a.b }}",
+            "{{- f \"x\" .a 1 | g (h $.b (i . `y`)).c -}}",
+            "{{ if not .a }}x{{ else if eq .b 2 }}y{{ else }}z{{ end }}",
+            "{{ range $k, $v := .a }}{{ $v.x }}{{ $k }}{{ $v.x }}{{ else }}{{ break_ . }}{{ end }}",
+            "{{ with $x := .a.b }}{{ $x = 1 }}{{ template \"t\" $x }}{{ template \"t\" }}{{ end }}",
+            "{{ \"}}\" }}",
+            "{{/* comment */}}{{ .a }}",
+        ] {
+            let other = "-".repeat(text.len());
+            let first = nodes(&other, 0).matches("Text(").count();
+            let (once, twice) = (nodes(&format!("{other}.{text}"), first), nodes(&format!("{text}.{text}"), 2));
+            assert_eq!(twice, once, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_are_looked_up_where_an_action_is_repeated() {
+        let (arena, source) = (Bump::new(), Source::new("t", "{{ if $x := .a }}{{ $x }}{{ end }}\n{{ $x }}{{ $x }}"));
+        let errors = parse(&arena, &source, Delimiters::default(), &|_| true, &Limits::default()).unwrap_err();
+        let places: Vec<_> = errors.iter().map(|error| error.position().unwrap().to_string()).collect();
+        assert_eq!(places, ["2:4", "2:12"]);
+    }
+}
