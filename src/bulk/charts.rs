@@ -1,11 +1,15 @@
 //! A chart for every cluster of a fleet: each cluster is a release.
 //!
 //! A cluster's inputs are values, between the files of values and the options. The name of a release is that of the
-//! cluster. The outputs are the templates of the chart and of all charts in it; those that a cluster does not enable are
+//! cluster, unless all have the same. The outputs are the templates of the chart and of all charts in it; those that a cluster does not enable are
 //! blank, so they make no files. In one stream, each cluster is one output: the text of `helm template`.
 
+mod forms;
+
+use self::forms::{Forms, Memory, Own};
 use super::cluster::Cluster;
 use super::input::Format;
+use super::job::Renderer;
 use super::kube::KubeSchemas;
 use super::layers::Overlay;
 use super::pieces::{Piece, fields_of_text, in_document};
@@ -24,12 +28,14 @@ pub struct FleetChart {
     pub template: ChartTemplate,
     /// The values without those of clusters.
     pub values: UserValues,
-    /// The release. Clusters give its name.
+    /// The release, apart from its name.
     pub release: Release,
     /// The version of Kubernetes and its APIs.
     pub capabilities: Capabilities,
     /// The documents to write.
     pub selection: Selection,
+    /// The name of all releases. Without it, clusters give the names.
+    pub name: Option<String>,
     /// The dotted path of a release's namespace among the values, for clusters that have it.
     pub namespace_key: Option<String>,
     /// `true` for one output: the text of `helm template`.
@@ -58,21 +64,18 @@ impl FleetChart {
         chart.sources().into_iter().filter(is_written).map(named).collect()
     }
 
-    /// Renders the release of a cluster.
+    /// Renders the release of a cluster as a whole.
     fn documents(
         &self,
         session: &mut Session,
-        cluster: &Cluster,
-        own: &Overlay<'_>,
+        name: &str,
+        own: (DataMap, bool),
     ) -> std::result::Result<Documents, Diagnostics> {
-        let own = match own {
-            Overlay::Whole { own, .. } => own.clone(),
-            other => other.to_map()?,
-        };
-        let is_table = cluster.place().is_some_and(|place| matches!(place.format(), Format::Csv | Format::Tsv));
-        let values = self.values.with_cluster(own.into_owned(), is_table)?;
+        let (own, is_table) = own;
+        let values = self.values.with_cluster(own, is_table)?;
         let namespace = self.namespace(values.values())?;
-        let release = Release { name: cluster.name().to_owned(), namespace, ..self.release.clone() };
+        let name = self.name.as_deref().unwrap_or(name).to_owned();
+        let release = Release { name, namespace, ..self.release.clone() };
         release.check_name()?;
         let plan = self.template.chart().plan(&values, &release, &self.capabilities)?;
         Ok(self.template.render_in(session, plan)?.output()?)
@@ -93,38 +96,90 @@ impl FleetChart {
     }
 }
 
+/// Calls `body` with the renderer of a chart in one thread. With `forms`, releases share what is the same in all of one
+/// form. Returns the number of releases that did.
+pub(super) fn work(
+    chart: &FleetChart,
+    (fields, kinds, forms): (&[String], Option<&KubeSchemas>, bool),
+    body: &mut dyn FnMut(&mut dyn Renderer),
+) -> usize {
+    let memory = Memory::default();
+    let shapes = memory.shapes();
+    let forms = if forms && fields.is_empty() { Some(Forms::new(chart, &memory, &shapes)) } else { None };
+    let sources = chart.outputs().into_iter().map(|output| output.template).collect();
+    let (session, pieces, ends) = (Session::new(), Vec::new(), Vec::new());
+    let mut releases = Releases { chart, sources, fields, kinds, session, forms, shared: 0, pieces, ends };
+    body(&mut releases);
+    releases.shared
+}
+
 /// The renderer of a chart in one thread.
-pub(super) struct Releases<'f> {
+struct Releases<'t, 'w, 'f> {
     chart: &'f FleetChart,
     /// The templates of the outputs.
     sources: Vec<String>,
     /// The document fields in the layout.
-    fields: &'f [String],
-    kinds: Option<&'f KubeSchemas>,
+    fields: &'t [String],
+    kinds: Option<&'t KubeSchemas>,
     session: Session,
+    forms: Option<Forms<'t, 'w, 'f>>,
+    /// The number of releases that shared the plan of a form.
+    shared: usize,
     pieces: Vec<Piece>,
+    ends: Vec<usize>,
 }
 
-impl<'f> Releases<'f> {
-    pub fn new(chart: &'f FleetChart, fields: &'f [String], kinds: Option<&'f KubeSchemas>) -> Self {
-        let sources = chart.outputs().into_iter().map(|output| output.template).collect();
-        Self { chart, sources, fields, kinds, session: Session::new(), pieces: Vec::new() }
-    }
-
-    /// Renders a cluster, as [`Renderer::render`](super::job::Renderer::render) does. All errors of a release are results.
-    pub fn render(
+impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
+    /// Renders a cluster. All errors of a release are results.
+    fn render(
         &mut self,
         cluster: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
-    ) {
+    ) -> Result<()> {
         self.pieces.clear();
-        let written = self.chart.documents(&mut self.session, cluster, own);
-        let written = written.and_then(|documents| self.write(&documents, text, results));
-        if let Err(errors) = written {
+        if let Err(errors) = self.release(cluster, own, text, results) {
             results.extend(errors.into_vec().into_iter().map(|error| Err(self.of_template(error))));
         }
+        Ok(())
+    }
+
+    /// Checks an output by the schemas of its kinds. Rendering found out that it is YAML.
+    fn check(&mut self, _: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default()
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        to.append(&mut self.pieces);
+    }
+}
+
+impl<'t, 'f: 't> Releases<'t, '_, 'f> {
+    fn release(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> std::result::Result<(), Diagnostics> {
+        let values = match own {
+            Overlay::Whole { own, .. } => own.clone(),
+            other => other.to_map()?,
+        };
+        let is_table = cluster.place().is_some_and(|place| matches!(place.format(), Format::Csv | Format::Tsv));
+        let mut own = Own { name: cluster.name(), values: values.into_owned(), is_table };
+        if let Some(forms) = &mut self.forms {
+            self.ends.clear();
+            let rendered = forms.render(&mut self.session, &mut own, &self.sources, (text, &mut self.ends));
+            if rendered.is_some() {
+                self.shared += 1;
+                results.extend(self.ends.drain(..).map(Ok));
+                return Ok(());
+            }
+        }
+        let documents = self.chart.documents(&mut self.session, own.name, (own.values, own.is_table))?;
+        self.write(&documents, text, results)
     }
 
     /// Names the template of an error: that of its place, or else the chart.
@@ -180,15 +235,6 @@ impl<'f> Releases<'f> {
         self.pieces.push(Piece { output, end, document, fields, blank: false });
         Ok(())
     }
-
-    /// Checks an output by the schemas of its kinds. Rendering found out that it is YAML.
-    pub fn check(&self, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default()
-    }
-
-    pub fn take_pieces(&mut self, to: &mut Vec<Piece>) {
-        to.append(&mut self.pieces);
-    }
 }
 
 #[cold]
@@ -196,3 +242,6 @@ fn unplanned(source: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::Internal, format!("`{source}` is no planned output"))
         .with_help("this is a bug in dropforge; report it")
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,17 +8,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(feature = "helm")]
-use super::charts::{FleetChart, Releases};
+use super::charts::{self, FleetChart};
 use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
 #[cfg(not(feature = "helm"))]
-use super::no_charts::{FleetChart, Releases};
+use super::no_charts::{self as charts, FleetChart};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
-use super::specialised::{Chooser, Specialisation, Specialised};
+use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
@@ -28,6 +28,9 @@ use crate::vm::Session;
 /// The number of clusters from which a run finds out what its templates read, so that the rest of the inputs is not
 /// converted. That costs about as much as compiling the templates.
 const CLUSTERS: usize = 1_000;
+
+/// The number of releases of a chart from which they share what is the same in all of one form.
+const RELEASES: usize = 16;
 
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
@@ -45,15 +48,18 @@ pub struct Stamper<'f> {
     specialised: OnceLock<Specialised>,
     /// What the templates read, once a run has found out.
     reads: OnceLock<ReadPaths>,
-    /// The number of renders with specialised templates.
+    /// `true` if releases of the chart share what is the same, once a run has prepared for it.
+    forms: OnceLock<bool>,
+    /// The number of renders with specialised templates, or of releases that share the plan of a form.
     admitted: AtomicUsize,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
-        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, admitted }
+        let (specialised, reads, forms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let admitted = AtomicUsize::new(0);
+        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, forms, admitted }
     }
 
     /// Creates a renderer of a chart. `layers` has the schemas that inputs are checked by.
@@ -80,7 +86,8 @@ impl<'f> Stamper<'f> {
         &self.specialised(job).plan
     }
 
-    /// Returns the number of clusters that were rendered with specialised templates.
+    /// Returns the number of clusters that were rendered with specialised templates, or whose releases shared the plan of a
+    /// form.
     pub fn admitted(&self) -> usize {
         self.admitted.load(Ordering::Relaxed)
     }
@@ -95,6 +102,14 @@ impl<'f> Stamper<'f> {
 
 impl Stamp for Stamper<'_> {
     fn prepare(&self, job: &Job<'_>) {
+        if self.chart.is_some() {
+            self.forms.get_or_init(|| match job.options.specialise {
+                Specialise::Always => true,
+                Specialise::IfItPays => job.plan.clusters() >= RELEASES,
+                Specialise::Never => false,
+            });
+            return;
+        }
         self.specialised(job);
         if job.plan.clusters() >= CLUSTERS {
             self.reads.get_or_init(|| {
@@ -107,6 +122,12 @@ impl Stamp for Stamper<'_> {
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        if let Some(chart) = self.chart {
+            let forms = self.forms.get().is_some_and(|forms| *forms);
+            let shared = charts::work(chart, (&self.fields, self.kinds, forms), body);
+            self.admitted.fetch_add(shared, Ordering::Relaxed);
+            return;
+        }
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
@@ -122,7 +143,6 @@ impl Stamp for Stamper<'_> {
             check: OutputCheck::default(),
             kinds: self.kinds,
             splitter: Splitter::new(&self.names, &self.fields),
-            releases: self.chart.map(|chart| Releases::new(chart, &self.fields, self.kinds)),
             admitted: 0,
         };
         body(&mut thread);
@@ -148,8 +168,6 @@ struct Thread<'t, 'w> {
     check: OutputCheck,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
-    /// The renderer of the chart.
-    releases: Option<Releases<'t>>,
     /// The number of renders with specialised templates.
     admitted: usize,
 }
@@ -157,15 +175,11 @@ struct Thread<'t, 'w> {
 impl Renderer for Thread<'_, '_> {
     fn render(
         &mut self,
-        cluster: &Cluster,
+        _: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
     ) -> Result<()> {
-        if let Some(releases) = &mut self.releases {
-            releases.render(cluster, own, text, results);
-            return Ok(());
-        }
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
         let shared = self.shared.clone()?;
@@ -197,9 +211,6 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        if let Some(releases) = &self.releases {
-            return releases.check(path, text);
-        }
         // Texts were checked as a whole before they were split, and documents have our own writer.
         let is_checked = !self.splitter.fields.is_empty()
             || self.contents.get(output).is_some_and(|content| content.documents().is_some());
@@ -223,10 +234,7 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
-        match &mut self.releases {
-            Some(releases) => releases.take_pieces(to),
-            None => to.append(&mut self.splitter.pieces),
-        }
+        to.append(&mut self.splitter.pieces);
     }
 }
 

@@ -17,10 +17,14 @@ use crate::dialect::helm;
 use crate::dialect::tera;
 #[cfg(feature = "tower")]
 use crate::dialect::tower;
+#[cfg(all(feature = "helm", feature = "bulk"))]
+use crate::function::Cx;
 use crate::function::Registry;
 #[cfg(feature = "compile")]
 use crate::specialise::{Known, specialise};
 use crate::value::{OutputFormat, Value, write_documents};
+#[cfg(all(feature = "helm", feature = "bulk"))]
+use crate::vm::Probing;
 use crate::vm::{self, Hooks, Run, Session, run};
 #[cfg(feature = "checked")]
 use crate::vm::{answer_checked, run_checked};
@@ -153,6 +157,25 @@ pub(super) fn render<H: Hooks>(
 pub(super) fn answer<'s, H: Hooks>(session: &'s mut Session, what: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
     match what.program.dialect() {
         Dialect::Helm => vm::answer::<helm::Rules, H>(session, what, hooks),
+        dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
+    }
+}
+
+/// Runs a program of several outputs for what `end` makes of its answer. With `probes`, nothing may depend on inputs that are
+/// not known.
+///
+/// # Errors
+/// The errors of the run; `internal` if something depends on such an input; `usage` for another language.
+#[cfg(all(feature = "helm", feature = "bulk"))]
+pub(super) fn ended<'s, R>(
+    session: &'s mut Session,
+    what: Run<'s>,
+    probes: bool,
+    end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
+) -> Result<R> {
+    match what.program.dialect() {
+        Dialect::Helm if probes => vm::ended::<Probing<helm::Rules>, R>(session, what, end),
+        Dialect::Helm => vm::ended::<helm::Rules, R>(session, what, end),
         dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
     }
 }

@@ -15,7 +15,8 @@
 //! ```
 //!
 //! As in [`builtins!`](crate::builtins), a body after `=` returns a value, and one after `=>` appends text. `mutates Map`
-//! declares a function that changes a map among its arguments, `makes Map` one whose result is a map of its own.
+//! declares a function that changes a map among its arguments, `makes Map` one whose result is a map of its own, and
+//! `looks Keys` one that looks at no elements of lists and maps.
 
 use crate::value::{Extended, Sized, Type, Value, Width};
 
@@ -168,6 +169,7 @@ macro_rules! assigned {
             $(, mutates $mutates:ident)?
             $(, makes $makes:ident)?
             $(, reads $place:ident)?
+            $(, looks $looks:ident)?
             , $doc:literal
             [$($template:literal => $rendered:literal),* $(,)?];)*
     ) => {
@@ -184,7 +186,8 @@ macro_rules! assigned {
             $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
             $doc,
             &[$(($template, $rendered)),*],
-        )$(.making($crate::function::Type::$makes))?$(.reading($crate::bytecode::Place::$place))?),*];
+        )$(.making($crate::function::Type::$makes))?$(.reading($crate::bytecode::Place::$place))?
+            $(.looking($crate::function::Looks::$looks))?),*];
     };
 }
 

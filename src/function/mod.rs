@@ -94,7 +94,7 @@ pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
 pub use registry::{Function, Registry};
 #[doc(hidden)]
-pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
+pub use spec::{Builtin, Default, Example, Kind, Looks, Param, Params, Type};
 #[doc(hidden)]
 pub use typed::{FromArgument, IntoValue, TypedBody};
 #[cfg(any(feature = "tera", feature = "helm"))]

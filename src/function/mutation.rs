@@ -169,6 +169,21 @@ impl<'v> Cx<'v> {
         changes.borrow().shapes.iter().skip(from).copied().collect()
     }
 
+    /// Returns the identity of a map, as long as the map exists.
+    pub fn identity(map: &Map<'_>) -> usize {
+        identity(map)
+    }
+
+    /// Returns the changed maps whose identities are `among` some, each with its entries.
+    pub fn changed_maps(&self, among: impl Fn(usize) -> bool) -> Vec<(usize, Vec<(&'v str, Value<'v>)>)> {
+        let Some(changes) = self.mutations.changes.get() else { return Vec::new() };
+        let changes = changes.borrow();
+        let found = changes.maps.iter().filter(|(identity, _)| among(**identity));
+        found
+            .map(|(identity, map)| (*identity, map.entries.iter().map(|(key, value)| (*key, *value)).collect()))
+            .collect()
+    }
+
     /// Changes the content of a map.
     fn change(&self, map: Value<'v>, change: impl FnOnce(&mut Changed<'v>) -> Result<()>) -> Result<()> {
         let Value::Map(map) = map else { return Err(no_map(map)) };

@@ -168,6 +168,13 @@ impl Params {
 /// An example: a template, and its output or the code of its error (`"E0403"`).
 pub type Example = (&'static str, &'static str);
 
+/// The parts of lists and maps that a function looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// The kinds of its arguments, their lengths and keys, but no elements.
+    Keys,
+}
+
 /// A function, filter or test.
 #[derive(Debug, Clone)]
 pub struct Builtin {
@@ -185,6 +192,11 @@ pub struct Builtin {
     pub needs: Capabilities<'static>,
     /// `true` if its result depends only on its arguments. A function that needs a capability is not pure.
     pub pure: bool,
+    /// `true` if it uses nothing but its arguments. Unlike a pure function, it may make a map or change one.
+    pub local: bool,
+    /// `true` if it looks at no more of lists and maps among its arguments than their kinds, lengths and keys, also if it
+    /// steps into them. Their elements may become parts of its result.
+    pub looks_at_keys: bool,
     /// Kinds of arguments, one for each parameter, on which it neither fails nor records an error. It may still exceed a
     /// limit.
     pub total: &'static [&'static [Kind]],
@@ -209,7 +221,8 @@ impl Builtin {
     ) -> Self {
         let pure = needs.is_none() && !matches!(&params, Params::Assigned(assigned) if assigned.mutates);
         let (name, doc, examples) = (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples));
-        Self { kind, name, params, doc, examples, needs, pure, total: &[], body }
+        let local = needs.is_none();
+        Self { kind, name, params, doc, examples, needs, pure, local, looks_at_keys: false, total: &[], body }
     }
 
     /// Creates the row of the function that compiles templates at render time.
@@ -223,6 +236,15 @@ impl Builtin {
     #[must_use]
     pub const fn reading(mut self, _: Place) -> Self {
         self.pure = false;
+        self.local = false;
+        self
+    }
+
+    /// Declares that a row of a table looks only at the keys of lists and maps ([`Builtin::looks_at_keys`]).
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn looking(mut self, _: Looks) -> Self {
+        self.looks_at_keys = true;
         self
     }
 
@@ -270,7 +292,7 @@ impl Builtin {
     /// Creates a function outside a table. It counts as impure.
     pub(super) fn registered(kind: ImportKind, name: String, params: Params, body: Body) -> Self {
         let declared = Self::declared(kind, "", params, body, Capabilities::NONE, "Registered by the host.", &[]);
-        Self { name: name.into(), pure: false, ..declared }
+        Self { name: name.into(), pure: false, local: false, ..declared }
     }
 
     /// Returns the function that renders the template `name`.

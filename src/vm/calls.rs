@@ -25,6 +25,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
     pub(super) fn call<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        if S::PROBES {
+            self.probe_call(at)?;
+        }
         let site = self.program.site(at);
         let (import, count, gate) = (A::at(site, 0), A::at(site, 1) as usize, Gate::of_word(A::at(site, 2)));
         let linked: &'r Linked = self.linked;
@@ -96,6 +99,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
+        if S::PROBES {
+            self.probe_call(at)?;
+        }
         let memo = self.program.start().inputs + memo as usize;
         let kept = A::at(self.values, memo);
         if kept.is_undefined() {

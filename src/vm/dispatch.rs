@@ -27,6 +27,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             hooks.step(pc, op, || (self.program, self.heights()));
             self.cx.go(pc);
             let a = word >> 8;
+            if S::PROBES {
+                self.probe(op, a)?;
+            }
             pc += 1;
             // The next operand word.
             let mut operand = || {

@@ -147,6 +147,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
+                // No handler may absorb it.
+                Err(error) if S::PROBES => return Err(error),
                 Err(error) => {
                     hooks.failed(&error);
                     at = self.unwind::<S>(error)?;

@@ -86,6 +86,9 @@ pub trait Semantics: 'static {
     /// `true` if [`Semantics::absorbed`] does nothing, so that an error for a handler needs no message.
     const FORGETS: bool = false;
 
+    /// `true` for the rules of [probes](super::probing), which check what each step depends on.
+    const PROBES: bool = false;
+
     /// Handles a path without a value: returns an error or a recovery value.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::access::{Access, Trusting};
-use super::hooks::Hooks;
+use super::hooks::{Hooks, NoHooks};
 use super::run::{Run, run_in};
 use super::semantics::Semantics;
 use super::space::Space;
 use crate::diagnostics::Result;
+use crate::function::Cx;
 use crate::limits::Deadline;
 use crate::value::Value;
 
@@ -49,6 +50,21 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
 /// The errors of the run.
 pub fn answer<'s, S: Semantics, H: Hooks>(session: &'s mut Session, run: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
     run_by::<S, H, Trusting>(session, run, None, hooks)
+}
+
+/// Runs a program in the space of a session for what `end` makes of its result. Output is dropped.
+///
+/// # Errors
+/// The errors of the run.
+pub fn ended<'s, S: Semantics, R>(
+    session: &'s mut Session,
+    run: Run<'s>,
+    end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
+) -> Result<R> {
+    session.space.reset();
+    run_in::<S, NoHooks, Trusting, _>(&session.space, run, None, &mut NoHooks, |machine| {
+        machine.settled().map(|()| end(&machine.cx, machine.result))
+    })
 }
 
 /// Runs a program in the space of a session. Output is dropped without `out`.

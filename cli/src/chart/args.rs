@@ -27,6 +27,9 @@ pub(crate) struct ChartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Helm charts")]
 pub(crate) struct FleetChartArgs {
+    /// Set the name of all releases [default: the name of the cluster]
+    #[arg(long, value_name = "NAME", value_parser = release_name)]
+    name: Option<String>,
     /// Take the namespace of a release from this path of its values: `cluster.namespace`
     #[arg(long, value_name = "PATH")]
     namespace_key: Option<String>,
@@ -93,7 +96,8 @@ impl FleetChartArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        check_none([("--namespace-key", self.namespace_key.is_some())].into_iter().chain(self.release.given()), path)
+        let given = [("--name", self.name.is_some()), ("--namespace-key", self.namespace_key.is_some())];
+        check_none(given.into_iter().chain(self.release.given()), path)
     }
 
     /// Returns a chart with these options, for the clusters of a fleet.
@@ -107,6 +111,7 @@ impl FleetChartArgs {
             release: self.release.release(),
             capabilities: self.release.capabilities()?,
             selection: self.release.selection(),
+            name: self.name.clone(),
             namespace_key: self.namespace_key.clone(),
             single,
         })

@@ -33,7 +33,7 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan) -> Compilation {
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
     let output = |template: &PlannedTemplate| {
         let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
-        Output { template: template.name().to_owned(), chart: chart.to_owned() }
+        Output { template: template.name().to_owned(), chart: chart.to_owned(), skip: template.skip() }
     };
     let rendered = plan.templates().iter().filter(|template| !template.is_partial());
     let outputs: Vec<_> = rendered.map(output).collect();

@@ -16,7 +16,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "bulk")]
+mod open;
 mod programs;
 mod template;
 
+#[cfg(feature = "bulk")]
+pub(crate) use open::{OpenChart, OpenRun};
 pub use template::{ChartRender, ChartTemplate};

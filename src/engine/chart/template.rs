@@ -112,7 +112,7 @@ fn run(session: &mut Session, template: &Template, plan: &Plan) -> Result<Vec<St
 }
 
 /// Returns the texts of an answer.
-fn texts(answer: Value<'_>) -> Result<Vec<String>> {
+pub(super) fn texts(answer: Value<'_>) -> Result<Vec<String>> {
     let text = |item: &Value<'_>| item.as_str().unwrap_or("").to_owned();
     let items = answer.as_list().map(|items| items.iter().map(text).collect());
     items.ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of texts"))

@@ -66,6 +66,8 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
         needs: Capabilities::NONE,
         total: &[],
         pure: true,
+        local: false,
+        looks_at_keys: false,
         body: FunctionBody::Closure(Arc::new(move |cx, given| function.call(cx, given))),
     })
 }

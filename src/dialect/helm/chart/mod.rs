@@ -38,8 +38,12 @@ mod imports;
 mod load;
 mod manifests;
 mod metadata;
+#[cfg(feature = "bulk")]
+mod open;
 mod output;
 mod plan;
+#[cfg(feature = "bulk")]
+mod printed;
 mod read;
 mod release;
 mod schema;
@@ -57,8 +61,12 @@ pub use files::{EmptyFile, FileSet};
 pub use load::Chart;
 pub use manifests::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Kind, Maintainer, Metadata};
+#[cfg(feature = "bulk")]
+pub(crate) use open::{OpenBase, OpenInputs, OpenPlan, floats, form};
 pub use output::{Output, Selection};
 pub use plan::{Plan, PlannedChart, PlannedTemplate};
+#[cfg(feature = "bulk")]
+pub(crate) use printed::Printed;
 pub use release::Release;
 pub use source::{Bounds, ChartFile, ChartSource};
 pub use user_values::UserValues;

@@ -124,6 +124,20 @@ impl Chart {
         release: &Release,
         capabilities: &Capabilities,
     ) -> std::result::Result<Plan, Diagnostics> {
+        let (tree, merged) = self.merged(values)?;
+        let unfit = schema::check(&tree, &merged).into_iter().chain(self.kube_version_error(capabilities));
+        let unfit: Vec<_> = unfit.collect();
+        if !unfit.is_empty() {
+            return Err(unfit.into());
+        }
+        Ok(Plan::of(&tree, merged, release, capabilities))
+    }
+
+    /// Merges values and enables dependencies.
+    ///
+    /// # Errors
+    /// Those of [`Chart::plan`], except for schemas and the version of Kubernetes.
+    pub(super) fn merged(&self, values: &UserValues) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
         if self.metadata.kind() == Kind::Library {
             return Err(Stage::Installable.error(Code::NoTemplates, "library charts are not installable").into());
         }
@@ -136,12 +150,7 @@ impl Chart {
         imports::import(&mut tree)?;
         let mut merged = values.values().clone();
         coalesce(&tree, &mut merged, Nulls::Delete)?;
-        let unfit = schema::check(&tree, &merged).into_iter().chain(self.kube_version_error(capabilities));
-        let unfit: Vec<_> = unfit.collect();
-        if !unfit.is_empty() {
-            return Err(unfit.into());
-        }
-        Ok(Plan::of(&tree, merged, release, capabilities))
+        Ok((tree, merged))
     }
 
     /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all
@@ -158,7 +167,7 @@ impl Chart {
         sources
     }
 
-    fn kube_version_error(&self, capabilities: &Capabilities) -> Option<Box<Diagnostic>> {
+    pub(super) fn kube_version_error(&self, capabilities: &Capabilities) -> Option<Box<Diagnostic>> {
         let (wanted, given) = (&self.metadata.kube_version, &capabilities.kube_version);
         if wanted.is_empty() || dependencies::is_compatible(wanted, &given.normalized) {
             return None;
@@ -170,7 +179,7 @@ impl Chart {
 }
 
 impl Plan {
-    fn of(tree: &Tree<'_>, values: DataMap, release: &Release, capabilities: &Capabilities) -> Self {
+    pub(super) fn of(tree: &Tree<'_>, values: DataMap, release: &Release, capabilities: &Capabilities) -> Self {
         let mut plan = Plan {
             templates: Vec::new(),
             charts: Vec::new(),

@@ -6,6 +6,8 @@ use super::error::{GO_MESSAGE, Stage};
 use super::read::json;
 use super::tree::Tree;
 use crate::diagnostics::{Code, Diagnostic};
+#[cfg(feature = "bulk")]
+use crate::schema::NodeId;
 use crate::schema::{Detail, Draft, Schema, Violation};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -31,6 +33,25 @@ impl ChartSchema {
 
     fn compiled(&self) -> Result<&Schema, &str> {
         self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
+    }
+
+    /// Returns the schemas of the value at a path, if it matters to no other value ([`Schema::at_path`]).
+    #[cfg(feature = "bulk")]
+    pub(super) fn at_path(&self, path: &[&str]) -> Option<Vec<NodeId>> {
+        self.compiled().ok()?.at_path(path)
+    }
+
+    /// Returns `true` if a value fits schemas of this one.
+    #[cfg(feature = "bulk")]
+    pub(super) fn admits(&self, schemas: &[NodeId], value: &Data) -> bool {
+        let Ok(schema) = self.compiled() else { return false };
+        let (mut left, mut value) = (STEPS, value.clone());
+        let mut spend = |steps: u64| -> Result<(), ()> {
+            left = left.checked_sub(steps).ok_or(())?;
+            Ok(())
+        };
+        to_integers(&mut value);
+        schemas.iter().all(|id| schema.validate_data(*id, &value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
     }
 
     /// Returns the messages about values that do not fit.

@@ -1,7 +1,8 @@
 //! The maps that templates begin with: `.Values`, `.Chart`, `.Release` and others.
 
 use super::metadata::{Dependency, Maintainer, Metadata};
-use super::plan::Plan;
+use super::plan::{Plan, PlannedChart, PlannedTemplate};
+use super::release::Release;
 use crate::diagnostics::Result;
 use crate::dialect::helm::objects;
 use crate::value::{Data, DataMap, InputBuilder, Numbers, Value};
@@ -11,6 +12,13 @@ const KEYS: [&str; 6] = ["Capabilities", "Chart", "Files", "Release", "Subcharts
 
 /// The keys of the map of a template.
 const KEYS_OF_TEMPLATE: [&str; 7] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Values", "Template"];
+
+impl PlannedTemplate {
+    /// Returns the name of the input that leaves out the template if it is true.
+    pub(in crate::dialect::helm) fn skip(&self) -> String {
+        format!("skip {}", self.name())
+    }
+}
 
 impl Plan {
     /// Returns the inputs of the program of this plan's templates.
@@ -22,84 +30,166 @@ impl Plan {
     /// # Errors
     /// `limit.depth` for values that nest too deep.
     pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
-        let maps = self.top_maps(builder)?;
-        let templates = self.templates.iter().filter(|template| !template.is_partial());
-        let mut inputs: Vec<(&str, Value<'v>)> = Vec::new();
-        for template in templates {
-            let Some((chart, map)) = self.charts.get(template.chart()).zip(maps.get(template.chart())) else {
-                continue;
-            };
-            let arena = builder.arena();
-            let texts = [arena.text(&chart.base_path()), arena.text(template.name())];
-            let place = builder.map(&["BasePath", "Name"], &texts);
-            let input = match map.as_map() {
-                Some(map) if !changes_maps => {
-                    let values: Vec<_> = map.values().iter().copied().chain([place]).collect();
-                    builder.map(&KEYS_OF_TEMPLATE, &values)
-                }
-                _ => place,
-            };
-            inputs.push((template.name(), input));
-        }
-        if changes_maps {
-            inputs.extend(self.charts.iter().map(|chart| chart.path.as_str()).zip(maps));
-        }
-        Ok(builder.arena().map(&inputs))
+        let base = Base::new(self, builder)?;
+        let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder));
+        let values = base.inputs(builder, &tops, changes_maps, &[]);
+        Ok(builder.map(&base.input_names(changes_maps, false), &values))
     }
 
-    /// Builds the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values
-    /// of the chart around it.
-    fn top_maps<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Result<Vec<Value<'v>>> {
+    /// Returns `.Values` of the root chart.
+    ///
+    /// # Errors
+    /// `limit.depth` for values that nest too deep.
+    pub(super) fn root_values<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
+        // Integers come from options only.
+        Ok(Numbers::Sized.all(builder.arena(), builder.data_map(&self.values)?))
+    }
+}
+
+impl Release {
+    /// Returns `.Release`. The revision is a plain integer.
+    pub(super) fn map<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Value<'v> {
         let arena = builder.arena();
-        let (capabilities, release) = (objects::capabilities(arena, &self.capabilities), self.release_map(builder));
-        let mut values: Vec<Value<'v>> = Vec::new();
-        for chart in &self.charts {
-            let outer = chart.parent.and_then(|parent| values.get(parent).copied());
-            values.push(match outer {
-                // Integers come from options only.
-                None => Numbers::Sized.all(arena, builder.data_map(&self.values)?),
+        self.map_of(builder, arena.text(&self.name), arena.text(&self.namespace))
+    }
+
+    /// Returns `.Release` with this name and namespace.
+    pub(super) fn map_of<'v, 'w: 'v>(
+        &'v self,
+        builder: &InputBuilder<'v, 'w>,
+        name: Value<'v>,
+        namespace: Value<'v>,
+    ) -> Value<'v> {
+        let keys = ["IsInstall", "IsUpgrade", "Name", "Namespace", "Revision", "Service"];
+        let values = [
+            Value::Bool(!self.is_upgrade),
+            Value::Bool(self.is_upgrade),
+            name,
+            namespace,
+            Value::Int(self.revision),
+            builder.arena().text(&self.service),
+        ];
+        builder.map(&keys, &values)
+    }
+}
+
+/// The inputs of a program as far as they depend neither on values nor on the release.
+#[derive(Debug)]
+pub(super) struct Base<'v> {
+    plan: &'v Plan,
+    /// `.Capabilities`, `.Chart` and `.Files` of each chart.
+    charts: Vec<[Value<'v>; 3]>,
+    /// The templates to render, with `.Template` of each.
+    templates: Vec<(&'v PlannedTemplate, Value<'v>)>,
+    /// The names of the inputs that leave out templates.
+    skips: Vec<&'v str>,
+}
+
+impl<'v> Base<'v> {
+    /// # Errors
+    /// `limit.depth` for metadata that nests too deep.
+    pub fn new<'w: 'v>(plan: &'v Plan, builder: &InputBuilder<'v, 'w>) -> Result<Self> {
+        let arena = builder.arena();
+        let capabilities = objects::capabilities(arena, &plan.capabilities);
+        let of_chart = |chart: &'v PlannedChart| -> Result<_> {
+            Ok([capabilities, builder.data_map(&chart.data)?, objects::files(arena, &chart.files)])
+        };
+        let of_template = |template: &'v PlannedTemplate| {
+            let base_path = plan.charts.get(template.chart()).map_or_else(String::new, PlannedChart::base_path);
+            let texts = [arena.text(&base_path), arena.text(template.name())];
+            (template, builder.map(&["BasePath", "Name"], &texts))
+        };
+        let rendered = || plan.templates.iter().filter(|template| !template.is_partial());
+        Ok(Self {
+            plan,
+            charts: plan.charts.iter().map(of_chart).collect::<Result<_>>()?,
+            templates: rendered().map(of_template).collect(),
+            skips: rendered().map(|template| arena.copy_str(&template.skip())).collect(),
+        })
+    }
+
+    /// Returns the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values
+    /// of the chart around it.
+    pub fn tops<'r, 'w: 'r>(
+        &self,
+        builder: &InputBuilder<'r, 'w>,
+        values: Value<'r>,
+        release: Value<'r>,
+    ) -> Vec<Value<'r>>
+    where
+        'v: 'r,
+    {
+        let (arena, charts) = (builder.arena(), &self.plan.charts);
+        let mut own: Vec<Value<'r>> = Vec::with_capacity(charts.len());
+        for chart in charts {
+            let outer = chart.parent.and_then(|parent| own.get(parent).copied());
+            own.push(match outer {
+                None => values,
                 Some(outer) => {
-                    let own = outer.as_map().and_then(|outer| outer.get(&chart.name));
-                    own.filter(|own| own.as_map().is_some()).unwrap_or_else(|| arena.map(&[]))
+                    let inner = outer.as_map().and_then(|outer| outer.get(&chart.name));
+                    inner.filter(|inner| inner.as_map().is_some()).unwrap_or_else(|| arena.map(&[]))
                 }
             });
         }
         // From the innermost charts outwards: `Subcharts` holds the maps of the charts inside.
-        let mut maps = vec![Value::Null; self.charts.len()];
-        for (at, chart) in self.charts.iter().enumerate().rev() {
-            let inside = self.charts.iter().zip(&maps).filter(|(other, _)| other.parent == Some(at));
+        let mut maps = vec![Value::Null; charts.len()];
+        for (at, (fixed, own)) in self.charts.iter().zip(&own).enumerate().rev() {
+            let inside = charts.iter().zip(&maps).filter(|(other, _)| other.parent == Some(at));
             let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
-            let map = builder.map(
-                &KEYS,
-                &[
-                    capabilities,
-                    builder.data_map(&chart.data)?,
-                    objects::files(arena, &chart.files),
-                    release,
-                    arena.map(&inside),
-                    values.get(at).copied().unwrap_or(Value::Null),
-                ],
-            );
+            let [capabilities, data, files] = *fixed;
+            let map = builder.map(&KEYS, &[capabilities, data, files, release, arena.map(&inside), *own]);
             if let Some(slot) = maps.get_mut(at) {
                 *slot = map;
             }
         }
-        Ok(maps)
+        maps
     }
 
-    /// Returns `.Release`. The revision is a plain integer.
-    fn release_map<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>) -> Value<'v> {
-        let (arena, release) = (builder.arena(), &self.release);
-        let keys = ["IsInstall", "IsUpgrade", "Name", "Namespace", "Revision", "Service"];
-        let values = [
-            Value::Bool(!release.is_upgrade),
-            Value::Bool(release.is_upgrade),
-            arena.text(&release.name),
-            arena.text(&release.namespace),
-            Value::Int(release.revision),
-            arena.text(&release.service),
-        ];
-        builder.map(&keys, &values)
+    /// Returns the names of the inputs, in order. With `skips`, templates may be left out.
+    pub fn input_names(&self, changes_maps: bool, skips: bool) -> Vec<&'v str> {
+        let plan = self.plan;
+        let charts = plan.charts.iter().filter(|_| changes_maps).map(|chart| chart.path.as_str());
+        self.names().chain(charts).chain(self.skips.iter().copied().filter(|_| skips)).collect()
+    }
+
+    /// Returns the inputs in the order of their names. `tops` are the maps of the charts; `skips` tells which templates are
+    /// left out.
+    pub fn inputs<'r, 'w: 'r>(
+        &self,
+        builder: &InputBuilder<'r, 'w>,
+        tops: &[Value<'r>],
+        changes_maps: bool,
+        skips: &[bool],
+    ) -> Vec<Value<'r>>
+    where
+        'v: 'r,
+    {
+        let mut values: Vec<Value<'r>> = Vec::with_capacity(2 * self.templates.len() + tops.len());
+        for (template, place) in &self.templates {
+            let top = tops.get(template.chart()).and_then(|top| top.as_map()).filter(|_| !changes_maps);
+            values.push(match top {
+                Some(top) => {
+                    let values: Vec<_> = top.values().iter().copied().chain([*place]).collect();
+                    builder.map(&KEYS_OF_TEMPLATE, &values)
+                }
+                None => *place,
+            });
+        }
+        if changes_maps {
+            values.extend(tops);
+        }
+        values.extend(skips.iter().map(|skip| Value::Bool(*skip)));
+        values
+    }
+
+    /// Returns the values that all releases share.
+    pub fn shared(&self) -> impl Iterator<Item = Value<'v>> {
+        self.charts.iter().flatten().copied().chain(self.templates.iter().map(|(_, place)| *place))
+    }
+
+    /// Returns the names of the templates to render, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'v str> {
+        self.templates.iter().map(|(template, _)| template.name())
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! If the program changes maps, all templates of a chart share one dot, so that each sees the changes of those before it.
 //! Main puts `.Template` into it before each template. Otherwise each template has a dot of its own.
+//!
+//! A template is left out, and nothing is in its place in the list, if an input of its own is true.
 
 use super::program::{Lower, Reached};
 use crate::bytecode::{Op, Role};
@@ -19,6 +21,8 @@ pub(in crate::dialect::helm) struct Output {
     pub template: String,
     /// The path of its chart.
     pub chart: String,
+    /// The name of the input that leaves it out.
+    pub skip: String,
 }
 
 /// Lowers a main chunk that renders templates in order, with the templates that they reach.
@@ -49,8 +53,23 @@ pub(in crate::dialect::helm) fn lower_all<'a>(
 }
 
 impl Lower<'_, '_> {
-    /// Gathers the text of a template.
+    /// Gathers the text of a template, or nothing if it is left out.
     fn output(&mut self, output: &Output) {
+        let (left_out, end) = (self.emitter.new_label(), self.emitter.new_label());
+        let skip = output.skip.as_str();
+        self.emitter.peek(&PathSpec { name: skip, roots: &[RootSpec::Global(skip)], segments: &[] });
+        self.emitter.jump(Op::JumpIf, left_out);
+        self.text_of(output);
+        self.emitter.op(Op::Keep, &[]);
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(left_out);
+        self.emitter.undefined();
+        self.emitter.op(Op::Keep, &[]);
+        self.emitter.bind(end);
+    }
+
+    /// Pushes the text of a template.
+    fn text_of(&mut self, output: &Output) {
         if self.mutates {
             self.input(&output.chart);
             self.emitter.constant(Constant::Str(TEMPLATE.into()));
@@ -68,7 +87,6 @@ impl Lower<'_, '_> {
         if !self.unit.lenient {
             self.intrinsic("cleaned", 1);
         }
-        self.emitter.op(Op::Keep, &[]);
     }
 
     /// Pushes a top-level input.
