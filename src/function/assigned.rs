@@ -16,7 +16,7 @@
 //!
 //! As in [`builtins!`](crate::builtins), a body after `=` returns a value, and one after `=>` appends text. `mutates Map`
 //! declares a function that changes a map among its arguments, `makes Map` one whose result is a map of its own, and
-//! `looks Keys` one that looks at no elements of lists and maps.
+//! `looks Keys` or `looks Kinds` one that looks at no more of lists and maps ([`Looks`](super::Looks)).
 
 use crate::value::{Extended, Sized, Type, Value, Width};
 

@@ -168,11 +168,15 @@ impl Params {
 /// An example: a template, and its output or the code of its error (`"E0403"`).
 pub type Example = (&'static str, &'static str);
 
-/// The parts of lists and maps that a function looks at.
+/// The parts of lists and maps that a function looks at. Elements may become parts of its result nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looks {
-    /// The kinds of its arguments, their lengths and keys, but no elements.
+    /// Everything.
+    All,
+    /// Their kinds, lengths and keys, also if it steps into them.
     Keys,
+    /// Their kinds, whether they are empty, and the elements that it takes out, which it does not look at.
+    Kinds,
 }
 
 /// A function, filter or test.
@@ -194,9 +198,8 @@ pub struct Builtin {
     pub pure: bool,
     /// `true` if it uses nothing but its arguments. Unlike a pure function, it may make a map or change one.
     pub local: bool,
-    /// `true` if it looks at no more of lists and maps among its arguments than their kinds, lengths and keys, also if it
-    /// steps into them. Their elements may become parts of its result.
-    pub looks_at_keys: bool,
+    /// The parts of lists and maps among its arguments that it looks at.
+    pub looks: Looks,
     /// Kinds of arguments, one for each parameter, on which it neither fails nor records an error. It may still exceed a
     /// limit.
     pub total: &'static [&'static [Kind]],
@@ -221,8 +224,8 @@ impl Builtin {
     ) -> Self {
         let pure = needs.is_none() && !matches!(&params, Params::Assigned(assigned) if assigned.mutates);
         let (name, doc, examples) = (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples));
-        let local = needs.is_none();
-        Self { kind, name, params, doc, examples, needs, pure, local, looks_at_keys: false, total: &[], body }
+        let (local, looks) = (needs.is_none(), Looks::All);
+        Self { kind, name, params, doc, examples, needs, pure, local, looks, total: &[], body }
     }
 
     /// Creates the row of the function that compiles templates at render time.
@@ -240,11 +243,11 @@ impl Builtin {
         self
     }
 
-    /// Declares that a row of a table looks only at the keys of lists and maps ([`Builtin::looks_at_keys`]).
+    /// Declares the parts of lists and maps that a row of a table looks at.
     #[doc(hidden)]
     #[must_use]
-    pub const fn looking(mut self, _: Looks) -> Self {
-        self.looks_at_keys = true;
+    pub const fn looking(mut self, looks: Looks) -> Self {
+        self.looks = looks;
         self
     }
 

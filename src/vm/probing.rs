@@ -6,7 +6,10 @@
 //! entries, and it is no boolean.
 //!
 //! Such values may be moved: into slots, lists and maps, through calls of chunks, and by functions that declare to look only
-//! at the keys of their arguments. Every other use fails, also of a list or map with such a value in it.
+//! at parts of their arguments ([`Looks`]). Every other use fails, also of a list or map with such a value in it.
+//!
+//! If the value is faulty ([`Unknown`](crate::value::Unknown)), the entry that holds it may be missing. Then it may even be no
+//! value, and nothing looks at the keys of the map. That map has other entries.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -18,7 +21,7 @@ use super::output::Output;
 use super::semantics::{Form, Logic, Missing, Semantics};
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Builtin, Cx};
+use crate::function::{Builtin, Cx, Looks};
 use crate::value::Value;
 
 /// The rules of a language for a run in which some inputs are not known.
@@ -34,6 +37,12 @@ fn depends() -> Box<Diagnostic> {
 /// Returns `true` if nothing is known of a value but that it is there.
 fn is_open(value: Value<'_>) -> bool {
     matches!(value, Value::Extended(_)) && value.is_qualified()
+}
+
+/// Returns `true` for a map with entries that may be missing.
+fn has_open_keys<'v>(cx: &Cx<'v>, value: Value<'v>) -> bool {
+    let may_be_missing = |value: &Value<'_>| value.as_unknown().is_some_and(|unknown| unknown.faulty);
+    matches!(cx.current(value), Value::Map(map) if map.values().iter().any(may_be_missing))
 }
 
 /// # Errors
@@ -61,6 +70,7 @@ impl<A: Access> Machine<'_, '_, A> {
         let follows = match op {
             // A missing step would pass for a missing value.
             Op::PeekPath => self.program.path(operand).is_empty(),
+            Op::JumpIs | Op::JumpPresent => self.topmost(1).iter().all(|value| !is_open(*value)),
             Op::Scope
             | Op::Apply
             | Op::Mark
@@ -93,9 +103,12 @@ impl<A: Access> Machine<'_, '_, A> {
         if !builtin.local {
             return Err(depends());
         }
-        let shallow = builtin.looks_at_keys;
         let mut given = self.topmost(site.params.len()).iter().copied();
-        given.try_for_each(|value| if shallow { known(value) } else { whole(&self.cx, value) })
+        given.try_for_each(|value| match builtin.looks {
+            Looks::All => whole(&self.cx, value),
+            Looks::Keys if has_open_keys(&self.cx, value) => Err(depends()),
+            Looks::Keys | Looks::Kinds => known(value),
+        })
     }
 }
 
@@ -207,6 +220,9 @@ impl<S: Semantics> Semantics for Probing<S> {
 
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
         known(value)?;
+        if has_open_keys(cx, value) {
+            return Err(depends());
+        }
         S::iterate(cx, value, names)
     }
 

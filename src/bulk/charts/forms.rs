@@ -4,6 +4,9 @@
 //! template is run with all open values unknown. A template that succeeds has the same text in every release of the form: it
 //! is rendered, split and checked once. For a release only the other templates run, over shared values.
 //!
+//! Templates may add keys to the map of their chart, which others see. A template that does runs for each release, and the
+//! texts of those that are the same in all releases may not depend on these keys.
+//!
 //! Whatever goes wrong, the release is rendered as a whole, so that texts and errors are always those of one render.
 
 use std::cell::OnceCell;
@@ -60,9 +63,18 @@ pub(super) struct Forms<'t, 'w, 'f> {
 enum State<'t> {
     /// The number of its releases so far.
     Seen(usize),
-    Ready(Box<Ready<'t>>),
+    /// The number of failures so far, too.
+    Ready(Box<Ready<'t>>, usize),
     /// Its releases share nothing.
     Never,
+}
+
+/// The reason why a release is rendered as a whole.
+enum Whole {
+    /// It failed, or its values do not fit.
+    Failed,
+    /// Its templates add these keys to the maps of charts.
+    Adds(Vec<String>),
 }
 
 /// A form with a plan.
@@ -76,7 +88,8 @@ struct Ready<'t> {
     crds: String,
     /// The texts of those by output. Empty for one output.
     texts: Vec<String>,
-    failures: usize,
+    /// The keys that templates add to the maps of charts, sorted.
+    added: Vec<String>,
 }
 
 /// A release: its own values, and whether they come from a table.
@@ -120,22 +133,29 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
                 Some(place) => {
                     self.plans += 1;
                     let ready = Ready::new(self.chart, (self.memory, self.shapes, place), session, own, outputs);
-                    ready.map_or(State::Never, |ready| State::Ready(Box::new(ready)))
+                    ready.map_or(State::Never, |ready| State::Ready(Box::new(ready), 0))
                 }
                 None => State::Never,
             };
         }
-        let State::Ready(ready) = state else { return None };
-        let rendered = ready.render(self.chart, session, (&mut self.own, self.shapes), own, &open);
-        let Some(rendered) = rendered else {
-            ready.failures += 1;
-            if ready.failures >= FAILURES {
-                *state = State::Never;
+        let State::Ready(ready, failures) = state else { return None };
+        match ready.render(self.chart, session, (&mut self.own, self.shapes), own, &open) {
+            Ok(rendered) => {
+                ready.write(self.chart, &rendered, outputs, text, ends);
+                return Some(());
             }
-            return None;
-        };
-        ready.write(self.chart, &rendered, outputs, text, ends);
-        Some(())
+            Err(_) if *failures + 1 >= FAILURES => *state = State::Never,
+            Err(Whole::Failed) => *failures += 1,
+            Err(Whole::Adds(added)) => {
+                *failures += 1;
+                let again = ready.with(self.chart, (self.memory, self.shapes), session, (own, outputs), added);
+                match again {
+                    Some(again) => **ready = again,
+                    None => *state = State::Never,
+                }
+            }
+        }
+        None
     }
 }
 
@@ -174,13 +194,54 @@ impl<'t> Ready<'t> {
         let shared = (&chart.values, &chart.release, &chart.capabilities);
         let plan = chart.template.chart().open_plan(&own.values, own.is_table, shared)?;
         let plan: &'t OpenPlan<'t> = place.get_or_init(|| plan);
+        Self::of(chart, plan, (memory, shapes), session, (own, outputs), Vec::new())
+    }
+
+    /// Makes the form again, with further keys that templates add to the maps of charts.
+    fn with(
+        &self,
+        chart: &FleetChart,
+        memory: (&'t Memory<'_>, &'t Shapes<'_>),
+        session: &mut Session,
+        own: (&Own<'_>, &[String]),
+        added: Vec<String>,
+    ) -> Option<Self> {
+        Self::of(chart, self.plan, memory, session, own, joined(&self.added, added))
+    }
+
+    fn of(
+        chart: &FleetChart,
+        plan: &'t OpenPlan<'t>,
+        (memory, shapes): (&'t Memory<'_>, &'t Shapes<'_>),
+        session: &mut Session,
+        (own, outputs): (&Own<'_>, &[String]),
+        mut added: Vec<String>,
+    ) -> Option<Self> {
         let builder = InputBuilder::new(&memory.values, shapes);
-        let program = chart.template.compile(plan.plan()).ok()?;
-        let base = OpenBase::new(plan, &builder, program.program().start().mutable).ok()??;
-        let chart_of = OpenChart { program, base };
-        let same = same_texts(chart, (plan, &chart_of), session, shapes, own)?;
+        for _ in 0..FAILURES {
+            let program = chart.template.compile(plan.plan()).ok()?;
+            let changes_maps = program.program().start().mutable;
+            let base = OpenBase::new(plan, &builder, (changes_maps, &added)).ok()??;
+            let of = OpenChart { program, base };
+            let (same, more) = same_texts(chart, (plan, &of), session, shapes, own)?;
+            if more.is_empty() {
+                return Self::sharing(chart, (plan, of), same, outputs, added);
+            }
+            added = joined(&added, more);
+        }
+        None
+    }
+
+    /// Prints the documents that are the same in all releases.
+    fn sharing(
+        chart: &FleetChart,
+        (plan, of): (&'t OpenPlan<'t>, OpenChart<'t>),
+        same: Vec<Option<String>>,
+        outputs: &[String],
+        added: Vec<String>,
+    ) -> Option<Self> {
         let skips: Vec<bool> = same.iter().map(Option::is_some).collect();
-        let named = chart_of.base.names().map(str::to_owned).zip(same).filter_map(|(name, text)| Some((name, text?)));
+        let named = of.base.names().map(str::to_owned).zip(same).filter_map(|(name, text)| Some((name, text?)));
         let printed = Printed::of(named).ok()?;
         let crds = if chart.selection.crds { plan.plan().printed_crds() } else { Vec::new() };
         let mut texts = Vec::new();
@@ -192,7 +253,7 @@ impl<'t> Ready<'t> {
             }
         }
         let crds = crds.into_iter().map(|(_, text)| text).collect();
-        Some(Self { plan, chart: chart_of, skips, printed, crds, texts, failures: 0 })
+        Some(Self { plan, chart: of, skips, printed, crds, texts, added })
     }
 
     /// Returns the documents of the templates that are not the same in all releases of the form.
@@ -203,21 +264,27 @@ impl<'t> Ready<'t> {
         (arena, shapes): (&mut Arena, &Shapes<'_>),
         own: &Own<'_>,
         open: &[&Data],
-    ) -> Option<Printed> {
-        let (release, _) = chart.open_release(own, self.plan.given())?;
+    ) -> std::result::Result<Printed, Whole> {
+        let (release, _) = chart.open_release(own, self.plan.given()).ok_or(Whole::Failed)?;
         if !self.plan.admits(open) {
-            return None;
+            return Err(Whole::Failed);
         }
         arena.reset();
         let builder = InputBuilder::new(arena, shapes);
         let data: Result<Vec<Value<'_>>> = open.iter().map(|data| builder.data(data)).collect();
-        let values: Vec<_> = data.ok()?.into_iter().map(|value| Numbers::Sized.all(builder.arena(), value)).collect();
-        let texts = [&release.name, &release.namespace].map(|text| builder.arena().text(text));
-        let inputs = self.chart.base.release(&builder, &values, (&release, texts[0], texts[1]));
+        let data = data.map_err(|_| Whole::Failed)?.into_iter();
+        let values: Vec<_> = data.map(|value| Numbers::Sized.all(builder.arena(), value)).collect();
+        let [name, namespace] = [&release.name, &release.namespace].map(|text| builder.arena().text(text));
+        let inputs = self.chart.base.release(&builder, &values, (&release, name, namespace), false);
         let run = OpenRun { inputs: &inputs, skips: &self.skips, probes: false };
-        let texts = self.chart.run(session, &builder, run).ok()??;
-        let rendered = self.chart.base.names().zip(texts).zip(&self.skips).filter(|(_, skip)| !**skip);
-        Printed::of(rendered.map(|((name, text), _)| (name.to_owned(), text))).ok()
+        let done = self.chart.run(session, &builder, run).map_err(|_| Whole::Failed)?;
+        match done.added {
+            Some(added) if added.is_empty() => {}
+            Some(added) => return Err(Whole::Adds(added)),
+            None => return Err(Whole::Failed),
+        }
+        let rendered = self.chart.base.names().zip(done.texts).zip(&self.skips).filter(|(_, skip)| !**skip);
+        Printed::of(rendered.map(|((name, text), _)| (name.to_owned(), text))).map_err(|_| Whole::Failed)
     }
 
     /// Appends the texts of outputs.
@@ -237,33 +304,45 @@ impl<'t> Ready<'t> {
     }
 }
 
-/// Returns the texts of templates, in the order of rendering, or `None` for those that are not the same in all releases of
-/// the form of `own`. `None` for all if a template changes values that others see.
+/// Returns the texts of templates, in the order of rendering, or `None` for those that have to run for each release of the
+/// form of `own`; and keys that they add to the maps of charts. `None` for all if a template changes other values.
 fn same_texts(
     chart: &FleetChart,
     (plan, of): (&OpenPlan<'_>, &OpenChart<'_>),
     session: &mut Session,
     shapes: &Shapes<'_>,
     own: &Own<'_>,
-) -> Option<Vec<Option<String>>> {
+) -> Option<(Vec<Option<String>>, Vec<String>)> {
     let (release, is_own_namespace) = chart.open_release(own, plan.given())?;
-    let count = of.base.names().count();
-    let mut found = Vec::with_capacity(count);
+    let (count, mut arena) = (of.base.names().count(), Arena::new());
+    let (mut found, mut added) = (Vec::with_capacity(count), Vec::new());
     for at in 0..count {
-        let arena = Arena::new();
+        arena.reset();
         let builder = InputBuilder::new(&arena, shapes);
         let unknown = arena.unknown(Type::Dynamic);
         let known = |text: &str, is_own: bool| if is_own { unknown } else { arena.text(text) };
-        let texts = [known(&release.name, chart.name.is_none()), known(&release.namespace, is_own_namespace)];
+        let name = known(&release.name, chart.name.is_none());
+        let namespace = known(&release.namespace, is_own_namespace);
         let open = vec![unknown; form(&own.values).1.len()];
-        let inputs = of.base.release(&builder, &open, (&release, texts[0], texts[1]));
+        let inputs = of.base.release(&builder, &open, (&release, name, namespace), true);
         let skips: Vec<bool> = (0..count).map(|other| other != at).collect();
         let run = OpenRun { inputs: &inputs, skips: &skips, probes: true };
-        found.push(match of.run(session, &builder, run) {
-            Ok(Some(texts)) => Some(texts.into_iter().nth(at)?),
-            Ok(None) => return None,
+        let text = match of.run(session, &builder, run) {
+            Ok(done) => {
+                added.extend(done.added?);
+                done.texts.into_iter().nth(at).filter(|_| !done.changes)
+            }
             Err(_) => None,
-        });
+        };
+        found.push(text);
     }
-    Some(found)
+    Some((found, added))
+}
+
+/// Returns two lists as one, sorted and without duplicates.
+fn joined(some: &[String], mut more: Vec<String>) -> Vec<String> {
+    more.extend_from_slice(some);
+    more.sort_unstable();
+    more.dedup();
+    more
 }

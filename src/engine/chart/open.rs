@@ -25,9 +25,20 @@ pub(crate) struct OpenRun<'i, 'r> {
     pub probes: bool,
 }
 
+/// The result of a run.
+#[derive(Debug)]
+pub(crate) struct OpenTexts {
+    /// The texts of the templates, in the order of rendering. Those left out are empty.
+    pub texts: Vec<String>,
+    /// The keys that the run has added to the maps of charts and that were not known to be added. `None` if it has changed
+    /// other values of the release.
+    pub added: Option<Vec<String>>,
+    /// `true` if it has changed any value of the release.
+    pub changes: bool,
+}
+
 impl<'v> OpenChart<'v> {
-    /// Returns the texts of the templates, in the order of rendering. Those left out are empty. `None` if the run has
-    /// changed values of the release, which templates behind it would see.
+    /// Runs the program.
     ///
     /// # Errors
     /// The first error of the templates; `internal` if something depends on a value that is not known.
@@ -36,13 +47,15 @@ impl<'v> OpenChart<'v> {
         session: &mut Session,
         builder: &InputBuilder<'r, 'w>,
         run: OpenRun<'_, 'r>,
-    ) -> Result<Option<Vec<String>>>
+    ) -> Result<OpenTexts>
     where
         'v: 'r,
     {
         let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
         instance::ended(session, self.program.run(inputs), run.probes, |cx, answer| {
-            if self.base.is_unchanged(cx, run.inputs) { texts(answer).map(Some) } else { Ok(None) }
+            let added = self.base.added(cx, run.inputs);
+            let changes = added.is_none() || self.base.adds(cx, run.inputs);
+            Ok(OpenTexts { texts: texts(answer)?, added, changes })
         })?
     }
 }

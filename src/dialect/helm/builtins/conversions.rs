@@ -20,11 +20,11 @@ assigned! {
     "atoi" (Str) = atoi, "Converts decimal digits to an `int`, or 0 if there is anything else."
         [r#"{{ atoi "010" }} {{ atoi "1.5" }}"# => "10 0"];
     "toDecimal" (Any) = to_decimal, "Converts octal digits to an `int64`." [r#"{{ toDecimal "0755" }}"# => "493"];
-    "kindOf" (Any) = kind_of, looks Keys, "Returns the kind of a value's type." [r#"{{ kindOf (list 1) }} {{ kindOf 1 }}"# => "slice int"];
-    "kindIs" (Str, Any) = kind_is, looks Keys, "Returns `true` if a value's type is of a kind." [r#"{{ kindIs "map" (dict) }}"# => "true"];
-    "typeOf" (Any) = type_of, looks Keys, "Returns the name of a value's type." [r#"{{ typeOf (dict) }}"# => "map[string]interface {}"];
-    "typeIs" (Str, Any) = type_is, looks Keys, "Returns `true` if a value has a type." [r#"{{ typeIs "int" 1 }}"# => "true"];
-    "typeIsLike" (Str, Any) = type_is_like, looks Keys, "Returns `true` if a value has a type or is a pointer to it."
+    "kindOf" (Any) = kind_of, looks Kinds, "Returns the kind of a value's type." [r#"{{ kindOf (list 1) }} {{ kindOf 1 }}"# => "slice int"];
+    "kindIs" (Str, Any) = kind_is, looks Kinds, "Returns `true` if a value's type is of a kind." [r#"{{ kindIs "map" (dict) }}"# => "true"];
+    "typeOf" (Any) = type_of, looks Kinds, "Returns the name of a value's type." [r#"{{ typeOf (dict) }}"# => "map[string]interface {}"];
+    "typeIs" (Str, Any) = type_is, looks Kinds, "Returns `true` if a value has a type." [r#"{{ typeIs "int" 1 }}"# => "true"];
+    "typeIsLike" (Str, Any) = type_is_like, looks Kinds, "Returns `true` if a value has a type or is a pointer to it."
         [r#"{{ typeIsLike "int" 1 }}"# => "true"];
 }
 

@@ -13,17 +13,17 @@ use crate::value::{Map, Value};
 assigned! {
     /// Maps.
     pub(super) static DICTS:
-    "dict" (... Any) = dict, makes Map, looks Keys, "Returns a map of keys and values. A key without a value gets an empty text."
+    "dict" (... Any) = dict, makes Map, looks Kinds, "Returns a map of keys and values. A key without a value gets an empty text."
         [r#"{{ dict "a" 1 "b" 2 }}"# => "map[a:1 b:2]"];
-    "get" (Map, Str) = get, looks Keys, "Returns the value under a key, or an empty text." [r#"{{ get (dict "a" 1) "a" }}"# => "1"];
-    "set" (Map, Str, Any) = set, mutates Map, looks Keys, "Puts a value under a key of a map, and returns the map."
+    "get" (Map, Str) = get, looks Kinds, "Returns the value under a key, or an empty text." [r#"{{ get (dict "a" 1) "a" }}"# => "1"];
+    "set" (Map, Str, Any) = set, mutates Map, looks Kinds, "Puts a value under a key of a map, and returns the map."
         [r#"{{ $d := dict }}{{ $_ := set $d "a" 1 }}{{ $d }}"# => "map[a:1]"];
     "unset" (Map, Str) = unset, mutates Map, looks Keys, "Removes a key from a map, and returns the map."
         [r#"{{ unset (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
     "hasKey" (Map, Str) = has_key, looks Keys, "Returns `true` if a map has a key." [r#"{{ hasKey (dict "a" 1) "a" }}"# => "true"];
     "pluck" (Str, ... Map) = pluck, looks Keys, "Returns the values under a key of several maps."
         [r#"{{ pluck "a" (dict "a" 1) (dict) (dict "a" 2) }}"# => "[1 2]"];
-    "dig" (... Any) = dig, looks Keys, "Returns the value at a path of keys, or a default: `dig \"a\" \"b\" default map`."
+    "dig" (... Any) = dig, looks Kinds, "Returns the value at a path of keys, or a default: `dig \"a\" \"b\" default map`."
         [r#"{{ dict "a" (dict "b" 1) | dig "a" "b" 0 }}"# => "1", r#"{{ dict "a" 1 | dig "a" "b" 0 }}"# => "E0404"];
     "keys" (... Map) = keys, looks Keys, "Returns the keys of maps, in the order of their entries."
         [r#"{{ dict "a" 1 "b" 2 | keys }}"# => "[a b]"];

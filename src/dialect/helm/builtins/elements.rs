@@ -13,7 +13,7 @@ assigned! {
     pub(super) static ELEMENTS:
     "len" (Raw) = len, looks Keys, "The number of items of a list or map, or of bytes of a string."
         [r#"{{ len "abc" }}"# => "3", "{{ len 1 }}" => "E0404"];
-    "index" (Raw, ... Raw) = index, looks Keys, "The element at an index of a list, or under a key of a map; again for each further argument."
+    "index" (Raw, ... Raw) = index, looks Kinds, "The element at an index of a list, or under a key of a map; again for each further argument."
         [r#"{{ index "abc" 1 }}"# => "98", "{{ index nil 1 }}" => "E0404"];
     "slice" (Raw, ... Raw) = slice, "The part of a string or list from one index to another."
         [r#"{{ slice "abcd" 1 3 }}"# => "bc", r#"{{ slice "abc" 2 5 }}"# => "E0404"];

@@ -20,13 +20,13 @@ assigned! {
     intrinsic "int64" (Int) = to_int64, "An integer as an `int64`." [];
     intrinsic "uint32" (Int) = to_uint32, "An integer as a `uint32`." [];
     intrinsic "complex" (Float, Float) = complex, "A complex number." [];
-    intrinsic "receiver" (Any, Str, Bool) = receiver, looks Keys, "A value that has a method of this name." [];
+    intrinsic "receiver" (Any, Str, Bool) = receiver, looks Kinds, "A value that has a method of this name." [];
     intrinsic "method" (Any, ... Any) = method, "The result of a method of a value. Its name is the last argument." [];
     intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
-    intrinsic "checked" (Any, Str) = checked, looks Keys, "An argument for a parameter of the type of this name." [];
+    intrinsic "checked" (Any, Str) = checked, looks Kinds, "An argument for a parameter of the type of this name." [];
     intrinsic "nil list" () = |cx, _| nil_list(cx), "The nil of lists." [];
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
-    intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, looks Keys, "A map with a value under a key." [];
+    intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
     intrinsic "text" (Str) = only, "A text, and nothing else." [];
     intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
 }

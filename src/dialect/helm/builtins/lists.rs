@@ -14,30 +14,30 @@ use crate::value::{Extended, Value};
 assigned! {
     /// Lists.
     pub(super) static LISTS:
-    "list" (... Any) = list, looks Keys, "Returns a list of the arguments." [r#"{{ list 1 "a" nil }}"# => "[1 a <nil>]"];
-    "tuple" (... Any) = list, looks Keys, "Returns a list of the arguments, like `list`." [r#"{{ tuple 1 2 }}"# => "[1 2]"];
-    "first" (Any) = first, looks Keys, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | first }}"# => "1"];
-    "mustFirst" (Any) = first, looks Keys, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | mustFirst }}"# => "1"];
-    "last" (Any) = last, looks Keys, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | last }}"# => "2"];
-    "mustLast" (Any) = last, looks Keys, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | mustLast }}"# => "2"];
-    "rest" (Any) = rest, looks Keys, "Returns a list without its first element." [r#"{{ list 1 2 3 | rest }}"# => "[2 3]"];
-    "mustRest" (Any) = rest, looks Keys, "Returns a list without its first element." [r#"{{ list 1 2 3 | mustRest }}"# => "[2 3]"];
-    "initial" (Any) = initial, looks Keys, "Returns a list without its last element." [r#"{{ list 1 2 3 | initial }}"# => "[1 2]"];
-    "mustInitial" (Any) = initial, looks Keys, "Returns a list without its last element."
+    "list" (... Any) = list, looks Kinds, "Returns a list of the arguments." [r#"{{ list 1 "a" nil }}"# => "[1 a <nil>]"];
+    "tuple" (... Any) = list, looks Kinds, "Returns a list of the arguments, like `list`." [r#"{{ tuple 1 2 }}"# => "[1 2]"];
+    "first" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | first }}"# => "1"];
+    "mustFirst" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | mustFirst }}"# => "1"];
+    "last" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | last }}"# => "2"];
+    "mustLast" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | mustLast }}"# => "2"];
+    "rest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | rest }}"# => "[2 3]"];
+    "mustRest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | mustRest }}"# => "[2 3]"];
+    "initial" (Any) = initial, looks Kinds, "Returns a list without its last element." [r#"{{ list 1 2 3 | initial }}"# => "[1 2]"];
+    "mustInitial" (Any) = initial, looks Kinds, "Returns a list without its last element."
         [r#"{{ list 1 2 3 | mustInitial }}"# => "[1 2]"];
-    "append" (Any, Any) = append, looks Keys, "Returns a list with one more element at its end."
+    "append" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
         [r#"{{ append (list 1) 2 }}"# => "[1 2]", r#"{{ append "a" 2 }}"# => "E0404"];
-    "mustAppend" (Any, Any) = append, looks Keys, "Returns a list with one more element at its end."
+    "mustAppend" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
         [r#"{{ mustAppend (list 1) 2 }}"# => "[1 2]"];
-    "push" (Any, Any) = append, looks Keys, "Returns a list with one more element at its end, like `append`."
+    "push" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
         [r#"{{ push (list 1) 2 }}"# => "[1 2]"];
-    "mustPush" (Any, Any) = append, looks Keys, "Returns a list with one more element at its end, like `append`."
+    "mustPush" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
         [r#"{{ mustPush (list 1) 2 }}"# => "[1 2]"];
-    "prepend" (Any, Any) = prepend, looks Keys, "Returns a list with one more element at its beginning."
+    "prepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
         [r#"{{ prepend (list 1) 0 }}"# => "[0 1]"];
-    "mustPrepend" (Any, Any) = prepend, looks Keys, "Returns a list with one more element at its beginning."
+    "mustPrepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
         [r#"{{ mustPrepend (list 1) 0 }}"# => "[0 1]"];
-    "concat" (... Any) = concat, looks Keys, "Joins lists." [r#"{{ concat (list 1) (list 2 3) }}"# => "[1 2 3]"];
+    "concat" (... Any) = concat, looks Kinds, "Joins lists." [r#"{{ concat (list 1) (list 2 3) }}"# => "[1 2 3]"];
     "reverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | reverse }}"# => "[2 1]"];
     "mustReverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | mustReverse }}"# => "[2 1]"];
     "chunk" (Int, Any) = chunk, "Splits a list into lists of a length." [r#"{{ list 1 2 3 | chunk 2 }}"# => "[[1 2] [3]]"];

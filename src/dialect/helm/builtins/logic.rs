@@ -12,17 +12,17 @@ use crate::value::Value;
 assigned! {
     /// Defaults and choices.
     pub(super) static LOGIC:
-    "default" (Any, ... Any) = default, looks Keys, "Returns the second value, or the first if the second is empty."
+    "default" (Any, ... Any) = default, looks Kinds, "Returns the second value, or the first if the second is empty."
         [r#"{{ "" | default "a" }}"# => "a", r#"{{ 5 | default 1 }}"# => "5"];
-    "empty" (Any) = empty, looks Keys, "Returns `true` for false, 0, nil and everything without elements." [r#"{{ empty 0 }}"# => "true"];
-    "coalesce" (... Any) = coalesce, looks Keys, "Returns the first value that is not empty, or nil."
+    "empty" (Any) = empty, looks Kinds, "Returns `true` for false, 0, nil and everything without elements." [r#"{{ empty 0 }}"# => "true"];
+    "coalesce" (... Any) = coalesce, looks Kinds, "Returns the first value that is not empty, or nil."
         [r#"{{ coalesce 0 "" 2 3 }}"# => "2"];
-    "all" (... Any) = all, looks Keys, "Returns `true` if no value is empty." [r#"{{ all 1 "a" }}"# => "true"];
-    "any" (... Any) = any, looks Keys, "Returns `true` if a value is not empty." [r#"{{ any 0 "" }}"# => "false"];
-    "ternary" (Any, Any, Bool) = ternary, looks Keys, "Returns the first value if the third is true, otherwise the second."
+    "all" (... Any) = all, looks Kinds, "Returns `true` if no value is empty." [r#"{{ all 1 "a" }}"# => "true"];
+    "any" (... Any) = any, looks Kinds, "Returns `true` if a value is not empty." [r#"{{ any 0 "" }}"# => "false"];
+    "ternary" (Any, Any, Bool) = ternary, looks Kinds, "Returns the first value if the third is true, otherwise the second."
         [r#"{{ true | ternary "a" "b" }}"# => "a"];
     "fail" (Str) = fail, "Fails with a message." [r#"{{ fail "no name" }}"# => "E0305"];
-    "required" (Str, Any) = required, looks Keys, "Returns a value, or fails with a message if it is nil or an empty text."
+    "required" (Str, Any) = required, looks Kinds, "Returns a value, or fails with a message if it is nil or an empty text."
         [r#"{{ required "no name" "a" }}"# => "a", r#"{{ required "no name" "" }}"# => "E0305"];
 }
 

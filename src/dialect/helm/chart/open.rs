@@ -20,7 +20,7 @@ use super::user_values::UserValues;
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::schema::NodeId;
-use crate::value::{Arena, Data, DataMap, Extended, InputBuilder, Map, Shape, Value};
+use crate::value::{Arena, Data, DataMap, Extended, InputBuilder, Map, Shape, Type, Value};
 
 /// The beginning of a text that stands for an open value. No text of a chart begins like this.
 const OPEN: &str = "\u{0}\u{10FFFF}open ";
@@ -324,6 +324,8 @@ pub struct OpenBase<'v> {
     names: &'v Shape<'v>,
     /// `true` if the program changes maps.
     changes_maps: bool,
+    /// The keys that templates add to the maps of charts.
+    added: Vec<&'v str>,
     /// The identities of all maps.
     maps: HashSet<usize>,
 }
@@ -338,14 +340,15 @@ pub struct OpenInputs<'r> {
 }
 
 impl<'v> OpenBase<'v> {
-    /// Builds them for a program that changes maps, or for another. `None` if two of them have one name.
+    /// Builds them for a program that changes maps, or for another. `added` are keys that templates add to the maps of charts.
+    /// `None` if two of them have one name.
     ///
     /// # Errors
     /// `limit.depth` for values that nest too deep.
     pub fn new<'w: 'v>(
         open: &'v OpenPlan<'_>,
         builder: &InputBuilder<'v, 'w>,
-        changes_maps: bool,
+        (changes_maps, added): (bool, &[String]),
     ) -> Result<Option<Self>> {
         let (base, values) = (Base::new(&open.plan, builder)?, open.plan.root_values(builder)?);
         let names = base.input_names(changes_maps, true);
@@ -356,7 +359,8 @@ impl<'v> OpenBase<'v> {
         let mut maps = HashSet::new();
         add_maps(values, &mut maps);
         base.shared().for_each(|value| add_maps(value, &mut maps));
-        Ok(Some(Self { places: &open.places, base, values, names, changes_maps, maps }))
+        let added = added.iter().map(|key| builder.arena().copy_str(key)).collect();
+        Ok(Some(Self { places: &open.places, base, values, names, changes_maps, added, maps }))
     }
 
     /// Returns the names of the templates to render, in order.
@@ -364,12 +368,14 @@ impl<'v> OpenBase<'v> {
         self.base.names()
     }
 
-    /// Returns the inputs of a release with these values in the open places, and this name and namespace.
+    /// Returns the inputs of a release with these values in the open places, and this name and namespace. A probe has an
+    /// entry that may be missing for each key that templates add to the maps of charts.
     pub fn release<'r, 'w: 'r>(
         &self,
         builder: &InputBuilder<'r, 'w>,
         open: &[Value<'r>],
         (release, name, namespace): (&'r Release, Value<'r>, Value<'r>),
+        probes: bool,
     ) -> OpenInputs<'r>
     where
         'v: 'r,
@@ -378,7 +384,9 @@ impl<'v> OpenBase<'v> {
         open.iter().for_each(|value| add_maps(*value, &mut made));
         let values = filled(builder.arena(), self.values, self.places, open, &mut made);
         let release = release.map_of(builder, name, namespace);
-        let tops = self.base.tops(builder, values, release);
+        let missing = builder.arena().faulty(Type::Dynamic);
+        let added: Vec<_> = self.added.iter().filter(|_| probes).map(|key| (*key, missing)).collect();
+        let tops = self.base.tops(builder, values, release, &added);
         made.extend(release.as_map().map(Cx::identity));
         made.extend(tops.iter().filter_map(|top| top.as_map()?.get("Subcharts")?.as_map().map(Cx::identity)));
         OpenInputs { tops, made }
@@ -398,17 +406,37 @@ impl<'v> OpenBase<'v> {
         Value::Map(builder.arena().map_of_values(self.names, values.into_iter()))
     }
 
-    /// Returns `true` if a run has left the inputs as they were, except for the facts about the current template.
-    pub fn is_unchanged(&self, cx: &Cx<'_>, inputs: &OpenInputs<'_>) -> bool {
+    /// Returns the keys that a run has added to the maps of charts. `None` if it has changed the inputs in another way. Keys
+    /// that are known to be added, and the current template, do not count.
+    pub fn added(&self, cx: &Cx<'_>, inputs: &OpenInputs<'_>) -> Option<Vec<String>> {
         let tops: Vec<&Map<'_>> = inputs.tops.iter().filter_map(|top| top.as_map()).collect();
         let top = |identity| tops.iter().find(|top| Cx::identity(top) == identity);
         let is_input = |id| self.maps.contains(&id) || inputs.made.contains(&id) || top(id).is_some();
-        cx.changed_maps(is_input).into_iter().all(|(identity, entries)| {
-            let Some(top) = top(identity) else { return false };
-            let mut others = entries.iter().filter(|(key, _)| *key != "Template");
-            top.iter()
-                .all(|(key, value)| others.next().is_some_and(|(other, now)| *other == key && is_same(*now, value)))
-                && others.next().is_none()
+        let mut found = Vec::new();
+        for (identity, entries) in cx.changed_maps(is_input) {
+            let top = top(identity)?;
+            let is_kept = |(key, value): (&str, Value<'_>)| {
+                self.added.contains(&key) || entries.iter().any(|(other, now)| *other == key && is_same(*now, value))
+            };
+            if !top.iter().all(is_kept) {
+                return None;
+            }
+            let is_new = |key: &&str| *key != "Template" && top.get(key).is_none() && !self.added.contains(key);
+            found.extend(entries.iter().map(|(key, _)| *key).filter(is_new).map(str::to_owned));
+        }
+        Some(found)
+    }
+
+    /// Returns `true` if a run has set a key that templates add to the maps of charts.
+    pub fn adds(&self, cx: &Cx<'_>, inputs: &OpenInputs<'_>) -> bool {
+        let tops: Vec<&Map<'_>> = inputs.tops.iter().filter_map(|top| top.as_map()).collect();
+        let changed = cx.changed_maps(|id| tops.iter().any(|top| Cx::identity(top) == id));
+        changed.iter().any(|(id, entries)| {
+            let top = tops.iter().find(|top| Cx::identity(top) == *id);
+            let differs = |(key, now): &(&str, Value<'_>)| {
+                *key != "Template" && !top.and_then(|top| top.get(key)).is_some_and(|value| is_same(*now, value))
+            };
+            entries.iter().any(differs) || top.is_some_and(|top| entries.len() < top.len())
         })
     }
 }

@@ -31,7 +31,7 @@ impl Plan {
     /// `limit.depth` for values that nest too deep.
     pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
         let base = Base::new(self, builder)?;
-        let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder));
+        let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder), &[]);
         let values = base.inputs(builder, &tops, changes_maps, &[]);
         Ok(builder.map(&base.input_names(changes_maps, false), &values))
     }
@@ -108,17 +108,19 @@ impl<'v> Base<'v> {
         })
     }
 
-    /// Returns the map of each chart, without `Template`. A chart's `.Values` is the same value as the entry in the values
-    /// of the chart around it.
+    /// Returns the map of each chart, without `Template`, and with some entries `more`. A chart's `.Values` is the same value
+    /// as the entry in the values of the chart around it.
     pub fn tops<'r, 'w: 'r>(
         &self,
         builder: &InputBuilder<'r, 'w>,
         values: Value<'r>,
         release: Value<'r>,
+        more: &[(&'r str, Value<'r>)],
     ) -> Vec<Value<'r>>
     where
         'v: 'r,
     {
+        let keys: Vec<&'r str> = KEYS.into_iter().chain(more.iter().map(|(key, _)| *key)).collect();
         let (arena, charts) = (builder.arena(), &self.plan.charts);
         let mut own: Vec<Value<'r>> = Vec::with_capacity(charts.len());
         for chart in charts {
@@ -137,7 +139,9 @@ impl<'v> Base<'v> {
             let inside = charts.iter().zip(&maps).filter(|(other, _)| other.parent == Some(at));
             let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
             let [capabilities, data, files] = *fixed;
-            let map = builder.map(&KEYS, &[capabilities, data, files, release, arena.map(&inside), *own]);
+            let of_chart = [capabilities, data, files, release, arena.map(&inside), *own];
+            let values: Vec<_> = of_chart.into_iter().chain(more.iter().map(|(_, value)| *value)).collect();
+            let map = builder.map(&keys, &values);
             if let Some(slot) = maps.get_mut(at) {
                 *slot = map;
             }
