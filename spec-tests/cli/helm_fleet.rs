@@ -69,6 +69,39 @@ fn one_stream_has_the_texts_of_single_renders() {
 }
 
 #[test]
+fn all_releases_may_have_one_name() {
+    let sandbox = Sandbox::with(CHART);
+    sandbox.run(&[&STAMP[..], &["--name", "web"]].concat()).expect(0);
+    for cluster in ["eu-1", "us-1"] {
+        assert!(sandbox.read(&format!("out/{cluster}/service.yaml")).contains("  name: web\n"), "{cluster}");
+    }
+    sandbox.run(&[&STAMP[..], &["--name", "Web"]].concat()).expect(2);
+    sandbox.write("a.tera", "a\n");
+    sandbox.run(&["stamp", "a.tera", "--fleet", "fleet.ndjson", "-o", "tera", "--name", "web"]).expect(2);
+}
+
+#[test]
+fn many_clusters_share_what_is_the_same() {
+    let sandbox = Sandbox::with(CHART);
+    let cluster =
+        |n: usize| format!("{{\"name\": \"c{n}\", \"port\": {n}, \"cache\": {{\"enabled\": {}}}}}\n", n % 2 == 0);
+    sandbox.write("fleet.ndjson", &(0..40).map(cluster).collect::<String>());
+    let stamp = |options: &[&str]| sandbox.run(&[&STAMP[..6], &["-q"], options].concat()).expect(0);
+    for layout in [&["--layout", "single"][..], &["-o", "out"], &["--layout", "single", "--name", "one"]] {
+        let threads = |count| stamp(&[layout, &["-j", count]].concat()).stdout;
+        assert_eq!(threads("1"), threads("4"));
+    }
+    // A cluster alone shares nothing with others.
+    for n in [0, 7, 39] {
+        sandbox.write("fleet.ndjson", &cluster(n));
+        stamp(&["-o", "alone"]);
+    }
+    let all = sandbox.tree("out");
+    let alone = sandbox.tree("alone").into_iter().filter(|(path, _)| !path.starts_with('.'));
+    alone.for_each(|(path, text)| assert_eq!(all.get(&path), Some(&text), "{path}"));
+}
+
+#[test]
 fn cells_of_tables_are_integers_and_other_numbers_are_not() {
     let sandbox = Sandbox::with(CHART);
     sandbox.write("web/templates/service.yaml", "kind: {{ printf \"%T\" .Values.port }}\n");

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::FleetChart;
 use crate::diagnostics::Result;
-use crate::dialect::helm::chart::{OpenBase, OpenPlan, Printed, Release, floats, form};
+use crate::dialect::helm::chart::{OpenBase, OpenPlan, Printed, Printer, Release, floats, form};
 use crate::engine::chart::{OpenChart, OpenRun};
 use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Type, Value};
 use crate::vm::Session;
@@ -57,6 +57,8 @@ pub(super) struct Forms<'t, 'w, 'f> {
     plans: usize,
     /// The values of the current release.
     own: Arena,
+    /// The printer of documents that are not the same in all releases.
+    printer: Printer,
 }
 
 /// What is known of a form.
@@ -102,7 +104,7 @@ pub(super) struct Own<'c> {
 
 impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
     pub fn new(chart: &'f FleetChart, memory: &'t Memory<'f>, shapes: &'t Shapes<'w>) -> Self {
-        Self { chart, memory, shapes, known: HashMap::new(), plans: 0, own: Arena::new() }
+        Self { chart, memory, shapes, known: HashMap::new(), plans: 0, own: Arena::new(), printer: Printer::default() }
     }
 
     /// Renders a release by its form: appends the text of each of `outputs` to `text`, and its end to `ends`. `None` if the
@@ -139,7 +141,7 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
             };
         }
         let State::Ready(ready, failures) = state else { return None };
-        match ready.render(self.chart, session, (&mut self.own, self.shapes), own, &open) {
+        match ready.render(self.chart, (session, &mut self.printer), (&mut self.own, self.shapes), own, &open) {
             Ok(rendered) => {
                 ready.write(self.chart, &rendered, outputs, text, ends);
                 return Some(());
@@ -260,7 +262,7 @@ impl<'t> Ready<'t> {
     fn render(
         &self,
         chart: &FleetChart,
-        session: &mut Session,
+        (session, printer): (&mut Session, &mut Printer),
         (arena, shapes): (&mut Arena, &Shapes<'_>),
         own: &Own<'_>,
         open: &[&Data],
@@ -284,7 +286,7 @@ impl<'t> Ready<'t> {
             None => return Err(Whole::Failed),
         }
         let rendered = self.chart.base.names().zip(done.texts).zip(&self.skips).filter(|(_, skip)| !**skip);
-        Printed::of(rendered.map(|((name, text), _)| (name.to_owned(), text))).map_err(|_| Whole::Failed)
+        printer.print(rendered.map(|((name, text), _)| (name, text))).map_err(|_| Whole::Failed)
     }
 
     /// Appends the texts of outputs.

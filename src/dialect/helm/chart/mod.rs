@@ -41,6 +41,8 @@ mod metadata;
 #[cfg(feature = "bulk")]
 mod open;
 mod output;
+#[cfg(feature = "bulk")]
+mod places;
 mod plan;
 #[cfg(feature = "bulk")]
 mod printed;
@@ -66,7 +68,7 @@ pub(crate) use open::{OpenBase, OpenInputs, OpenPlan, floats, form};
 pub use output::{Output, Selection};
 pub use plan::{Plan, PlannedChart, PlannedTemplate};
 #[cfg(feature = "bulk")]
-pub(crate) use printed::Printed;
+pub(crate) use printed::{Printed, Printer};
 pub use release::Release;
 pub use source::{Bounds, ChartFile, ChartSource};
 pub use user_values::UserValues;

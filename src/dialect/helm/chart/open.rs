@@ -10,16 +10,16 @@ use hashbrown::HashSet;
 
 use super::capabilities::Capabilities;
 use super::load::Chart;
+use super::places::{Open, Place, Seeing, places};
 use super::plan::Plan;
 use super::read::to_floats;
 use super::release::Release;
-use super::schema::{self, ChartSchema};
+use super::schema;
 use super::top::Base;
 use super::tree::Tree;
 use super::user_values::UserValues;
 use crate::diagnostics::Result;
 use crate::function::Cx;
-use crate::schema::NodeId;
 use crate::value::{Arena, Data, DataMap, Extended, InputBuilder, Map, Shape, Type, Value};
 
 /// The beginning of a text that stands for an open value. No text of a chart begins like this.
@@ -87,32 +87,6 @@ fn keeps(values: &DataMap, own: &DataMap) -> bool {
         (Data::Map(own), _) => own.is_empty(),
         (own, value) => open_at(own).is_none() || value == Some(own),
     })
-}
-
-/// A place of open values in a map.
-#[derive(Debug)]
-struct Place {
-    /// The index of the entry.
-    at: usize,
-    is: Open,
-}
-
-#[derive(Debug)]
-enum Open {
-    /// An open value.
-    Value(usize),
-    /// A map with some.
-    Map(Vec<Place>),
-}
-
-fn places(values: &DataMap) -> Vec<Place> {
-    let place = |(at, value): (usize, &Data)| match value {
-        Data::Map(map) => {
-            Some(places(map)).filter(|found| !found.is_empty()).map(|found| Place { at, is: Open::Map(found) })
-        }
-        value => open_at(value).map(|open| Place { at, is: Open::Value(open) }),
-    };
-    values.values().enumerate().filter_map(place).collect()
 }
 
 /// Sets the values at some places.
@@ -183,7 +157,7 @@ impl Chart {
             return None;
         }
         let (tree, merged) = self.merged(&given).ok()?;
-        let places = places(&merged);
+        let places = places(&merged, &open_at);
         let seeing = Seeing::new(&tree, &merged, &places);
         Some(OpenPlan {
             plan: Plan::of(&tree, merged.clone(), release, capabilities),
@@ -195,91 +169,6 @@ impl Chart {
             places,
         })
     }
-}
-
-/// The schemas that see open values.
-#[derive(Debug)]
-enum Seeing<'c> {
-    /// Those of the open values themselves. They matter to no others.
-    Values(Vec<OfValue<'c>>),
-    /// All of these charts.
-    Charts(Tree<'c>),
-}
-
-/// Schemas of an open value.
-#[derive(Debug)]
-struct OfValue<'c> {
-    schema: &'c ChartSchema,
-    schemas: Vec<NodeId>,
-    /// The number of the value.
-    open: usize,
-}
-
-impl<'c> Seeing<'c> {
-    fn new(tree: &Tree<'c>, values: &DataMap, places: &[Place]) -> Self {
-        let mut found = Vec::new();
-        match of_values(tree, values, places, &mut found) {
-            Some(()) => Seeing::Values(found),
-            None => Seeing::Charts(seeing(tree, values, places).unwrap_or_else(|| tree.clone())),
-        }
-    }
-}
-
-/// Finds the schemas of the values at some places. `None` if one of these values may matter to others.
-fn of_values<'c>(tree: &Tree<'c>, values: &DataMap, places: &[Place], found: &mut Vec<OfValue<'c>>) -> Option<()> {
-    if let Some(schema) = &tree.chart.schema {
-        at_places(values, places, &mut Vec::new(), &mut |path, open| {
-            found.push(OfValue { schema, schemas: schema.at_path(path)?, open });
-            Some(())
-        })?;
-    }
-    for child in &tree.children {
-        if let Some((inner, below)) = inside(child, values, places) {
-            of_values(child, inner, below, found)?;
-        }
-    }
-    Some(())
-}
-
-/// Calls `see` with the path of each place and the number of its value.
-fn at_places<'d>(
-    values: &'d DataMap,
-    places: &[Place],
-    path: &mut Vec<&'d str>,
-    see: &mut dyn FnMut(&[&str], usize) -> Option<()>,
-) -> Option<()> {
-    for place in places {
-        let (key, value) = values.get_index(place.at)?;
-        path.push(key);
-        match (&place.is, value) {
-            (Open::Value(open), _) => see(path, *open)?,
-            (Open::Map(below), Data::Map(inner)) => at_places(inner, below, path, see)?,
-            _ => return None,
-        }
-        path.pop();
-    }
-    Some(())
-}
-
-/// Returns the values of a chart inside another, and the places in them.
-fn inside<'d>(child: &Tree<'_>, values: &'d DataMap, places: &'d [Place]) -> Option<(&'d DataMap, &'d [Place])> {
-    let (at, _, inner) = values.get_full(&child.name)?;
-    let place = places.iter().find(|place| place.at == at)?;
-    match (inner, &place.is) {
-        (Data::Map(inner), Open::Map(below)) => Some((inner, below)),
-        _ => None,
-    }
-}
-
-/// Returns the charts whose schemas see values at some places. `None` if there are none.
-fn seeing<'c>(tree: &Tree<'c>, values: &DataMap, places: &[Place]) -> Option<Tree<'c>> {
-    let child = |child: &Tree<'c>| {
-        let (inner, below) = inside(child, values, places)?;
-        seeing(child, inner, below)
-    };
-    let children: Vec<_> = tree.children.iter().filter_map(child).collect();
-    let sees = tree.chart.schema.is_some() && !places.is_empty() || !children.is_empty();
-    sees.then(|| Tree { children, ..tree.clone() })
 }
 
 impl OpenPlan<'_> {
@@ -299,9 +188,7 @@ impl OpenPlan<'_> {
             (_, false) => &self.tree,
             (Seeing::Charts(tree), true) => tree,
             (Seeing::Values(values), true) => {
-                let admits =
-                    |of: &OfValue<'_>| open.get(of.open).is_some_and(|open| of.schema.admits(&of.schemas, open));
-                return values.iter().all(admits);
+                return values.iter().all(|of| of.admits(open));
             }
         };
         let mut values = self.values.borrow_mut();

@@ -1,15 +1,58 @@
 //! Documents that are printed once for many renders.
 
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
 use super::manifests::{Manifest, collect, rank};
 use super::output::Selection;
 use super::plan::Plan;
 use crate::diagnostics::Result;
 
+/// Maximum number of bytes of texts that are remembered.
+const REMEMBERED: usize = 16 << 20;
+
 /// The documents of some templates, in the order of installation.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Printed {
-    manifests: Vec<Document>,
-    hooks: Vec<Document>,
+    manifests: Vec<Rc<Document>>,
+    hooks: Vec<Rc<Document>>,
+}
+
+/// Prints documents. A text that a template has had before is neither split nor checked again.
+#[derive(Debug, Default)]
+pub struct Printer {
+    /// The documents of texts, by the name of the template.
+    known: HashMap<String, HashMap<String, Printed>>,
+    bytes: usize,
+}
+
+impl Printer {
+    /// Prints the documents of rendered templates, by their names, like [`Printed::of`].
+    ///
+    /// # Errors
+    /// Those of [`Printed::of`], for any of the templates.
+    pub fn print<'t>(&mut self, rendered: impl IntoIterator<Item = (&'t str, String)>) -> Result<Printed> {
+        let mut all = Printed::default();
+        for (name, text) in rendered {
+            if let Some(known) = self.known.get(name).and_then(|texts| texts.get(&text)) {
+                all.add(known);
+                continue;
+            }
+            let printed = Printed::of([(name.to_owned(), text.clone())])?;
+            all.add(&printed);
+            if self.bytes > REMEMBERED {
+                self.known.clear();
+                self.bytes = 0;
+            }
+            // The documents have the text once more.
+            self.bytes += 2 * text.len() + size_of::<Document>();
+            self.known.entry_ref(name).or_default().insert(text, printed);
+        }
+        all.manifests.sort_by(|a, b| a.order().cmp(&b.order()));
+        all.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
+        Ok(all)
+    }
 }
 
 /// A printed document.
@@ -52,6 +95,12 @@ impl Printed {
         Ok(Self { manifests: sorted(manifests.into_iter()), hooks: sorted(hooks) })
     }
 
+    /// Adds the documents of others behind these.
+    fn add(&mut self, others: &Self) {
+        self.manifests.extend(others.manifests.iter().cloned());
+        self.hooks.extend(others.hooks.iter().cloned());
+    }
+
     /// Returns the texts of the templates' documents, hooks last: the names of the templates, and a part of their texts.
     pub fn texts(&self, selection: Selection) -> impl Iterator<Item = (&str, &str)> {
         let hooks = self.hooks.iter().filter(move |_| selection.hooks);
@@ -88,14 +137,14 @@ impl Plan {
 }
 
 /// Prints documents, sorted by kind. Those of one kind keep their order, which is that of their templates.
-fn sorted(manifests: impl Iterator<Item = Manifest>) -> Vec<Document> {
-    let mut documents: Vec<Document> = manifests.map(Document::of).collect();
+fn sorted(manifests: impl Iterator<Item = Manifest>) -> Vec<Rc<Document>> {
+    let mut documents: Vec<Rc<Document>> = manifests.map(Document::of).map(Rc::new).collect();
     documents.sort_by(|a, b| a.order().cmp(&b.order()));
     documents
 }
 
 /// Calls `print` with the texts of both lists in order.
-fn each(some: &[Document], others: &[Document], print: &mut dyn FnMut(&str)) {
+fn each(some: &[Rc<Document>], others: &[Rc<Document>], print: &mut dyn FnMut(&str)) {
     let mut others = others.iter().peekable();
     for document in some {
         while let Some(other) = others.next_if(|other| other.order() < document.order()) {
@@ -104,4 +153,29 @@ fn each(some: &[Document], others: &[Document], print: &mut dyn FnMut(&str)) {
         print(&document.text);
     }
     others.for_each(|other| print(&other.text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_split_and_checked_once() {
+        let files = |n: usize| {
+            let service = format!("kind: Service\nn: {n}\n---\nkind: Namespace\n");
+            [("c/templates/b.yaml", service), ("c/templates/a.yaml", "kind: Service\n".to_owned())]
+        };
+        let text = |printed: &Printed| {
+            let mut text = String::new();
+            printed.print(&Printed::default(), "", Selection::default(), &mut text);
+            text
+        };
+        let mut printer = Printer::default();
+        for n in [1, 2, 1] {
+            let whole = Printed::of(files(n).map(|(name, text)| (name.to_owned(), text))).unwrap();
+            assert_eq!(text(&printer.print(files(n)).unwrap()), text(&whole));
+        }
+        assert_eq!(printer.known.values().map(HashMap::len).sum::<usize>(), 3);
+        assert!(printer.print([("c/templates/a.yaml", "- a\n".to_owned())]).is_err());
+    }
 }
