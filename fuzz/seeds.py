@@ -19,6 +19,8 @@ TARGETS = {
     "hcl_format": ("src/dialect/hcl/**/*.rs spec-tests/suite/hcl*.rs spec-tests/suite/hcl/*.rs spec-tests/cli/hcl*.rs", [""]),
     "hcl_json": ("src/dialect/hcl/**/*.rs spec-tests/suite/hcl*.rs spec-tests/suite/hcl/*.rs proptests/hcl_json.rs", [""]),
     "hcl_template": ("spec-tests/hcl/**/* src/dialect/hcl/**/*.rs proptests/hcl_syntax.rs", [""]),
+    "helm": ("spec-tests/helm/* src/dialect/helm/**/*.rs proptests/helm*.rs spec-tests/suite/helm_hostile.rs examples/helm/**/*.yaml examples/helm/**/*.tpl", [""]),
+    "helm_chart": ("src/dialect/helm/chart/*.rs spec-tests/cli/helm*.rs spec-tests/suite/helm_hostile.rs examples/helm/**/*.yaml", [""]),
     "intent": ("spec-tests/tower/* src/dialect/tower/**/*.rs spec-tests/suite/tower.rs spec-tests/cli/intent.rs", [""]),
     "layout": ("src/bulk/*.rs spec-tests/cli/*.rs", [""]),
     "regex": ("src/stdlib/**/*.rs src/schema/*.rs src/dialect/*/builtins/**/*.rs", [""]),

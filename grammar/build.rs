@@ -3,7 +3,7 @@
 fn main() {
     println!("cargo::rerun-if-changed=grammar");
     #[cfg(feature = "compile")]
-    for language in ["cel", "hcl", "tera", "tower"] {
+    for language in ["cel", "hcl", "helm", "tera", "tower"] {
         if std::env::var_os(format!("CARGO_FEATURE_{}", language.to_uppercase())).is_some() {
             generate(language);
         }

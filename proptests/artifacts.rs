@@ -195,7 +195,7 @@ fn programs(bundle: &Bundle) -> impl Iterator<Item = (&str, &Program)> {
 
 /// A change to an artifact.
 #[derive(Debug, Clone)]
-enum Damage {
+pub enum Damage {
     /// Flips a bit.
     Bit(prop::sample::Index, u8),
     /// Replaces a byte.
@@ -220,7 +220,7 @@ enum Damage {
     Length(prop::sample::Index, u8, u32),
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+pub fn damage() -> impl Strategy<Value = Damage> {
     let at = any::<prop::sample::Index>;
     let boundary = prop_oneof![
         Just(0_u32),
@@ -271,7 +271,8 @@ fn word_at(bytes: &[u8], at: &prop::sample::Index) -> u32 {
     word
 }
 
-fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
+/// Applies a change.
+pub fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
     if bytes.is_empty() {
         return;
     }
@@ -305,7 +306,7 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
 }
 
 /// Limits low enough to end hostile code at once.
-fn limits() -> Limits {
+pub fn limits() -> Limits {
     Limits { fuel: 20_000, memory: 4 << 20, output_bytes: 1 << 20, call_depth: 40, ..Limits::default() }
 }
 

@@ -25,6 +25,8 @@ static SMALL: Limits = Limits {
     memory: 1 << 18,
     output_bytes: 1 << 16,
     call_depth: 64,
+    named_calls: 64,
+    same_name: 64,
     templates: 8,
     code_words: 1 << 16,
     program_bytes: 256 << 20,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use dropforge::bulk::{Forge, Layers, Merge, Overlay, Stamp};
+use dropforge::bulk::{Cluster, Forge, Layers, Merge, Overlay, Stamp};
 use dropforge::engine::{Engine, Skipped, TemplateFile, TemplateSet};
 use dropforge::value::{Arena, Data, DataMap, InputBuilder, InputSpace, ReadPaths, ReadPosition, Shapes};
 use proptest::prelude::*;
@@ -38,9 +38,10 @@ fn stamped(layers: &Layers, clusters: &[Overlay<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let names = TEMPLATES.map(|(name, _)| name);
     forge().stamper(names, layers).expect("templates").work(&mut |renderer| {
+        let cluster = Cluster::new("c", DataMap::new());
         for own in clusters {
             let (mut text, mut results) = (String::new(), Vec::new());
-            let read = renderer.render(own, &mut text, &mut results);
+            let read = renderer.render(&cluster, own, &mut text, &mut results);
             all.push(format!("{text} {read:?} {results:?}"));
         }
     });

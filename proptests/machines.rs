@@ -27,12 +27,12 @@ fn rendered(template: &Template, inputs: &Json, checked: bool) -> Result<String,
     outcome.map(|()| out).map_err(|error| error.render(false))
 }
 
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits { fuel: 200_000, memory: 8 << 20, output_bytes: 1 << 20, ..Limits::default() }
 }
 
 /// Compares the renders of the template `main` of an engine.
-fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCaseError> {
+pub(super) fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCaseError> {
     let Ok(template) = engine.load(dialect, "main") else { return Ok(()) };
     let text = rendered(&template, inputs, false);
     prop_assert_eq!(&text, &rendered(&template, inputs, true), "the checking machine");

@@ -11,6 +11,8 @@ mod documents;
 mod hcl_collections;
 mod hcl_json;
 mod hcl_syntax;
+mod helm_artifacts;
+mod helm_templates;
 mod inputs;
 mod machines;
 mod numbers;

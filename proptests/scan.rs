@@ -3,8 +3,10 @@
 use dropforge::engine::{OutputCheck, OutputSyntax};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
+use dropforge::value::marshal::Numbers;
+use dropforge::value::yaml::libyaml::{self, ReadOptions};
 use dropforge::value::yaml::{Tags, read_with};
-use dropforge::value::{Data, DataMap, OutputFormat, Scanner, write_documents};
+use dropforge::value::{Arena, Data, DataMap, OutputFormat, Scanner, write_documents};
 use proptest::prelude::*;
 
 /// Documents of the usual kind, which mutations make unusual.
@@ -76,7 +78,14 @@ fn collection() -> impl Strategy<Value = Data> {
 }
 
 fn is_read(text: &str) -> bool {
-    read_with(&Source::new("t", text), &Limits::default(), Tags::Kept).is_ok()
+    read_with(&Source::new("t", text), &Limits::default(), Tags::Kept).is_ok() && all_in(text).is_some()
+}
+
+/// Returns all documents as the other reader reads them.
+fn all_in(text: &str) -> Option<Vec<Data>> {
+    let (arena, options) = (Arena::new(), ReadOptions { numbers: Numbers::Floats, depth: 128 });
+    let documents = libyaml::read_all(&arena, text, options).ok()?;
+    Some(documents.iter().map(|document| document.to_data()).collect())
 }
 
 proptest! {
@@ -85,6 +94,21 @@ proptest! {
     #[test]
     fn what_is_taken_is_valid(text in prop_oneof![tokens(), mutated()]) {
         prop_assert!(!Scanner::new().is_yaml(&text) || is_read(&text), "{:?}", text);
+    }
+
+    #[test]
+    fn entries_are_documents(text in prop_oneof![tokens(), mutated()]) {
+        let mut scanner = Scanner::new();
+        let Some(entries) = scanner.entries(&text) else { return Ok(()) };
+        let mut all = DataMap::new();
+        for (key, lines) in entries {
+            let read = all_in(lines).and_then(|mut documents| documents.pop()).and_then(|data| data.try_into_map().ok());
+            let read = read.unwrap_or_default();
+            prop_assert_eq!(read.len(), 1, "{:?} of {:?}", lines, text);
+            prop_assert!(read.contains_key(key) || key.len() < 6, "{:?} of {:?}", key, text);
+            all.extend(read);
+        }
+        prop_assert_eq!(all_in(&text), Some(vec![Data::Map(all)]), "{:?}", text);
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn divided<'v>(value: Value<'v>, bits: &mut impl Iterator<Item = u8>, depth: usi
 }
 
 /// Compares the renders of a template with those of its residual for a division of the inputs.
-fn agree(template: &Template, inputs: &Json, bits: &[u8]) -> Result<(), TestCaseError> {
+pub(super) fn agree(template: &Template, inputs: &Json, bits: &[u8]) -> Result<(), TestCaseError> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let value = InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs");

@@ -45,7 +45,8 @@
         feature = "tera-builtins",
         feature = "tera-plus",
         feature = "hcl",
-        feature = "cel"
+        feature = "cel",
+        feature = "helm"
     )),
     allow(dead_code, unused_imports)
 )]
@@ -54,8 +55,11 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
-#[cfg(all(feature = "compile", not(any(feature = "tera", feature = "hcl", feature = "cel", feature = "tower"))))]
-compile_error!("feature `compile` needs a language: enable `tera`, `hcl`, `cel` or `tower`");
+#[cfg(all(
+    feature = "compile",
+    not(any(feature = "tera", feature = "hcl", feature = "cel", feature = "helm", feature = "tower"))
+))]
+compile_error!("feature `compile` needs a language: enable `tera`, `hcl`, `cel`, `helm` or `tower`");
 
 #[cfg(feature = "bulk")]
 pub mod bulk;

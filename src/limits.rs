@@ -33,6 +33,11 @@ pub struct Limits {
     pub output_bytes: usize,
     /// Maximum nesting of calls: macros, includes, parents.
     pub call_depth: usize,
+    /// Maximum nesting of calls by a name that is known at render time, and of templates made at render time. They do not
+    /// count towards `call_depth`.
+    pub named_calls: usize,
+    /// Maximum nesting of calls of the same name, where the language limits it.
+    pub same_name: usize,
     /// Maximum number of templates reachable from one template, including itself.
     pub templates: usize,
     /// Maximum number of bytecode words in a program.
@@ -72,6 +77,8 @@ impl Default for Limits {
             memory: 256 << 20,
             output_bytes: 64 << 20,
             call_depth: 200,
+            named_calls: 10_000,
+            same_name: 1_000,
             templates: 10_000,
             code_words: 4 << 20,
             program_bytes: 256 << 20,
@@ -146,6 +153,10 @@ pub enum Limit {
     OutputBytes,
     /// [`Limits::call_depth`]
     CallDepth,
+    /// [`Limits::named_calls`]
+    NamedCalls,
+    /// [`Limits::same_name`]
+    SameName,
     /// [`Limits::templates`]
     Templates,
     /// [`Limits::code_words`]
@@ -169,6 +180,8 @@ impl Limit {
             Limit::Memory => (Code::LimitMemory, "the render needs too much memory", "bytes", "memory"),
             Limit::OutputBytes => (Code::LimitOutputBytes, "the output is too long", "bytes", "output_bytes"),
             Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "frames", "call_depth"),
+            Limit::NamedCalls => (Code::LimitRecursion, "calls by name nest too deep", "calls", "named_calls"),
+            Limit::SameName => (Code::LimitRecursion, "calls of one name nest too deep", "calls", "same_name"),
             Limit::Templates => (Code::LimitTemplates, "too many templates are reached", "templates", "templates"),
             Limit::CodeWords => (Code::LimitCode, "the template expands to too much code", "words", "code_words"),
             Limit::ProgramBytes => (Code::LimitCode, "the programs are too large together", "bytes", "program_bytes"),

@@ -101,10 +101,11 @@ fn span_of(found: &Json, source: &Source) -> Option<Span> {
     Some(Span::new(start, start + word as u32))
 }
 
-/// Formats a finding in one line: `template:3:7: message (code); help`.
+/// Formats a finding in one line: `template:3:7: message (code); help`. The template may be a file of a chart.
 pub fn finding_line(found: &Json) -> String {
+    let file = found["file"].as_str().unwrap_or("template");
     let place = match (found["line"].as_u64(), found["column"].as_u64()) {
-        (Some(line), Some(column)) => format!("template:{line}:{column}: "),
+        (Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
         _ => String::new(),
     };
     let help = found["help"].as_str().map_or_else(String::new, |help| format!("; {help}"));

@@ -5,6 +5,8 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::content::{Encoding, Language};
+
 /// A point in time in whole microseconds, the precision of both stores and the wire format.
 pub type Timestamp = DateTime<Utc>;
 
@@ -55,12 +57,18 @@ pub struct TemplateVersion {
     pub description: Option<String>,
     /// Version number, counted from 1 without gaps among the live versions of one owner and name.
     pub version: i32,
-    /// Template text, in Tera.
+    /// Template text, in Tera; or a packed Helm chart, in base64.
     pub template_content: String,
     /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// SHA-256 of the template text, in lower-case hexadecimal.
+    /// SHA-256 of the template text, or of the bytes of a packed chart, in lower-case hexadecimal.
     pub checksum: String,
+    /// Language. Absent for Tera.
+    #[serde(default, skip_serializing_if = "Language::is_tera")]
+    pub language: Language,
+    /// Encoding of the content. Absent for text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
 }
 
 /// An owner of labels and annotations.

@@ -61,7 +61,7 @@ pub struct Instantiated {
 /// One of several sets of parameters.
 #[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct ParameterSet {
-    /// Name of the set in the results.
+    /// Name of the set in the results, and of the release of a Helm chart. Default of the release: the template's name.
     #[serde(default)]
     pub name: Option<String>,
     /// Stack whose labels and annotations must match. Default: none.
@@ -162,6 +162,7 @@ impl Catalog {
             defaults: instantiation.defaults,
             shared: None,
             variants: None,
+            release: None,
             check_output: false,
         };
         Ok((stack.generator_id, request))
@@ -306,6 +307,7 @@ impl Stamper {
             defaults: self.defaults,
             shared: self.shared.clone(),
             variants: self.variants.clone(),
+            release: set.name,
             check_output: true,
         };
         self.catalog.renderer().render_then(request, move |_, outcome| Ok(then(&stamped(outcome, empty)))).await

@@ -125,6 +125,7 @@ impl Catalog {
             defaults: record.defaults,
             shared: None,
             variants: None,
+            release: None,
             check_output: false,
         };
         let then = move |request: &RenderRequest, outcome: RenderOutcome| {
@@ -224,7 +225,7 @@ impl Preview {
 
 /// A record without the values of its secret parameters.
 fn redacted(renderer: &Renderer, record: Provenance, template: &TemplateVersion) -> Provenance {
-    let shown = match renderer.compiled(&template.template_content, &template.parameters_schema) {
+    let shown = match renderer.compiled_version(template) {
         Ok(compiled) => compiled.schema().redacted_text(&record.template_parameters),
         Err(_) => String::from("null"),
     };
@@ -271,14 +272,15 @@ fn changed_lines(diff: &str) -> String {
 
 /// Differences between a record and the stored texts.
 fn mismatches(record: &Provenance, template: &TemplateVersion, stored: &str) -> Vec<String> {
+    let content = template.language.checksum(&template.template_content);
     let parts = [
-        ("the template", &template.template_content, &record.template_checksum),
-        ("the schema", &template.parameters_schema, &record.schema_checksum),
-        ("the parameters", &record.template_parameters, &record.parameters_checksum),
+        ("the template", content, &record.template_checksum),
+        ("the schema", checksum(&template.parameters_schema), &record.schema_checksum),
+        ("the parameters", checksum(&record.template_parameters), &record.parameters_checksum),
     ];
     let mut problems: Vec<String> = parts
         .into_iter()
-        .filter(|(_, text, recorded)| checksum(text) != **recorded)
+        .filter(|(_, found, recorded)| found != *recorded)
         .map(|(what, ..)| format!("{what} differs from the record"))
         .collect();
     if checksum(stored) != record.output_checksum {

@@ -204,7 +204,11 @@ fn lock(known: &Shared) -> MutexGuard<'_, LruCache<Uuid, Known>> {
 impl Usage {
     /// The usage of a version.
     pub(super) fn of_version(new: &NewVersion) -> Self {
-        Self { templates: 1, objects: 0, bytes: (new.template_content.len() + new.parameters_schema.len()) as u64 }
+        Self {
+            templates: 1,
+            objects: 0,
+            bytes: (new.language.stored_bytes(&new.template_content) + new.parameters_schema.len()) as u64,
+        }
     }
 
     /// The usage of an object.

@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::objects::not_a_cursor;
+use super::render::Prepared;
 use super::review::{Finding, Review};
+use super::server::MayBePacked;
 use super::store::{
     Guard, IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, Requirement, StoreError, TemplateSearch,
     Usage, new_id,
 };
-use super::{Actor, Catalog, CatalogError, Result, TemplateVersion, checksum, now, validation};
+use super::{Actor, Catalog, CatalogError, Content, Encoding, Language, Result, TemplateVersion, now, validation};
 
 /// A request to create a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
@@ -19,10 +21,17 @@ pub struct TemplateInput {
     /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Template text, in Tera.
+    /// Template text, in Tera; or a packed Helm chart, in base64, of at most 4 MiB, and 5,000 files and 32 MiB unpacked.
     pub template_content: String,
-    /// JSON Schema of the parameters, as text.
-    pub parameters_schema: String,
+    /// JSON Schema of the parameters, as text. A Helm chart without one has its own: `values.schema.json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters_schema: Option<String>,
+    /// `helm` for a Helm chart. Default: `tera`, or for a new version that of the version before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<Language>,
+    /// `base64` for a Helm chart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// Initial labels. Default: those of the newest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
@@ -37,13 +46,32 @@ pub struct TemplateChange {
     /// Description. Default: that of the updated version.
     #[serde(default)]
     pub description: Option<String>,
-    /// Template text, in Tera.
+    /// Template text, in Tera; or a packed Helm chart, in base64, of at most 4 MiB, and 5,000 files and 32 MiB unpacked.
     pub template_content: String,
-    /// JSON Schema of the parameters, as text.
-    pub parameters_schema: String,
+    /// JSON Schema of the parameters, as text. A Helm chart without one has its own: `values.schema.json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters_schema: Option<String>,
+    /// `helm` for a Helm chart. Default: `tera`, or for a new version that of the version before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<Language>,
+    /// `base64` for a Helm chart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// `true` to start without labels and annotations instead of copying those of the updated version.
     #[serde(default)]
     pub drop_rules: bool,
+}
+
+impl MayBePacked for TemplateInput {
+    fn is_packed(&self) -> bool {
+        self.encoding.is_some()
+    }
+}
+
+impl MayBePacked for TemplateChange {
+    fn is_packed(&self) -> bool {
+        self.encoding.is_some()
+    }
 }
 
 /// The owner of a template that is named in a request.
@@ -99,19 +127,26 @@ impl Catalog {
             (None, None) => InitialMetadata::CopiedFrom(None),
             (labels, annotations) => given_metadata(labels.as_deref(), annotations.as_deref())?,
         };
+        validation::template_description(new.description.as_deref())?;
+        let language = new.language.unwrap_or_default();
+        language.check_name(&new.name)?;
+        let (text, schema) = (new.template_content.clone(), new.parameters_schema.clone());
+        let content = Content::new(language, new.encoding, text, schema)?;
+        let (Prepared { schema, checksum, review }, content) = self.review(content, strict).await?;
         let version = NewVersion {
             id: new_id(),
             at: now(),
             generator_id,
             name: new.name.clone(),
             description: new.description.clone(),
-            template_content: new.template_content.clone(),
-            parameters_schema: new.parameters_schema.clone(),
-            checksum: checksum(&new.template_content),
+            template_content: content.text,
+            parameters_schema: schema,
+            checksum,
+            language,
             metadata,
         };
         let guard = Guard::once(token, version.id, version.at);
-        self.add_version(version, strict, guard).await
+        self.add_version(version, review, guard).await
     }
 
     /// Creates the next version of a template. It starts with the labels and annotations of the updated version.
@@ -127,28 +162,33 @@ impl Catalog {
     ) -> Result<Created> {
         let before = self.live_template(id).await?;
         actor.require_change(&before, "modify")?;
+        let description = change.description.clone().or(before.description);
+        validation::template_description(description.as_deref())?;
+        let language = change.language.unwrap_or(before.language);
+        language.check_name(&before.name)?;
+        let (text, schema) = (change.template_content.clone(), change.parameters_schema.clone());
+        let content = Content::new(language, change.encoding, text, schema)?;
+        let (Prepared { schema, checksum, review }, content) = self.review(content, strict).await?;
         let version = NewVersion {
             id: new_id(),
             at: now(),
             generator_id: before.generator_id,
             name: before.name,
-            description: change.description.clone().or(before.description),
-            template_content: change.template_content.clone(),
-            parameters_schema: change.parameters_schema.clone(),
-            checksum: checksum(&change.template_content),
+            description,
+            template_content: content.text,
+            parameters_schema: schema,
+            checksum,
+            language,
             metadata: match change.drop_rules {
                 true => InitialMetadata::Given(Metadata::default()),
                 false => InitialMetadata::CopiedFrom(Some(id)),
             },
         };
         let guard = Guard::once(token, version.id, version.at).and(expected.map(Requirement::Newest));
-        self.add_version(version, strict, guard).await
+        self.add_version(version, review, guard).await
     }
 
-    async fn add_version(&self, version: NewVersion, strict: bool, guard: Guard) -> Result<Created> {
-        validation::template_description(version.description.as_deref())?;
-        let (content, schema) = (version.template_content.clone(), version.parameters_schema.clone());
-        let review = self.review(content, schema, strict).await?;
+    async fn add_version(&self, version: NewVersion, review: Review, guard: Guard) -> Result<Created> {
         let quota = (version.generator_id, Usage::of_version(&version));
         let added = self.add_within_quota(guard, quota, self.store().create_version(&version));
         let (template, replayed) = match added.await? {
@@ -159,20 +199,20 @@ impl Catalog {
         Ok(Created { template, warnings: review.findings, replayed })
     }
 
-    /// Checks a template against its schema without storing it.
+    /// Checks a template against its schema without storing it. Returns the content, too.
     ///
     /// # Errors
     /// The template or the schema is invalid, or there are findings and `strict` is set.
-    pub async fn review(&self, content: String, schema: String, strict: bool) -> Result<Review> {
-        validation::content(&content)?;
+    pub async fn review(&self, content: Content, strict: bool) -> Result<(Prepared, Content)> {
         let renderer = self.renderer().clone();
-        let review = self.renderer().run(move |_| renderer.review(&content, &schema)).await??;
-        if strict && !review.findings.is_empty() {
-            let details = serde_json::json!({ "findings": review.findings });
+        let prepare = move |_: &mut _| renderer.prepared(&content).map(|prepared| (prepared, content));
+        let (prepared, content) = self.renderer().run(prepare).await??;
+        if strict && !prepared.review.findings.is_empty() {
+            let details = serde_json::json!({ "findings": prepared.review.findings });
             let message = "the template does not match its schema";
             return Err(CatalogError::invalid("template_review_failed", message).with_details(details));
         }
-        Ok(review)
+        Ok((prepared, content))
     }
 
     /// Returns a live version.

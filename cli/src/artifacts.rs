@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use dropforge::bulk;
-use dropforge::bytecode::{Bundle, BundleEntry, is_artifact};
+use dropforge::bytecode::{Bundle, BundleEntry, Dialect, HEAD, is_artifact, owner};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Artifact, EngineBuilder, Template, TemplateFile};
 
@@ -15,12 +15,23 @@ use crate::options::LanguageArgs;
 /// Returns `true` if the file begins like an artifact. An unreadable file does not; reading it reports the error. Only
 /// a regular file is opened, because opening a named pipe would wait.
 pub(crate) fn is_artifact_file(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
+    is_artifact(&head(path))
+}
+
+/// Returns `true` if the file begins like an artifact of a chart.
+pub(crate) fn is_chart_file(path: &Path) -> bool {
+    owner(&head(path)) == Some(Dialect::Helm)
+}
+
+/// Returns the beginning of a regular file, or nothing.
+fn head(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(HEAD as u64).read_to_end(&mut head);
     }
-    let mut head = [0; 32];
-    let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
-    head.get(..read).is_some_and(is_artifact)
+    head
 }
 
 /// Splits `paths` into artifacts and sources.
@@ -66,7 +77,8 @@ pub(crate) fn bundle_of(bytes: Vec<u8>, path: &Path) -> Result<Bundle> {
     Bundle::open(bytes).map_err(|error| with_path(error, path))
 }
 
-fn with_path(error: Box<Diagnostic>, path: &Path) -> Box<Diagnostic> {
+/// Adds the path of an artifact to an error of it.
+pub(crate) fn with_path(error: Box<Diagnostic>, path: &Path) -> Box<Diagnostic> {
     error.with_note(format!("file: {}", path.display()))
 }
 

@@ -13,6 +13,7 @@ use dropforge::engine::{Engine, Template, UnknownNames};
 use dropforge::text::Source;
 
 use crate::artifacts;
+use crate::chart;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
@@ -26,6 +27,9 @@ use crate::schema::SchemaArgs;
 ///     dropforge check templates/
 ///     dropforge check templates/ -f values.yaml --fleet clusters.ndjson
 ///     dropforge check modules/ --var-types variables.tf
+///
+/// A Helm chart is checked with its default values, or with those given by -f and
+/// --set: the values against its schema, its templates, and what they render to.
 ///
 /// With values, every name that a template looks up has to be given, for each
 /// cluster. Branches that the values rule out are left out.
@@ -45,7 +49,7 @@ use crate::schema::SchemaArgs;
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CheckArgs {
-    /// Templates, configurations, directories or artifacts
+    /// Templates, configurations, directories, Helm charts or artifacts
     #[arg(required = true, value_name = "FILES")]
     pub(crate) templates: Vec<PathBuf>,
     /// Treat warnings as errors
@@ -75,18 +79,24 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         found: Vec::new(),
         valid: CheckedTemplates::default(),
     };
-    let (artifacts, sources) = artifacts::split(&args.templates);
+    let (charts, others) = chart::split(args.templates.clone());
+    let (artifacts, sources) = artifacts::split(&others);
     for path in &artifacts {
         check.artifact(path, files)?;
+    }
+    let only_charts = sources.is_empty() && artifacts.is_empty();
+    for path in &charts {
+        check.chart(path, files);
     }
     if !sources.is_empty() {
         check.sources(&sources, files)?;
     }
-    let failures = match args.values.any() {
+    let failures = match args.values.any() && !only_charts {
         true => {
             let schema = (&args.schema, args.templates.as_slice());
             args.values.check(&check.valid, check.reads_all(), schema, files, console)?
         }
+        false if only_charts => Vec::new(),
         false => {
             args.schema.read(&args.templates, files)?;
             Vec::new()
@@ -121,6 +131,12 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    fn chart(&mut self, path: &Path, files: &mut InputFiles) {
+        let checked = chart::check(path, self.args.language.engine(), self.args.values.values(), files);
+        self.templates += checked.templates;
+        self.found.extend(checked.found);
     }
 
     fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> Checked<()> {

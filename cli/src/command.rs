@@ -17,7 +17,7 @@ use crate::limits::LimitOption;
 use crate::no_catalog::{self as catalog, self as serve};
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
-use crate::options::Global;
+use crate::options::{self, Global};
 use crate::output::stdout_error;
 use crate::project::{Moved, Project};
 #[cfg(feature = "remote")]
@@ -111,11 +111,13 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
-    let args = eval::with_expressions(args);
+    let args = options::with_check_modes(eval::with_expressions(args));
     let json = wants_json(&args);
     let hint = terraform::one_dash(&args);
     let exit = match (parse(args.clone(), Moved::No), hint) {
-        (Ok((cli, project)), _) => run(cli, project.as_ref(), &args),
+        (Ok((cli, project)), None) => run(cli, project.as_ref(), &args),
+        // Short options in one word.
+        (Ok(_), Some(hint)) => refuse(vec![hint], json),
         (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json),
         (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json),
         (Err(Refused::Usage(error)), _) => usage(&error, json),

@@ -10,6 +10,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result as Checked, Severity, coun
 use dropforge::engine::{Bundling, UnknownNames};
 
 use crate::artifacts;
+use crate::chart;
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
@@ -18,9 +19,10 @@ use crate::layers::values_file;
 use crate::options::LanguageArgs;
 use crate::output::print;
 
-/// Compile templates into one artifact
+/// Compile templates or a Helm chart into one artifact
 ///
 ///     dropforge compile templates/ -o templates.mpk
+///     dropforge compile chart/ -o chart.mpk
 ///
 /// The artifact contains the templates with everything they include, import and
 /// extend. `render`, `stamp` and `check` accept it in place of templates, and a
@@ -31,10 +33,14 @@ use crate::output::print;
 ///
 /// also writes programs that are specialised to the values in values.yaml, where
 /// most clusters leave these as they are.
+///
+/// The artifact of a chart contains the charts in it, with their files and values,
+/// and a program for the charts that are enabled by default. Options of `render`
+/// and `stamp` apply to it as to the chart.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CompileArgs {
-    /// Template files or directories
+    /// Template files or directories, or a Helm chart
     #[arg(required = true, value_name = "TEMPLATES")]
     pub(crate) templates: Vec<PathBuf>,
     /// Write to this file, or to `-`
@@ -57,6 +63,12 @@ pub(crate) struct CompileArgs {
     /// merged in order.
     #[arg(long, value_name = "VALUES", verbatim_doc_comment)]
     pub(crate) specialise: Vec<PathBuf>,
+    /// Also write the program for the charts in a Helm chart that these values enable
+    ///
+    /// Without a program for its enabled charts, a render compiles their sources,
+    /// which the artifact contains. Several files are merged in order.
+    #[arg(short = 'f', long, value_name = "FILE", verbatim_doc_comment)]
+    pub(crate) values: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
 }
@@ -67,22 +79,24 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console)
         let message = format!("`{}` is already an artifact", path.display());
         return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
     }
+    if let Some(path) = chart::only_chart(&args.templates)? {
+        return chart::compile(path, args, files, console);
+    }
+    if !args.values.is_empty() {
+        return Err(Diagnostic::new(Code::Usage, "`--values` applies to Helm charts only")
+            .with_help("templates are specialised to values with `--specialise VALUES`")
+            .into());
+    }
     let set = args.language.discover(&args.templates, &NamedFiles::default())?;
     console.diagnostics(set.skipped.warnings());
     let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
     let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);
-    let lints = bundle.lints();
-    lints.iter().for_each(|lint| console.diagnostic(lint));
-    let is_denied = |severity| !args.lenient && (args.strict || severity == Severity::Error);
-    if lints.iter().any(|lint| is_denied(lint.severity)) {
+    if args.denies(&bundle.lints(), console) {
         return Ok(Exit::Error);
     }
     let bundle = specialised(bundle, args, files, console)?;
     let bytes = bundle.encode()?;
-    match is_dash(&args.output) {
-        true => print(&bytes)?,
-        false => write_file(&args.output, &bytes, false).map(|_| ())?,
-    }
+    args.write(&bytes)?;
     let templates = counted(bundle.templates().len(), "template");
     let specialised = match bundle.specialised() {
         0 => String::new(),
@@ -90,6 +104,26 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console)
     };
     console.note(&format!("compiled {templates} into {}{specialised}", format_size(bytes.len(), DECIMAL)));
     Ok(Exit::Ok)
+}
+
+impl CompileArgs {
+    /// Prints lints. Returns `true` if they keep the artifact from being written.
+    pub(crate) fn denies(&self, lints: &[Box<Diagnostic>], console: &Console) -> bool {
+        lints.iter().for_each(|lint| console.diagnostic(lint));
+        let is_denied = |severity| !self.lenient && (self.strict || severity == Severity::Error);
+        lints.iter().any(|lint| is_denied(lint.severity))
+    }
+
+    /// Writes the artifact.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Checked<()> {
+        match is_dash(&self.output) {
+            true => print(bytes),
+            false => write_file(&self.output, bytes, false).map(|_| ()),
+        }
+    }
 }
 
 /// Specialises the templates to the values that the options name.

@@ -9,6 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::Template;
 
 use crate::artifacts;
+use crate::chart;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -48,6 +49,7 @@ fn listing(template: &Template) -> String {
 }
 
 fn templates(args: &DisasmArgs, files: &mut InputFiles) -> Result<Vec<Template>, Failed> {
+    args.templates.iter().try_for_each(|path| chart::refuse_source(path))?;
     let (artifacts, sources) = artifacts::split(&args.templates);
     let (mut templates, language) = (Vec::new(), &args.language);
     for path in &artifacts {

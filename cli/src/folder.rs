@@ -42,15 +42,18 @@ pub(crate) struct FolderArgs {
 }
 
 impl FolderArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let layout = self.layout.is_some().then_some("--layout");
+        layout.or_else(|| self.outputs.first_given()).or_else(|| self.changes.preview())
+    }
+
     /// Checks that no option of folders is used with the one template `file`.
     ///
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
-        let layout = self.layout.is_some().then_some("--layout");
-        let Some(option) = layout.or_else(|| self.outputs.first_given()).or_else(|| self.changes.preview()) else {
-            return Ok(());
-        };
+        let Some(option) = self.first_given() else { return Ok(()) };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
     }
@@ -67,7 +70,6 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         let message = format!("`{option}` needs an output directory (`-o DIR`)");
         return Err(Diagnostic::new(Code::Usage, message).into());
     }
-    refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
@@ -93,7 +95,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = args.folder.outputs.options();
-    let options = Options { plain_stream: outputs.json, templates: paths, deletions: changes.compare(), ..options };
+    let options =
+        Options { plain_stream: outputs.plain_stream, templates: paths, deletions: changes.compare(), ..options };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
@@ -111,17 +114,6 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         Exit::Ok if changes.compare() && report.differs() => Ok(Exit::Differs),
         exit => Ok(exit),
     }
-}
-
-/// Checks that the folder is no chart of Helm.
-fn refuse_chart(folder: &Path) -> Result<()> {
-    if !folder.join("Chart.yaml").is_file() {
-        return Ok(());
-    }
-    let folder = folder.display();
-    Err(Diagnostic::new(Code::Usage, format!("`{folder}` is a Helm chart: it has a `Chart.yaml`"))
-        .with_note("dropforge does not render charts yet")
-        .with_help(format!("render it with `helm template {folder}`, or move its templates to a folder of their own")))
 }
 
 /// Returns the exit.

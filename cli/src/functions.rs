@@ -7,7 +7,7 @@ use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::dialect::tera::builtins as tera;
 use dropforge::engine::{Dialect, Engine};
-use dropforge::function::{Builtin, Default, Overload, Param, Params, Positional, ResultType};
+use dropforge::function::{Assigned, Builtin, Default, Overload, Param, Params, Positional, ResultType};
 use dropforge::value::Type;
 
 use crate::exit::{Exit, Failed};
@@ -128,6 +128,7 @@ fn signatures(builtin: &Builtin) -> Vec<String> {
         Params::Open => vec![format!("{}(…)", builtin.name)],
         Params::Positional(positional) => vec![with_positions(builtin, positional)],
         Params::Overloaded(overloads) => overloads.iter().map(|overload| overloaded(builtin, overload)).collect(),
+        Params::Assigned(assigned) => vec![with_targets(builtin, assigned)],
     }
 }
 
@@ -155,6 +156,13 @@ fn argument(param: &Param) -> String {
         Default::Int(n) => format!("{name}={n}"),
         Default::Str(text) => format!("{name}='{}'", text.as_str()),
     }
+}
+
+/// Returns the form of a call whose arguments are separated by spaces.
+fn with_targets(builtin: &Builtin, assigned: &Assigned) -> String {
+    let params = assigned.params.iter().map(|target| target.name().to_owned());
+    let rest = assigned.rest.iter().map(|target| format!("...{}", target.name()));
+    std::iter::once(builtin.name.to_string()).chain(params).chain(rest).collect::<Vec<_>>().join(" ")
 }
 
 fn with_positions(builtin: &Builtin, positional: &Positional) -> String {

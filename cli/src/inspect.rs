@@ -6,11 +6,12 @@ use clap::Args;
 use humansize::{DECIMAL, format_size};
 use serde_json::{Map, Value, json};
 
-use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program};
+use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program, Resources};
 use dropforge::diagnostics::counted;
 use dropforge::value::{Data, DataMap};
 
 use crate::artifacts;
+use crate::chart;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
@@ -28,6 +29,7 @@ pub(crate) struct InspectArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &InspectArgs, files: &mut InputFiles) -> Result<Exit, Failed> {
+    chart::refuse_source(&args.file)?;
     let bundle = artifacts::bundle(&args.file, files)?;
     print(if args.json { format!("{:#}\n", to_json(&bundle)) } else { to_text(&bundle) })?;
     Ok(Exit::Ok)
@@ -63,7 +65,17 @@ fn to_json(bundle: &Bundle) -> Value {
         "bytes": bundle.len(),
         "stripped": bundle.stripped(),
         "known": bundle.known().map(|known| Data::Map(DataMap::clone(known))),
+        "resources": bundle.resources().map(resources_json),
         "templates": bundle.entries().iter().map(template_json).collect::<Vec<_>>(),
+    })
+}
+
+fn resources_json(resources: &Resources) -> Value {
+    let file = |(path, content): (&str, &[u8])| json!({"path": path, "bytes": content.len()});
+    json!({
+        "name": resources.name(),
+        "language": resources.dialect().id(),
+        "files": resources.files().map(file).collect::<Vec<_>>(),
     })
 }
 
@@ -97,12 +109,22 @@ fn to_text(bundle: &Bundle) -> String {
     line("size", &format_size(bundle.len(), DECIMAL));
     line("sources", if bundle.stripped() { "stripped" } else { "included" });
     line("templates", &bundle.entries().len().to_string());
+    if let Some(resources) = bundle.resources() {
+        line("files", &of_files(resources));
+    }
     if let Some(known) = bundle.known() {
         text.push_str("\nSpecialised templates know these values, which are here in clear:\n");
         known_text("", known, &mut text);
     }
     bundle.entries().iter().for_each(|entry| template_text(entry, &mut text));
     text
+}
+
+/// Returns the owner of files, their number and size.
+fn of_files(resources: &Resources) -> String {
+    let (files, size) = (resources.files(), resources.files().map(|(_, content)| content.len()).sum::<usize>());
+    let (number, language) = (counted(files.len(), "file"), resources.dialect().id());
+    format!("{number} of {} ({language}), {}", resources.name(), format_size(size, DECIMAL))
 }
 
 /// Adds a line for each value that is not a map.

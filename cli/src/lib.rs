@@ -7,6 +7,7 @@
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
+//! | `chart` | `render` and `check` of a Helm chart |
 //! | `one_file` | one file or object for the whole fleet |
 //! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
@@ -31,6 +32,7 @@ mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
 mod changes;
+mod chart;
 mod check;
 mod command;
 mod compile;

@@ -50,6 +50,11 @@ impl CheckedTemplates {
 }
 
 impl CheckValuesArgs {
+    /// Returns the options that give values.
+    pub(crate) fn values(&self) -> &ValueArgs {
+        &self.values
+    }
+
     /// Returns `true` if templates are checked with values.
     pub(crate) fn any(&self) -> bool {
         !self.fleet.is_empty() || self.values.gives_values()

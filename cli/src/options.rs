@@ -1,5 +1,6 @@
 //! Options shared by several commands. The doc comments are help texts.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
@@ -8,11 +9,12 @@ use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
-use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, TeraDialect};
+use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect};
 use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
 
+use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
 use crate::input::size;
 
@@ -74,6 +76,32 @@ pub(crate) enum RenderMode {
     Shell,
 }
 
+/// The extent of checks of outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckMode {
+    /// Errors only
+    Usual,
+    /// What is a warning for charts is an error, too
+    Strict,
+}
+
+/// Writes `--check-output strict` as one argument. The mode may be left out, and a template may follow.
+pub(crate) fn with_check_modes(args: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(args.len());
+    for arg in args {
+        let is_mode = CheckMode::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let is_mode = is_mode.into_iter().any(|mode| arg == mode.get_name());
+        match joined.last_mut().filter(|last| is_mode && *last == "--check-output") {
+            Some(last) => {
+                last.push("=");
+                last.push(arg);
+            }
+            None => joined.push(arg),
+        }
+    }
+    joined
+}
+
 /// The filters and functions of `tera` templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TeraMode {
@@ -81,6 +109,29 @@ pub(crate) enum TeraMode {
     Plus,
     /// Only Tera's
     Plain,
+}
+
+/// The value of a missing key in Go templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MissingKeyMode {
+    /// `<no value>`, and so is a key of it
+    Default,
+    /// `<no value>`, which has no keys
+    Zero,
+    /// An error
+    Error,
+}
+
+impl MissingKeyMode {
+    /// Returns the rules of Go templates. Go writes `<no value>`; Helm removes it.
+    fn options(mode: Option<Self>) -> HelmOptions {
+        let missing_key = match mode {
+            None | Some(Self::Zero) => MissingKey::Null,
+            Some(Self::Default) => MissingKey::Nothing,
+            Some(Self::Error) => MissingKey::Error,
+        };
+        HelmOptions { missing_key, keeps_no_value: mode.is_some(), ..HelmOptions::default() }
+    }
 }
 
 /// Options of CEL.
@@ -130,6 +181,10 @@ pub(crate) struct LanguageArgs {
     /// has; `t.html.tera` is then not escaped like `t.html`) [default: plus]
     #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true)]
     pub(crate) tera: Option<TeraMode>,
+    /// Select what Go templates (`*.gotmpl`) do with a missing key: default, zero or error, as Go's option `missingkey`
+    /// [default: as Helm, zero without the text `<no value>`]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    pub(crate) missing_key: Option<MissingKeyMode>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(crate) include_root: Option<PathBuf>,
@@ -156,7 +211,7 @@ impl LanguageArgs {
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
-        let engine = engine.cel_presence(self.cel.presence());
+        let engine = engine.cel_presence(self.cel.presence()).helm(MissingKeyMode::options(self.missing_key));
         let engine = match self.tera {
             None | Some(TeraMode::Plus) => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
             Some(TeraMode::Plain) => engine.tera(TeraDialect::Plain),
@@ -168,8 +223,9 @@ impl LanguageArgs {
     /// Finds the template files that `paths` name, except those among `named`.
     ///
     /// # Errors
-    /// Errors of [`discover_with`].
+    /// Errors of [`discover_with`]; `usage` for charts.
     pub(crate) fn discover(&self, paths: &[PathBuf], named: &NamedFiles) -> Checked<TemplateSet> {
+        chart::refuse(paths)?;
         let is_template = |entry: Entry<'_>| entry.is_dir || self.is_template(entry.name);
         discover_with(paths, self.include_root.as_deref(), &|entry| named.allow(entry) && is_template(entry))
     }
@@ -190,6 +246,7 @@ impl LanguageArgs {
             ("--strict-let", self.strict_let),
             ("--cel-presence", self.cel.cel_presence.is_some()),
             ("--tera", self.tera.is_some()),
+            ("--missing-key", self.missing_key.is_some()),
             ("--include-root", self.include_root.is_some()),
             ("--declare", !self.declare.is_empty()),
             ("--max-source", self.max_source.is_some()),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use dropforge::bulk::{
-    self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplateFile, TemplatePaths, TemplateSet,
+    self, Failure, FleetChart, Forge, Layout, Options, Order, Output, Plan, Report, TemplateFile, TemplatePaths,
+    TemplateSet,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Dialect, OutputSyntax, Template};
@@ -164,8 +165,8 @@ pub(crate) struct Outputs {
     copied: Vec<String>,
     /// `true` if a template produces documents.
     documents: bool,
-    /// `true` if all outputs are written as JSON.
-    pub(crate) json: bool,
+    /// `true` if a stream of the outputs needs no separators: all are written as JSON, or they have some.
+    pub(crate) plain_stream: bool,
 }
 
 impl Outputs {
@@ -176,7 +177,7 @@ impl Outputs {
     pub(crate) fn new(sources: &Sources<'_>, single: bool, forge: &Forge, names: Vec<String>) -> Result<Self> {
         let requested = sources.format;
         let mut outputs =
-            Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, json: true };
+            Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, plain_stream: true };
         for template in names {
             outputs.add(template, forge, requested.is_some());
         }
@@ -192,10 +193,18 @@ impl Outputs {
         }
     }
 
+    /// Returns the outputs of a chart.
+    pub(crate) fn of_chart(chart: &FleetChart) -> Self {
+        let all = chart.outputs();
+        let other = all.iter().find(|output| OutputSyntax::of_file(&output.name).is_none());
+        let other = other.map(|output| output.template.clone());
+        Self { all, text: None, other, copied: Vec::new(), documents: false, plain_stream: chart.single }
+    }
+
     fn add(&mut self, template: String, forge: &Forge, requested: bool) {
         let extensions = bulk::language_extensions();
         let documents = forge.get(&template).filter(|template| template.gives_documents());
-        self.json &= documents.is_some_and(|template| template.format().is_json());
+        self.plain_stream &= documents.is_some_and(|template| template.format().is_json());
         self.documents |= documents.is_some();
         let name = match documents.map(Template::format) {
             Some(format) => bulk::document_name(&template, &extensions, format, requested),

@@ -15,6 +15,7 @@ use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
+use crate::chart::{self, ChartArgs};
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
@@ -22,51 +23,60 @@ use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
-use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
+use crate::options::{CacheArgs, CheckMode, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
 use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
 
-/// Render one template, or all of a folder
+/// Render one template, all of a folder, or a Helm chart
 ///
 ///     dropforge render app.yaml.tera -f values.yaml --set name=api
 ///     dropforge render templates/ -f prod.yaml | kubectl apply -f -
 ///     dropforge render templates/ -f prod.yaml -o out/
+///     dropforge render chart/ -f prod.yaml --name web -n shop
 ///
 /// A folder is stamped like one cluster of a fleet: outputs are checked, and
 /// nothing is written if one fails (exit code 1, or 4 for an output that is not
 /// valid). On standard output its documents are in the order of installation.
 /// With `-o`, `--check` and `--diff` compare with existing files (exit code 3 if
 /// there are changes).
+///
+/// For a chart, a directory with a `Chart.yaml` or a `.tgz`, it prints what
+/// `helm template` prints; with `-o`, it writes a file for each template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
-    /// Template file, folder, artifact, or `-`
+    /// Template file, folder, chart, artifact, or `-`
     #[arg(value_name = "TEMPLATE")]
     pub(crate) file: PathBuf,
     /// Render this template of an artifact
     #[arg(short, long, value_name = "NAME")]
-    template: Option<String>,
-    /// Write to this file, or to `-`; for a folder, to files below this directory
+    pub(crate) template: Option<String>,
+    /// Write to this file, or to `-`; for a folder or chart, to files below this directory
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
     ///
     /// The name is that of `--output`, or for standard output the one that `stamp`
-    /// gives to the output of this template.
-    #[arg(long, verbatim_doc_comment)]
-    check_output: bool,
+    /// gives to the output of this template. For a chart, whose documents are always
+    /// checked, `--check-output strict` makes errors of its warnings: keys that a
+    /// document has twice, and empty documents.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
+        hide_possible_values = true, verbatim_doc_comment)]
+    pub(crate) check_output: Option<CheckMode>,
     #[command(flatten)]
     pub(crate) kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
-    checked: bool,
+    pub(crate) checked: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) chart: ChartArgs,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
     #[command(flatten)]
@@ -81,6 +91,10 @@ pub(crate) struct RenderArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    if chart::is_chart(&args.file) {
+        return chart::run(args, files, console);
+    }
+    args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {
         check_no_name(args)?;
         return folder::run(args, files, console);
@@ -151,7 +165,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
         false => args.output.display().to_string(),
     };
     let kinds = args.kinds.read(args.warnings.strict)?;
-    if (args.check_output || kinds.is_some()) && !template.gives_documents() {
+    if (args.check_output.is_some() || kinds.is_some()) && !template.gives_documents() {
         let errors = OutputCheck::default().errors_of_file(&name, text);
         if !errors.is_empty() {
             return Ok(errors);
@@ -194,6 +208,10 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
 }
 
 fn of_artifact(artifact: &Artifact, args: &RenderArgs) -> Checked<(Template, bool)> {
+    if artifact.holds_chart() {
+        let error = Diagnostic::new(Code::Usage, "standard input is the artifact of a Helm chart");
+        return Err(error.with_help("name its file instead of `-`"));
+    }
     let template = artifacts::choose(artifact, args.template.as_deref())?;
     let entry = artifact.bundle().entries().iter().find(|entry| entry.name() == template.name());
     let executable = entry.is_some_and(|entry| entry.executable());

@@ -34,6 +34,17 @@ pub(crate) struct SchemaArgs {
 }
 
 impl SchemaArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--schema", self.schema.is_some()),
+            ("--no-schema", self.no_schema),
+            ("--schema-defaults", self.schema_defaults),
+            ("--var-types", self.var_types.is_some()),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
     /// Returns the file that `--schema` names.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.schema.as_deref()

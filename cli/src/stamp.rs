@@ -10,11 +10,13 @@ use std::time::Instant;
 use clap::Args;
 
 use dropforge::bulk::{
-    self, Forge, Job, KubeSchemas, Layers, Layout, Options, Plan, ReadValues, Report, Selector, TemplatePaths, Watch,
+    self, FleetChart, Forge, Job, KubeSchemas, Layers, Layout, Options, Plan, ReadValues, Report, Selector, Stamper,
+    TemplatePaths, Watch,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::changes::ChangeArgs;
+use crate::chart::{self, FleetChartArgs};
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
@@ -55,7 +57,7 @@ use target::{Target, stamp};
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct StampArgs {
-    /// Template files, directories or artifacts
+    /// Template files, directories or artifacts, or a Helm chart
     #[arg(required = true, value_name = "TEMPLATES")]
     templates: Vec<PathBuf>,
     #[command(flatten)]
@@ -105,6 +107,8 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     specialise: SpecialiseArgs,
     #[command(flatten)]
+    chart: FleetChartArgs,
+    #[command(flatten)]
     shards: ShardArgs,
     /// Stamp clusters of NDJSON, CSV or TSV as they come, such as those of a pipe, without reading the fleet first
     ///
@@ -149,18 +153,78 @@ struct Prepared {
     selector: Selector,
     kinds: Option<KubeSchemas>,
     forge: Forge,
+    /// The chart that makes all outputs instead of the templates.
+    chart: Option<FleetChart>,
     paths: TemplatePaths,
     outputs: Outputs,
     layout: Layout,
+}
+
+impl Prepared {
+    /// Reads a chart instead of templates.
+    fn of_chart(
+        path: &Path,
+        args: &StampArgs,
+        files: &mut InputFiles,
+        rest: (Layers, Selector, Option<KubeSchemas>, Layout),
+    ) -> std::result::Result<Self, Failed> {
+        let options = [
+            ("--lang", args.language.lang.is_some()),
+            ("--missing-key", args.language.missing_key.is_some()),
+            ("--include-root", args.language.include_root.is_some()),
+            ("--output-format", args.format.output_format.is_some()),
+            ("--explain-plan", args.specialise.explain_plan),
+        ];
+        if let Some((option, _)) = options.iter().find(|(_, given)| *given) {
+            return Err(chart::unused(option, path).into());
+        }
+        let (layers, selector, kinds, layout) = rest;
+        let single = args.layout == SINGLE;
+        let chart = chart::load(path, (&args.chart, &args.language, &args.values), single, files)?;
+        let outputs = Outputs::of_chart(&chart);
+        let (layout, paths) = (outputs.layout(layout)?, chart::paths(path, &outputs.all, files));
+        Ok(Self { layers, selector, kinds, forge: Forge::default(), chart: Some(chart), paths, outputs, layout })
+    }
+
+    /// Prints the warnings of a run.
+    fn warn(&self, console: &Console) {
+        kube_schemas::warn(self.kinds.as_ref(), console);
+        let found = self.chart.iter().flat_map(|chart| chart.check.warnings());
+        found.for_each(|warning| console.diagnostic(warning));
+    }
+
+    /// Creates the renderer of a plan.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    fn stamper<'p>(&'p self, plan: &'p Plan) -> Result<Stamper<'p>> {
+        let stamper = match &self.chart {
+            Some(chart) => Stamper::of_chart(chart, &self.layers),
+            None => {
+                let names = plan.outputs().iter().map(|output| output.template.as_str());
+                self.forge.stamper(names, &self.layers)?
+            }
+        };
+        Ok(stamper.for_plan(plan).with_kinds(self.kinds.as_ref()))
+    }
 }
 
 /// Reads everything but the clusters.
 fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::result::Result<Prepared, Failed> {
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     let selector = args.fleet.selector()?;
-    let layers =
-        args.schema.add_to(layers(&args.values, args.fleet.merge(), files, console)?, &args.templates, files)?;
+    let chart = chart::only_chart(&args.templates)?;
+    // A chart checks values by its own schemas, together with its defaults.
+    let templates = if chart.is_some() { &[][..] } else { &args.templates };
+    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let layers = args.schema.add_to(layers, templates, files)?;
     let kinds = args.kinds.read(args.warnings.strict)?;
+    if let Some(path) = chart {
+        return Prepared::of_chart(path, args, files, (layers, selector, kinds, layout));
+    }
+    if let Some(path) = args.templates.first() {
+        args.chart.check_unused(path)?;
+    }
     let sources = Sources {
         paths: &args.templates,
         language: &args.language,
@@ -176,7 +240,7 @@ fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::
     let forge = if args.specialise.no_specialise || args.stream { forge.general() } else { forge };
     let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
-    Ok(Prepared { layers, selector, kinds, forge, paths, outputs, layout })
+    Ok(Prepared { layers, selector, kinds, forge, chart: None, paths, outputs, layout })
 }
 
 /// Stamps once: everything, or what differs from the run that was `seen`.
@@ -196,42 +260,44 @@ pub(crate) fn once(
         return streamed::once(args, &Run { global, console, stop }, &target, files);
     }
     let fleet = args.fleet.read(files)?;
-    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
-    let json = outputs.json;
-    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
-    check_selection(&selector, &fleet, &layers, plan.clusters())?;
+    let mut prepared = prepare(args, console, files)?;
+    let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
+    let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
+    let plan = Plan::new(&fleet, layers, selector, all, layout.clone())?;
+    check_selection(selector, &fleet, layers, plan.clusters())?;
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
     let clusters = plan.selection(&fleet);
-    let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
-    if args.warnings.refuse(&layers, &clusters, read, console)? {
+    let read = || ReadValues::by(forge.templates()).and_plan(selector, plan.layout(), args.fleet.name_key());
+    // Charts have many values that no template reads.
+    if prepared.chart.is_none() && args.warnings.refuse(layers, &clusters, read, console)? {
         return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
     }
     if !args.specialise.no_specialise {
-        specialise::print_choices(&forge, &clusters, &layers, console)?;
+        specialise::print_choices(forge, &clusters, layers, console)?;
     }
-    let digest = share.digest(&args.deciding(), files, (&forge, &layers, &fleet))?;
+    let deciding = args.deciding(files)?;
+    let digest = share.digest(&deciding, files, (forge, layers, &fleet))?;
     let plan = match share {
         Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
         Share::All | Share::Finish(_) => plan,
     };
-    // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
-    let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {
-        true => plan,
-        false => seen.narrow(plan, &fleet, &layers, &forge, args.prune)?,
-    };
+    // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of a
+    // chart, whose templates depend on one another.
+    let whole = args.layout == SINGLE || prepared.chart.is_some() || (args.prune && plan.is_of_documents());
+    let plan = if whole { plan } else { seen.narrow(plan, &fleet, layers, forge, args.prune)? };
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
-    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
+    let stamper = prepared.stamper(&plan)?;
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let prune = args.prune && !seen.is_narrowed();
     let shard = share.of(digest.clone());
-    let options = Options { plain_stream: json, templates: paths, prune, shard, ..options(args, global) };
+    let plain_stream = outputs.plain_stream;
+    let options = Options { plain_stream, templates: paths, prune, shard, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
-    let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
+    let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch };
     if args.specialise.explain_plan {
         bar.finish_and_clear();
         specialise::print(stamper.specialisation(&job), plan.clusters())?;
@@ -243,8 +309,8 @@ pub(crate) fn once(
         _ => stamp(args, &target, &stamper, &job, &bar, console),
     };
     bar.finish_and_clear();
-    kube_schemas::warn(kinds.as_ref(), console);
-    Ok(completed(report?, &forge, &plan))
+    prepared.warn(console);
+    Ok(completed(report?, forge, &plan))
 }
 
 impl StampArgs {
@@ -265,10 +331,15 @@ impl StampArgs {
         Ok(&mut self.templates)
     }
 
-    /// Returns the options that decide what is written.
-    fn deciding(&self) -> String {
-        let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, .. } = self;
-        format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema))
+    /// Returns the options that decide what is written, and the files of a chart.
+    ///
+    /// # Errors
+    /// Errors of reading the chart.
+    fn deciding(&self, inputs: &mut InputFiles) -> Result<String> {
+        let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, chart, .. } = self;
+        let files = chart::only_chart(templates)?.map(|path| chart::digest(path, inputs)).transpose()?;
+        let charts = (chart, files);
+        Ok(format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema, charts)))
     }
 
     /// Checks that the run can be repeated.
@@ -317,7 +388,7 @@ impl StampArgs {
     /// Errors of [`LanguageArgs::discover`].
     pub(crate) fn include_root(&self) -> Result<Option<PathBuf>> {
         let (_, sources) = crate::artifacts::split(&self.templates);
-        if sources.is_empty() {
+        if sources.is_empty() || chart::only_chart(&self.templates)?.is_some() {
             Ok(None)
         } else {
             self.language.discover(&sources, &NamedFiles::default()).map(|set| Some(set.root))

@@ -10,6 +10,7 @@ use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
 use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge::value::{Data, DataMap, yaml};
 
+use crate::chart;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
@@ -66,6 +67,7 @@ enum ValuesFormat {
 /// Runs the command.
 pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
     args.templates.iter().try_for_each(|path| check_exists(path))?;
+    chart::refuse(&args.templates)?;
     let given = layers::read(&args.values, files, console)?;
     let fleet = args.reading.read(&args.fleet, files)?;
     let cluster = match &args.cluster {

@@ -1,5 +1,6 @@
 //! Limits, inputs and checks that the fuzz targets share.
 
+mod charts;
 mod seal;
 
 use std::cell::{Cell, RefCell};
@@ -19,6 +20,7 @@ use dropforge::vm::{Session, Space};
 use dropforge::{Dialect, Engine, Template};
 use serde_json::{Value as Json, json};
 
+pub use charts::chart;
 pub use seal::mutate;
 
 /// The name of the compiled template. Tera escapes its output.

@@ -290,3 +290,36 @@ fn the_readme_starts_a_service_and_uses_it() {
     let done = outcome(shell).expect(0);
     assert!(done.stdout.contains("  name: cart\n") && done.stdout.contains(": verified, sha256 "), "{}", done.stdout);
 }
+
+#[test]
+fn a_packed_chart_is_a_template() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        let sandbox = &catalog.sandbox;
+        sandbox.write("shop/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n");
+        sandbox.write("shop/values.yaml", "port: 80\n");
+        sandbox.write("shop/templates/a.yaml", "kind: Service\nname: {{ .Release.Name }}\nport: {{ .Values.port }}\n");
+        let pack = |to: &str| {
+            let mut tar = Command::new("tar");
+            tar.args(["czf", to, "shop"]).current_dir(sandbox.path("."));
+            assert!(tar.status().unwrap().success());
+        };
+        pack("one.tgz");
+        catalog.run(&["create", "shop", "shop"]).expect(2).says(&["`shop` is not a packed Helm chart", "helm package"]);
+        catalog.run(&["create", "shop", "one.tgz"]).expect(0);
+        let made = catalog.run(&["instantiate", "shop", "--stack", "shop", "--set", "port=81"]).expect(0).stdout;
+        assert_eq!(made, "---\n# Source: shop/templates/a.yaml\nkind: Service\nname: shop\nport: 81\n");
+        catalog.run(&["verify", "shop"]).expect(0);
+        let shown = catalog.run(&["show", "shop"]).expect(0).stdout;
+        assert!(shown.contains("--- template\npacked Helm chart, SHA-256 "), "{shown}");
+        sandbox.write("shop/templates/a.yaml", "kind: Service\n{{ end }}\n");
+        pack("two.tgz");
+        catalog.run(&["update", "shop", "two.tgz"]).expect(1).says(&["shop/templates/a.yaml:2:"]);
+        sandbox.write("shop/templates/a.yaml", "kind: Service\n");
+        pack("two.tgz");
+        catalog.run(&["update", "shop", "two.tgz"]).expect(0);
+        let diff = catalog.run(&["diff", "shop", "--with", "shop@1"]).expect(3).stdout;
+        assert!(diff.contains("-packed Helm chart, SHA-256 "), "{diff}");
+        assert!(catalog.run(&["diff", "shop"]).expect(3).stdout.contains("-port: 81\n"));
+    });
+}

@@ -65,7 +65,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// Creates a sandbox with the files of the README and of `docs/`. A `yaml` block is the file that its first line
+    /// Creates a sandbox with the files of the README and of `docs/`, and the example charts. A `yaml` block is the file that its first line
     /// names. Also returns the text of those pages.
     pub fn of_pages() -> (Self, String) {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -75,6 +75,8 @@ impl Sandbox {
         pages.sort();
         let readme: String = pages.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
         let sandbox = Self::new();
+        let charts = tree(&root.join("examples/helm"));
+        charts.iter().for_each(|(name, text)| sandbox.write(&format!("examples/helm/{name}"), text));
         for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
             let (name, text) = block.split_once('\n').unwrap();
             sandbox.write(name, text);

@@ -136,6 +136,7 @@ fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, S
         defaults: false,
         shared: None,
         variants: None,
+        release: None,
         check_output: false,
     };
     let runtime =

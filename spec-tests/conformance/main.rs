@@ -12,6 +12,10 @@ mod cel_yaml;
 mod divisions;
 mod exercise;
 mod hcl;
+mod helm;
+mod helm_charts;
+mod helm_fixed;
+mod helm_values;
 mod report;
 mod specialised;
 mod tera;
@@ -74,9 +78,19 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "brokkr" => brokkr::run_file(&path, &read_rows(&path)),
             "hcl" => hcl::run_file(&path),
             "cel" => cel::run_file(&path),
+            "helm" if name.ends_with("rows_values.jsonl") => {
+                read_rows(&path).into_iter().map(|row| (row.id.clone(), helm_values::run_row(&row))).collect()
+            }
+            "helm" => read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect(),
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });
+    }
+    for path in helm_charts::files(&dir.join(language).join("charts")) {
+        let name = format!("{language}/charts/{}", path.file_name().unwrap_or_default().to_string_lossy());
+        if filters.is_empty() || filters.iter().any(|filter| name.starts_with(filter.as_str())) {
+            reports.push(FileReport { name, outcomes: helm_charts::run_file(&path) });
+        }
     }
     let suite = format!("{language}/specsuite");
     if language == "hcl" && (filters.is_empty() || filters.iter().any(|filter| suite.starts_with(filter.as_str()))) {
@@ -135,6 +149,7 @@ fn run_row(language: &str, row: &Row) -> Outcome {
     match language {
         "tower" => tower::run_row(&row.row),
         "cel-yaml" => cel_yaml::run_row(row),
+        "helm" => helm::run_row(row),
         _ => tera::run_row(&row.row),
     }
 }

@@ -108,10 +108,10 @@ fn a_layout_places_the_documents_of_a_folder() {
 }
 
 #[test]
-fn a_chart_is_refused_with_what_to_do() {
+fn a_folder_with_a_chart_yaml_is_a_chart() {
     let sandbox = sandbox();
     sandbox.write("t/Chart.yaml", "name: x\n");
-    render(&sandbox, &[]).expect(2).says(&["`t` is a Helm chart", "Chart.yaml", "`helm template t`"]);
+    render(&sandbox, &[]).expect(1).says(&["validation: chart.metadata.version is required", "Chart.yaml"]);
 }
 
 #[test]

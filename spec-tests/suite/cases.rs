@@ -207,3 +207,8 @@ fn tera() {
 fn hcl() {
     run_folder(Dialect::Hcl, "hcl");
 }
+
+#[test]
+fn helm() {
+    run_folder(Dialect::Helm, "helm");
+}

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
-    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, finish_shards,
-    input, schema, stamp, stream, values,
+    Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames,
+    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover,
+    finish_shards, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -331,7 +331,13 @@ impl Stamp for Empty {
 }
 
 impl Renderer for Empty {
-    fn render(&mut self, _: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        _: &Cluster,
+        _: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
         results.push(Ok(text.len()));
         Ok(())
     }
@@ -347,7 +353,7 @@ impl Stamp for Panics {
 }
 
 impl Renderer for Panics {
-    fn render(&mut self, _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(&mut self, _: &Cluster, _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) -> Result<()> {
         panic!("on purpose");
     }
 }

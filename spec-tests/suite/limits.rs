@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dropforge::Precompile;
-use dropforge::bulk::{Forge, Layers, Merge, Overlay, Stamp};
+use dropforge::bulk::{Cluster, Forge, Layers, Merge, Overlay, Stamp};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostics};
 use dropforge::engine::{Dialect, Engine, EngineBuilder, Template, discover};
@@ -103,7 +103,8 @@ fn stamped(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &V
     let mut outcome = Ok(());
     stamper.work(&mut |renderer| {
         let (mut text, mut results) = (String::new(), Vec::new());
-        let done = renderer.render(&Overlay::Json("{}"), &mut text, &mut results);
+        let done =
+            renderer.render(&Cluster::new("c", Default::default()), &Overlay::Json("{}"), &mut text, &mut results);
         let first = done.and_then(|()| results.pop().expect("one result").map(drop));
         outcome = first.map_err(|error| error.code);
     });
@@ -453,7 +454,7 @@ fn call(builtin: &Builtin, args: &[(&str, &str)]) -> String {
 fn parameters(builtin: &Builtin) -> Vec<&'static str> {
     match builtin.params {
         Params::Named(params) => params.iter().map(|param| param.name).collect(),
-        Params::Open | Params::Positional(_) | Params::Overloaded(_) => Vec::new(),
+        Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => Vec::new(),
     }
 }
 

@@ -17,6 +17,7 @@ mod documents;
 mod growth;
 mod hcl;
 mod hcl_bodies;
+mod helm_hostile;
 mod hostile;
 mod house;
 mod library;

@@ -10,8 +10,13 @@ use dropforge::vm::Session;
 
 use crate::cases::{self, Case, read_folder};
 
-const FOLDERS: [(Dialect, &str); 4] =
-    [(Dialect::Tera, "tera"), (Dialect::Hcl, "hcl"), (Dialect::CelYaml, "cel-yaml"), (Dialect::Cel, "cel")];
+const FOLDERS: [(Dialect, &str); 5] = [
+    (Dialect::Tera, "tera"),
+    (Dialect::Hcl, "hcl"),
+    (Dialect::CelYaml, "cel-yaml"),
+    (Dialect::Cel, "cel"),
+    (Dialect::Helm, "helm"),
+];
 
 /// Calls `each` with the cases that render, their inputs and outputs. Returns all that it returns.
 fn of_rendered(each: impl Fn(&Template, &DataMap, &str) -> Vec<String>) -> (usize, Vec<String>) {

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use super::cluster::Cluster;
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
@@ -18,7 +19,7 @@ use crate::stdlib::globs::Glob;
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
 /// ```
-/// use dropforge::bulk::{Overlay, Renderer, Stamp};
+/// use dropforge::bulk::{Cluster, Overlay, Renderer, Stamp};
 /// use dropforge::diagnostics::Result;
 ///
 /// /// One output: the number of the cluster's own inputs.
@@ -29,7 +30,13 @@ use crate::stdlib::globs::Glob;
 ///     }
 /// }
 /// impl Renderer for Count {
-///     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+///     fn render(
+///         &mut self,
+///         _: &Cluster,
+///         own: &Overlay<'_>,
+///         text: &mut String,
+///         results: &mut Vec<Result<usize>>,
+///     ) -> Result<()> {
 ///         text.push_str(&own.to_map()?.len().to_string());
 ///         results.push(Ok(text.len()));
 ///         Ok(())
@@ -48,12 +55,19 @@ pub trait Stamp: Sync {
 
 /// The renderer of one thread.
 pub trait Renderer {
-    /// Renders all outputs of the plan, in its order, for one cluster. Appends each text to `text`, and its end in
-    /// `text` to `results`. For a template that fails, appends its error to `results` and nothing to `text`.
+    /// Renders all outputs of the plan, in its order, for one cluster with the inputs `own`. Appends each text to `text`,
+    /// and its end in `text` to `results`. For a template that fails, appends its error to `results` and nothing to
+    /// `text`.
     ///
     /// # Errors
     /// The cluster's inputs are invalid.
-    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()>;
+    fn render(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()>;
 
     /// Checks the text of an output of the last render that goes to `path`. Returns its errors.
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {

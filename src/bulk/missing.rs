@@ -9,6 +9,7 @@ use super::layers::Layers;
 use super::report::Failure;
 use super::selection::Selection;
 use crate::bytecode::analysis::{Effect, Lack, Miss, missing};
+use crate::bytecode::{Op, Program};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::engine::Template;
 use crate::text::Span;
@@ -20,6 +21,8 @@ const STEPS: u64 = 2_000_000;
 const ALL_STEPS: u64 = 2_000_000_000;
 /// Maximum number of available names to compare with a missing one.
 const COMPARED: usize = 1_000;
+/// Maximum number of maps to search for the one that lacks a name.
+const SEARCHED: usize = 100_000;
 /// Minimum length of a misspelled name in a condition. Shorter ones resemble each other.
 const SHORT: usize = 4;
 /// Minimum length of a misspelled name if the right name is used elsewhere.
@@ -52,6 +55,8 @@ pub struct MissingNames<'t> {
     read: ReadPaths,
     found: BTreeMap<Cause, Found>,
     left: u64,
+    /// `true` to tell in which map of the values a name is missing.
+    places: bool,
 }
 
 /// The identity of a missing name: the place and the message.
@@ -68,7 +73,13 @@ impl<'t> MissingNames<'t> {
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
         let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), ReadPaths::default());
         templates.iter().for_each(|template| read.add_program(template.program()));
-        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS }
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false }
+    }
+
+    /// Adds two fields to what is found: `looked_up`, the missing name, and `looked_in`, a JSON array with the keys that
+    /// lead to the map that lacks it.
+    pub fn with_places(self) -> Self {
+        Self { places: true, ..self }
     }
 
     /// Looks at the values of each cluster, or without clusters at the shared ones.
@@ -96,11 +107,11 @@ impl<'t> MissingNames<'t> {
             let before = left;
             let misses = missing(template.program(), values, &mut left);
             self.left -= before - left;
-            misses.iter().for_each(|miss| self.add(at, template, miss));
+            misses.iter().for_each(|miss| self.add(at, (template, values), miss));
         }
     }
 
-    fn add(&mut self, cluster: usize, template: &'t Template, miss: &Miss<'_>) {
+    fn add(&mut self, cluster: usize, (template, values): (&'t Template, &DataMap), miss: &Miss<'_>) {
         let program = template.program();
         let place = match miss.lack.step {
             Some(step) => program.detail(miss.at, step),
@@ -114,7 +125,11 @@ impl<'t> MissingNames<'t> {
             known.clusters.extend(u32::try_from(cluster));
             return;
         }
-        let Some(mut diagnostic) = self.diagnostic(miss, &cause.2) else { return };
+        let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
+        if let Some(way) = miss.lack.parent.filter(|_| self.places).and_then(|parent| way_to(values, parent)) {
+            let way = serde_json::Value::from(way).to_string();
+            diagnostic = diagnostic.with_field("looked_up", miss.lack.name).with_field("looked_in", way);
+        }
         diagnostic = diagnostic.at(source, place, "");
         if source.name() != template.name() {
             diagnostic.template = Some(template.name().to_owned());
@@ -124,7 +139,7 @@ impl<'t> MissingNames<'t> {
 
     /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
     /// gives what only may be needed.
-    fn diagnostic(&self, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
+    fn diagnostic(&self, program: &Program, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
         let Lack { name, parent, .. } = miss.lack;
         let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(COMPARED);
         let near = match miss.effect {
@@ -133,6 +148,10 @@ impl<'t> MissingNames<'t> {
         };
         let diagnostic = match miss.effect {
             Effect::Fails => Diagnostic::new(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            Effect::MayFail if near.is_none() && is_written_as_nothing(program, miss) => {
+                let message = format!("nothing gives `{path}`, so nothing is written");
+                Diagnostic::warning(Code::UndefinedVariable, message)
+            }
             _ if near.is_none() => return None,
             Effect::MayFail => Diagnostic::warning(Code::UndefinedVariable, format!("nothing gives `{path}`")),
             Effect::Condition => {
@@ -170,6 +189,32 @@ impl<'t> MissingNames<'t> {
         };
         self.found.into_values().map(failure).collect()
     }
+}
+
+/// Returns `true` if the missing value is written, in a language in which that is no error.
+fn is_written_as_nothing(program: &Program, miss: &Miss<'_>) -> bool {
+    let op = program.words().get(miss.at as usize).map(|word| Op::of(*word));
+    let mark_left = miss.path.split('.').count().saturating_sub(miss.lack.step.map_or(1, |step| step as usize + 2));
+    matches!(op, Some(Op::EmitPath | Op::TextPath))
+        && miss.lack.parent.is_some()
+        && !program.dialect().fails_without(miss.path, mark_left, true)
+}
+
+/// Returns the keys that lead from `values` to a map in it.
+fn way_to<'d>(values: &'d DataMap, map: &DataMap) -> Option<Vec<&'d str>> {
+    let (mut open, mut seen) = (vec![(values, Vec::new())], 0);
+    while let Some((at, way)) = open.pop() {
+        if std::ptr::eq(at, map) {
+            return Some(way);
+        }
+        seen += 1;
+        if seen > SEARCHED {
+            return None;
+        }
+        let inner = at.iter().filter_map(|(key, value)| Some((key, value.as_map()?)));
+        open.extend(inner.map(|(key, inner)| (inner, way.iter().copied().chain([key.as_str()]).collect())));
+    }
+    None
 }
 
 /// Returns the part of a path that ends with the missing name.

@@ -45,6 +45,12 @@
 //! not stop the others.
 
 mod change_groups;
+#[cfg(feature = "helm")]
+mod chart_check;
+#[cfg(feature = "helm")]
+mod chart_names;
+#[cfg(feature = "helm")]
+mod charts;
 mod cluster;
 mod deletions;
 pub(crate) mod destination;
@@ -63,6 +69,8 @@ mod layout;
 mod line_paths;
 pub(crate) mod manifest;
 mod missing;
+#[cfg(not(feature = "helm"))]
+mod no_charts;
 mod origins;
 mod output_dir;
 mod output_files;
@@ -96,6 +104,12 @@ mod view;
 pub(crate) mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
+#[cfg(feature = "helm")]
+pub use chart_check::DocumentCheck;
+#[cfg(feature = "helm")]
+pub use chart_names::missing_in_chart;
+#[cfg(feature = "helm")]
+pub use charts::FleetChart;
 pub use cluster::Cluster;
 pub use deletions::TemplatePaths;
 #[doc(hidden)]

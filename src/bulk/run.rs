@@ -29,7 +29,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 /// ```
 /// # let temp = tempfile::tempdir().unwrap();
 /// # let out = temp.path().join("out");
-/// use dropforge::bulk::{self, Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
+/// use dropforge::bulk::{self, Cluster, Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
 /// use dropforge::bulk::{Renderer, Selector, Stamp, Watch};
 /// use dropforge::diagnostics::Result;
 /// use dropforge::text::Source;
@@ -41,7 +41,13 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 ///     }
 /// }
 /// impl Renderer for Hello {
-///     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+///     fn render(
+///         &mut self,
+///         _: &Cluster,
+///         own: &Overlay<'_>,
+///         text: &mut String,
+///         results: &mut Vec<Result<usize>>,
+///     ) -> Result<()> {
 ///         let own = own.to_map()?;
 ///         text.push_str("hello ");
 ///         text.push_str(own.get("name").and_then(|name| name.as_str()).unwrap_or("you"));

@@ -21,7 +21,13 @@ impl Stamp for Fake {
 }
 
 impl Renderer for Fake {
-    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
         let own = own.to_map()?;
         text.push_str(&serde_json::to_string(&Data::Map(own.clone().into_owned())).unwrap());
         results.push(Ok(text.len()));

@@ -7,13 +7,18 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+#[cfg(feature = "helm")]
+use super::charts::{self, FleetChart};
+use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
+#[cfg(not(feature = "helm"))]
+use super::no_charts::{self as charts, FleetChart};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::{Cause, cause};
-use super::specialised::{Chooser, Specialisation, Specialised};
+use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
@@ -24,10 +29,15 @@ use crate::vm::Session;
 /// converted. That costs about as much as compiling the templates.
 const CLUSTERS: usize = 1_000;
 
+/// The number of releases of a chart from which they share what is the same in all of one form.
+const RELEASES: usize = 16;
+
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
     contents: Vec<Content<'f>>,
+    /// The chart that makes all outputs instead.
+    chart: Option<&'f FleetChart>,
     layers: &'f Layers,
     /// The names of the outputs, if each document becomes a piece.
     names: Vec<String>,
@@ -38,15 +48,23 @@ pub struct Stamper<'f> {
     specialised: OnceLock<Specialised>,
     /// What the templates read, once a run has found out.
     reads: OnceLock<ReadPaths>,
-    /// The number of renders with specialised templates.
+    /// `true` if releases of the chart share what is the same, once a run has prepared for it.
+    forms: OnceLock<bool>,
+    /// The number of renders with specialised templates, or of releases that share the plan of a form.
     admitted: AtomicUsize,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
-        Self { contents, layers, names, fields, kinds: None, specialised, reads, admitted }
+        let (specialised, reads, forms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let admitted = AtomicUsize::new(0);
+        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, forms, admitted }
+    }
+
+    /// Creates a renderer of a chart. `layers` has the schemas that inputs are checked by.
+    pub fn of_chart(chart: &'f FleetChart, layers: &'f Layers) -> Self {
+        Self { chart: Some(chart), ..Self::new(Vec::new(), layers) }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -68,7 +86,8 @@ impl<'f> Stamper<'f> {
         &self.specialised(job).plan
     }
 
-    /// Returns the number of clusters that were rendered with specialised templates.
+    /// Returns the number of clusters that were rendered with specialised templates, or whose releases shared the plan of a
+    /// form.
     pub fn admitted(&self) -> usize {
         self.admitted.load(Ordering::Relaxed)
     }
@@ -83,6 +102,14 @@ impl<'f> Stamper<'f> {
 
 impl Stamp for Stamper<'_> {
     fn prepare(&self, job: &Job<'_>) {
+        if self.chart.is_some() {
+            self.forms.get_or_init(|| match job.options.specialise {
+                Specialise::Always => true,
+                Specialise::IfItPays => job.plan.clusters() >= RELEASES,
+                Specialise::Never => false,
+            });
+            return;
+        }
         self.specialised(job);
         if job.plan.clusters() >= CLUSTERS {
             self.reads.get_or_init(|| {
@@ -95,6 +122,12 @@ impl Stamp for Stamper<'_> {
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        if let Some(chart) = self.chart {
+            let forms = self.forms.get().is_some_and(|forms| *forms);
+            let shared = charts::work(chart, (&self.fields, self.kinds, forms), body);
+            self.admitted.fetch_add(shared, Ordering::Relaxed);
+            return;
+        }
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
@@ -140,7 +173,13 @@ struct Thread<'t, 'w> {
 }
 
 impl Renderer for Thread<'_, '_> {
-    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
         let shared = self.shared.clone()?;
@@ -242,7 +281,8 @@ mod tests {
             let stamper = forge.stamper(["a.tera"], &layers).unwrap();
             let (mut text, mut results) = (String::new(), Vec::new());
             stamper.work(&mut |renderer| {
-                clusters.iter().for_each(|own| renderer.render(own, &mut text, &mut results).unwrap());
+                let cluster = Cluster::new("", Default::default());
+                clusters.iter().for_each(|own| renderer.render(&cluster, own, &mut text, &mut results).unwrap());
             });
             assert_eq!(text, expected);
             // A removed name is missing; a name that is replaced lacks the shared names below it.

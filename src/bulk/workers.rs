@@ -307,7 +307,7 @@ fn render(
 ) -> Result<()> {
     let own = job.layers.overlay(cluster)?;
     // Errors of the cluster itself have the position in the fleet file.
-    renderer.render(&own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
+    renderer.render(cluster, &own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
 }
 
 /// Splits results into pieces and errors. Each error names its template.

@@ -32,6 +32,10 @@ fn listing(program: &Program, before: &mut dyn FnMut(u32, &mut String)) -> Strin
     for chunk in program.chunks() {
         chunk_listing(program.code(), chunk, before, &mut listing);
     }
+    for (name, chunk) in program.named_chunks() {
+        let chunk = program.chunks().nth(chunk as usize).map_or("?", |chunk| program.str(chunk.name));
+        let _ = writeln!(listing, "name {name:?} chunk {chunk:?}");
+    }
     for handler in program.handlers() {
         let _ = writeln!(listing, "handler {}..{} height {}", handler.from, handler.to, handler.height);
     }
@@ -77,7 +81,7 @@ fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32) -> String {
         Operand::Scope => scope_text(program, raw),
         Operand::Chunk => format!("{:?}", program.chunk(raw).map_or("?", |chunk| program.str(chunk.name))),
         Operand::Fail => format!("{:?}", program.failure(raw).map_or("?".to_owned(), |failure| failure.message)),
-        Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => {
+        Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim | Operand::Delivery => {
             (*operand.choices().get(raw as usize).unwrap_or(&"?")).to_owned()
         }
         Operand::Names | Operand::Count | Operand::Values => raw.to_string(),

@@ -17,11 +17,14 @@ pub enum Dialect {
     Cel = 4,
     /// YAML with CEL expressions and directives in it.
     CelYaml = 5,
+    /// Go's text/template with the functions of Helm.
+    Helm = 6,
 }
 
 impl Dialect {
     /// Every language.
-    pub const ALL: [Dialect; 5] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel, Dialect::CelYaml];
+    pub const ALL: [Dialect; 6] =
+        [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel, Dialect::CelYaml, Dialect::Helm];
 
     /// Returns the id on the command line: `tera`.
     pub fn id(self) -> &'static str {
@@ -31,6 +34,7 @@ impl Dialect {
             Dialect::Hcl => "hcl",
             Dialect::Cel => "cel",
             Dialect::CelYaml => "cel-yaml",
+            Dialect::Helm => "helm",
         }
     }
 
@@ -42,6 +46,7 @@ impl Dialect {
             Dialect::Hcl => &["hcl"],
             Dialect::Cel => &["cel"],
             Dialect::CelYaml => &["cel", "yaml"],
+            Dialect::Helm => &["helm"],
         }
     }
 
@@ -60,6 +65,31 @@ impl Dialect {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
 
+    /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
+    /// steps behind the missing one, and `in_map` tells if a map lacks it.
+    pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {
+        match (self, path.as_bytes().first()) {
+            (Dialect::Helm, Some(b'!')) => true,
+            (Dialect::Helm, Some(b'?')) => false,
+            // A missing key is null, which has no keys.
+            (Dialect::Helm, _) => in_map && left > 0,
+            _ => true,
+        }
+    }
+
+    /// Returns the name of a path without the mark that tells what a missing key is, and without the name of a root that
+    /// templates write as `.`.
+    pub fn unmarked(self, path: &str) -> &str {
+        match self {
+            Dialect::Helm => {
+                let path = path.strip_prefix(['?', '!']).unwrap_or(path);
+                let of_dot = ["dot", "data", "item"].into_iter().find_map(|root| path.strip_prefix(root));
+                of_dot.filter(|rest| rest.starts_with(['.', '$'])).unwrap_or(path)
+            }
+            _ => path,
+        }
+    }
+
     /// Returns the language of a file, by its name.
     ///
     /// ```
@@ -75,7 +105,11 @@ impl Dialect {
         let told = |(at, part): (usize, &String)| match Dialect::from_id(part) {
             Some(Dialect::Hcl) => (at < last).then_some(Dialect::Hcl),
             Some(Dialect::Cel) if at < last && is_yaml => Some(Dialect::CelYaml),
-            None => (at == last && part == Dialect::Hcl.extension()).then_some(Dialect::Hcl),
+            // A part `helm` says nothing: charts have values and scripts of such names.
+            None | Some(Dialect::Helm) => {
+                let by_extension = |dialect: &Dialect| part == dialect.extension();
+                [Dialect::Hcl, Dialect::Helm].into_iter().find(by_extension).filter(|_| at == last)
+            }
             told => told,
         };
         parts.iter().enumerate().rev().take(2).find_map(told)
@@ -89,6 +123,7 @@ impl Dialect {
             Dialect::Hcl => "tftpl",
             Dialect::Cel => "cel",
             Dialect::CelYaml => "cel.yaml",
+            Dialect::Helm => "gotmpl",
         }
     }
 
@@ -109,6 +144,7 @@ impl Dialect {
             Dialect::Tera => b'T',
             Dialect::Hcl => b'H',
             Dialect::Cel | Dialect::CelYaml => b'C',
+            Dialect::Helm => b'G',
         }
     }
 }

@@ -28,6 +28,8 @@ choice! {
         Plain "",
         /// Runs a chunk, then continues with the next instruction.
         Call "call",
+        /// Runs a chunk or not, then continues with the next instruction.
+        MayCall "may call",
         /// Continues at the label.
         Jump "jump",
         /// Continues at the label or with the next instruction.
@@ -58,6 +60,11 @@ choice! {
 }
 
 impl Control {
+    /// Returns `true` if the instruction may run a chunk.
+    pub const fn calls(self) -> bool {
+        matches!(self, Control::Call | Control::MayCall)
+    }
+
     /// Returns `true` if control never reaches the next instruction.
     pub const fn ends(self) -> bool {
         matches!(self, Control::Jump | Control::Return | Control::Fail)
@@ -119,74 +126,76 @@ macro_rules! isa {
 }
 
 isa! {
-    Str         "str"           (Str)                      0 => 1 Plain                ""      ""     Never  "THC"  "Push a string.";
-    Num         "num"           (Num)                      0 => 1 Plain                ""      ""     Never  "THC"  "Push a number constant.";
-    Int         "int"           (Int)                      0 => 1 Plain                ""      ""     Never  "THC"  "Push a small integer.";
-    Lit         "lit"           (Lit)                      0 => 1 Plain                ""      ""     Never  "THC"  "Push undefined, null, false or true.";
-    Pop         "pop"           ()                         1 => 0 Plain                ""      ""     Never  "THC"  "Discard the top value.";
-    LoadPath    "load_path"     (Path)                     n => 1 Plain                "SILC"  "N"    Error  "THC"  "Push the value at a path. A missing path calls `Semantics::missing`.";
-    PeekPath    "peek_path"     (Path)                     n => 1 Plain                "SILC"  "N"    Error  "THC"  "Push the value at a path, or undefined if it is missing.";
-    EmitPath    "emit_path"     (Path, Mode)               n => 0 Plain                "SILC"  "ON"   Error  "WTH"  "Write the value at a path.";
-    TextPath    "text_path"     (Path, Mode, Str)          n => 0 Plain                "SILC"  "ON"   Error  "WTH"  "Write a string, then the value at a path.";
-    StoreSlot   "store_slot"    (Slot)                     1 => 0 Plain                ""      "S"    Never  "THC"  "Pop the top value into a slot.";
-    ClearSlots  "clear_slots"   (SlotRun, Count)           0 => 0 Plain                ""      "S"    Never  "TH"   "Unset a run of slots.";
-    Not         "not"           ()                         1 => 1 Plain                ""      "N"    Error  "THC"  "Negate a boolean.";
-    Add         "add"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Add.";
-    Sub         "sub"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Subtract.";
-    Mul         "mul"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Multiply.";
-    Div         "div"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Divide.";
-    Rem         "rem"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Take the remainder.";
-    Eq          "eq"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for equality.";
-    Ne          "ne"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for inequality.";
-    Lt          "lt"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for less than.";
-    Le          "le"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for less than or equal.";
-    Gt          "gt"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for greater than.";
-    Ge          "ge"            ()                         2 => 1 Plain                ""      "N"    Error  "THC"  "Test for greater than or equal.";
-    In          "in"            ()                         2 => 1 Plain                ""      ""     Error  "TC"   "Test whether the top value contains the one below it.";
-    Join        "join"          (Count)                    n => 1 Plain                ""      "N"    Error  "THC"  "Concatenate values as text.";
-    As          "as"            (Role)                     1 => 1 Plain                ""      "N"    Error  "THC"  "Convert the top value to a role, as the language defines it.";
-    List        "list"          (Count)                    n => 1 Plain                ""      ""     Limit  "THC"  "Build a list.";
-    Map         "map"           (Keys)                     n => 1 Plain                ""      ""     Limit  "HC"   "Build a map with constant keys.";
-    Scope       "scope"         (Scope)                    0 => 1 Plain                "SILC"  ""     Limit  "T"    "Push a map of all visible names.";
-    Jump        "jump"          (Label)                    0 => 0 Jump                 ""      ""     Limit  "THC"  "Jump.";
-    JumpIf      "jump_if"       (Label)                    1 => 0 Branch               ""      "N"    Error  "THC"  "Pop the top value. Jump if it is true.";
-    JumpUnless  "jump_unless"   (Label)                    1 => 0 Branch               ""      "N"    Error  "THC"  "Pop the top value. Jump unless it is true.";
-    JumpTest    "jump_test"     (Path, Str, Test, Label)   n => 0 Branch               "SILC"  "N"    Error  "THC"  "Compare the value at a path with a string. Jump if the test holds.";
-    JumpIs      "jump_is"       (Lit, Label)               1 => 1 Branch               ""      ""     Limit  "C"    "Jump if the top value is a literal, leaving it on the stack.";
-    JumpPresent "jump_present"  (Label)                    1 => 0 BranchWithTop        ""      ""     Limit  "THC"  "Jump if the top value is present, leaving it on the stack. Otherwise discard it.";
-    Iter        "iter"          (Names, LoopSlots, Label)  1 => 0 OpenLoop             ""      "SLN"  Error  "THC"  "Pop the top value and open a loop over it with its first item in one or two slots. Jump if there are no items.";
-    Next        "next"          (LoopSlots, Label)         0 => 0 NextItem             "L"     "SL"   Limit  "THC"  "Put the next item into the loop's slots and jump back. Close the loop if there are no more items.";
-    EndIter     "end_iter"      ()                         0 => 0 CloseLoop            "L"     "L"    Never  "THC"  "Close the innermost loop.";
-    Call        "call"          (Site)                     n => 1 Plain                "N"     "N"    Error  "THC"  "Call an imported function.";
-    CallMemo    "call_memo"     (Site, Memo)               n => 1 Plain                "MN"    "MN"   Error  "THC"  "Call an imported function once in a render and reuse its result.";
-    Apply       "apply"         (Count, Import)            n => 1 Plain                "N"     "N"    Error  "HC"   "Call an imported function with one value for each parameter, in their order.";
-    CallChunk   "call_chunk"    (Chunk, Scope)             n => 0 Call                 ""      ""     Limit  "THC"  "Run a chunk in a frame of its own. With a scope, it sees the caller's names.";
-    Return      "return"        ()                         0 => 0 Return               ""      ""     Never  "WTHC" "Leave the chunk.";
-    Fail        "fail"          (Fail)                     0 => 0 Fail                 ""      ""     Error  "THC"  "Raise a failure.";
-    Text        "text"          (Str)                      0 => 0 Plain                ""      "O"    Limit  "WTH"  "Write a string.";
-    Emit        "emit"          (Mode)                     1 => 0 Plain                ""      "ON"   Error  "TH"   "Pop the top value and write it.";
-    Capture     "capture"       ()                         0 => 0 OpenText             ""      ""     Never  "TH"   "Start capturing output.";
-    EndCapture  "end_capture"   ()                         0 => 1 CloseText            "O"     "O"    Limit  "TH"   "Stop capturing output and push it as text.";
-    Neg         "neg"           ()                         1 => 1 Plain                ""      "N"    Error  "HC"   "Negate a number.";
-    Mark        "mark"          ()                         0 => 1 Plain                "N"     ""     Never  "H"    "Push the number of errors recorded so far.";
-    MarkSlot    "mark_slot"     (Slot)                     0 => 0 Plain                "N"     "S"    Never  "HC"   "Put the number of errors recorded so far into a slot.";
-    And         "and"           (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"   "Test whether both values are true. The slots hold the numbers of errors recorded before each.";
-    Or          "or"            (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"   "Test whether either value is true. The slots hold the numbers of errors recorded before each.";
-    Fault       "fault"         (Fail)                     0 => 1 Plain                ""      "N"    Error  "H"    "Record a failure and push the language's recovery value.";
-    Gather      "gather"        ()                         0 => 0 OpenValues           ""      ""     Never  "HC"   "Start gathering values.";
-    Keep        "keep"          ()                         1 => 0 Gather               ""      "G"    Limit  "HC"   "Pop the top value and gather it.";
-    EndGather   "end_gather"    ()                         0 => 1 CloseValues          "G"     "G"    Limit  "HC"   "Stop gathering and push the gathered values as a list.";
-    Answer      "answer"        ()                         1 => 0 Plain                ""      "R"    Never  "HC"   "Pop the top value as the result of the run.";
-    Answered    "answered"      ()                         0 => 1 Plain                "R"     ""     Never  "C"    "Push the latest result.";
-    ListSome    "list_some"     (Count)                    n => 1 Plain                ""      ""     Error  "C"    "Build a list of the values in the role of a value, leaving out undefined ones.";
-    MapSome     "map_some"      (Keys)                     n => 1 Plain                ""      ""     Error  "C"    "Build a map with constant keys of the values in the role of a value, leaving out undefined ones.";
-    KeepSome    "keep_some"     ()                         1 => 0 Gather               ""      "G"    Error  "C"    "Pop the top value and gather it in the role of a value, unless it is undefined.";
-    KeepEntry   "keep_entry"    (Claim)                    2 => 0 Gather               ""      "G"    Error  "C"    "Pop a key and its value and gather them as an entry, unless the value is undefined.";
-    KeepEntries "keep_entries"  (Claim)                    1 => 0 Gather               ""      "G"    Error  "C"    "Pop a map and gather its entries.";
-    EndEntries  "end_entries"   ()                         0 => 1 CloseValues          "G"     "G"    Error  "C"    "Stop gathering and push the gathered entries as a map.";
-    Meter       "meter"         (Count)                    0 => 0 Plain                ""      ""     Limit  "C"    "Charge a constant cost.";
-    Measure     "measure"       (Count, Values)            0 => 0 Plain                ""      ""     Limit  "C"    "Charge the language's cost for the top values by one of its rules, leaving them on the stack.";
-    Raise       "raise"         (Slot)                     0 => 0 Plain                "SN"    "N"    Error  "C"    "Raise the first error recorded after the number of errors in the slot, if there is one.";
+    Str         "str"           (Str)                      0 => 1 Plain                ""      ""     Never  "THCG"  "Push a string.";
+    Num         "num"           (Num)                      0 => 1 Plain                ""      ""     Never  "THCG"  "Push a number constant.";
+    Int         "int"           (Int)                      0 => 1 Plain                ""      ""     Never  "THCG"  "Push a small integer.";
+    Lit         "lit"           (Lit)                      0 => 1 Plain                ""      ""     Never  "THCG"  "Push undefined, null, false or true.";
+    Pop         "pop"           ()                         1 => 0 Plain                ""      ""     Never  "THCG"  "Discard the top value.";
+    LoadPath    "load_path"     (Path)                     n => 1 Plain                "SILC"  "N"    Error  "THCG"  "Push the value at a path. A missing path calls `Semantics::missing`.";
+    PeekPath    "peek_path"     (Path)                     n => 1 Plain                "SILC"  "N"    Error  "THCG"  "Push the value at a path, or undefined if it is missing.";
+    EmitPath    "emit_path"     (Path, Mode)               n => 0 Plain                "SILC"  "ON"   Error  "WTHG"  "Write the value at a path.";
+    TextPath    "text_path"     (Path, Mode, Str)          n => 0 Plain                "SILC"  "ON"   Error  "WTHG"  "Write a string, then the value at a path.";
+    StoreSlot   "store_slot"    (Slot)                     1 => 0 Plain                ""      "S"    Never  "THCG"  "Pop the top value into a slot.";
+    ClearSlots  "clear_slots"   (SlotRun, Count)           0 => 0 Plain                ""      "S"    Never  "TH"    "Unset a run of slots.";
+    Not         "not"           ()                         1 => 1 Plain                ""      "N"    Error  "THCG"  "Negate a boolean.";
+    Add         "add"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"   "Add.";
+    Sub         "sub"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"   "Subtract.";
+    Mul         "mul"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"   "Multiply.";
+    Div         "div"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"   "Divide.";
+    Rem         "rem"           ()                         2 => 1 Plain                ""      "N"    Error  "THC"   "Take the remainder.";
+    Eq          "eq"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for equality.";
+    Ne          "ne"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for inequality.";
+    Lt          "lt"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for less than.";
+    Le          "le"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for less than or equal.";
+    Gt          "gt"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for greater than.";
+    Ge          "ge"            ()                         2 => 1 Plain                ""      "N"    Error  "THCG"  "Test for greater than or equal.";
+    In          "in"            ()                         2 => 1 Plain                ""      ""     Error  "TC"    "Test whether the top value contains the one below it.";
+    Join        "join"          (Count)                    n => 1 Plain                ""      "N"    Error  "THC"   "Concatenate values as text.";
+    As          "as"            (Role)                     1 => 1 Plain                ""      "N"    Error  "THCG"  "Convert the top value to a role, as the language defines it.";
+    List        "list"          (Count)                    n => 1 Plain                ""      ""     Limit  "THCG"  "Build a list.";
+    Map         "map"           (Keys)                     n => 1 Plain                ""      ""     Limit  "HC"    "Build a map with constant keys.";
+    Scope       "scope"         (Scope)                    0 => 1 Plain                "SILC"  ""     Limit  "TG"    "Push a map of all visible names.";
+    Jump        "jump"          (Label)                    0 => 0 Jump                 ""      ""     Limit  "THCG"  "Jump.";
+    JumpIf      "jump_if"       (Label)                    1 => 0 Branch               ""      "N"    Error  "THCG"  "Pop the top value. Jump if it is true.";
+    JumpUnless  "jump_unless"   (Label)                    1 => 0 Branch               ""      "N"    Error  "THCG"  "Pop the top value. Jump unless it is true.";
+    JumpTest    "jump_test"     (Path, Str, Test, Label)   n => 0 Branch               "SILC"  "N"    Error  "THCG"  "Compare the value at a path with a string. Jump if the test holds.";
+    JumpIs      "jump_is"       (Lit, Label)               1 => 1 Branch               ""      ""     Limit  "C"     "Jump if the top value is a literal, leaving it on the stack.";
+    JumpPresent "jump_present"  (Label)                    1 => 0 BranchWithTop        ""      ""     Limit  "THC"   "Jump if the top value is present, leaving it on the stack. Otherwise discard it.";
+    Iter        "iter"          (Names, LoopSlots, Label)  1 => 0 OpenLoop             ""      "SLN"  Error  "THCG"  "Pop the top value and open a loop over it with its first item in one or two slots. Jump if there are no items.";
+    Next        "next"          (LoopSlots, Label)         0 => 0 NextItem             "L"     "SL"   Limit  "THCG"  "Put the next item into the loop's slots and jump back. Close the loop if there are no more items.";
+    EndIter     "end_iter"      ()                         0 => 0 CloseLoop            "L"     "L"    Never  "THCG"  "Close the innermost loop.";
+    Call        "call"          (Site)                     n => 1 Plain                "N"     "N"    Error  "THCG"  "Call an imported function.";
+    CallMemo    "call_memo"     (Site, Memo)               n => 1 Plain                "MN"    "MN"   Error  "THCG"  "Call an imported function once in a render and reuse its result.";
+    Apply       "apply"         (Count, Import)            n => 1 Plain                "N"     "N"    Error  "HC"    "Call an imported function with one value for each parameter, in their order.";
+    CallChunk   "call_chunk"    (Chunk, Scope)             n => 0 Call                 ""      ""     Limit  "THCG"  "Run a chunk in a frame of its own. With a scope, it sees the caller's names.";
+    Return      "return"        ()                         0 => 0 Return               ""      ""     Never  "WTHCG" "Leave the chunk.";
+    Fail        "fail"          (Fail)                     0 => 0 Fail                 ""      ""     Error  "THCG"  "Raise a failure.";
+    Text        "text"          (Str)                      0 => 0 Plain                ""      "O"    Limit  "WTHG"  "Write a string.";
+    Emit        "emit"          (Mode)                     1 => 0 Plain                ""      "ON"   Error  "THG"   "Pop the top value and write it.";
+    Capture     "capture"       ()                         0 => 0 OpenText             ""      ""     Never  "THG"   "Start capturing output.";
+    EndCapture  "end_capture"   ()                         0 => 1 CloseText            "O"     "O"    Limit  "THG"   "Stop capturing output and push it as text.";
+    Neg         "neg"           ()                         1 => 1 Plain                ""      "N"    Error  "HC"    "Negate a number.";
+    Mark        "mark"          ()                         0 => 1 Plain                "N"     ""     Never  "H"     "Push the number of errors recorded so far.";
+    MarkSlot    "mark_slot"     (Slot)                     0 => 0 Plain                "N"     "S"    Never  "HC"    "Put the number of errors recorded so far into a slot.";
+    And         "and"           (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"    "Test whether both values are true. The slots hold the numbers of errors recorded before each.";
+    Or          "or"            (SlotPair)                 2 => 1 Plain                "SN"    "N"    Error  "HC"    "Test whether either value is true. The slots hold the numbers of errors recorded before each.";
+    Fault       "fault"         (Fail)                     0 => 1 Plain                ""      "N"    Error  "H"     "Record a failure and push the language's recovery value.";
+    Gather      "gather"        ()                         0 => 0 OpenValues           ""      ""     Never  "HCG"   "Start gathering values.";
+    Keep        "keep"          ()                         1 => 0 Gather               ""      "G"    Limit  "HCG"   "Pop the top value and gather it.";
+    EndGather   "end_gather"    ()                         0 => 1 CloseValues          "G"     "G"    Limit  "HCG"   "Stop gathering and push the gathered values as a list.";
+    Answer      "answer"        ()                         1 => 0 Plain                ""      "R"    Never  "HCG"   "Pop the top value as the result of the run.";
+    Answered    "answered"      ()                         0 => 1 Plain                "R"     ""     Never  "C"     "Push the latest result.";
+    ListSome    "list_some"     (Count)                    n => 1 Plain                ""      ""     Error  "C"     "Build a list of the values in the role of a value, leaving out undefined ones.";
+    MapSome     "map_some"      (Keys)                     n => 1 Plain                ""      ""     Error  "C"     "Build a map with constant keys of the values in the role of a value, leaving out undefined ones.";
+    KeepSome    "keep_some"     ()                         1 => 0 Gather               ""      "G"    Error  "C"     "Pop the top value and gather it in the role of a value, unless it is undefined.";
+    KeepEntry   "keep_entry"    (Claim)                    2 => 0 Gather               ""      "G"    Error  "C"     "Pop a key and its value and gather them as an entry, unless the value is undefined.";
+    KeepEntries "keep_entries"  (Claim)                    1 => 0 Gather               ""      "G"    Error  "C"     "Pop a map and gather its entries.";
+    EndEntries  "end_entries"   ()                         0 => 1 CloseValues          "G"     "G"    Error  "C"     "Stop gathering and push the gathered entries as a map.";
+    Meter       "meter"         (Count)                    0 => 0 Plain                ""      ""     Limit  "C"     "Charge a constant cost.";
+    Measure     "measure"       (Count, Values)            0 => 0 Plain                ""      ""     Limit  "C"     "Charge the language's cost for the top values by one of its rules, leaving them on the stack.";
+    Raise       "raise"         (Slot)                     0 => 0 Plain                "SN"    "N"    Error  "C"     "Raise the first error recorded after the number of errors in the slot, if there is one.";
+    CallNamed   "call_named"    (Count, Delivery)          n => 0 Call                 ""      ""     Error  "G"    "Pop a name and arguments and run the chunk of that name in a frame of its own.";
+    CallMade    "call_made"     (Count, Import)            n => 0 MayCall              ""      "O"    Error  "G"    "Pop a text and arguments, compile the text as a template and run it, or write the text as it is.";
 }
 
 /// Opcodes by byte. A byte that is not an opcode decodes to [`Op::Return`]; the verifier rejects it.
@@ -300,7 +309,7 @@ mod tests {
             let has = |kind| info.operands.contains(&kind);
             let touches = |place| reads.contains(place) || writes.contains(place);
             let slots = [Operand::Slot, Operand::SlotPair, Operand::SlotRun, Operand::LoopSlots].into_iter().any(has);
-            let names = has(Operand::Path) || (has(Operand::Scope) && info.control != Control::Call);
+            let names = has(Operand::Path) || (has(Operand::Scope) && !info.control.calls());
             assert_eq!(touches(Place::Slots), slots || names, "{name}: slots");
             for place in [Place::Inputs, Place::Callers] {
                 assert_eq!((reads.contains(place), writes.contains(place)), (names, false), "{name}: {place:?}");

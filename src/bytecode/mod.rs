@@ -22,14 +22,14 @@ mod rows;
 mod sections;
 pub mod verify;
 
-pub use artifact::{Bundle, BundleEntry, Bytes, fingerprint, is_artifact};
+pub use artifact::{Bundle, BundleEntry, Bytes, HEAD, Resources, fingerprint, is_artifact, owner};
 #[cfg(feature = "compile")]
-pub use artifact::{Entry, encode, encode_specialised};
+pub use artifact::{Entry, Files, encode, encode_specialised, encode_with_files};
 pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};
 pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
-pub use operands::{Claim, EscapeMode, Literal, LoopField, Operand, Role, Test};
+pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use places::{Fails, Place, Places};
 pub(crate) use positions::{PieceKind, TextPiece, piece_part};

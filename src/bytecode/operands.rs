@@ -93,6 +93,16 @@ choice! {
 }
 
 choice! {
+    /// The use of the output of a chunk that is called by name.
+    Delivery {
+        /// It is output of the caller.
+        Output "output",
+        /// It is captured as text. The language may limit the nesting of one name.
+        Text "text",
+    }
+}
+
+choice! {
     /// A property of a running loop that a path can read.
     LoopField {
         /// The number of the current item, from 1.
@@ -203,6 +213,8 @@ kinds! {
     Test "test" = Test,
     /// A [`Claim`].
     Claim "claim" = Claim,
+    /// A [`Delivery`].
+    Delivery "delivery" = Delivery,
     /// A number.
     Count "count",
     /// The number of top values that are read and left on the stack.

@@ -12,7 +12,7 @@ use super::header::Dialect;
 use super::pool::{Pool, string};
 use super::records::{FAILURE_HEAD, Failure};
 use super::rows::{ChunkInfo, Handler, HandlerRow, Import, ImportKind, Signature};
-use super::sections::{Layout, Parts, Properties, Row, Section, Tables};
+use super::sections::{Layout, NameRow, Parts, Properties, Row, Section, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use crate::diagnostics::{Code, Result};
 use crate::text::Source;
@@ -54,13 +54,16 @@ pub(crate) struct Start {
     pub caches: usize,
     /// `true` if a presence test finds nothing in a value without members.
     pub lenient: bool,
+    /// `true` if runs may change maps.
+    pub mutable: bool,
 }
 
 impl Start {
     fn of(tables: &Tables<'_>) -> Self {
         let chunk = tables.chunks.first().map(ChunkInfo::of).unwrap_or_default();
-        let (inputs, Properties { caches, memos, lenient }) = (tables.globals.len(), tables.properties);
-        Self { chunk, paid: chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize, lenient }
+        let (inputs, Properties { caches, memos, lenient, mutable }) = (tables.globals.len(), tables.properties);
+        let (fixed, caches) = (inputs + memos as usize, caches as usize);
+        Self { chunk, paid: chunk, inputs, fixed, caches, lenient, mutable }
     }
 }
 
@@ -237,7 +240,6 @@ impl Program {
     }
 
     /// Returns the size of a compiled program: of its tables and its text.
-    #[cfg(feature = "compile")]
     pub(crate) fn bytes(&self) -> usize {
         self.inner.layout.range().len() * size_of::<u32>() + self.inner.pool.text().len()
     }
@@ -256,6 +258,19 @@ impl Program {
     /// Returns the chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkInfo> {
         self.tables().chunks.iter().map(ChunkInfo::of)
+    }
+
+    /// Returns the chunk that can be called as `name`.
+    pub fn named_chunk(&self, name: &str) -> Option<u32> {
+        let rows: &[NameRow] = Row::rows(self.section(Section::Names));
+        let at = rows.binary_search_by(|&[id, _]| self.str(id).cmp(name)).ok()?;
+        rows.get(at).map(|&[_, chunk]| chunk)
+    }
+
+    /// Returns the names by which chunks can be called, sorted, each with the index of its chunk.
+    pub fn named_chunks(&self) -> impl ExactSizeIterator<Item = (&str, u32)> {
+        let Tables { names, strings, pool, .. } = self.tables();
+        names.iter().map(move |&[name, chunk]| (string(strings, pool, name), chunk))
     }
 
     /// Returns the functions that the program calls.

@@ -15,6 +15,9 @@ pub(crate) type ImportRow = [u32; 3];
 /// outside the pool, and their ranges start at 0.
 pub(crate) type SourceRow = [u32; 3];
 
+/// A chunk with a name by which it can be called: string id of the name, index of the chunk.
+pub(crate) type NameRow = [u32; 2];
+
 /// Padding after the last string of a pool, so that a short string can be read as a block. Without it a program runs
 /// slower.
 pub(crate) const POOL_SLACK: &str = crate::value::PADDING;
@@ -28,6 +31,8 @@ pub(crate) struct Properties {
     pub memos: u32,
     /// `true` if a presence test finds nothing in a value without members. Otherwise it is an error.
     pub lenient: bool,
+    /// `true` if runs may change maps, so that nothing read through one stays known.
+    pub mutable: bool,
 }
 
 /// A row of a table: one or more words.
@@ -160,6 +165,7 @@ sections! {
     Inlined inlined InlineRow, "Inlined code by the words it ends at.";
     Regions regions RegionRow, "Subjects of code by the words it ends at.";
     Sources sources SourceRow, "Sources, the entry template's first.";
+    Names names NameRow, "Chunks that can be called by name, sorted by their names.";
 }
 
 /// The number of sections.

@@ -13,4 +13,4 @@ mod unit;
 pub use emitter::{Emitter, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold, fold_integers};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
-pub use unit::{Compilation, Compiled, Loader, NoLoader, Unit, compile_all};
+pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, Unit, compile_all};

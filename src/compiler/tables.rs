@@ -114,8 +114,17 @@ impl Tables {
             let name = self.string(source.name());
             self.parts.sources.push([name, 0, index(source.text().len())]);
         }
+        self.sort_names();
         self.parts.pool.push_str(POOL_SLACK);
         Program::new(&mut self.parts, sources)
+    }
+
+    /// Sorts the names of chunks. The last of several chunks with one name keeps it.
+    fn sort_names(&mut self) {
+        let Parts { names, strings, pool, .. } = &mut self.parts;
+        names.reverse();
+        names.sort_by(|a, b| piece(pool, strings, a[0]).cmp(piece(pool, strings, b[0])));
+        names.dedup_by_key(|row| row[0]);
     }
 
     pub fn string(&mut self, text: &str) -> u32 {

@@ -60,6 +60,37 @@ pub struct Unit<'u> {
     pub strict: bool,
     /// `true` if a presence test finds nothing in a value without members, in languages with such tests.
     pub lenient: bool,
+    /// Further sources, in order, in languages whose templates share one name space.
+    pub together: &'u [Arc<Source>],
+    /// The value of a missing key, in languages with a choice.
+    pub missing_key: MissingKey,
+    /// The delimiters of actions, in languages with a choice.
+    pub delimiters: Option<[&'u str; 2]>,
+    /// `true` if the data is one input that may be any value, rather than the map of all inputs, in languages with both.
+    pub any_data: bool,
+}
+
+/// The value of a missing key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum MissingKey {
+    /// Null, which has no keys itself.
+    #[default]
+    Null,
+    /// Nothing, and so is a key of it.
+    Nothing,
+    /// An error.
+    Error,
+}
+
+impl MissingKey {
+    /// Returns the mark before the names of paths: a language's rules see it when a key is missing.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            MissingKey::Null => "",
+            MissingKey::Nothing => "?",
+            MissingKey::Error => "!",
+        }
+    }
 }
 
 impl std::fmt::Debug for Unit<'_> {

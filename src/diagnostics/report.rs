@@ -23,7 +23,7 @@ const ALSO: usize = 100;
 const NAMES: usize = 24;
 /// Maximum number of available names in JSON.
 const NAMES_JSON: usize = 1_000;
-/// Maximum number of labels in text. JSON has all of them.
+/// Maximum number of labels in text: the first ones, and the last one. JSON has all of them.
 const LABELS: usize = 8;
 
 impl Diagnostic {
@@ -59,7 +59,9 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.id()));
-        for (at, label) in self.labels.iter().take(LABELS).enumerate() {
+        let last = self.labels.len().saturating_sub(1);
+        let shown = self.labels.iter().enumerate().filter(|(at, _)| *at < LABELS - 1 || *at == last);
+        for (at, label) in shown {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let detail = self.detail.as_deref().filter(|_| at == 0);
             group = group.elements(snippet(label, detail, kind));

@@ -4,6 +4,9 @@
 pub mod cel;
 #[cfg(feature = "hcl")]
 pub mod hcl;
+#[cfg(feature = "helm")]
+#[doc(hidden)]
+pub mod helm;
 #[cfg(feature = "tera")]
 #[doc(hidden)]
 pub mod tera;

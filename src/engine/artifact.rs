@@ -54,6 +54,12 @@ impl Artifact {
         self.bundle.entries().iter().map(BundleEntry::name)
     }
 
+    /// Returns the engine that opened the artifact.
+    #[cfg(feature = "helm")]
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// Returns the header and entries of the artifact.
     pub fn bundle(&self) -> &Bundle {
         &self.bundle

@@ -1,18 +1,18 @@
 //! Building an engine.
 
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
 #[cfg(feature = "compile")]
 use super::cache::Cache;
 #[cfg(feature = "compile")]
-use super::front::{CelPresence, TeraDialect, UnknownNames};
+use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
 #[cfg(feature = "compile")]
 use crate::compiler::Loader;
 use crate::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
 use crate::limits::Limits;
+use crate::stdlib::clock;
 #[cfg(feature = "compile")]
 use crate::text::Source;
 
@@ -117,12 +117,14 @@ impl EngineBuilder {
         self.limits.source_bytes
     }
 
-    /// Allows access to resources outside the inputs. An allowed clock is fixed at this moment for the lifetime of the
-    /// engine.
+    /// Allows access to resources outside the inputs. An allowed clock is fixed for the lifetime of the engine: at the moment
+    /// of the capabilities, or else at the seconds since 1970 in the environment variable `SOURCE_DATE_EPOCH`, which
+    /// reproducible builds set, or else at this moment.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
         if capabilities.include(Capabilities::CLOCK) {
-            self.capabilities = self.capabilities.with_moment(SystemTime::now());
+            let moment = capabilities.moment().unwrap_or_else(clock::now);
+            self.capabilities = self.capabilities.with_moment(moment);
         }
         self
     }
@@ -306,6 +308,23 @@ impl EngineBuilder {
     /// ```
     pub fn tera(mut self, dialect: TeraDialect) -> Self {
         self.front.tera = dialect;
+        self
+    }
+
+    /// Sets the rules of Go templates. The default is what Helm does.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine, HelmOptions};
+    /// let source = "name: {{ .name }}\n";
+    /// let template = Engine::new().compile(Dialect::Helm, "a.gotmpl", source)?;
+    /// assert_eq!(template.render(&())?, "name: \n");
+    /// let options = HelmOptions { keeps_no_value: true, ..HelmOptions::default() };
+    /// let template = Engine::builder().helm(options).build().compile(Dialect::Helm, "a.gotmpl", source)?;
+    /// assert_eq!(template.render(&())?, "name: <no value>\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn helm(mut self, options: HelmOptions) -> Self {
+        self.front.helm = options;
         self
     }
 

@@ -9,7 +9,7 @@ use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::discover::{dialect_of, unknown_language};
 use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
-use super::instance::{compile, compile_all, plain_tera};
+use super::instance::{compile, compile_all, plain_helm, plain_tera};
 use super::links::{Library, Links};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
@@ -97,6 +97,8 @@ impl Engine {
         dialect: Dialect,
         names: &[&str],
     ) -> Vec<Result<Template, Diagnostics>> {
+        // The templates of one name space are no part of a cache's key.
+        let cache = cache.filter(|_| dialect != Dialect::Helm);
         let loader = Once::over(&*self.shared.front.loader);
         let load = |name: &&str| loader.load(name)?.ok_or_else(|| self.unknown(name));
         let sources: Vec<_> = names.iter().map(load).collect();
@@ -157,7 +159,7 @@ impl Engine {
     }
 
     /// Returns the compilation unit of `entry`. `escape` overrides the rule for its name.
-    fn unit<'u>(
+    pub(super) fn unit<'u>(
         &'u self,
         dialect: Dialect,
         entry: &'u Arc<Source>,
@@ -165,10 +167,26 @@ impl Engine {
         escape: Option<bool>,
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
-        let Front { strict_let: strict, cel_presence, .. } = self.shared.front;
+        let Front { strict_let: strict, cel_presence, helm, .. } = &self.shared.front;
         let (registry, limits) = (self.functions(dialect), &self.shared.limits);
-        let lenient = cel_presence == CelPresence::Lenient;
-        Unit { entry, loader, registry, limits, escape, strict, lenient }
+        let lenient = match dialect {
+            Dialect::Helm => helm.keeps_no_value,
+            _ => *cel_presence == CelPresence::Lenient,
+        };
+        let delimiters = helm.delimiters.as_ref().map(|[left, right]| [left.as_str(), right.as_str()]);
+        Unit {
+            entry,
+            loader,
+            registry,
+            limits,
+            escape,
+            strict: *strict,
+            lenient,
+            together: self.shared.front.together(dialect),
+            missing_key: helm.missing_key,
+            delimiters,
+            any_data: helm.any_data,
+        }
     }
 
     /// Returns the functions that templates may use. Programs are linked with all functions: what an artifact uses was
@@ -177,6 +195,7 @@ impl Engine {
         let (all, front) = (self.registry(dialect), &self.shared.front);
         match (dialect, front.tera) {
             (Dialect::Tera, TeraDialect::Plain) => front.plain_tera.get_or_init(|| plain_tera(all)),
+            (Dialect::Helm, _) if front.helm.plain => front.plain_helm.get_or_init(|| plain_helm(all)),
             _ => all,
         }
     }

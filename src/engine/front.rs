@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::cache::Cache;
 use super::loader::MemoryLoader;
 use crate::bytecode::Dialect;
-use crate::compiler::{Loader, NoLoader};
+use crate::compiler::{Loader, MissingKey, NoLoader};
 use crate::function::Registry;
 use crate::text::Source;
 
@@ -41,6 +41,24 @@ pub enum TeraDialect {
     Plain,
 }
 
+/// The rules of Go templates. The default is what Helm does.
+#[derive(Debug, Clone, Default)]
+pub struct HelmOptions {
+    /// The value of a missing key.
+    pub missing_key: MissingKey,
+    /// `true` to offer only Go's own functions and those of the embedding program.
+    pub plain: bool,
+    /// `true` to keep the text `<no value>` in the output. Helm removes it.
+    pub keeps_no_value: bool,
+    /// The delimiters of actions, if they are others than `{{` and `}}`.
+    pub delimiters: Option<[String; 2]>,
+    /// `true` if the data of a template is the input `.`, which may be any value, rather than the map of all inputs.
+    pub any_data: bool,
+    /// Templates that share one name space with every template, in the order in which they are read. Templates of the
+    /// engine's loader with the extension of the language come before them.
+    pub together: Vec<Arc<Source>>,
+}
+
 /// Engine options for compiling only.
 pub(super) struct Front {
     pub loader: Arc<dyn Loader>,
@@ -54,6 +72,11 @@ pub(super) struct Front {
     /// The functions of plain Tera and those of the embedding program. Built on first use.
     pub plain_tera: OnceLock<Registry>,
     pub unknown_names: UnknownNames,
+    pub helm: HelmOptions,
+    /// Go's own functions and those of the embedding program. Built on first use.
+    pub plain_helm: OnceLock<Registry>,
+    /// The templates of one name space. Loaded on first use.
+    pub together: OnceLock<Vec<Arc<Source>>>,
     pub cache: Option<Cache>,
 }
 
@@ -70,6 +93,9 @@ impl Default for Front {
             tera: TeraDialect::default(),
             plain_tera: OnceLock::new(),
             unknown_names: UnknownNames::default(),
+            helm: HelmOptions::default(),
+            plain_helm: OnceLock::new(),
+            together: OnceLock::new(),
             cache: None,
         }
     }
@@ -83,6 +109,22 @@ impl Front {
             self.loader = Arc::new(self.templates.drain(..).fold(over, MemoryLoader::with));
         }
         self
+    }
+
+    /// Returns the templates that share one name space with each entry of a language: those of the loader that have its
+    /// extension, in byte order, then the added ones. A template that cannot be loaded is left out; as an entry, it is an
+    /// error.
+    pub fn together(&self, dialect: Dialect) -> &[Arc<Source>] {
+        if dialect != Dialect::Helm {
+            return &[];
+        }
+        self.together.get_or_init(|| {
+            let mut names = self.loader.names();
+            names.retain(|name| Dialect::of_name(name) == Some(dialect));
+            names.sort_unstable();
+            let loaded = names.iter().filter_map(|name| self.loader.load(name).ok().flatten());
+            loaded.chain(self.helm.together.iter().cloned()).collect()
+        })
     }
 
     /// Returns `true` if the output of this entry template is escaped: for HTML, or for a shell.

@@ -11,15 +11,21 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::cel;
 #[cfg(feature = "hcl")]
 use crate::dialect::hcl;
+#[cfg(feature = "helm")]
+use crate::dialect::helm;
 #[cfg(feature = "tera")]
 use crate::dialect::tera;
 #[cfg(feature = "tower")]
 use crate::dialect::tower;
+#[cfg(all(feature = "helm", feature = "bulk"))]
+use crate::function::Cx;
 use crate::function::Registry;
 #[cfg(feature = "compile")]
 use crate::specialise::{Known, specialise};
 use crate::value::{OutputFormat, Value, write_documents};
-use crate::vm::{Hooks, Run, Session, answer, run};
+#[cfg(all(feature = "helm", feature = "bulk"))]
+use crate::vm::Probing;
+use crate::vm::{self, Hooks, Run, Session, run};
 #[cfg(feature = "checked")]
 use crate::vm::{answer_checked, run_checked};
 
@@ -41,6 +47,7 @@ pub(super) fn require(dialect: Dialect) -> Result<()> {
         Dialect::Tera => cfg!(feature = "tera"),
         Dialect::Hcl => cfg!(feature = "hcl"),
         Dialect::Cel | Dialect::CelYaml => cfg!(feature = "cel"),
+        Dialect::Helm => cfg!(feature = "helm"),
     };
     if built_in { Ok(()) } else { Err(not_built_in(dialect)) }
 }
@@ -54,6 +61,8 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
         Dialect::Hcl => hcl::registry(),
         #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => cel::registry(),
+        #[cfg(feature = "helm")]
+        Dialect::Helm => helm::registry(),
         _ => Registry::default(),
     }
 }
@@ -64,6 +73,15 @@ pub(super) fn plain_tera(all: &Registry) -> Registry {
     #[cfg(feature = "tera")]
     return tera::plain(all);
     #[cfg(not(feature = "tera"))]
+    return all.clone();
+}
+
+/// Returns Go's own functions among those of an engine, and those of the embedding program.
+#[cfg(feature = "compile")]
+pub(super) fn plain_helm(all: &Registry) -> Registry {
+    #[cfg(feature = "helm")]
+    return helm::plain(all);
+    #[cfg(not(feature = "helm"))]
     return all.clone();
 }
 
@@ -86,6 +104,8 @@ pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Compilati
         Dialect::Tera => tera::compile_all(units),
         #[cfg(feature = "hcl")]
         Dialect::Hcl => compiler::compile_all(units, hcl::compile),
+        #[cfg(feature = "helm")]
+        Dialect::Helm => compiler::compile_all(units, helm::compile),
         #[cfg(feature = "cel")]
         Dialect::Cel => compiler::compile_all(units, cel::compile),
         #[cfg(all(feature = "cel", feature = "yaml"))]
@@ -118,7 +138,45 @@ pub(super) fn render<H: Hooks>(
         Dialect::Tera => run::<tera::Rules, H>(session, what, out, hooks),
         #[cfg(feature = "hcl")]
         Dialect::Hcl => run::<hcl::Rules, H>(session, what, out, hooks),
+        #[cfg(feature = "helm")]
+        Dialect::Helm => {
+            let start = out.len();
+            run::<helm::Rules, H>(session, what, out, hooks)?;
+            helm::finish(what.program, out, start);
+            Ok(())
+        }
         _ => write(session, out, |session, out| write_answer(documents(session, what, hooks)?, what, format, out)),
+    }
+}
+
+/// Runs a program of several outputs for its answer.
+///
+/// # Errors
+/// The errors of the run; `usage` for another language.
+#[cfg(feature = "helm")]
+pub(super) fn answer<'s, H: Hooks>(session: &'s mut Session, what: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
+    match what.program.dialect() {
+        Dialect::Helm => vm::answer::<helm::Rules, H>(session, what, hooks),
+        dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
+    }
+}
+
+/// Runs a program of several outputs for what `end` makes of its answer. With `probes`, nothing may depend on inputs that are
+/// not known.
+///
+/// # Errors
+/// The errors of the run; `internal` if something depends on such an input; `usage` for another language.
+#[cfg(all(feature = "helm", feature = "bulk"))]
+pub(super) fn ended<'s, R>(
+    session: &'s mut Session,
+    what: Run<'s>,
+    probes: bool,
+    end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
+) -> Result<R> {
+    match what.program.dialect() {
+        Dialect::Helm if probes => vm::ended::<Probing<helm::Rules>, R>(session, what, end),
+        Dialect::Helm => vm::ended::<helm::Rules, R>(session, what, end),
+        dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
     }
 }
 
@@ -137,6 +195,13 @@ pub(super) fn render_checked(
         Dialect::Tera => run_checked::<tera::Rules>(session, what, out),
         #[cfg(feature = "hcl")]
         Dialect::Hcl => run_checked::<hcl::Rules>(session, what, out),
+        #[cfg(feature = "helm")]
+        Dialect::Helm => {
+            let start = out.len();
+            run_checked::<helm::Rules>(session, what, out)?;
+            helm::finish(what.program, out, start);
+            Ok(())
+        }
         #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => write(session, out, |session, out| {
             write_answer(listed(answer_checked::<cel::Rules>(session, what)?)?, what, format, out)
@@ -160,7 +225,7 @@ pub(super) fn documents<'s, H: Hooks>(
 ) -> Result<&'s [Value<'s>]> {
     match what.program.dialect() {
         #[cfg(feature = "cel")]
-        Dialect::Cel | Dialect::CelYaml => listed(answer::<cel::Rules, H>(session, what, hooks)?),
+        Dialect::Cel | Dialect::CelYaml => listed(vm::answer::<cel::Rules, H>(session, what, hooks)?),
         dialect => {
             let _ = (&session, &hooks);
             require(dialect)?;
@@ -228,6 +293,8 @@ pub(super) fn specialised(what: Run<'_>, known: &Known<'_>) -> Option<Program> {
         Dialect::Tera => specialise::<tera::Rules>(program, linked, known, limits),
         #[cfg(feature = "hcl")]
         Dialect::Hcl => specialise::<hcl::Rules>(program, linked, known, limits),
+        #[cfg(feature = "helm")]
+        Dialect::Helm => specialise::<helm::Rules>(program, linked, known, limits),
         #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => specialise::<cel::Rules>(program, linked, known, limits),
         #[allow(unreachable_patterns)]

@@ -16,6 +16,8 @@ mod builder;
 mod bundle;
 #[cfg(feature = "compile")]
 mod cache;
+#[cfg(feature = "helm")]
+pub mod chart;
 #[cfg(feature = "compile")]
 mod compile;
 #[cfg(feature = "compile")]
@@ -52,7 +54,7 @@ pub use discover::{
     unknown_language,
 };
 #[cfg(feature = "compile")]
-pub use front::{CelPresence, TeraDialect, UnknownNames};
+pub use front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 #[cfg(all(feature = "bulk", not(feature = "hcl")))]
 pub(crate) use instance::not_built_in;
 #[cfg(feature = "compile")]
@@ -67,5 +69,5 @@ pub use template::{Origin, RenderError, Template};
 
 pub use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]
-pub use crate::compiler::Loader;
+pub use crate::compiler::{Loader, MissingKey};
 pub use crate::function::Capabilities;

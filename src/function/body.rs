@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::context::Cx;
 use super::errors::Outcome;
 use super::host::{HostArgs, HostError};
+use super::maker::MakerBody;
 use crate::diagnostics::Result;
 use crate::value::{Data, Value};
 
@@ -43,6 +44,8 @@ pub enum Body {
     Overloaded,
     /// Another template, which takes a map of inputs and returns text.
     Template(TemplateBody),
+    /// The compiler of templates made at render time. It takes their text.
+    Maker(MakerBody),
 }
 
 impl Body {
@@ -71,6 +74,7 @@ impl std::fmt::Debug for Body {
             Body::Host(_) => "Host",
             Body::Overloaded => "Overloaded",
             Body::Template(_) => "Template",
+            Body::Maker(_) => "Maker",
         })
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::caches::Caches;
 use super::capabilities::Capabilities;
+use super::mutation::Mutations;
 use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Deadline, Limit, Limits};
@@ -60,6 +61,8 @@ pub struct Cx<'v> {
     metered: Cell<u64>,
     at: Cell<usize>,
     notes: Notes<'v>,
+    /// The maps that the run has changed.
+    pub(super) mutations: Mutations<'v>,
     /// Set if a presence test finds nothing in a value without members.
     lenient: Cell<bool>,
 }
@@ -95,6 +98,7 @@ impl<'v> Cx<'v> {
             metered,
             at,
             notes,
+            mutations: Mutations::default(),
             lenient: Cell::new(false),
         };
         cx.portion();

@@ -2,8 +2,10 @@
 
 use std::ops::Deref;
 
+use super::assigned::Assigned;
 use super::body::{Body, NativeBody, TextBody};
-use super::registry::Function;
+use super::maker::MakerBody;
+use super::registry::{Function, Registry};
 use super::spec::{Builtin, Params, Type};
 use crate::bytecode::Gate;
 use crate::value::Value;
@@ -20,6 +22,10 @@ pub struct Link {
     direct: Direct,
     /// The types of the parameters.
     takes: [Type; FEW],
+    /// The parameters, if arguments are assigned to them.
+    assigned: Option<Assigned>,
+    /// The functions that templates made by this one are linked with.
+    registry: Option<Registry>,
     function: Function,
 }
 
@@ -36,20 +42,36 @@ pub(crate) enum Direct {
 
 impl Link {
     pub(super) fn new(function: Function) -> Self {
-        let mut takes = [Type::Any; FEW];
+        let (mut takes, mut assigned) = ([Type::Any; FEW], None);
         let direct = match (&function.params, &function.body) {
             (Params::Named(params), _) if params.len() > FEW || !function.needs.is_none() => Direct::No,
             (Params::Named(params), body) => {
                 takes.iter_mut().zip(*params).for_each(|(ty, param)| *ty = param.ty);
-                match body {
-                    Body::Native(body) => Direct::Native(*body),
-                    Body::Text(body) => Direct::Text(*body),
-                    _ => Direct::No,
-                }
+                Direct::of(body)
+            }
+            (Params::Assigned(params), body) if function.needs.is_none() && !params.mutates => {
+                assigned = Some(*params);
+                Direct::of(body)
             }
             _ => Direct::No,
         };
-        Self { direct, takes, function }
+        Self { direct, takes, assigned, registry: None, function }
+    }
+
+    /// Returns the function with the registry that it comes from, if it needs one.
+    pub(super) fn within(mut self, registry: &Registry) -> Self {
+        if let Body::Maker(_) = &self.function.body {
+            self.registry = Some(registry.clone());
+        }
+        self
+    }
+
+    /// Returns the compiler of templates made at render time, with the functions that they may call.
+    pub(crate) fn maker(&self) -> Option<(MakerBody, &Registry)> {
+        match &self.function.body {
+            Body::Maker(body) => Some((*body, self.registry.as_ref()?)),
+            _ => None,
+        }
     }
 
     /// Returns the body for calls whose arguments are accepted.
@@ -59,11 +81,21 @@ impl Link {
     }
 
     /// Returns `true` if there is one argument for each parameter, in their order, and those that `gate` checks have the
-    /// right types. The default of a parameter that may be absent is not accepted.
+    /// right types. The default of a parameter that may be absent is not accepted. Assigned arguments are all checked.
     #[inline(always)]
     pub(crate) fn accepts(&self, gate: Gate, given: &[Value<'_>]) -> bool {
         let fits = |at: usize| self.takes.get(at).zip(given.get(at)).is_some_and(|(ty, value)| ty.admits(value));
-        gate.is_in_order() && gate.checked().all(fits)
+        gate.is_in_order() && gate.checked().all(fits) || self.assigned.is_some_and(|params| params.admit(given))
+    }
+}
+
+impl Direct {
+    fn of(body: &Body) -> Self {
+        match body {
+            Body::Native(body) => Direct::Native(*body),
+            Body::Text(body) => Direct::Text(*body),
+            _ => Direct::No,
+        }
     }
 }
 

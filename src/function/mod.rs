@@ -33,6 +33,7 @@
 //! }
 //! ```
 
+mod assigned;
 mod body;
 mod caches;
 mod capabilities;
@@ -43,6 +44,8 @@ mod gate;
 mod host;
 mod json;
 mod linked;
+mod maker;
+mod mutation;
 mod notes;
 #[doc(hidden)]
 pub mod overloads;
@@ -54,7 +57,11 @@ mod registry;
 mod schemas;
 mod spec;
 mod typed;
+#[cfg(any(feature = "tera", feature = "helm"))]
+mod written;
 
+#[doc(hidden)]
+pub use assigned::{Assigned, Target};
 #[doc(hidden)]
 pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody, TextBody};
 #[doc(hidden)]
@@ -75,6 +82,8 @@ pub(crate) use linked::Direct;
 #[doc(hidden)]
 pub use linked::{Link, Linked};
 #[doc(hidden)]
+pub use maker::{Made, MakerBody, Making, Request};
+#[doc(hidden)]
 pub use notes::{Note, Noted, Notes, Subject};
 #[doc(hidden)]
 pub use overloads::{Overload, Ty};
@@ -85,9 +94,11 @@ pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]
 pub use registry::{Function, Registry};
 #[doc(hidden)]
-pub use spec::{Builtin, Default, Example, Kind, Param, Params, Type};
+pub use spec::{Builtin, Default, Example, Kind, Looks, Param, Params, Type};
 #[doc(hidden)]
 pub use typed::{FromArgument, IntoValue, TypedBody};
+#[cfg(any(feature = "tera", feature = "helm"))]
+pub(crate) use written::{Written, grown, written};
 
 #[cfg(doc)]
 use crate::value::Value;

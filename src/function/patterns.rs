@@ -10,7 +10,7 @@ use super::context::Cx;
 use super::errors::{Fault, Outcome};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::Limit;
-use crate::stdlib::re2::parsed;
+use crate::stdlib::re2::{Refused, parsed};
 use crate::stdlib::regex_cost::{search_steps, steps_per_byte};
 
 /// Maximum number of cached patterns.
@@ -73,8 +73,8 @@ impl Cx<'_> {
         self.charge(pattern.len().saturating_mul(2))?;
         self.re2(pattern, |refused| {
             let why = match &refused {
-                Refusal::Syntax(why) => why,
-                Refusal::Engine(message) => message.lines().last().unwrap_or(""),
+                Refusal::Syntax(why) => why.to_string(),
+                Refusal::Engine(message) => message.lines().last().unwrap_or("").to_owned(),
             };
             Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"))
         })
@@ -85,7 +85,7 @@ impl Cx<'_> {
     pub(crate) fn re2<E: From<Box<Diagnostic>>>(
         &self,
         pattern: &str,
-        refused: impl Fn(Refusal) -> E,
+        refused: impl Fn(Refusal<'_>) -> E,
     ) -> std::result::Result<Pattern<'_>, E> {
         let caches = self.caches;
         let known = caches.re2.0.get_or_init(|| (0..u64::BITS).map(|_| OnceCell::new()).collect());
@@ -110,9 +110,9 @@ impl Cx<'_> {
     fn translated<E: From<Box<Diagnostic>>>(
         &self,
         pattern: &str,
-        refused: impl Fn(Refusal) -> E,
+        refused: impl Fn(Refusal<'_>) -> E,
     ) -> std::result::Result<Translated, E> {
-        let parsed = parsed(pattern).map_err(|why| refused(Refusal::Syntax(why.to_string())))?;
+        let parsed = parsed(pattern).map_err(|why| refused(Refusal::Syntax(why)))?;
         let regex = self.regex(&parsed.text).map_err(|error| match error.code {
             Code::BadArgument => refused(Refusal::Engine(error.message)),
             _ => error.into(),
@@ -125,9 +125,9 @@ impl Cx<'_> {
 
 /// The reason why a pattern is invalid.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum Refusal<'p> {
     /// It is not in RE2 syntax.
-    Syntax(String),
+    Syntax(Refused<'p>),
     /// The message of the engine.
     Engine(String),
 }
@@ -204,6 +204,21 @@ impl Pattern<'_> {
             out.push_str(text.get(done..whole.start()).unwrap_or(""));
             self.expand(cx, template, &captures, &mut out)?;
             done = whole.end();
+        }
+        out.push_str(text.get(done..).unwrap_or(""));
+        Ok(out)
+    }
+
+    /// Replaces all matches by a text.
+    #[cfg(feature = "helm")]
+    pub(crate) fn replaced_literally(&self, cx: &Cx<'_>, text: &str, by: &str) -> Result<String> {
+        self.charge_search(cx, text)?;
+        cx.charge(text.len())?;
+        let (mut out, mut done) = (String::new(), 0);
+        for found in self.find_iter(text) {
+            cx.charge(by.len())?;
+            out.extend([text.get(done..found.start()).unwrap_or(""), by]);
+            done = found.end();
         }
         out.push_str(text.get(done..).unwrap_or(""));
         Ok(out)

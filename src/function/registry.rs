@@ -56,8 +56,8 @@ impl Registry {
         for builtin in tables.iter().copied().flatten() {
             let of_kind = &mut functions[builtin.kind as usize];
             let function = match of_kind.get(&builtin.name) {
-                Some(earlier) => Function::Own(Arc::new(builtin.clone().joined_to(earlier))),
-                None => Function::Row(builtin),
+                Some(earlier) if builtin.joins(earlier) => Function::Own(Arc::new(builtin.clone().joined_to(earlier))),
+                _ => Function::Row(builtin),
             };
             of_kind.insert(builtin.name.clone(), function);
         }
@@ -119,6 +119,11 @@ impl Registry {
         self.insert(Builtin::registered(ImportKind::Function, name.into(), params, body));
     }
 
+    /// Returns `true` if both share their functions.
+    pub(crate) fn is(&self, other: &Registry) -> bool {
+        Arc::ptr_eq(&self.functions, &other.functions)
+    }
+
     /// Finds a function.
     pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Function> {
         self.functions[kind as usize].get(name)
@@ -165,7 +170,7 @@ impl Registry {
                 ImportKind::Template => Function::Own(Arc::new(template(import.name)?)),
                 kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
             };
-            Self::fits(found, import).map(Link::new)
+            Self::fits(found, import).map(|function| Link::new(function).within(self))
         };
         imports.map(found).collect()
     }
@@ -212,6 +217,17 @@ mod tests {
             let unknown = (0..90).map(|n| n.to_string()).find(|name| !expected.contains(&(kind, name.clone())));
             assert!(unknown.is_none_or(|name| registry.get(kind, &name).is_none()));
         }
+    }
+
+    #[test]
+    fn a_row_replaces_an_earlier_one_of_its_name() {
+        builtins! {
+            static LATER:
+            filter "c" (of: Any) = |_, _| Ok(Value::Null), "Four." [];
+        }
+        let registry = Registry::of(&[TABLE, LATER]);
+        let function = registry.get(ImportKind::Filter, "c").unwrap();
+        assert!(matches!(function, Function::Row(row) if row.doc == "Four."));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::assigned::Assigned;
 use super::body::{Body, TemplateBody};
 use super::capabilities::Capabilities;
+use super::maker::MakerBody;
 use super::overloads::{Overload, joined};
 use super::positional::Positional;
 use crate::bytecode::{ImportKind, Place, Signature};
@@ -147,6 +149,9 @@ pub enum Params {
     Positional(Positional),
     /// Several signatures, of which the language's gate picks one by the arguments.
     Overloaded(Cow<'static, [Overload]>),
+    /// Positional parameters to which arguments are assigned: never converted, only checked. The body gets the arguments
+    /// as they were given.
+    Assigned(Assigned),
 }
 
 impl Params {
@@ -162,6 +167,17 @@ impl Params {
 
 /// An example: a template, and its output or the code of its error (`"E0403"`).
 pub type Example = (&'static str, &'static str);
+
+/// The parts of lists and maps that a function looks at. Elements may become parts of its result nevertheless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// Everything.
+    All,
+    /// Their kinds, lengths and keys, also if it steps into them.
+    Keys,
+    /// Their kinds, whether they are empty, and the elements that it takes out, which it does not look at.
+    Kinds,
+}
 
 /// A function, filter or test.
 #[derive(Debug, Clone)]
@@ -180,6 +196,10 @@ pub struct Builtin {
     pub needs: Capabilities<'static>,
     /// `true` if its result depends only on its arguments. A function that needs a capability is not pure.
     pub pure: bool,
+    /// `true` if it uses nothing but its arguments. Unlike a pure function, it may make a map or change one.
+    pub local: bool,
+    /// The parts of lists and maps among its arguments that it looks at.
+    pub looks: Looks,
     /// Kinds of arguments, one for each parameter, on which it neither fails nor records an error. It may still exceed a
     /// limit.
     pub total: &'static [&'static [Kind]],
@@ -202,15 +222,39 @@ impl Builtin {
         doc: &'static str,
         examples: &'static [Example],
     ) -> Self {
-        let (name, doc, examples, pure) =
-            (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples), needs.is_none());
-        Self { kind, name, params, doc, examples, needs, pure, total: &[], body }
+        let pure = needs.is_none() && !matches!(&params, Params::Assigned(assigned) if assigned.mutates);
+        let (name, doc, examples) = (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples));
+        let (local, looks) = (needs.is_none(), Looks::All);
+        Self { kind, name, params, doc, examples, needs, pure, local, looks, total: &[], body }
+    }
+
+    /// Creates the row of the function that compiles templates at render time.
+    #[doc(hidden)]
+    pub const fn maker(name: &'static str, body: MakerBody, doc: &'static str) -> Self {
+        Self::declared(ImportKind::Intrinsic, name, Params::Open, Body::Maker(body), Capabilities::NONE, doc, &[])
     }
 
     /// Makes a row of a table impure: it reads other state than its arguments.
     #[doc(hidden)]
     #[must_use]
     pub const fn reading(mut self, _: Place) -> Self {
+        self.pure = false;
+        self.local = false;
+        self
+    }
+
+    /// Declares the parts of lists and maps that a row of a table looks at.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn looking(mut self, looks: Looks) -> Self {
+        self.looks = looks;
+        self
+    }
+
+    /// Makes a row of a table impure: each call returns a map of its own, which may be changed.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn making(mut self, _: Type) -> Self {
         self.pure = false;
         self
     }
@@ -242,10 +286,16 @@ impl Builtin {
         self.needs.is_none() && self.total.iter().any(fits)
     }
 
+    /// Returns `true` if a call may change a map among its arguments.
+    #[inline]
+    pub fn mutates(&self) -> bool {
+        matches!(&self.params, Params::Assigned(assigned) if assigned.mutates)
+    }
+
     /// Creates a function outside a table. It counts as impure.
     pub(super) fn registered(kind: ImportKind, name: String, params: Params, body: Body) -> Self {
         let declared = Self::declared(kind, "", params, body, Capabilities::NONE, "Registered by the host.", &[]);
-        Self { name: name.into(), pure: false, ..declared }
+        Self { name: name.into(), pure: false, local: false, ..declared }
     }
 
     /// Returns the function that renders the template `name`.
@@ -253,6 +303,11 @@ impl Builtin {
         let doc = "The text of another template with a map as its inputs.".into();
         let (params, body) = (Params::Named(INPUTS), Body::Template(body));
         Self { doc, ..Self::registered(ImportKind::Template, name.into(), params, body) }
+    }
+
+    /// Returns `true` if the function has overloads that are added to those of an earlier one, instead of replacing it.
+    pub(super) const fn joins(&self, earlier: &Self) -> bool {
+        matches!((&self.params, &earlier.params), (Params::Overloaded(_), Params::Overloaded(_)))
     }
 
     /// Returns the function with the overloads of an earlier one of the same name, and with its documentation unless all
@@ -283,6 +338,11 @@ impl Builtin {
             Params::Open => return Signature::OPEN,
             // The gate checks each call. A call site only records the form of its arguments.
             Params::Positional(_) => return Signature::of(2, 0),
+            // Literals among the arguments of a call site have the types of these parameters.
+            Params::Assigned(assigned) => {
+                assigned.fingerprint().for_each(&mut mix);
+                4
+            }
             Params::Named(params) => {
                 for param in *params {
                     let kind = [param.ty as u8, u8::from(param.default == Default::Required), 0xFF];

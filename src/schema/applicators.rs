@@ -1,13 +1,13 @@
 //! Keywords outside template values: schemas that apply to the same value, and assertions of documents.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::location::{Location, Step};
 use super::node::Rest;
 use super::types::Fields;
 use super::validate::{Check, same};
 use super::violation::described;
-use super::{Additional, Detail, NodeId, Number, Sizes};
+use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
 use crate::stdlib::base64::octets_of_base64;
 use crate::value::{JsonStyle, Text, Value, write_json};
 
@@ -59,10 +59,14 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Reports a keyword that speaks for itself.
-    fn fail(&mut self, id: NodeId, keyword: &'static str, value: Value<'_>, at: &Location<'_>) {
-        self.report(id, at, keyword, value, || {
-            (format!("expected a value that matches `{keyword}`"), described(value))
-        });
+    fn fail(
+        &mut self,
+        id: NodeId,
+        keyword: &'static str,
+        value: Value<'_>,
+        at: &Location<'_>,
+    ) -> Option<&mut Violation> {
+        self.report(id, at, keyword, value, || (format!("expected a value that matches `{keyword}`"), described(value)))
     }
 
     fn string(
@@ -98,8 +102,11 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         (items, value): (&[Value<'_>], Value<'_>),
         at: &Location<'_>,
     ) -> Result<(), E> {
-        if rest.unique && !self.are_unique(items)? {
-            self.fail(id, "uniqueItems", value, at);
+        if rest.unique
+            && let Some((first, second)) = self.equal_items(items)?
+            && let Some(violation) = self.fail(id, "uniqueItems", value, at)
+        {
+            violation.detail = Detail::Equal(first, second);
         }
         let Some(contains) = rest.contains else { return Ok(()) };
         let mut count = 0;
@@ -114,17 +121,18 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns `true` if no two elements are equal.
-    fn are_unique(&mut self, items: &[Value<'_>]) -> Result<bool, E> {
-        let mut seen = HashSet::with_capacity(items.len());
-        for item in items {
+    /// Returns the indexes of the first item that is equal to one before it, and of that one.
+    fn equal_items(&mut self, items: &[Value<'_>]) -> Result<Option<(usize, usize)>, E> {
+        let mut seen = HashMap::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
             let mut text = String::new();
             canonical(*item, &mut text);
             (self.spend)(1 + text.len() as u64 / 8)?;
-            if !seen.insert(text) {
-                return Ok(false);
+            if let Some(first) = seen.insert(text, at) {
+                return Ok(Some((first, at)));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn members(
@@ -160,7 +168,9 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
             self.fail(id, "anyOf", value, at);
         }
         match if rest.one_of.is_empty() { 1 } else { self.fitting(&rest.one_of, value, 2)? } {
-            0 => self.fail(id, "oneOf", value, at),
+            0 => {
+                self.fail(id, "oneOf", value, at);
+            }
             1 => {}
             _ => {
                 let words =

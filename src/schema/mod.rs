@@ -31,6 +31,7 @@ mod measure;
 mod node;
 mod number;
 mod operands;
+mod parts;
 mod pattern;
 mod types;
 mod validate;

@@ -49,6 +49,8 @@ pub enum Detail {
     Names(Vec<String>),
     /// More than one schema of `oneOf` fits.
     Several,
+    /// The indexes of two equal items.
+    Equal(usize, usize),
     /// The violation of a property's name.
     Name(Box<Violation>),
 }

@@ -273,7 +273,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 let entries = map.shape().keys().iter().zip(map.values());
                 entries.map(|(key, value)| self.entry(over, map, (key, *value))).collect()
             }
-            Items::List(_) | Items::Pairs(_) => None,
+            Items::List(_) | Items::Pairs(_) | Items::Numbers(_) => None,
         }
     }
 

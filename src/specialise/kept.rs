@@ -22,7 +22,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
             self.pc = instruction.end();
             return Ok(());
         }
-        if info.writes.contains(Place::Notes) || info.control == Control::Call {
+        if info.writes.contains(Place::Notes) || info.control.calls() {
             self.may_note();
         }
         if instruction.op == Op::Iter {
@@ -69,6 +69,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 }
                 self.calls = true;
             }
+            (Op::CallNamed, _) => self.calls = true,
             (Op::Scope, _) => self.sync_all(),
             (_, Control::CloseLoop) => drop(self.state.loops.pop()),
             (_, Control::OpenText) => {

@@ -66,7 +66,7 @@ pub fn specialise<S: Semantics>(
     known: &Known<'_>,
     limits: &Limits,
 ) -> Option<Program> {
-    if is_metered(program) {
+    if program.start().mutable || is_beyond(program) {
         return None;
     }
     let budgets = Limits { fuel: FUEL, memory: MEMORY, time: Some(TIME), ..limits.clone() };
@@ -76,9 +76,10 @@ pub fn specialise<S: Semantics>(
     walk::Walk::<S>::new(program, linked, known, cx).residual()
 }
 
-/// Returns `true` if code of the program is metered: a residual would cost less.
-fn is_metered(program: &Program) -> bool {
+/// Returns `true` if code of the program is metered, because a residual would cost less, or makes templates, which may call
+/// chunks that a residual lacks.
+fn is_beyond(program: &Program) -> bool {
     let code = program.code();
-    let meters = |op| matches!(op, Op::Meter | Op::Measure);
-    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| meters(instruction.op)))
+    let is_beyond = |op| matches!(op, Op::Meter | Op::Measure | Op::CallMade);
+    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| is_beyond(instruction.op)))
 }

@@ -124,6 +124,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
         self.out.chunk(first, entry, self.slots);
         if self.calls {
             self.program.chunks().skip(1).for_each(|chunk| self.copy(chunk));
+        } else {
+            self.out.parts.names.clear();
         }
         self.out.program()
     }

@@ -107,41 +107,55 @@ fn offset_text(moment: DateTime<FixedOffset>, colon: bool) -> String {
     format!("{sign}{:02}{}{:02}", minutes / 60, if colon { ":" } else { "" }, minutes % 60)
 }
 
+/// The reason that a text is no duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSpan<'t> {
+    /// It is not made of numbers and units, or out of range.
+    Invalid,
+    /// A number has no unit.
+    NoUnit,
+    /// A unit is unknown.
+    Unit(&'t str),
+}
+
 /// Parses a duration: an optional sign and a sequence of numbers with units from `ns` to `h`.
 ///
 /// `span("-1.5h")` is minus 90 minutes.
 pub(crate) fn span(text: &str) -> Option<TimeDelta> {
+    checked_span(text).ok()
+}
+
+/// Parses a duration like [`span`].
+///
+/// # Errors
+/// The reason that the text is no duration.
+pub(crate) fn checked_span(text: &str) -> Result<TimeDelta, NoSpan<'_>> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),
     };
     if rest == "0" {
-        return Some(TimeDelta::zero());
+        return Ok(TimeDelta::zero());
     }
     let mut nanos: u64 = 0;
     loop {
-        nanos = nanos.checked_add(part(&mut rest)?)?;
+        nanos = nanos.checked_add(part(&mut rest)?).ok_or(NoSpan::Invalid)?;
         if rest.is_empty() {
             break;
         }
     }
-    let signed = if negative { 0_i64.checked_sub_unsigned(nanos)? } else { i64::try_from(nanos).ok()? };
-    Some(TimeDelta::nanoseconds(signed))
+    let signed = if negative { 0_i64.checked_sub_unsigned(nanos) } else { i64::try_from(nanos).ok() };
+    signed.map(TimeDelta::nanoseconds).ok_or(NoSpan::Invalid)
 }
 
 /// Parses a number with its unit, in nanoseconds.
-fn part(rest: &mut &str) -> Option<u64> {
-    let whole_len = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (whole, behind) = rest.split_at_checked(whole_len)?;
-    let (fraction, behind) = match behind.strip_prefix('.') {
-        Some(behind) => behind.split_at_checked(behind.bytes().take_while(u8::is_ascii_digit).count())?,
-        None => ("", behind),
-    };
+fn part<'t>(rest: &mut &'t str) -> Result<u64, NoSpan<'t>> {
+    let (whole, behind) = split_digits(rest);
+    let (fraction, behind) = behind.strip_prefix('.').map_or(("", behind), split_digits);
     if whole.is_empty() && fraction.is_empty() {
-        return None;
+        return Err(NoSpan::Invalid);
     }
-    let unit_len = behind.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(behind.len());
-    let (unit, behind) = behind.split_at_checked(unit_len)?;
+    let (unit, behind) = behind.split_at(behind.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(behind.len()));
     let unit: u64 = match unit {
         "ns" => 1,
         "us" | "µs" | "μs" => 1_000,
@@ -149,11 +163,18 @@ fn part(rest: &mut &str) -> Option<u64> {
         "s" => 1_000_000_000,
         "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
-        _ => return None,
+        "" => return Err(NoSpan::NoUnit),
+        unit => return Err(NoSpan::Unit(unit)),
     };
     *rest = behind;
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    whole.checked_mul(unit)?.checked_add(part_of_unit(fraction, unit))
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| NoSpan::Invalid)? };
+    let nanos = whole.checked_mul(unit).and_then(|nanos| nanos.checked_add(part_of_unit(fraction, unit)));
+    nanos.ok_or(NoSpan::Invalid)
+}
+
+/// Splits off the digits at the start of a text.
+fn split_digits(text: &str) -> (&str, &str) {
+    text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }
 
 /// Returns the value of fractional digits in nanoseconds. The references compute it as a float, from as many digits as
@@ -351,6 +372,21 @@ mod tests {
         }
         for bad in ["", "-", "1", "s", "1d", "1.s.", "9999999999h", "h1"] {
             assert_eq!(span(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_duration() {
+        for (text, why) in [
+            ("", NoSpan::Invalid),
+            ("bad", NoSpan::Invalid),
+            ("1", NoSpan::NoUnit),
+            ("1h2", NoSpan::NoUnit),
+            ("1d", NoSpan::Unit("d")),
+            ("1h 2m", NoSpan::Unit("h ")),
+            ("9999999999h", NoSpan::Invalid),
+        ] {
+            assert_eq!(checked_span(text), Err(why), "{text}");
         }
     }
 

@@ -1,5 +1,5 @@
 //! Glob patterns for file paths: `*`, `?`, `[a-z]`, `\x` for a literal `x`, `**` for any number of directories, and
-//! `{a,b}` through [`alternatives`].
+//! `{a,b}` through [`alternatives`]. A [`PathGlob`] has `**` anywhere.
 //!
 //! A [`Glob`] is matched one path component at a time. [`States`] hold the positions in the pattern that a path can have
 //! reached, so matching takes time linear in pattern × path regardless of the number of `**`, and a walk visits every
@@ -21,6 +21,8 @@ pub enum Syntax {
     Simple,
     /// All wildcards, classes and escapes. Hidden files match, too.
     Full,
+    /// As [`Syntax::Full`], but `**` matches any characters, even slashes, wherever it stands. For [`PathGlob`].
+    Crossing,
 }
 
 /// A component of a pattern.
@@ -40,8 +42,10 @@ enum Token {
     Char(char),
     /// Any single character.
     Any,
-    /// Any number of characters.
+    /// Any number of characters, but slashes.
     Many,
+    /// Any number of characters, with slashes.
+    Across,
     /// One character inside the ranges, or outside them if negated.
     Class { not: bool, ranges: Vec<(char, char)> },
 }
@@ -106,7 +110,7 @@ impl Glob {
     /// Matches the next component of a path.
     pub fn step(&self, from: &States, name: &str) -> Step {
         let mut step = Step::default();
-        let visible = self.syntax == Syntax::Full || !name.starts_with('.');
+        let visible = self.syntax != Syntax::Simple || !name.starts_with('.');
         for &at in &from.0 {
             match self.parts.get(at) {
                 Some(Part::Name(own)) if own == name => self.reach(at + 1, &mut step.named),
@@ -232,10 +236,14 @@ fn tokens(text: &str, syntax: Syntax) -> Option<Vec<Token>> {
     let (mut tokens, mut chars) = (Vec::new(), text.chars());
     while let Some(c) = chars.next() {
         tokens.push(match c {
+            '*' if syntax == Syntax::Crossing && chars.as_str().starts_with('*') => {
+                chars = chars.as_str().trim_start_matches('*').chars();
+                Token::Across
+            }
             '*' => Token::Many,
             '?' => Token::Any,
-            '\\' if syntax == Syntax::Full => Token::Char(chars.next()?),
-            '[' if syntax == Syntax::Full => class(&mut chars)?,
+            '\\' if syntax != Syntax::Simple => Token::Char(chars.next()?),
+            '[' if syntax != Syntax::Simple => class(&mut chars)?,
             c => Token::Char(c),
         });
     }
@@ -300,7 +308,63 @@ fn takes(token: &Token, c: char) -> bool {
         Token::Char(own) => *own == c,
         Token::Any => true,
         Token::Class { not, ranges } => ranges.iter().any(|(low, high)| (low..=high).contains(&&c)) != *not,
-        Token::Many => false,
+        Token::Many | Token::Across => false,
+    }
+}
+
+/// A pattern for whole paths: `*` and `?` stop at slashes, `**` does not, and there are classes, escapes and
+/// alternatives.
+#[derive(Debug, Clone)]
+pub struct PathGlob(Vec<Vec<Token>>);
+
+impl PathGlob {
+    /// Parses a pattern. `None` for unclosed classes and braces, a trailing backslash, or too many alternatives.
+    ///
+    /// ```
+    /// use dropforge::stdlib::globs::PathGlob;
+    /// let glob = PathGlob::parse("conf/**.{yaml,json}").unwrap();
+    /// assert!(glob.matches("conf/a.yaml") && glob.matches("conf/b/c.json") && !glob.matches("a.yaml"));
+    /// ```
+    pub fn parse(pattern: &str) -> Option<Self> {
+        let alternatives = alternatives(pattern)?;
+        alternatives.iter().map(|one| tokens(one, Syntax::Crossing)).collect::<Option<_>>().map(Self)
+    }
+
+    /// Returns `true` if the pattern matches all of `path`, in time proportional to the product of the lengths.
+    pub fn matches(&self, path: &str) -> bool {
+        self.0.iter().any(|tokens| matches_path(tokens, path))
+    }
+}
+
+/// Matches a path by all positions in the pattern at once.
+fn matches_path(tokens: &[Token], path: &str) -> bool {
+    let mut here = vec![false; tokens.len() + 1];
+    reach(tokens, 0, &mut here);
+    for c in path.chars() {
+        let mut next = vec![false; tokens.len() + 1];
+        for (at, token) in tokens.iter().enumerate().filter(|(at, _)| here.get(*at) == Some(&true)) {
+            match token {
+                Token::Across => reach(tokens, at, &mut next),
+                Token::Many if c != '/' => reach(tokens, at, &mut next),
+                Token::Any if c == '/' => {}
+                token if takes(token, c) => reach(tokens, at + 1, &mut next),
+                _ => {}
+            }
+        }
+        here = next;
+    }
+    here.last() == Some(&true)
+}
+
+/// Marks a position, and those behind wildcards that may match nothing.
+fn reach(tokens: &[Token], at: usize, states: &mut [bool]) {
+    for at in at..=tokens.len() {
+        if let Some(state) = states.get_mut(at) {
+            *state = true;
+        }
+        if !matches!(tokens.get(at), Some(Token::Many | Token::Across)) {
+            return;
+        }
     }
 }
 
@@ -357,6 +421,27 @@ mod tests {
         for (path, wanted) in [("[a]\\x/y", true), ("[a]\\x/.y", false), ("[a]\\x/.d/y", false), ("a/y", false)] {
             assert_eq!(simple.is_match(&path.split('/').fold(simple.start(), step)), wanted, "{path}");
         }
+    }
+
+    #[test]
+    fn whole_paths_match_across_slashes() {
+        for (pattern, yes, no) in [
+            ("**.txt", &["a.txt", "a/b.txt", ".txt"][..], &["a.md"][..]),
+            ("*", &["a", ".a"], &["a/b"]),
+            ("**", &["a", "a/b/c"], &[]),
+            ("a/*", &["a/b"], &["a/b/c", "a"]),
+            ("a/**", &["a/b", "a/b/c", "a/"], &["a"]),
+            ("a?b", &["axb"], &["a/b", "ab"]),
+            ("{a,b/*}.x", &["a.x", "b/c.x"], &["b/c/d.x"]),
+            ("[!a]*", &["b", "bc"], &["a", "b/c"]),
+            ("x**y*z", &["x/a/yz", "xyz"], &["xy/z"]),
+        ] {
+            let glob = PathGlob::parse(pattern).unwrap();
+            assert!(yes.iter().all(|path| glob.matches(path)), "{pattern}");
+            assert!(!no.iter().any(|path| glob.matches(path)), "{pattern}");
+        }
+        assert!(PathGlob::parse("[").is_none() && PathGlob::parse("{a").is_none());
+        assert!(!PathGlob::parse(&"**a*".repeat(300)).unwrap().matches(&"a/".repeat(250)));
     }
 
     #[test]

@@ -28,6 +28,24 @@ pub(crate) fn fnv64a(bytes: &[u8]) -> [u8; 8] {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
 }
 
+/// Returns the Adler-32 checksum.
+#[cfg(feature = "helm")]
+pub(crate) fn adler32(bytes: &[u8]) -> u32 {
+    const MODULUS: u32 = 65_521;
+    // So many bytes cannot overflow the sums.
+    let (a, b) = bytes.chunks(5_000).fold((1, 0), |sums, chunk| {
+        let (a, b) = chunk.iter().fold(sums, |(a, b), byte| (a + u32::from(*byte), b + a + u32::from(*byte)));
+        (a % MODULUS, b % MODULUS)
+    });
+    b << 16 | a
+}
+
+/// Returns the UUID (version 4) of random bits.
+#[cfg(feature = "helm")]
+pub(crate) fn random_uuid(bits: u128) -> String {
+    uuid(bits & !(0xF << 76) & !(0b11 << 62) | 4 << 76 | 0b10 << 62)
+}
+
 /// The namespaces of RFC 4122 by their short names.
 const NAMESPACES: [(&str, u128); 4] = [
     ("dns", 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8),
@@ -78,6 +96,14 @@ mod tests {
         assert_eq!(hex(&sha256(b"abc")[..4]), "ba7816bf");
         assert_eq!(hex(&sha512(b"abc")[..4]), "ddaf35a1");
         assert_eq!((hex(&fnv64a(b"")), hex(&fnv64a(b"a"))), ("cbf29ce484222325".into(), "af63dc4c8601ec8c".into()));
+    }
+
+    #[cfg(feature = "helm")]
+    #[test]
+    fn checksums_and_random_uuids() {
+        assert_eq!((adler32(b""), adler32(b"abc"), adler32(b"Hello world!")), (1, 38_600_999, 487_130_206));
+        assert_eq!(adler32(&[0xFF; 20_000]), 2_672_940_644);
+        assert_eq!(random_uuid(u128::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
     }
 
     #[test]

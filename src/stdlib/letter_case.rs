@@ -13,11 +13,16 @@ pub(crate) fn upper(text: &str) -> String {
 
 /// Converts to lower case letter by letter.
 pub(crate) fn lower(text: &str) -> String {
-    let letter = |c: char| c.to_lowercase().next().unwrap_or(c);
-    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(letter).collect() }
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(lower_letter).collect() }
 }
 
-fn upper_letter(c: char) -> char {
+/// Returns the small letter of a letter.
+pub(crate) fn lower_letter(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+/// Returns the capital of a letter. A letter with a multi-letter upper case is kept.
+pub(crate) fn upper_letter(c: char) -> char {
     let mut capitals = c.to_uppercase();
     match (capitals.next(), capitals.next()) {
         (Some(capital), None) => capital,
@@ -49,7 +54,8 @@ pub(crate) fn title_words(text: &str) -> String {
     text.chars().map(&mut letter).collect()
 }
 
-fn title_letter(c: char) -> char {
+/// Returns the title case of a letter: that of the first letter of a word.
+pub(crate) fn title_letter(c: char) -> char {
     match c {
         'Ǆ' | 'ǅ' | 'ǆ' => 'ǅ',
         'Ǉ' | 'ǈ' | 'ǉ' => 'ǈ',

@@ -44,6 +44,12 @@ pub(crate) fn query_text(text: &str) -> Result<Vec<u8>, String> {
     Ok(percent_decode_str(&text.replace('+', " ")).collect())
 }
 
+/// Decodes `%XX`.
+#[cfg(feature = "helm")]
+pub(crate) fn octets(text: &str) -> Vec<u8> {
+    percent_decode_str(text).collect()
+}
+
 /// Returns the offset of the first `%` that two hexadecimal digits do not follow.
 pub(crate) fn invalid_escape(text: &str) -> Option<usize> {
     let digits = |at: usize| text.as_bytes().get(at + 1..at + 3);

@@ -67,6 +67,27 @@ impl std::fmt::Display for Refused<'_> {
     }
 }
 
+impl Refused<'_> {
+    /// Returns the message of Go's `regexp/syntax` for a part of `pattern`.
+    #[cfg(feature = "helm")]
+    pub(crate) fn reference_message(&self, pattern: &str) -> String {
+        let (what, part) = match self.why {
+            Why::Nested => ("invalid nested repetition operator", self.part),
+            Why::Nothing => ("missing argument to repetition operator", self.part),
+            Why::Count => ("invalid repeat count", self.part),
+            Why::Class => ("invalid character class range", self.part),
+            Why::Escape => ("invalid escape sequence", self.part),
+            Why::Backslash => ("trailing backslash at end of expression", ""),
+            Why::Bracket => ("missing closing ]", self.part),
+            Why::Open => ("missing closing )", pattern),
+            Why::Close => ("unexpected )", pattern),
+            Why::Name => ("invalid named capture", self.part),
+            Why::Flags => ("invalid or unsupported Perl syntax", self.part),
+        };
+        format!("error parsing regexp: {what}: `{part}`")
+    }
+}
+
 type Checked<'p, T> = Result<T, Refused<'p>>;
 
 /// A pattern in the syntax of the engine.

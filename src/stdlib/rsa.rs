@@ -2,9 +2,9 @@
 //!
 //! Not for servers: the timing depends on the key and the text.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use num_bigint::BigUint;
+
+use super::der::{INTEGER, OCTETS, SEQUENCE, pem_block, pem_content, read};
 
 /// The reason that decryption fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,20 +112,12 @@ fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Returns the label and the content of the first PEM block.
 fn block(pem: &str) -> Result<(&str, Vec<u8>), Unreadable> {
-    let (_, behind) = pem.split_once("-----BEGIN ").ok_or(Unreadable::NotPem)?;
-    let (label, behind) = behind.split_once("-----").ok_or(Unreadable::NotPem)?;
-    let end = format!("-----END {label}-----");
-    let (body, _) = behind.split_once(end.as_str()).ok_or(Unreadable::NotPem)?;
+    let (label, body) = pem_block(pem).ok_or(Unreadable::NotPem)?;
     if body.contains(':') {
         return Err(Unreadable::OtherKey);
     }
-    let digits: String = body.split_ascii_whitespace().collect();
-    STANDARD.decode(digits).map(|bytes| (label, bytes)).map_err(|_| Unreadable::NotPem)
+    pem_content(body).map(|bytes| (label, bytes)).ok_or(Unreadable::NotPem)
 }
-
-const INTEGER: u8 = 0x02;
-const OCTETS: u8 = 0x04;
-const SEQUENCE: u8 = 0x30;
 
 /// The algorithm identifier of `rsaEncryption`.
 const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -141,25 +133,11 @@ fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
     read(&mut fields, OCTETS).ok_or(Unreadable::BadKey)
 }
 
-/// Reads a DER value with this tag.
-fn read<'d>(der: &mut &'d [u8], tag: u8) -> Option<&'d [u8]> {
-    let (found, rest) = der.split_first()?;
-    let (short, rest) = rest.split_first()?;
-    let (length, rest) = match short {
-        0..=0x7f => (usize::from(*short), rest),
-        0x81..=0x84 => {
-            let (bytes, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
-            (bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
-        }
-        _ => return None,
-    };
-    let (value, rest) = rest.split_at_checked(length)?;
-    *der = rest;
-    (*found == tag).then_some(value)
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
 
     /// Generated for these tests.

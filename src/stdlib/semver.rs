@@ -66,6 +66,74 @@ impl<'t> Version<'t> {
     }
 }
 
+/// A version as Helm's functions read it: with a leading `v`, with less than three numbers, with leading zeros.
+#[cfg(feature = "helm")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LenientVersion<'t> {
+    /// The version without build metadata.
+    pub(crate) version: Version<'t>,
+    /// The text of the prerelease.
+    pub(crate) prerelease: &'t str,
+    /// The text of the build metadata.
+    pub(crate) build: &'t str,
+}
+
+#[cfg(feature = "helm")]
+impl<'t> LenientVersion<'t> {
+    /// Parses a version.
+    ///
+    /// # Errors
+    /// The message of the reference.
+    pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
+        let invalid = || "invalid semantic version".to_owned();
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let (numbers, behind) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+        let parts: Vec<&str> = numbers.splitn(4, '.').collect();
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let (prerelease, build) = suffixes(behind);
+        let suffixes_are_plain = [prerelease, build]
+            .into_iter()
+            .flatten()
+            .all(|suffix| suffix.split('.').all(|part| !part.is_empty() && is_plain(part)));
+        if parts.len() > 3 || !parts.iter().all(is_number) || !suffixes_are_plain {
+            return Err(invalid());
+        }
+        let mut version = Version { numbers: [0; 3], prerelease: Vec::new() };
+        for (number, part) in version.numbers.iter_mut().zip(parts) {
+            *number = part.parse().map_err(|_| {
+                format!("error parsing version segment: strconv.ParseUint: parsing {part:?}: value out of range")
+            })?;
+        }
+        version.prerelease = lenient_prerelease(behind)?;
+        Ok(Self { version, prerelease: prerelease.unwrap_or(""), build: build.unwrap_or("") })
+    }
+
+    /// Returns the text of the version in full.
+    pub(crate) fn to_text(&self) -> String {
+        let [major, minor, patch] = self.version.numbers;
+        let mut text = format!("{major}.{minor}.{patch}");
+        for (mark, suffix) in [("-", self.prerelease), ("+", self.build)] {
+            if !suffix.is_empty() {
+                text.extend([mark, suffix]);
+            }
+        }
+        text
+    }
+}
+
+/// Splits the text behind the numbers into the prerelease and the build metadata.
+fn suffixes(behind: &str) -> (Option<&str>, Option<&str>) {
+    let (prerelease, build) = behind.split_once('+').map_or((behind, None), |(before, build)| (before, Some(build)));
+    (prerelease.strip_prefix('-'), build)
+}
+
+/// Returns the identifiers of the prerelease in the text behind the numbers.
+fn lenient_prerelease(behind: &str) -> Result<Vec<&str>, String> {
+    let parts: Vec<&str> = suffixes(behind).0.map_or(Vec::new(), |prerelease| prerelease.split('.').collect());
+    let has_zeros = |part: &&str| part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit());
+    if parts.iter().any(has_zeros) { Err("version segment starts with 0".to_owned()) } else { Ok(parts) }
+}
+
 /// Normalizes a version: no leading `v`, exactly three numbers, no leading zeros.
 ///
 /// # Errors
@@ -185,6 +253,26 @@ mod tests {
         }
         let (a, b) = (Version::parse("1.0.0+a").unwrap(), Version::parse("1.0.0+b").unwrap());
         assert_eq!(a.cmp_version(&b), Ordering::Equal);
+    }
+
+    #[cfg(feature = "helm")]
+    #[test]
+    fn lenient_versions() {
+        let text = |text| LenientVersion::parse(text).map(|version| version.to_text());
+        for (given, full) in [
+            ("1.2.3", "1.2.3"),
+            ("v1", "1.0.0"),
+            ("01.2", "1.2.0"),
+            ("1-rc.1+b.01", "1.0.0-rc.1+b.01"),
+            ("1+b-1", "1.0.0+b-1"),
+        ] {
+            assert_eq!(text(given).as_deref(), Ok(full), "{given}");
+        }
+        for bad in ["", "abc", "1.2.3.4", "1.", "1-", "1+", "1.x", "1-a..b", "vv1", " 1", "1+a+b"] {
+            assert_eq!(text(bad), Err("invalid semantic version".to_owned()), "{bad}");
+        }
+        assert_eq!(text("1.2.3-01"), Err("version segment starts with 0".to_owned()));
+        assert!(text("99999999999999999999").is_err_and(|why| why.ends_with("value out of range")));
     }
 
     #[test]

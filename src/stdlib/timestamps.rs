@@ -23,7 +23,7 @@ pub(crate) fn utc_text(seconds: i64, nanos: u32) -> Option<String> {
 /// Returns the date of a number of days since 1970-01-01, in the Gregorian calendar. Counts in eras of 400 years that
 /// begin in March, so that a leap day is the last day of its year (H. Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms").
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -32,6 +32,16 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Returns the number of days from 1970-01-01 to a date, the inverse of [`civil`]. A day may exceed its month.
+#[cfg(feature = "helm")]
+pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let months = if month > 2 { month - 3 } else { month + 9 };
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    let day = (153 * months + 2) / 5 + day - 1;
+    era * 146_097 + year * 365 + year / 4 - year / 100 + day - 719_468
 }
 
 /// Returns the text of a duration in seconds: `90s`, `3600.5s`, `-0.000001s`.
@@ -63,6 +73,15 @@ mod tests {
         assert_eq!([seconds_text(90_000_000_000), seconds_text(3_600_500_000_000)], ["90s", "3600.5s"]);
         assert_eq!([seconds_text(-1_000), seconds_text(0)], ["-0.000001s", "0s"]);
         assert_eq!(seconds_text(i64::MIN), "-9223372036.854775808s");
+    }
+
+    #[cfg(feature = "helm")]
+    #[test]
+    fn days_and_dates_are_inverse() {
+        for days in (-1_000_000..1_000_000).step_by(37) {
+            let (year, month, day) = civil(days);
+            assert_eq!(days_of(year, month, day), days);
+        }
     }
 
     #[test]

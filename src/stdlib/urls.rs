@@ -1,4 +1,8 @@
-//! URLs, parsed like request URIs by Go's `net/url`: an absolute URL or an absolute path.
+//! URLs, parsed like request URIs by Go's `net/url`: an absolute URL or an absolute path. [`reference`] reads relative
+//! ones as well.
+
+#[cfg(feature = "helm")]
+pub(crate) mod reference;
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -29,9 +33,9 @@ pub(crate) struct Url<'t> {
 /// The message of the reference.
 pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
     // A request URI has no fragment: the text is also checked with `#` as a part of the path or query.
-    read(text, true)?;
+    read(text, Form::Request)?;
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
-    let url = Url { fragment, ..read(rest, false)? };
+    let url = Url { fragment, ..read(rest, Form::Unfragmented)? };
     fragment.map_or(Ok(()), check_escapes)?;
     Ok(url)
 }
@@ -41,15 +45,32 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
 /// # Errors
 /// The message of the reference.
 pub(crate) fn check(text: &str) -> Result<(), String> {
-    read(text, true).map(|_| ())
+    read(text, Form::Request).map(|_| ())
 }
 
-/// Reads a URL. In a request, a host follows only a scheme.
-fn read(text: &str, request: bool) -> Result<Url<'_>, String> {
+/// The texts that are URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// An absolute URL or an absolute path. A host follows only a scheme.
+    Request,
+    /// The same without the fragment. A host may come first.
+    Unfragmented,
+    /// Also an empty text or a relative path.
+    #[cfg(feature = "helm")]
+    Reference,
+}
+
+/// Reads a URL without a fragment.
+fn read(text: &str, form: Form) -> Result<Url<'_>, String> {
+    let request = form == Form::Request;
+    #[cfg(feature = "helm")]
+    let relative = form == Form::Reference;
+    #[cfg(not(feature = "helm"))]
+    let relative = false;
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7F) {
         return Err("net/url: invalid control character in URL".to_owned());
     }
-    if text.is_empty() {
+    if text.is_empty() && !relative {
         return Err("empty url".to_owned());
     }
     let (scheme, rest) = split_scheme(text)?;
@@ -70,6 +91,7 @@ fn read(text: &str, request: bool) -> Result<Url<'_>, String> {
     }
     if !rest.starts_with('/') {
         return match scheme {
+            "" if relative => relative_path(rest).map(|()| url),
             "" => Err("invalid URI for request".to_owned()),
             _ => Ok(Url { path: "", opaque: Some(rest), ..url }),
         };
@@ -84,6 +106,14 @@ fn read(text: &str, request: bool) -> Result<Url<'_>, String> {
     }
     check_escapes(url.path)?;
     Ok(url)
+}
+
+/// Checks a path that does not start at the root. A colon in its first part would end a scheme.
+fn relative_path(path: &str) -> Result<(), String> {
+    if path.split('/').next().is_some_and(|first| first.contains(':')) {
+        return Err("first path segment in URL cannot contain colon".to_owned());
+    }
+    check_escapes(path)
 }
 
 /// Splits off the scheme.

@@ -26,6 +26,7 @@ fn equal_extended<E>(a: &Extended<'_>, b: &Extended<'_>, visit: &mut impl FnMut(
     Ok(match (a, b) {
         (Extended::Number(a), Extended::Number(b)) => a.compare(b).is_eq(),
         (Extended::Null(a), Extended::Null(b)) => a == b,
+        (Extended::Sized(a), Extended::Sized(b)) => a == b,
         (Extended::Capsule(a), Extended::Capsule(b)) => a == b,
         (Extended::Bytes(a), Extended::Bytes(b)) => a == b,
         (Extended::Named(a), Extended::Named(b)) => a == b,

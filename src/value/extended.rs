@@ -51,6 +51,59 @@ pub enum Extended<'v> {
     Optional(Value<'v>),
     /// A value with a preferred notation in formats that have several.
     Written(Value<'v>, Writing<'v>),
+    /// An integer of a type of its own, in languages with several types of integers.
+    Sized(Sized),
+}
+
+/// An integer with its type, in languages with several types of integers. A plain integer is a [`Value::Int`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sized {
+    /// A signed integer.
+    Signed(Width, i64),
+    /// An unsigned integer.
+    Unsigned(Width, u64),
+}
+
+/// The width of an integer type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Width {
+    /// 8 bits.
+    W8,
+    /// 16 bits.
+    W16,
+    /// 32 bits.
+    W32,
+    /// 64 bits.
+    W64,
+    /// The width of a machine word.
+    Word,
+}
+
+impl Sized {
+    /// Returns the number.
+    pub const fn number(self) -> i128 {
+        match self {
+            Sized::Signed(_, n) => n as i128,
+            Sized::Unsigned(_, n) => n as i128,
+        }
+    }
+
+    /// Returns another number of the same type.
+    #[must_use]
+    pub const fn with(self, n: i64) -> Self {
+        match self {
+            Sized::Signed(width, _) => Sized::Signed(width, n),
+            Sized::Unsigned(width, _) => Sized::Unsigned(width, n.cast_unsigned()),
+        }
+    }
+
+    /// Returns the number as a plain value.
+    pub fn plain<'v>(self) -> Value<'v> {
+        match self {
+            Sized::Signed(_, n) => Value::Int(n),
+            Sized::Unsigned(_, n) => Value::uint(n),
+        }
+    }
 }
 
 /// A notation of a value in formats that have several.
@@ -121,6 +174,8 @@ pub enum CapsuleContent<'v> {
     Type(Type<'v>),
     /// The textual form of the value, parsed wherever the value is used.
     Text(&'v str),
+    /// The textual form of the value, followed by the texts of its parts.
+    Texts(&'v [&'v str]),
 }
 
 impl<'v> Extension<'v> {
@@ -139,6 +194,7 @@ impl<'v> Extension<'v> {
     pub(super) fn to_data(self) -> Data {
         match self.kind {
             Extended::Number(number) => number.to_f64().map_or(Data::Null, Data::Float),
+            Extended::Sized(number) => number.plain().to_data(),
             Extended::Marked(value, _)
             | Extended::Typed(_, value)
             | Extended::Optional(value)
@@ -168,6 +224,7 @@ impl<'v> Extended<'v> {
             Extended::Timestamp { .. } => "timestamp",
             Extended::Duration(_) => "duration",
             Extended::Optional(_) => "optional",
+            Extended::Sized(_) => "integer",
         }
     }
 
@@ -179,6 +236,7 @@ impl<'v> Extended<'v> {
             Extended::Timestamp { seconds, nanos } => Cow::Owned(timestamps::utc_text(*seconds, *nanos)?),
             Extended::Duration(nanos) => Cow::Owned(timestamps::seconds_text(*nanos)),
             Extended::Capsule(Capsule { content: CapsuleContent::Text(text), .. }) => Cow::Borrowed(*text),
+            Extended::Capsule(Capsule { content: CapsuleContent::Texts([text, ..]), .. }) => Cow::Borrowed(*text),
             _ => return None,
         })
     }

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer};
 use super::deserialize::Seed;
 use super::outline::{Learned, Place, Step};
 use super::read_json::Reader;
-use super::{Arena, Data, DataMap, Shape, Shapes, Text, Value};
+use super::{Arena, Data, DataMap, Numbers, Shape, Shapes, Text, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// A builder of values in an arena. Maps with the same keys share an interned shape.
@@ -26,6 +26,7 @@ pub struct InputBuilder<'v, 'w> {
     arena: &'v Arena,
     shapes: &'v Shapes<'w>,
     scratch: RefCell<Scratch<'v>>,
+    numbers: Numbers,
 }
 
 /// Maximum nesting of an input, which bounds the use of the host's stack.
@@ -70,7 +71,30 @@ impl<'w> OpenMap<'w> {
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// Returns a builder that stores values in `arena` and interns shapes in `shapes`.
     pub fn new(arena: &'v Arena, shapes: &'v Shapes<'w>) -> Self {
-        Self { arena, shapes, scratch: RefCell::default() }
+        Self { arena, shapes, scratch: RefCell::default(), numbers: Numbers::AsWritten }
+    }
+
+    /// Returns the builder with a policy for the numbers of all values that it builds from now on.
+    ///
+    /// ```
+    /// use dropforge::value::{Arena, InputBuilder, Numbers, Shapes, Value};
+    /// let (arena, names) = (Arena::new(), Arena::new());
+    /// let shapes = Shapes::new(&names);
+    /// let value = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Floats).json("[1, {\"a\": 2}]").unwrap();
+    /// assert!(matches!(value.as_list().unwrap()[0], Value::Float(1.0)));
+    /// ```
+    pub fn with_numbers(self, numbers: Numbers) -> Self {
+        Self { numbers, ..self }
+    }
+
+    /// Returns a whole value with its numbers by the policy. Values that are built as they are written cost nothing
+    /// more.
+    #[inline]
+    pub(super) fn numbered(&self, value: Value<'v>) -> Value<'v> {
+        match self.numbers {
+            Numbers::AsWritten => value,
+            numbers => numbers.all(self.arena, value),
+        }
     }
 
     /// Returns the arena that stores the values.
@@ -82,7 +106,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     pub fn json(&self, text: &'v str) -> Result<Value<'v>> {
         let mark = self.open();
         if let Some(value) = Reader::new(self, &mut self.scratch.borrow_mut(), text).document(self.whole()) {
-            return Ok(value);
+            return Ok(self.numbered(value));
         }
         self.cut(mark);
         self.explained(text)
@@ -104,7 +128,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         &self,
         deserializer: D,
     ) -> std::result::Result<Value<'v>, D::Error> {
-        Seed(self, self.whole()).deserialize(deserializer)
+        Seed(self, self.whole()).deserialize(deserializer).map(|value| self.numbered(value))
     }
 
     /// Converts an owned value, borrowing its texts and keys.
@@ -112,7 +136,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// `limit.depth` for data that nests deeper than 128 levels.
     pub fn data(&self, data: &'v Data) -> Result<Value<'v>> {
-        self.owned(data, self.whole(), MAX_DEPTH)
+        self.owned(data, self.whole(), MAX_DEPTH).map(|value| self.numbered(value))
     }
 
     /// Converts an owned map, borrowing its texts and keys.
@@ -120,7 +144,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// Same as [`InputBuilder::data`].
     pub fn data_map(&self, map: &'v DataMap) -> Result<Value<'v>> {
-        self.owned_map(map, self.whole(), MAX_DEPTH)
+        self.owned_map(map, self.whole(), MAX_DEPTH).map(|value| self.numbered(value))
     }
 
     /// Converts an owned value with at most `levels` levels.
@@ -163,7 +187,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Returns a map of `keys` and a copy of `values`. The last value of a duplicate key wins.
-    fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
+    pub(crate) fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
         if let Some(shape) = self.shapes.intern(keys) {
             return self.arena.copied_map(shape, values);
         }

@@ -38,7 +38,7 @@ pub struct InputSpace {
 
 impl InputSpace {
     /// Drops all values and calls `work` with a builder of new ones.
-    pub fn with<R>(&mut self, work: impl FnOnce(&InputBuilder<'_, '_>) -> R) -> R {
+    pub fn with<'s, R>(&'s mut self, work: impl for<'w> FnOnce(&InputBuilder<'s, 'w>) -> R) -> R {
         if self.values.allocated_bytes() > KEPT {
             self.values = Arena::new();
         }
@@ -46,7 +46,8 @@ impl InputSpace {
         if self.shapes.with_dependent(|arena, shapes| shapes.is_full() || arena.allocated_bytes() > KEPT) {
             self.shapes = OwnShapes::default();
         }
-        self.shapes.with_dependent(|_, shapes| work(&InputBuilder::new(&self.values, shapes)))
+        let Self { values, shapes } = self;
+        shapes.with_dependent(|_, shapes| work(&InputBuilder::new(values, shapes)))
     }
 }
 

@@ -12,6 +12,10 @@
 mod arena;
 #[cfg(feature = "arrow-rows")]
 mod arrow;
+#[cfg(feature = "assignments")]
+// Fleets use more of it than languages do.
+#[cfg_attr(not(feature = "bulk"), allow(dead_code, unused_imports))]
+pub(crate) mod assign;
 mod borrowed;
 mod data;
 mod deserialize;
@@ -25,7 +29,11 @@ mod json;
 #[cfg(feature = "yaml")]
 mod json_check;
 mod map;
+#[cfg(feature = "documents")]
+#[doc(hidden)]
+pub mod marshal;
 mod merge;
+mod numbers;
 mod outline;
 mod output;
 mod read_json;
@@ -54,7 +62,7 @@ pub use entries::{BadKey, Entries};
 #[doc(hidden)]
 pub use equal::equal;
 #[doc(hidden)]
-pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown, Writing};
+pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Sized, Unknown, Width, Writing};
 #[doc(hidden)]
 pub use input_builder::InputBuilder;
 #[doc(hidden)]
@@ -66,6 +74,8 @@ pub use json::{JsonStyle, write_json};
 pub(crate) use json_check::{check_json, json_error};
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
+#[doc(hidden)]
+pub use numbers::Numbers;
 pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};

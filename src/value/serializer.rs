@@ -23,7 +23,8 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// ```
     pub fn serialize<T: Serialize + ?Sized>(&self, input: &T) -> Result<Value<'v>> {
         let mark = self.open();
-        input.serialize(Serializer { builder: self, depth: 0, place: self.whole() }).map_err(|refused| {
+        let value = input.serialize(Serializer { builder: self, depth: 0, place: self.whole() });
+        value.map(|value| self.numbered(value)).map_err(|refused| {
             self.cut(mark);
             match refused {
                 Refused::Deep => too_deep(),

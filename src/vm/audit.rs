@@ -18,6 +18,9 @@ struct Step {
 /// The outcome that continues with the next instruction, or leaves the chunk.
 const CONTINUES: u8 = 1;
 
+/// The outcome that continues with the next instruction where a chunk might have been called.
+const PASSES: u8 = 4;
+
 /// The outcome that continues elsewhere: at the label, or in another chunk.
 const JUMPS: u8 = 2;
 
@@ -54,9 +57,12 @@ impl Transition<'_> {
             return Some(0);
         }
         let (outcome, holds) = match before.frames.cmp(&after.frames) {
-            Ordering::Less => (JUMPS, row.control == Control::Call && after.values == 0),
+            Ordering::Less => (JUMPS, row.control.calls() && after.values == 0),
             Ordering::Greater => (CONTINUES, row.control == Control::Return && before.values == 0),
-            Ordering::Equal if (row.control == Control::Call) != self.returned => return None,
+            Ordering::Equal if row.control == Control::MayCall && !self.returned => {
+                return self.effect(row).map(|outcome| if outcome == CONTINUES { PASSES } else { outcome });
+            }
+            Ordering::Equal if row.control.calls() != self.returned => return None,
             Ordering::Equal => return self.effect(row),
         };
         holds.then_some(outcome)
@@ -69,6 +75,7 @@ impl Transition<'_> {
             Control::Branch | Control::BranchWithTop | Control::OpenLoop | Control::NextItem | Control::Call => {
                 CONTINUES | JUMPS
             }
+            Control::MayCall => CONTINUES | JUMPS | PASSES,
             Control::Fail => 0,
             _ => CONTINUES,
         }

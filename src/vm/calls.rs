@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::hooks::Hooks;
-use super::machine::{Frame, Machine};
+use super::machine::{Frame, Machine, NAMED};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, Gate, ImportKind, Op};
@@ -25,6 +25,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
     pub(super) fn call<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        if S::PROBES {
+            self.probe_call(at)?;
+        }
         let site = self.program.site(at);
         let (import, count, gate) = (A::at(site, 0), A::at(site, 1) as usize, Gate::of_word(A::at(site, 2)));
         let linked: &'r Linked = self.linked;
@@ -96,6 +99,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
+        if S::PROBES {
+            self.probe_call(at)?;
+        }
         let memo = self.program.start().inputs + memo as usize;
         let kept = A::at(self.values, memo);
         if kept.is_undefined() {
@@ -142,10 +148,21 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if !self.cx.capabilities().include(builtin.needs) {
             return S::fault(&self.cx, capability_off(builtin)).map(Some);
         }
-        let Params::Named(params) = builtin.params else { return self.unnamed::<S>(builtin, site).map(Some) };
         let first = self.top.checked_sub(site.params.len());
         let given = first.and_then(|first| self.values.get(first..self.top)).unwrap_or(&[]);
         let (cx, out) = (&self.cx, &mut self.out);
+        let params = match builtin.params {
+            Params::Named(params) => params,
+            Params::Assigned(assigned) => {
+                let given = S::assign(cx, builtin, given)?;
+                let result = run(cx, builtin, &given, out);
+                if assigned.mutates {
+                    self.forget_changed()?;
+                }
+                return result;
+            }
+            _ => return self.unnamed::<S>(builtin, site).map(Some),
+        };
         if site.gate.is_in_order() {
             check_in_order(builtin, params, site.gate, given)?;
             return run(cx, builtin, given, out);
@@ -203,7 +220,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn pay_for(&self, chunk: &ChunkInfo) -> Result<()> {
         self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
         let allowed = self.cx.limits().call_depth;
-        if self.frames.len() >= allowed {
+        if self.frames.len() - self.named >= allowed {
             return Err(Limit::CallDepth.error(allowed as u64));
         }
         self.cx.charge((chunk.slots + chunk.stack) as usize * size_of::<Value>())
@@ -215,7 +232,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let slots = self.top - chunk.params as usize;
         let stack = slots + chunk.slots as usize;
         let (loops, captures) = (self.loops.len(), self.captures.len());
-        self.frames.push(Frame { slots, stack, loops, captures, back, scope });
+        self.frames.push(Frame { slots, stack, loops, captures, back, scope, unit: self.unit });
         (self.base, self.top) = (slots, stack);
     }
 
@@ -228,6 +245,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.top = frame.slots;
         self.loops.truncate(frame.loops);
         self.captures.truncate(frame.captures);
+        if frame.unit & NAMED != 0 {
+            self.end_call();
+        }
         let caller = self.frames.last()?;
         self.base = caller.slots;
         Some(frame.back)
@@ -254,15 +274,22 @@ pub(crate) fn call_builtin<'r, S: Semantics>(
     places: &[u32],
     given: &[Value<'r>],
 ) -> Result<Option<Value<'r>>> {
-    let Params::Named(params) = builtin.params else { return call_unnamed::<S>(cx, builtin, places, given) };
-    with_arranged(builtin, params, places, given, |given| {
+    let result = |given: &[Value<'r>]| {
         let mut text = String::new();
         match run(cx, builtin, given, &mut Output::new(&mut text, usize::MAX))? {
             Some(result) => Ok(Some(result)),
             // The body has charged for it.
             None => Ok(Some(cx.arena().text(&text))),
         }
-    })
+    };
+    match builtin.params {
+        Params::Named(params) => with_arranged(builtin, params, places, given, result),
+        Params::Assigned(_) => {
+            let given = S::assign(cx, builtin, given)?;
+            result(&given)
+        }
+        _ => call_unnamed::<S>(cx, builtin, places, given),
+    }
 }
 
 /// Calls a function whose parameters have no names. `None` if its body takes the names and values of a host.

@@ -18,7 +18,7 @@ fn signed(operand: u32) -> i64 {
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Runs from the word `at` until the last chunk returns or an error occurs.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
-        let words = self.program.words;
+        let mut words = self.program.words;
         let mut pc = at;
         loop {
             let word = A::at(words, pc);
@@ -27,6 +27,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             hooks.step(pc, op, || (self.program, self.heights()));
             self.cx.go(pc);
             let a = word >> 8;
+            if S::PROBES {
+                self.probe(op, a)?;
+            }
             pc += 1;
             // The next operand word.
             let mut operand = || {
@@ -136,7 +139,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     pc = self.enter(a, scope, pc)?;
                 }
                 Op::Return => match self.leave() {
-                    Some(back) => pc = back,
+                    Some(back) => (pc, words) = (back, self.program.words),
                     None => return Ok(()),
                 },
                 Op::Fail => return Err(self.failure(a)),
@@ -176,6 +179,14 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     self.measure::<S>(a, count)?;
                 }
                 Op::Raise => self.raise(a)?,
+                Op::CallNamed => {
+                    let delivery = operand();
+                    (pc, words) = (self.call_named::<S>(a, delivery, pc)?, self.program.words);
+                }
+                Op::CallMade => {
+                    let import = operand();
+                    (pc, words) = (self.call_made::<S>(a, import, pc)?, self.program.words);
+                }
             }
         }
     }

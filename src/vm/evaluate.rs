@@ -155,7 +155,8 @@ impl<'r> Evaluator<'r> {
         cx.set_lenient(program.start().lenient);
         cx.set_budgets(self.budgets);
         let out = Output::new(scratch, self.limits.output_bytes);
-        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, feedback, values, out);
+        let mut machine: Machine<'r, '_, Trusting> =
+            Machine::new(program, self.linked, (space, cx), feedback, values, out);
         let outcome = machine.run_in_room::<S, H>(&chunk, &chunk, hooks);
         let evaluation = Evaluation { value: machine.result, errors: machine.noted() };
         self.budgets = machine.cx.budgets();

@@ -16,6 +16,8 @@ pub enum Items<'v> {
     Entries(&'v Map<'v>),
     /// Keys and values.
     Pairs(&'v [[Value<'v>; 2]]),
+    /// The integers from 0 up to a number, each with itself as its index.
+    Numbers(usize),
 }
 
 impl Items<'_> {
@@ -24,6 +26,7 @@ impl Items<'_> {
             Items::List(items) | Items::Indexed(items) => items.len(),
             Items::Sorted(map) | Items::Entries(map) => map.len(),
             Items::Pairs(pairs) => pairs.len(),
+            Items::Numbers(count) => *count,
         }
     }
 }

@@ -57,6 +57,10 @@ impl<A: Access> Machine<'_, '_, A> {
                 self.set_slot(slot, Value::uint(at as u64));
                 self.set_slot(slot + 1, item);
             }
+            Items::Numbers(_) => {
+                self.set_slot(slot, Value::uint(at as u64));
+                self.set_slot(slot + 1, Value::uint(at as u64));
+            }
             Items::Pairs(pairs) => {
                 let [key, value] = pairs.get(at).copied().unwrap_or_default();
                 self.set_slot(slot, key);

@@ -11,6 +11,8 @@ use super::items::Loop;
 use super::memory::{Cache, Feedback};
 use super::output::Output;
 use super::semantics::Semantics;
+use super::space::Space;
+use super::units::Units;
 use crate::bytecode::{ChunkInfo, CodeView, EscapeMode, Literal, Number};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
@@ -41,7 +43,12 @@ pub(super) struct Frame {
     pub back: usize,
     /// Offset of the caller's scope that it sees, or 0.
     pub scope: u32,
+    /// The program of its code, with [`NAMED`] if it was called by name.
+    pub unit: u32,
 }
+
+/// The flag of a frame that was called by name.
+pub(super) const NAMED: u32 = 1 << 31;
 
 /// A stack in the arena, whose reset frees it. Dropping it would cost every run something.
 type InArena<'r, T> = ManuallyDrop<bumpalo::collections::Vec<'r, T>>;
@@ -52,6 +59,8 @@ type InArena<'r, T> = ManuallyDrop<bumpalo::collections::Vec<'r, T>>;
 /// stay where its caller pushed them.
 pub(super) struct Machine<'r, 'o, A> {
     pub program: CodeView<'r>,
+    /// The index of the program among `units`.
+    pub unit: u32,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'o [Cache],
@@ -72,8 +81,16 @@ pub(super) struct Machine<'r, 'o, A> {
     /// The latest result of the run.
     pub result: Value<'r>,
     pub frames: SmallVec<[Frame; 4]>,
+    /// The number of frames that were called by name.
+    pub named: usize,
+    /// The number of shapes of changed maps that the inline caches have forgotten.
+    pub forgotten: usize,
+    /// The programs of the run. Created by the first call by name.
+    pub units: Option<Box<Units<'r, 'o>>>,
+    pub space: &'r Space,
     pub out: Output<'o>,
-    pub access: PhantomData<A>,
+    /// Programs that are made during the run outlive the machine.
+    pub access: PhantomData<(A, &'o &'r ())>,
 }
 
 impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
@@ -82,7 +99,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     pub(super) fn new(
         program: CodeView<'r>,
         linked: &'r Linked,
-        cx: Cx<'r>,
+        (space, cx): (&'r Space, Cx<'r>),
         feedback: &'o Feedback,
         values: &'r mut [Value<'r>],
         out: Output<'o>,
@@ -91,6 +108,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         let bump = cx.arena().bump();
         Self {
             program,
+            unit: 0,
             linked,
             caches: &feedback.caches,
             feedback,
@@ -104,6 +122,10 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             gathered: ManuallyDrop::new(bumpalo::collections::Vec::new_in(bump)),
             result: Value::Undefined,
             frames: SmallVec::new(),
+            named: 0,
+            forgotten: 0,
+            units: None,
+            space,
             cx,
             out,
             access: PhantomData,
@@ -125,6 +147,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
+                // No handler may absorb it.
+                Err(error) if S::PROBES => return Err(error),
                 Err(error) => {
                     hooks.failed(&error);
                     at = self.unwind::<S>(error)?;

@@ -35,6 +35,15 @@ pub(super) struct Feedback {
 }
 
 impl Feedback {
+    /// Forgets shapes.
+    pub(super) fn forget(&self, shapes: &[u32]) {
+        if shapes.is_empty() {
+            return;
+        }
+        let caches = self.caches.iter().chain(&self.others);
+        caches.filter(|cache| shapes.contains(&cache.get().0)).for_each(|cache| cache.set(COLD));
+    }
+
     /// Calls `work` with the key order last seen at the word `at`, which it updates.
     pub(super) fn with_order<R>(&self, at: usize, work: impl FnOnce(&mut Vec<u32>) -> R) -> R {
         let mut orders = self.orders.borrow_mut();

@@ -8,6 +8,7 @@ mod access;
 #[cfg(feature = "checked")]
 mod audit;
 mod calls;
+mod changes;
 #[cfg(feature = "checked")]
 mod checked;
 mod dispatch;
@@ -18,15 +19,21 @@ mod inputs;
 mod items;
 mod loops;
 mod machine;
+mod made;
 mod memory;
+mod named;
 mod output;
 mod paths;
+mod probing;
 mod run;
 mod semantics;
 mod session;
 mod space;
+mod units;
 mod unwind;
 
+#[cfg(all(test, feature = "compile", feature = "checked"))]
+mod named_tests;
 #[cfg(all(test, feature = "compile", feature = "checked"))]
 mod tests;
 
@@ -39,8 +46,9 @@ pub use evaluate::{Evaluation, Evaluator, evaluate, value};
 pub use hooks::{Contents, Heights, Hooks, NoHooks};
 pub use items::Items;
 pub use output::Output;
+pub use probing::Probing;
 pub use run::Run;
 pub use semantics::{Form, Logic, Missing, Semantics};
-pub use session::{Session, answer, run};
+pub use session::{Session, answer, ended, run};
 pub use space::Space;
 pub(crate) use unwind::note_of_name;

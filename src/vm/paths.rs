@@ -202,9 +202,14 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             return map.values().get(at as usize).copied();
         }
         let [first, second] = self.caches_at(cache)?;
+        if self.cx.mutated()
+            && let Some(changed) = self.cx.changed_entry(map, self.program.str(name))
+        {
+            return changed;
+        }
         let found = map.shape().find(self.program.str(name));
         match found {
-            _ if id == 0 => {}
+            _ if id == 0 || self.cx.has_changed_shape(id) => {}
             Some(at) => second.set(first.replace((id, u32::try_from(at).unwrap_or(ABSENT)))),
             None => second.set((id, ABSENT)),
         }

@@ -57,7 +57,8 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     let out = Output::new(out.unwrap_or(scratch), run.limits.output_bytes);
     let outcome = {
         // Built in place and never moved: it is large relative to the work of most expressions.
-        let mut machine: Machine<'r, '_, A> = Machine::new(run.program.code(), run.linked, cx, feedback, values, out);
+        let mut machine: Machine<'r, '_, A> =
+            Machine::new(run.program.code(), run.linked, (space, cx), feedback, values, out);
         let outcome = machine.run_in_room::<S, H>(&start.chunk, &start.paid, hooks).and_then(|()| end(&machine));
         let left = machine.cx.budgets();
         space.left.set(left.memory);

@@ -2,9 +2,12 @@
 
 use super::items::Items;
 use super::output::Output;
-use crate::bytecode::{BinaryOp, EscapeMode, Role};
-use crate::diagnostics::{Diagnostic, Result};
+use std::borrow::Cow;
+
+use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Params};
+use crate::limits::Limit;
 use crate::value::Value;
 
 /// A path without a value.
@@ -83,6 +86,9 @@ pub trait Semantics: 'static {
     /// `true` if [`Semantics::absorbed`] does nothing, so that an error for a handler needs no message.
     const FORGETS: bool = false;
 
+    /// `true` for the rules of probes, which check what each step depends on.
+    const PROBES: bool = false;
+
     /// Handles a path without a value: returns an error or a recovery value.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 
@@ -139,6 +145,36 @@ pub trait Semantics: 'static {
     fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         let _ = (function, given, form);
         Err(cx.arity())
+    }
+
+    /// Checks arguments that are assigned to the parameters of a function ([`Params::Assigned`]). Returns those that the
+    /// body gets.
+    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+        let _ = (function, given);
+        Err(cx.arity())
+    }
+
+    /// Returns the error of a call by `name`, which no visible chunk has or which is no text. `names` are the names of the
+    /// visible chunks, some of them perhaps several times.
+    fn no_chunk<'v>(cx: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
+        let _ = delivery;
+        let Some(name) = name.as_str() else {
+            return cx.fault(Code::TypeMismatch, format!("{CULPRIT}: a template is called by its name, which is text"));
+        };
+        let error = cx.fault(Code::UnknownTemplate, format!("template `{name}` not found"));
+        error.with_suggestion(name, names.iter().copied()).with_available(names)
+    }
+
+    /// Returns the error of a value that is no text but is to be compiled as a template.
+    fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+        let message = format!("only text can be compiled as a template, not a value of kind {}", value.kind());
+        cx.fault(Code::TypeMismatch, message)
+    }
+
+    /// Returns the error of a call whose output becomes text, of a name with `allowed` running calls.
+    fn nests(cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
+        let _ = cx;
+        Limit::SameName.error(allowed as u64).with_note(format!("the name is `{name}`"))
     }
 
     /// Returns the cost of these values by one of the rules of a metered language.

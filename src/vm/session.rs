@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::access::{Access, Trusting};
-use super::hooks::Hooks;
+use super::hooks::{Hooks, NoHooks};
 use super::run::{Run, run_in};
 use super::semantics::Semantics;
 use super::space::Space;
 use crate::diagnostics::Result;
+use crate::function::Cx;
 use crate::limits::Deadline;
 use crate::value::Value;
 
@@ -16,7 +17,7 @@ use crate::value::Value;
 #[derive(Debug, Default)]
 pub struct Session {
     space: Space,
-    /// A buffer for the text of results.
+    /// A buffer for the text of results, and for output that is dropped.
     pub(crate) text: String,
 }
 
@@ -51,6 +52,21 @@ pub fn answer<'s, S: Semantics, H: Hooks>(session: &'s mut Session, run: Run<'s>
     run_by::<S, H, Trusting>(session, run, None, hooks)
 }
 
+/// Runs a program in the space of a session for what `end` makes of its result. Output is dropped.
+///
+/// # Errors
+/// The errors of the run.
+pub fn ended<'s, S: Semantics, R>(
+    session: &'s mut Session,
+    run: Run<'s>,
+    end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
+) -> Result<R> {
+    session.space.reset();
+    run_in::<S, NoHooks, Trusting, _>(&session.space, run, None, &mut NoHooks, |machine| {
+        machine.settled().map(|()| end(&machine.cx, machine.result))
+    })
+}
+
 /// Runs a program in the space of a session. Output is dropped without `out`.
 pub(super) fn run_by<'s, S: Semantics, H: Hooks, A: Access>(
     session: &'s mut Session,
@@ -58,6 +74,14 @@ pub(super) fn run_by<'s, S: Semantics, H: Hooks, A: Access>(
     out: Option<&mut String>,
     hooks: &mut H,
 ) -> Result<Value<'s>> {
-    session.space.reset();
-    run_in::<S, H, A, _>(&session.space, run, out, hooks, |machine| machine.settled().map(|()| machine.result))
+    let Session { space, text } = session;
+    space.reset();
+    let out = match out {
+        Some(out) => out,
+        None => {
+            text.clear();
+            text
+        }
+    };
+    run_in::<S, H, A, _>(space, run, Some(out), hooks, |machine| machine.settled().map(|()| machine.result))
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use super::made::MadePrograms;
 use super::memory::Memory;
 use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::{Deadline, Limits};
@@ -15,6 +16,7 @@ pub struct Space {
     pub(crate) arena: Arena,
     pub(crate) caches: Caches,
     pub(super) memory: Memory,
+    pub(super) made: MadePrograms,
     /// Ends all runs, in addition to their time limits.
     pub(super) deadline: Option<Arc<Deadline>>,
     /// Bytes that the last run had left.
@@ -53,6 +55,7 @@ impl Space {
     /// Drops all values. Memory and the state of programs are kept, so a loop that resets between runs stops
     /// allocating.
     pub fn reset(&mut self) {
+        self.made.release(&self.memory);
         self.arena.reset();
     }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::access::Access;
-use super::machine::{Capture, Machine};
+use super::machine::{Capture, Machine, NAMED};
 use super::semantics::Semantics;
-use crate::bytecode::{Region, Spanned};
-use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, joined};
+use crate::bytecode::{CodeView, Region, Spanned};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, counted, joined};
 use crate::function::{Noted, Subject, excerpt};
+use crate::text::Source;
 use crate::value::Value;
 
 /// Maximum number of source characters quoted in a message.
@@ -15,6 +16,9 @@ const QUOTED: usize = 80;
 
 /// Maximum number of calls that an error lists.
 const CALLS: usize = 16;
+
+/// The number of them that are the outermost ones.
+const OUTERMOST: usize = 4;
 
 /// Bytes charged for a recorded error.
 const NOTE: usize = size_of::<Diagnostic>();
@@ -24,7 +28,7 @@ fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl<A: Access> Machine<'_, '_, A> {
+impl<'r, A: Access> Machine<'r, '_, A> {
     /// Absorbs the error and returns the word to continue at, or returns the error with its positions. Limits are never
     /// absorbed.
     #[cold]
@@ -64,14 +68,20 @@ impl<A: Access> Machine<'_, '_, A> {
         }
     }
 
+    /// Returns the program of the frame at `depth`.
+    fn program_in(&self, depth: usize) -> CodeView<'r> {
+        let frame = depth.checked_sub(1).and_then(|at| self.frames.get(at));
+        frame.map_or(self.program, |frame| self.program_of(frame.unit & !NAMED))
+    }
+
     fn handles(&self, depth: usize) -> bool {
-        self.program.handler(self.word_in(depth)).is_some()
+        self.program_in(depth).handler(self.word_in(depth)).is_some()
     }
 
     fn absorb(&mut self, depth: usize) -> usize {
         let at = self.word_in(depth);
         let frame = depth.checked_sub(1).and_then(|at| self.frames.get(at)).copied();
-        let (Some(handler), Some(frame)) = (self.program.handler(at), frame) else { return self.cx.at() };
+        let (Some(handler), Some(frame)) = (self.program_in(depth).handler(at), frame) else { return self.cx.at() };
         let captures = frame.captures + handler.captures as usize;
         for capture in self.captures.get(captures..).unwrap_or(&[]).iter().rev() {
             match *capture {
@@ -159,7 +169,8 @@ impl<A: Access> Machine<'_, '_, A> {
     }
 
     fn is_own(&self, label: &Label) -> bool {
-        self.program.sources().iter().any(|source| Arc::ptr_eq(source, &label.source))
+        let is_of = |program: CodeView<'_>| program.sources().iter().any(|source| Arc::ptr_eq(source, &label.source));
+        is_of(self.program) || self.units.iter().flat_map(|units| units.programs()).any(is_of)
     }
 
     /// Adds the positions of the running instruction and of the calls around it to the error and the errors in `also`.
@@ -174,14 +185,15 @@ impl<A: Access> Machine<'_, '_, A> {
         if error.labels.iter().any(|label| label.text == called && self.is_own(label)) {
             return error; // placed when it was absorbed
         }
-        let mut calls: Vec<Spanned> = Vec::new();
-        for depth in (1..=self.frames.len()).rev() {
-            let at = self.word_in(depth);
-            calls.extend(self.program.place(at));
-            calls.extend(self.program.inlined_at(at));
+        let mut calls: Vec<(&Arc<Source>, Spanned)> = Vec::new();
+        let depths = (1..=self.frames.len()).rev().map(|depth| (self.word_in(depth), self.program_in(depth)));
+        let programs: Vec<_> = depths.collect();
+        for (at, program) in &programs {
+            let places = program.place(*at).into_iter().chain(program.inlined_at(*at));
+            calls.extend(places.filter_map(|place| Some((program.source(place)?, place))));
         }
         let mut calls = calls.into_iter();
-        if let Some((source, mut place)) = calls.next().and_then(|place| Some((self.program.source(place)?, place))) {
+        if let Some((source, mut place)) = calls.next() {
             let culprit = quoted(source.slice(place.span));
             let part = error.part.take();
             place = part.and_then(|part| self.program.detail(self.word_in(self.frames.len()), part)).unwrap_or(place);
@@ -192,12 +204,17 @@ impl<A: Access> Machine<'_, '_, A> {
             };
         }
         error = self.within_regions(error);
-        for place in calls.take(CALLS) {
-            if let Some(source) = self.program.source(place) {
+        let calls: Vec<_> = calls.collect();
+        let outer = calls.len().saturating_sub(OUTERMOST);
+        for (at, (source, place)) in calls.iter().enumerate() {
+            if at < CALLS - OUTERMOST || at >= outer {
                 error = error.at(source, place.span, called);
             }
         }
-        error
+        match calls.len().checked_sub(CALLS) {
+            None | Some(0) => error,
+            Some(left_out) => error.with_note(format!("{} between them are not listed", counted(left_out, "call"))),
+        }
     }
 
     /// Adds the position of the instruction at word `at`.

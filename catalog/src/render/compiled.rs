@@ -8,11 +8,14 @@ use blake3::Hash;
 use lru::LruCache;
 use serde_json::{Value as Json, json};
 
+use super::charts::{Chart, Unpacked};
 use super::options::Options;
 use super::renderer::Stats;
+use crate::content::{Content, Language};
 use crate::error::{CatalogError, Result};
 use crate::fair::Load;
-use crate::parameters::Schema;
+use crate::model::TemplateVersion;
+use crate::parameters::{Schema, Violations};
 use crate::review::{Finding, MAX_MESSAGE, Review, review, shortened};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
@@ -28,15 +31,46 @@ const NAME: &str = "template";
 /// A compiled template and schema.
 #[derive(Debug)]
 pub struct Compiled {
-    template: Template,
+    body: Body,
     schema: Schema,
     review: Review,
 }
 
+/// What a template is compiled to.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// A text.
+    Template(Template),
+    /// A packed chart.
+    Chart(Box<Chart>),
+}
+
+/// The content of a version after it was checked.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The schema of its parameters.
+    pub schema: String,
+    /// The checksum of its content.
+    pub checksum: String,
+    /// The result of checking the template against its schema.
+    pub review: Review,
+}
+
 impl Compiled {
-    /// The template.
-    pub fn template(&self) -> &Template {
-        &self.template
+    /// The template or chart.
+    pub(super) fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The violations of parameters. A chart checks them itself by its own schema, together with its defaults.
+    ///
+    /// # Errors
+    /// Those of [`Schema::violations`].
+    pub(super) fn violations(&self, parameters: &Json) -> Result<Violations> {
+        match &self.body {
+            Body::Chart(chart) if chart.has_own_schema => Ok(Violations::default()),
+            _ => self.schema.violations(parameters),
+        }
     }
 
     /// The schema.
@@ -48,7 +82,11 @@ impl Compiled {
     fn memory(&self) -> usize {
         let inputs: usize = self.review.inputs.iter().map(|input| size_of::<String>() + input.len()).sum();
         let findings: usize = self.review.findings.iter().map(Finding::memory).sum();
-        ENTRY + self.template.memory() + self.schema.memory() + inputs + findings
+        let body = match &self.body {
+            Body::Template(template) => template.memory(),
+            Body::Chart(chart) => chart.memory(),
+        };
+        ENTRY + body + self.schema.memory() + inputs + findings
     }
 
     /// The result of checking the template against its schema.
@@ -70,9 +108,12 @@ pub(super) struct Compiler {
     reused: AtomicU64,
 }
 
+/// The language, and the hashes of content and schema.
+type Key = (Language, Hash, Hash);
+
 #[derive(Debug)]
 struct Cache {
-    by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
+    by_checksum: LruCache<Key, (Arc<Compiled>, usize)>,
     /// Memory of the entries.
     bytes: usize,
     /// Maximum memory of the entries.
@@ -105,14 +146,63 @@ impl Compiler {
         Stats { renders, refused, load, compiled, reused, cached_bytes: self.lock().bytes }
     }
 
-    pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
-        let key = (blake3::hash(content.as_bytes()), blake3::hash(schema.as_bytes()));
+    /// Returns a compiled version.
+    ///
+    /// # Errors
+    /// Those of [`Compiler::compiled`].
+    pub(super) fn compiled_version(&self, version: &TemplateVersion) -> Result<Arc<Compiled>> {
+        self.compiled(version.language, &version.template_content, &version.parameters_schema)
+    }
+
+    /// Checks the content of a version to create.
+    ///
+    /// # Errors
+    /// Those of [`Compiler::compiled`].
+    pub(super) fn prepared(&self, content: &Content) -> Result<Prepared> {
+        let (language, text) = (content.language, &content.text);
+        let (schema, checksum, compiled) = match language {
+            Language::Tera => {
+                let schema = content.schema.clone().unwrap_or_default();
+                let compiled = self.compiled(language, text, &schema)?;
+                (schema, language.checksum(text), compiled)
+            }
+            Language::Helm => {
+                let chart = Unpacked::read(text)?;
+                let schema = content.schema.clone().unwrap_or_else(|| chart.schema().to_owned());
+                let compiled = self.cached((language, text, &schema), || self.compile_chart(&chart, &schema))?;
+                (schema, chart.checksum, compiled)
+            }
+        };
+        Ok(Prepared { schema, checksum, review: compiled.review().clone() })
+    }
+
+    /// Returns a compiled template and schema, from the cache if possible.
+    ///
+    /// # Errors
+    /// `invalid_template_syntax`, `invalid_template_content`, `invalid_parameters_schema`.
+    pub(super) fn compiled(&self, language: Language, content: &str, schema: &str) -> Result<Arc<Compiled>> {
+        self.cached((language, content, schema), || match language {
+            Language::Tera => self.compile(content, schema),
+            Language::Helm => self.compile_chart(&Unpacked::read(content)?, schema),
+        })
+    }
+
+    /// Returns what the cache has for a language, a content and a schema, or else adds what `compile` makes.
+    ///
+    /// # Errors
+    /// Those of `compile`.
+    fn cached(
+        &self,
+        (language, content, schema): (Language, &str, &str),
+        compile: impl FnOnce() -> Result<Compiled>,
+    ) -> Result<Arc<Compiled>> {
+        let key = (language, blake3::hash(content.as_bytes()), blake3::hash(schema.as_bytes()));
         if let Some((compiled, _)) = self.lock().by_checksum.get(&key) {
             self.reused.fetch_add(1, Ordering::Relaxed);
             return Ok(compiled.clone());
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        let compiled = Arc::new(self.compile(content, schema)?);
+        let compiled = Arc::new(compile()?);
         self.lock().insert(key, &compiled);
         Ok(compiled)
     }
@@ -129,7 +219,12 @@ impl Compiler {
             engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax_error(&errors))?;
         let schema = Schema::parse(schema)?;
         let review = review(&template, &schema, engine.registry(Dialect::Tera));
-        Ok(Compiled { template, schema, review })
+        Ok(Compiled { body: Body::Template(template), schema, review })
+    }
+
+    fn compile_chart(&self, chart: &Unpacked, schema: &str) -> Result<Compiled> {
+        let (chart, review) = Chart::compile(&self.plain, chart, schema)?;
+        Ok(Compiled { body: Body::Chart(Box::new(chart)), schema: Schema::parse(schema)?, review })
     }
 }
 
@@ -148,7 +243,7 @@ fn declares_plus(content: &str) -> bool {
 
 impl Cache {
     /// Adds an entry. Those that were not used for the longest time make room for it.
-    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>) {
+    fn insert(&mut self, key: Key, compiled: &Arc<Compiled>) {
         let bytes = compiled.memory();
         if bytes > self.most {
             return;

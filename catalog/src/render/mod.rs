@@ -1,6 +1,7 @@
 //! Rendering of templates: a cache of compiled templates and schemas, and a pool of threads with limits, which callers
 //! share in turns.
 
+mod charts;
 mod check;
 mod compiled;
 mod options;
@@ -13,7 +14,7 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 
-pub use compiled::Compiled;
+pub use compiled::{Compiled, Prepared};
 pub use options::Options;
 pub use renderer::{Renderer, Stats};
 pub use request::{RenderOutcome, RenderRequest};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::compiled::{Compiled, Compiler};
+use super::compiled::{Compiled, Compiler, Prepared};
 use super::options::Options;
 use super::pool::Pool;
 use super::request::{RenderOutcome, RenderRequest};
 use super::scratch::Scratch;
+use crate::content::{Content, Language};
 use crate::error::Result;
 use crate::fair::Load;
 use crate::model::TemplateVersion;
@@ -55,12 +56,28 @@ impl Renderer {
         Self { compiler: Arc::new(Compiler::new(options)), pool: Arc::new(Pool::new(options)) }
     }
 
-    /// Returns a compiled template and schema, from the cache if possible.
+    /// Returns a compiled template in Tera and its schema, from the cache if possible.
     ///
     /// # Errors
     /// `invalid_template_syntax`, `invalid_parameters_schema`.
     pub fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
-        self.compiler.compiled(content, schema)
+        self.compiler.compiled(Language::Tera, content, schema)
+    }
+
+    /// Returns a compiled version, from the cache if possible.
+    ///
+    /// # Errors
+    /// `invalid_template_syntax`, `invalid_template_content`, `invalid_parameters_schema`.
+    pub fn compiled_version(&self, version: &TemplateVersion) -> Result<Arc<Compiled>> {
+        self.compiler.compiled_version(version)
+    }
+
+    /// Checks the content of a version to create, and finds the schema of a chart.
+    ///
+    /// # Errors
+    /// Those of [`Renderer::compiled_version`].
+    pub fn prepared(&self, content: &Content) -> Result<Prepared> {
+        self.compiler.prepared(content)
     }
 
     /// Checks a template against its schema.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::compiled::{Compiled, Compiler, error_json, error_line};
+use super::compiled::{Body, Compiled, Compiler, error_json, error_line};
 use super::pool::busy;
 use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
@@ -39,6 +39,8 @@ pub struct RenderRequest {
     pub variants: Option<Arc<Variants>>,
     /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
+    /// Name of the release of a chart. Default: the template's name.
+    pub release: Option<String>,
     /// `true` if a rendered text that is not YAML is a failure, not a warning.
     pub check_output: bool,
 }
@@ -59,17 +61,24 @@ pub struct RenderOutcome {
 impl Compiler {
     /// Validates, matches and renders. Each step runs even if another fails.
     pub(super) fn render(&self, request: &RenderRequest, scratch: &mut Scratch) -> Result<RenderOutcome> {
-        let TemplateVersion { template_content, parameters_schema, .. } = &request.template;
         self.renders.fetch_add(1, Ordering::Relaxed);
-        let compiled = self.compiled(template_content, parameters_schema)?;
+        let compiled = self.compiled_version(&request.template)?;
         let (parameters, invalid) = parse_parameters(&compiled, request);
         let mismatch =
             request.stack_metadata.as_ref().and_then(|stack| matching::check(&request.template_metadata, stack).err());
         // Without readable parameters there is nothing to render.
         let rendered = parameters.as_ref().map(|parameters| {
-            let template = chosen(&compiled, request, parameters);
-            render_text(template, &parameters.text, request.check_output, scratch)
-                .map_err(|error| compiled.schema().redact_error(&parameters.json, error))
+            let rendered = match compiled.body() {
+                Body::Template(template) => {
+                    let template = chosen(template, request, parameters);
+                    render_text(template, &parameters.text, request.check_output, scratch)
+                }
+                Body::Chart(chart) => {
+                    let name = request.release.as_ref().unwrap_or(&request.template.name);
+                    chart.render(name, &parameters.text, scratch)
+                }
+            };
+            rendered.map_err(|error| compiled.schema().redact_error(&parameters.json, error))
         });
         let (text, failed) = match rendered.transpose() {
             Ok(text) => (text, None),
@@ -95,11 +104,11 @@ struct Parameters {
 }
 
 /// Returns the template for these parameters: the specialised one if they leave the shared ones that it knows.
-fn chosen<'c>(compiled: &'c Compiled, request: &'c RenderRequest, parameters: &Parameters) -> &'c Template {
+fn chosen<'c>(template: &'c Template, request: &'c RenderRequest, parameters: &Parameters) -> &'c Template {
     match (&request.variants, &parameters.own) {
         // Defaults may be filled in at any known path.
         (Some(variants), Some(own)) if !request.defaults => variants.template(own),
-        _ => compiled.template(),
+        _ => template,
     }
 }
 
@@ -114,7 +123,7 @@ fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Par
     match read() {
         Err(error) => (None, Some(error)),
         Ok(parameters) => {
-            let error = match schema.violations(&parameters.json) {
+            let error = match compiled.violations(&parameters.json) {
                 Ok(violations) => (!violations.is_empty()).then(|| violations.error()),
                 Err(error) => Some(error),
             };
@@ -161,14 +170,15 @@ impl Compiler {
         if limits.memory < MEMORY || limits.time.is_some_and(|time| time < TIME) {
             return Ok(None);
         }
-        let compiled = self.compiled(&template.template_content, &template.parameters_schema)?;
+        let compiled = self.compiled_version(template)?;
+        let Body::Template(template) = compiled.body() else { return Ok(None) };
         let left = Cell::new(LOOKED_AT);
         let inputs = |at: usize| {
             let text = sets.get(at)?.parameters.get();
             left.set(left.get().checked_sub(text.len())?);
             parse_map(text)
         };
-        Ok(Some(Variants::new(compiled.template(), shared, sets.len(), &inputs)))
+        Ok(Some(Variants::new(template, shared, sets.len(), &inputs)))
     }
 }
 
@@ -210,7 +220,8 @@ fn invalid_output(mut errors: Vec<Box<Diagnostic>>) -> CatalogError {
         .with_details(json!({ "diagnostics": all }))
 }
 
-fn failed(mut error: Box<Diagnostic>) -> CatalogError {
+/// The error of a render.
+pub(super) fn failed(mut error: Box<Diagnostic>) -> CatalogError {
     // Users of a catalog cannot change capabilities or limits.
     error.help = match error.code {
         Code::CapabilityOff => Some(PARAMETERS_ONLY.to_owned()),

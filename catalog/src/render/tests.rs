@@ -26,6 +26,8 @@ pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRe
         template_content: content.into(),
         parameters_schema: schema.into(),
         checksum: String::new(),
+        language: crate::Language::Tera,
+        encoding: None,
     };
     let parameters = RawValue::from_string(parameters.into()).unwrap();
     RenderRequest {
@@ -36,6 +38,7 @@ pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRe
         defaults: false,
         shared: None,
         variants: None,
+        release: None,
         check_output: false,
     }
 }

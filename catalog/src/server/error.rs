@@ -51,6 +51,11 @@ impl ApiError {
         self.error.cause.unwrap_or_else(|| self.error.message.into())
     }
 
+    /// Returns `true` if the request itself is at fault.
+    pub(super) fn is_of_request(&self) -> bool {
+        self.status.is_client_error()
+    }
+
     /// Adds `Retry-After`.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
         Self { retry: Some(u32::try_from(seconds).unwrap_or(u32::MAX).max(1)), ..self }

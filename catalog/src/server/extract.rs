@@ -151,6 +151,33 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<Arc<Service>> for Json<T>
     }
 }
 
+/// A request that may hold a packed chart, which is larger than a text.
+pub(crate) trait MayBePacked {
+    /// Returns `true` if it does.
+    fn is_packed(&self) -> bool;
+}
+
+/// Maximum bytes of a request with a packed chart in base64 and a schema.
+const PACKED_BODY: usize = 6 << 20;
+
+/// The JSON body of a request with a template. One with a packed chart may be larger than others.
+pub(super) struct TemplateBody<T>(pub(super) Json<T>);
+
+impl<T: MayBePacked + DeserializeOwned + Send + 'static> FromRequest<Arc<Service>> for TemplateBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
+        let usual = service.settings.body_bytes;
+        let body = RequestBody::read(request, service, usual.max(PACKED_BODY)).await?;
+        let is_large = body.bytes.len() > usual;
+        match body.json::<T>(service).await {
+            Ok(json) if !is_large || json.value.is_packed() => Ok(Self(json)),
+            Err(error) if !is_large || !error.is_of_request() => Err(error),
+            _ => Err(too_large(usual)),
+        }
+    }
+}
+
 fn is_json(content_type: &str) -> bool {
     content_type == "application/json" || (content_type.starts_with("application/") && content_type.ends_with("+json"))
 }

@@ -44,6 +44,8 @@ mod settings;
 mod tls;
 mod watched;
 
+pub(crate) use extract::MayBePacked;
+
 pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub use in_process::InProcess;
 pub use response::{WARNING_COUNT, WARNINGS};

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::KeySeed;
 use crate::checksum::checksum;
+use crate::content::Language;
 use crate::model::{DeploymentObject, Provenance, Stack, TemplateVersion, Timestamp, now};
 
 /// An idempotency token: a request that is sent twice with the same token is carried out once.
@@ -64,8 +65,10 @@ pub struct NewVersion {
     pub template_content: String,
     /// Schema text.
     pub parameters_schema: String,
-    /// SHA-256 of the template text.
+    /// SHA-256 of the template text, or of the bytes of a packed chart.
     pub checksum: String,
+    /// Language.
+    pub language: Language,
     /// Initial labels and annotations.
     pub metadata: InitialMetadata,
 }

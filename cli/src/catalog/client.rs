@@ -102,19 +102,19 @@ impl Client {
         self.send("DELETE", path, None).map(|_| ())
     }
 
-    /// Creates a resource from a template. Errors and warnings have their positions in the template.
+    /// Creates a resource from a template. Errors and warnings have their positions in the template, if it is a text.
     pub(crate) fn create(
         &self,
         method: &str,
         path: &str,
         body: &Json,
-        template: &Arc<Source>,
+        template: Option<&Arc<Source>>,
     ) -> ClientResult<Created> {
         let reply = self.request(method, path, Some(body))?;
         let header = |name: HeaderName| reply.headers().get(name).and_then(|value| value.to_str().ok());
         let warnings = header(WARNINGS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let count = header(WARNING_COUNT).and_then(|text| text.parse().ok()).unwrap_or_default();
-        Ok(Created { resource: read(&reply, Some(template))?, warnings, count })
+        Ok(Created { resource: read(&reply, template)?, warnings, count })
     }
 
     fn send(&self, method: &str, path: &str, body: Option<&Json>) -> ClientResult<Json> {

@@ -66,7 +66,7 @@ fn import_one(
     if last.is_some_and(|last| fields.iter().all(|field| last[*field] == body[*field])) {
         return Ok(false);
     }
-    let created = client.create("POST", &strict_path("/templates", strict), body, content)?;
+    let created = client.create("POST", &strict_path("/templates", strict), body, Some(content))?;
     output.warnings(&created, content);
     output.console.note(&format!("added {}", version_of(&created.resource)));
     Ok(true)

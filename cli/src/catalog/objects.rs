@@ -12,7 +12,7 @@ use dropforge_catalog::finding_line;
 use super::client::{Client, ClientResult};
 use super::output::Output;
 use super::references::{TemplateRef, stack, template};
-use super::rows::{id, rows, text, version_of};
+use super::rows::{content, id, is_chart, rows, text, version_of};
 use crate::exit::Exit;
 use crate::input::InputFiles;
 use crate::layers::layers;
@@ -49,7 +49,8 @@ pub(crate) fn instantiate(
     let path = format!("/stacks/{stack}/deployment-objects/from-template?order=seed&defaults={}", args.defaults);
     let name = format!("{}@{}", text(&template, "name"), template["version"]);
     let source = Source::new(name.as_str(), text(&template, "template_content"));
-    let created = client.create("POST", &path, &body, &source)?;
+    let source = (!is_chart(&template)).then_some(&source);
+    let created = client.create("POST", &path, &body, source)?;
     let (object, yaml) = (&created.resource, text(&created.resource, "yaml_content"));
     output.warnings(&created, &Source::new(name + " (rendered)", yaml));
     output.console.note(&format!("created deployment object {} from {}", id(object), version_of(&template)));
@@ -110,8 +111,11 @@ pub(crate) fn diff(client: &Client, args: &DiffArgs, output: &Output) -> ClientR
     let Some(with) = &args.with else { return changes(client, &new, output) };
     let old = template(client, with)?;
     let name = |row: &Json, field: &str| format!("{}@{} {field}", text(row, "name"), row["version"]);
-    let of = |field: &str| unified_diff(&name(&old, field), &name(&new, field), text(&old, field), text(&new, field));
-    let diff = of("template_content") + &of("parameters_schema");
+    let of =
+        |field: &str, before: &str, after: &str| unified_diff(&name(&old, field), &name(&new, field), before, after);
+    let schema = |row| text(row, "parameters_schema");
+    let diff =
+        of("template_content", &content(&old), &content(&new)) + &of("parameters_schema", schema(&old), schema(&new));
     output.result(&json!({"from": id(&old), "to": id(&new), "diff": diff}), || diff.clone())?;
     Ok(if diff.is_empty() { Exit::Ok } else { Exit::Differs })
 }

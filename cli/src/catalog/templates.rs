@@ -7,12 +7,15 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::dialect::helm::chart::to_base64;
 use dropforge::text::Source;
+use dropforge_catalog::finding_line;
 
 use super::client::{Client, ClientResult, Created, segment};
 use super::output::Output;
 use super::references::{TemplateRef, pair, template};
-use super::rows::{id, rows, text, version_of};
+use super::rows::{content, id, is_chart, rows, text, version_of};
+use crate::chart;
 use crate::exit::Exit;
 use crate::input::InputFiles;
 
@@ -24,10 +27,10 @@ pub(crate) const ANY_SCHEMA: &str = "{}";
 /// The source of a template.
 #[derive(Debug, Args)]
 struct SourceArgs {
-    /// Template file, or `-`
+    /// Template file, packed Helm chart (`.tgz`), or `-`
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Set the JSON Schema of the parameters
+    /// Set the JSON Schema of the parameters [default of a chart: its `values.schema.json`]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// Set a description
@@ -60,14 +63,14 @@ pub(crate) fn create(
     files: &mut InputFiles,
     output: &Output,
 ) -> ClientResult<Exit> {
-    let (mut body, content) = args.source.request(files)?;
+    let Request { mut body, content } = args.source.request(files)?;
     body["name"] = json!(args.name);
     if !args.labels.is_empty() || !args.annotations.is_empty() {
         body["labels"] = json!(args.labels);
         body["annotations"] = json!(args.annotations);
     }
-    let created = client.create("POST", &strict_path("/templates", args.source.strict), &body, &content)?;
-    print_version(&created, &content, output)
+    let created = client.create("POST", &strict_path("/templates", args.source.strict), &body, content.as_ref())?;
+    print_version(&created, content.as_ref(), output)
 }
 
 /// Add the next version of a template.
@@ -90,31 +93,71 @@ pub(crate) fn update(
     output: &Output,
 ) -> ClientResult<Exit> {
     let before = template(client, &args.template)?;
-    let (mut body, content) = args.source.request(files)?;
-    if args.source.schema.is_none() {
+    let Request { mut body, content } = args.source.request(files)?;
+    // A chart brings its own schema, and has no use for that of a text.
+    if args.source.schema.is_none() && content.is_some() && !is_chart(&before) {
         body["parameters_schema"] = before["parameters_schema"].clone();
+    }
+    if content.is_some() && is_chart(&before) {
+        body["language"] = json!("tera");
     }
     body["drop_rules"] = json!(args.drop_rules);
     let path = strict_path(&format!("/templates/{}", id(&before)), args.source.strict);
-    print_version(&client.create("PUT", &path, &body, &content)?, &content, output)
+    let created = client.create("PUT", &path, &body, content.as_ref())?;
+    print_version(&created, content.as_ref(), output)
+}
+
+/// A request that creates a template.
+struct Request {
+    body: Json,
+    /// The source, unless it is a packed chart.
+    content: Option<Arc<Source>>,
 }
 
 impl SourceArgs {
-    /// Returns the request that creates the template, and its source.
-    fn request(&self, files: &mut InputFiles) -> ClientResult<(Json, Arc<Source>)> {
-        let content = files.read(&self.file)?;
+    /// Returns the request that creates the template.
+    fn request(&self, files: &mut InputFiles) -> ClientResult<Request> {
         let schema = self.schema.as_deref().map(|path| files.read(path)).transpose()?;
+        let schema = schema.as_ref().map(|schema| schema.text());
+        let description = &self.description;
+        if chart::is_chart(&self.file) {
+            let body = json!({
+                "description": description,
+                "template_content": self.packed(files)?,
+                "parameters_schema": schema,
+                "language": "helm",
+                "encoding": "base64",
+            });
+            return Ok(Request { body, content: None });
+        }
+        let content = files.read(&self.file)?;
         let body = json!({
-            "description": self.description,
+            "description": description,
             "template_content": content.text(),
-            "parameters_schema": schema.as_ref().map_or(ANY_SCHEMA, |schema| schema.text()),
+            "parameters_schema": schema.unwrap_or(ANY_SCHEMA),
         });
-        Ok((body, content))
+        Ok(Request { body, content: Some(content) })
+    }
+
+    /// Reads a packed chart.
+    ///
+    /// # Errors
+    /// `usage` for a chart that is not packed.
+    fn packed(&self, files: &mut InputFiles) -> ClientResult<String> {
+        if self.file.extension().is_some_and(|extension| extension == "tgz") {
+            return Ok(to_base64(&files.bytes(&self.file)?));
+        }
+        let path = self.file.display();
+        let error = Diagnostic::new(Code::Usage, format!("`{path}` is not a packed Helm chart"));
+        Err(error.with_help("the catalog takes what `helm package` makes: a file named `*.tgz`").into())
     }
 }
 
-fn print_version(created: &Created, content: &Arc<Source>, output: &Output) -> ClientResult<Exit> {
-    output.warnings(created, content);
+fn print_version(created: &Created, content: Option<&Arc<Source>>, output: &Output) -> ClientResult<Exit> {
+    match content {
+        Some(content) => output.warnings(created, content),
+        None => created.warnings.iter().for_each(|found| output.console.warning(&finding_line(found))),
+    }
     let template = &created.resource;
     output.result(template, || format!("{}: {}\n", version_of(template), id(template)))?;
     Ok(Exit::Ok)
@@ -147,7 +190,7 @@ pub(crate) fn show(client: &Client, reference: &TemplateRef, output: &Output) ->
         let pair = |row: &Json| format!("{}={}", text(row, "key"), text(row, "value"));
         let annotations: Vec<String> = rows(&row["annotations"]).iter().map(pair).collect();
         out += &format!("labels: {}\nannotations: {}\n", labels.join(" "), annotations.join(" "));
-        let (schema, content) = (text(&row, "parameters_schema"), text(&row, "template_content"));
+        let (schema, content) = (text(&row, "parameters_schema"), content(&row));
         out + &format!("--- schema\n{schema}\n--- template\n{content}")
     })?;
     Ok(Exit::Ok)

@@ -90,6 +90,7 @@ keys! {
     "tera" "dialect" => "tera", Kind::Word(&[("tera+", "plus"), ("plain", "plain")]), COMMANDS;
     "cel" "presence" => "cel-presence", Kind::Text, COMMANDS;
     "cel" "strict-let" => "strict-let", Kind::Flag, COMMANDS;
+    "helm" "missing-key" => "missing-key", Kind::Text, COMMANDS;
     "tower" "render-mode" => "render-mode", Kind::Text, COMMANDS;
 }
 

@@ -12,6 +12,7 @@ use dropforge::remote::oci;
 
 use super::reference;
 use crate::artifacts;
+use crate::chart;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -39,6 +40,7 @@ pub(crate) struct PushArgs {
 /// Runs the command.
 pub(crate) fn run(args: &PushArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let reference = reference(&args.url)?;
+    chart::refuse_source(&args.file)?;
     let bytes = files.bytes(&args.file)?;
     let bundle = artifacts::bundle_of(bytes.clone(), &args.file)?;
     let size = format_size(bytes.len(), DECIMAL);

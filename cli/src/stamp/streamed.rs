@@ -9,7 +9,6 @@ use super::target::Target;
 use super::{Prepared, Run, StampArgs, options, prepare};
 use crate::exit::Failed;
 use crate::input::InputFiles;
-use crate::kube_schemas;
 use crate::one_file::{kept_old, one_file};
 use crate::outputs::completed;
 use crate::progress;
@@ -22,27 +21,27 @@ pub(super) fn once(
     target: &Target<'_>,
     files: &mut InputFiles,
 ) -> std::result::Result<Report, Failed> {
-    let Prepared { layers, selector, kinds, forge, paths, outputs, layout } = prepare(args, console, files)?;
+    let mut prepared = prepare(args, console, files)?;
+    let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
+    let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
     if args.prune && !selector.is_empty() {
         let error = Diagnostic::new(Code::Usage, "`--prune` does not go with `--stream` and `--selector`");
         return Err(error.with_help("leave `-l` out: files of clusters that are not selected are not known").into());
     }
-    let json = outputs.json;
-    let plan = Plan::new(&Fleet::default(), &layers, &selector, outputs.all, layout)?;
+    let plain_stream = outputs.plain_stream;
+    let plan = Plan::new(&Fleet::default(), layers, selector, all, layout.clone())?;
     let mut fleet = args.fleet.stream(files)?;
-    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
+    let stamper = prepared.stamper(&plan)?;
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
     let tick = || bar.inc(1);
     // Classes of clusters are those of a batch.
-    let options =
-        Options { plain_stream: json, templates: paths, specialise: Specialise::Never, ..options(args, global) };
+    let options = Options { plain_stream, templates: paths, specialise: Specialise::Never, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
-    let job = StreamJob { layers: &layers, selector: &selector, plan: &plan, options: &options, watch };
+    let job = StreamJob { layers, selector, plan: &plan, options: &options, watch };
     let report = stamp(target, &stamper, &job, &mut fleet);
     bar.finish_and_clear();
-    kube_schemas::warn(kinds.as_ref(), console);
-    Ok(completed(report?, &forge, &plan))
+    prepared.warn(console);
+    Ok(completed(report?, forge, &plan))
 }
 
 fn stamp(

@@ -1,6 +1,7 @@
 //! The service over real connections. Each test has its own server on a free port.
 
 mod audit;
+mod charts;
 mod client;
 mod conditions;
 mod connections;

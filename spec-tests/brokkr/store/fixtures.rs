@@ -58,6 +58,7 @@ pub fn a_version(owner: Option<Uuid>, name: &str) -> NewVersion {
         template_content: "a: {{ b }}".to_owned(),
         parameters_schema: "{}".to_owned(),
         checksum: "11".repeat(32),
+        language: dropforge_catalog::Language::Tera,
         metadata: InitialMetadata::CopiedFrom(None),
     }
 }

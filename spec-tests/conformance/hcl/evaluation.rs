@@ -8,7 +8,7 @@ use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::{Expression, builtins};
 use dropforge::engine::{Dialect, Engine};
 use dropforge::function::{
-    Admits, Body, Builtin, Capabilities, Fault, Params, Positional, PositionalBody, PositionalParam, Registry,
+    Admits, Body, Builtin, Capabilities, Fault, Looks, Params, Positional, PositionalBody, PositionalParam, Registry,
     ResultType,
 };
 use dropforge::limits::Limits;
@@ -170,6 +170,8 @@ fn failing(name: &str, variadic: bool, body: PositionalBody) -> Builtin {
         examples: [].as_slice().into(),
         needs: Capabilities::NONE,
         pure: true,
+        local: true,
+        looks: Looks::All,
         total: &[],
         body: Body::Positional(body),
     }

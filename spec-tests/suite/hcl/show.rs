@@ -62,6 +62,7 @@ fn extended(value: &Extended<'_>, out: &mut String) {
             CapsuleContent::Type(ty) => out.push_str(&text(&ty)),
             CapsuleContent::Opaque => out.push_str(capsule.name),
             CapsuleContent::Text(held) => out.push_str(held),
+            CapsuleContent::Texts(held) => out.push_str(&held.join(", ")),
         },
         other => out.push_str(other.name()),
     }

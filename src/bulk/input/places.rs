@@ -52,6 +52,11 @@ impl Place {
         Self { source: source.clone(), format, part: Part::Unknown }
     }
 
+    /// Returns the format of the source.
+    pub(in crate::bulk) fn format(&self) -> Format {
+        self.format
+    }
+
     /// Returns the source that holds the map.
     pub fn source(&self) -> &Arc<Source> {
         &self.source

@@ -3,7 +3,7 @@
 use crate::bulk::job::{Job, Options, Renderer, Stamp, Watch};
 use crate::bulk::layers::{Layers, Overlay};
 use crate::bulk::plan::{Output, Plan};
-use crate::bulk::{Fleet, FleetOptions, Format, Layout, PlanShard, Selector};
+use crate::bulk::{Cluster, Fleet, FleetOptions, Format, Layout, PlanShard, Selector};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::Source;
 use crate::value::Data;
@@ -18,7 +18,13 @@ impl Stamp for Fake {
 }
 
 impl Renderer for Fake {
-    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
         let own = own.to_map()?;
         let field = |name: &str| own.get(name).and_then(Data::as_str).map(str::to_owned);
         if let Some(why) = field("fail") {

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::assignment::{Action, Assignment, Gaps, Step};
-use super::parse::parse_path;
 use crate::diagnostics::Result;
+use crate::value::assign::{Action, Assignment, Gaps, Step, parse_path};
 use crate::value::{Data, DataMap};
 
 /// The path of a column, as the assignment of its last cell.

@@ -1,8 +1,7 @@
 //! Values from environment variables.
 
-use super::assignment::{Assignment, MAX_NESTING, Step};
-use super::parse::{set_to, typed};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::assign::{Assignment, MAX_NESTING, Step, set_to, typed};
 
 /// Returns an assignment for each variable whose name begins with `prefix`, sorted by name. The rest of the name is the
 /// path, with `__` between keys. Values are typed as `--set` types them, but lists; an empty one is absent.

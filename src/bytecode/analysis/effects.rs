@@ -71,6 +71,12 @@ impl<'w> Walk<'w, '_> {
             Op::Next => return Self::next(operand(Operand::LoopSlots), label, state),
             Op::EndIter => drop(state.loops.pop()),
             Op::CallChunk => return self.call_chunk(instruction, state, depth),
+            Op::CallNamed => return self.call_named(instruction, state, depth),
+            Op::CallMade => {
+                // The template may call every named chunk, and they read inputs by themselves.
+                self.tree.everything = true;
+                self.other(instruction, state);
+            }
             Op::Call | Op::CallMemo => {
                 let site = self.code.call_site(operand(Operand::Site));
                 self.call(site.import, site.params.len(), instruction, state);
@@ -126,7 +132,8 @@ impl<'w> Walk<'w, '_> {
             return;
         }
         if let (_, Some(lack)) = self.look_up(&path, &[], state) {
-            self.miss(Miss { at, path: self.code.str(path.name), lack, effect: Effect::Condition });
+            let path = self.dialect.unmarked(self.code.str(path.name));
+            self.miss(Miss { at, path, lack, effect: Effect::Condition });
         }
     }
 
@@ -145,8 +152,15 @@ impl<'w> Walk<'w, '_> {
         match lack {
             Some(_) if lookup == Lookup::Optional => held.fact = Fact::Absent(Some(instruction.at)),
             Some(lack) => {
-                let effect = if state.mass == CERTAIN { Effect::Fails } else { Effect::MayFail };
-                self.miss(Miss { at: instruction.at, path: self.code.str(path.name), lack, effect });
+                let name = self.code.str(path.name);
+                let left = path.len().saturating_sub(lack.step.map_or(0, |step| step as usize + 1));
+                let is_unset = lack.step.is_none() && lack.name.is_empty();
+                let in_map = lack.parent.is_some() && !is_unset;
+                let fails = state.mass == CERTAIN && self.dialect.fails_without(name, left, in_map);
+                let effect = if fails { Effect::Fails } else { Effect::MayFail };
+                if fails || !is_unset {
+                    self.miss(Miss { at: instruction.at, path: self.dialect.unmarked(name), lack, effect });
+                }
             }
             None => {}
         }
@@ -229,6 +243,23 @@ impl<'w> Walk<'w, '_> {
         self.expose(instruction.operand(Operand::Scope).unwrap_or_default(), state);
         let arguments = state.stack.split_off(state.stack.len().saturating_sub(chunk.params as usize));
         state.mass = self.chunk(chunk, arguments, state.mass, depth + 1);
+        if state.mass == 0 { Flow::End } else { Flow::Next }
+    }
+
+    /// Walks the chunk that a call by name runs, if the name is known. Otherwise it may be any.
+    fn call_named(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+        let count = instruction.operand(Operand::Count).unwrap_or_default() as usize;
+        let mut given = state.stack.split_off(state.stack.len().saturating_sub(count)).into_iter();
+        let name = given.next().unwrap_or_default();
+        self.mark_whole(name.nodes());
+        let Fact::Str(name) = name.fact.scalar() else {
+            self.tree.everything = true;
+            given.for_each(|held| self.mark_whole(held.nodes()));
+            return Flow::Next;
+        };
+        // A name of no chunk is an error.
+        let Some(chunk) = self.code.named_chunk(name).and_then(|id| self.code.chunk(id)) else { return Flow::End };
+        state.mass = self.chunk(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 

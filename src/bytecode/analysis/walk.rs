@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
 use crate::bytecode::code::CodeView;
+use crate::bytecode::header::Dialect;
 use crate::bytecode::isa::Op;
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::{ChunkInfo, Handler, ImportKind};
@@ -29,6 +30,7 @@ pub(super) const CERTAIN: u64 = 1 << 63;
 /// A walk over one program.
 pub(super) struct Walk<'w, 't> {
     pub code: CodeView<'w>,
+    pub dialect: Dialect,
     pub imports: Vec<(ImportKind, &'w str)>,
     /// Handlers that absorb errors, by their first word. Others report them in their own words.
     absorbers: Vec<Handler>,
@@ -109,6 +111,8 @@ pub(super) enum Flow<'w> {
 
 impl<'w, 't> Walk<'w, 't> {
     pub fn new(program: &'w Program, tree: &'t mut ReadPaths, inputs: Option<&'w DataMap>, left: u64) -> Self {
+        // A run that changes maps may read other entries than the inputs have.
+        let inputs = inputs.filter(|_| !program.start().mutable);
         let code = program.code();
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
         let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);
@@ -127,7 +131,8 @@ impl<'w, 't> Walk<'w, 't> {
         };
         let globals = code.globals().iter().map(global).collect();
         let (misses, tested) = (Vec::new(), Vec::new());
-        Self { code, imports, absorbers, globals, inputs, tree, misses, tested, reads: None, left }
+        let dialect = program.dialect();
+        Self { code, dialect, imports, absorbers, globals, inputs, tree, misses, tested, reads: None, left }
     }
 
     /// Walks the whole program. Returns `false` if it took too many steps.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::fingerprint::fingerprint;
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -10,7 +11,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 pub(super) const MAGIC: &str = "dropforge artifact";
 
 /// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
-pub(super) const FORMAT: u64 = 7;
+pub(super) const FORMAT: u64 = 9;
 
 /// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
@@ -24,7 +25,7 @@ pub(super) fn checksum(bytes: &[u8]) -> [u8; DIGEST] {
 }
 
 /// The number of entries of a file's map.
-const ENTRIES: u8 = 10;
+const ENTRIES: u8 = 12;
 
 /// Returns `true` if a file that begins with `head` is an artifact of any version, even a damaged one. No text file
 /// begins like this.
@@ -92,4 +93,12 @@ pub(super) fn is_name(name: &str) -> bool {
     let odd = |byte: u8| byte < 0x20 || byte == 0x7F || byte == b'\\';
     let part = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= PART;
     name.len() <= NAME && !name.bytes().any(odd) && name.split('/').all(part)
+}
+
+/// Returns a name that is read after `last`. Names are sorted, and each is there once.
+pub(super) fn sorted_name<'b>(name: &'b str, last: Option<&str>, rules: Rules) -> Result<&'b str> {
+    if rules.has(Rule::V14) && (!is_name(name) || last.is_some_and(|last| last >= name)) {
+        return Err(Rule::V14.broken(format_args!("the name `{}` is none, or not in order", name.escape_debug())));
+    }
+    Ok(name)
 }

@@ -12,12 +12,14 @@
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
 //! | `digest` | bin 16 | XXH3 of all following bytes (those before it are the same in every file of a version) |
 //! | `stripped` | bool | `true` without spans and source texts |
+//! | `resources` | array of maps | none or one: `dialect`, `name`, `files` (sorted; each an array of a path, `true` for a part of `text` or `false` for one of `bytes`, start and end) |
 //! | `known` | str | the inputs that the residuals know, as a JSON object in clear; empty without residuals |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
-//! | `text` | str | sources, and the names, constants and messages that are not part of them |
+//! | `bytes` | bin | files that are no text |
+//! | `text` | str | sources, files, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates, the residual of each behind its program |
 //!
-//! A program and a residual are maps: `caches`, `memos`, `lenient`, `sections` (the number of words of each table).
+//! A program and a residual are maps: `caches`, `memos`, `lenient`, `mutable`, `sections` (the number of words of each table).
 //!
 //! It is written with `rmp-serde` and read by a decoder that accepts only that encoding (shortest forms, these keys,
 //! nothing after the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,
@@ -44,6 +46,7 @@ mod fingerprint;
 mod format;
 mod known;
 mod open;
+mod resources;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 #[cfg(feature = "compile")]
@@ -52,5 +55,6 @@ mod write;
 pub use fingerprint::fingerprint;
 pub use format::is_artifact;
 pub use open::{Bundle, BundleEntry, Bytes};
+pub use resources::{HEAD, Resources, owner};
 #[cfg(feature = "compile")]
-pub use write::{Entry, encode, encode_specialised};
+pub use write::{Entry, Files, encode, encode_specialised, encode_with_files};

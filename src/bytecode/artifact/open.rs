@@ -10,8 +10,9 @@ use super::super::sections::{Layout, Properties, SECTIONS};
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::fingerprint::fingerprint;
-use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, is_name};
+use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, sorted_name};
 use super::known;
+use super::resources::{Listed, Resources};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::DataMap;
 
@@ -76,6 +77,7 @@ struct Inner {
     digest: [u8; DIGEST],
     stripped: bool,
     known: Option<Arc<DataMap>>,
+    resources: Option<Resources>,
     len: usize,
     entries: Vec<BundleEntry>,
 }
@@ -161,13 +163,14 @@ impl Bundle {
             Bytes::Static(all) => Pool::Static(text_of(all, file.text)),
             _ => Pool::Shared(file.text.into()),
         };
+        let resources = file.resources.map(|listed| listed.with(pool.clone(), file.bytes.into()));
         let block: Arc<[u32]> = file.words.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let (stripped, known, len) = (file.stripped, file.known.map(Arc::new), slice.len());
         let mut words = Words { block, pool, start: 0, rules };
         let entries = file.templates.into_iter().map(|template| template.entry(&mut words));
         let entries = entries.collect::<Result<Vec<_>>>()?;
         words.end()?;
-        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, known, len, entries }) })
+        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, known, resources, len, entries }) })
     }
 
     /// Returns the templates, sorted by name.
@@ -200,6 +203,11 @@ impl Bundle {
     /// Returns the inputs that the residuals of its templates know.
     pub fn known(&self) -> Option<&Arc<DataMap>> {
         self.inner.known.as_ref()
+    }
+
+    /// Returns the files that a language keeps beside its programs.
+    pub fn resources(&self) -> Option<&Resources> {
+        self.inner.resources.as_ref()
     }
 
     /// Returns the size in bytes.
@@ -245,8 +253,10 @@ fn text_of(all: &'static [u8], text: &str) -> &'static str {
 /// A decoded file whose programs have not been verified.
 struct File<'b> {
     stripped: bool,
+    resources: Option<Listed<'b>>,
     known: Option<DataMap>,
     templates: Vec<Template<'b>>,
+    bytes: &'b [u8],
     text: &'b str,
     words: &'b [u8],
 }
@@ -274,6 +284,8 @@ impl<'b> File<'b> {
         head(&mut decoder)?;
         decoder.key("stripped")?;
         let stripped = decoder.bool()?;
+        decoder.key("resources")?;
+        let resources = Listed::read(&mut decoder, rules)?;
         decoder.key("known")?;
         let known = known::read(&mut decoder)?;
         decoder.key("templates")?;
@@ -282,12 +294,15 @@ impl<'b> File<'b> {
             let last = templates.last().map(|template| template.name);
             templates.push(Template::read(&mut decoder, last, (rules, known.is_some()))?);
         }
+        decoder.key("bytes")?;
+        let bytes = decoder.bin()?;
         decoder.key("text")?;
         let text = decoder.str()?;
         decoder.key("words")?;
         let words = decoder.bin()?;
         decoder.end()?;
-        Ok(Self { stripped, known, templates, text, words })
+        resources.iter().try_for_each(|listed| listed.check(text, bytes))?;
+        Ok(Self { stripped, resources, known, templates, bytes, text, words })
     }
 }
 
@@ -333,16 +348,18 @@ impl<'b> Template<'b> {
 
 impl Tables {
     fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
-        decoder.map(4)?;
+        decoder.map(5)?;
         decoder.key("caches")?;
         let caches = decoder.narrow()?;
         decoder.key("memos")?;
         let memos = decoder.narrow()?;
         decoder.key("lenient")?;
         let lenient = decoder.bool()?;
+        decoder.key("mutable")?;
+        let mutable = decoder.bool()?;
         decoder.key("sections")?;
         let sections = sections(decoder)?;
-        Ok(Self { properties: Properties { caches, memos, lenient }, sections })
+        Ok(Self { properties: Properties { caches, memos, lenient, mutable }, sections })
     }
 }
 
@@ -372,13 +389,6 @@ impl Words {
             false => Ok(()),
         }
     }
-}
-
-fn sorted_name<'b>(name: &'b str, last: Option<&str>, rules: Rules) -> Result<&'b str> {
-    if rules.has(Rule::V14) && (!is_name(name) || last.is_some_and(|last| last >= name)) {
-        return Err(Rule::V14.broken(format_args!("the name `{}` is none, or not in order", name.escape_debug())));
-    }
-    Ok(name)
 }
 
 fn reaches(decoder: &mut Decoder<'_>, rules: Rules) -> Result<Box<[Box<str>]>> {

@@ -9,7 +9,7 @@ use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::open::Bytes;
 use super::write::seal;
-use super::{Bundle, Entry, encode, encode_specialised};
+use super::{Bundle, Entry, Files, encode, encode_specialised, encode_with_files, owner};
 use crate::diagnostics::{Code, Result};
 use crate::value::{Data, DataMap};
 
@@ -35,6 +35,7 @@ fn program() -> Program {
         inlined: vec![],
         regions: vec![],
         sources: vec![],
+        names: vec![],
     };
     Program::new(&mut parts, Vec::new()).unwrap()
 }
@@ -76,10 +77,10 @@ fn names_are_paths_in_order() {
 #[test]
 fn tables_fill_the_words() {
     // Sections of `a`: code, …, one scope word, one string of two words, …, one chunk of eight words, …
-    let sections = b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00";
+    let sections = b"\xDC\x00\x12\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00";
     for changed in [
-        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
-        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x7E", // missing words
+        b"\xDC\x00\x12\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
+        b"\xDC\x00\x12\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x7E", // missing words
     ] {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");
@@ -139,6 +140,77 @@ fn known_numbers_are_finite() {
         let error = encode_specialised(&[entry], &known, false).unwrap_err();
         assert_eq!(error.code, Code::InputType);
         assert!(error.message.contains("`b`"), "{error}");
+    }
+}
+
+/// The files of [`with_files`], in no order.
+const FILES: [(&str, &[u8]); 3] = [("d/b", "é main".as_bytes()), ("a", &[0xFF, 0]), ("d/c", b"")];
+
+/// Encodes a template with files, replaces `from` with `to`, and recomputes the digest.
+fn with_files(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let program = program();
+    let entry = Entry { name: "t", program: &program, escape: false, executable: false, reaches: &[], residual: None };
+    let files = Files { dialect: Dialect::ALL[1], name: "set", files: &FILES };
+    let bytes = encode_with_files(&[entry], &files, false).unwrap();
+    let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
+    let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
+    seal(&mut changed).unwrap();
+    changed
+}
+
+#[test]
+fn files_are_read_as_they_were_written() {
+    let bytes = with_files(b"set", b"set");
+    let bundle = Bundle::open(bytes.clone()).unwrap();
+    let resources = bundle.resources().unwrap();
+    assert_eq!((resources.dialect(), resources.name()), (Dialect::ALL[1], "set"));
+    let mut sorted = FILES;
+    sorted.sort();
+    assert_eq!(resources.files().collect::<Vec<_>>(), sorted);
+    assert_eq!(owner(bytes.get(..super::HEAD.min(bytes.len())).unwrap()), Some(Dialect::ALL[1]));
+    assert_eq!(owner(&resealed(b"main", b"main")), None);
+    assert!(Bundle::open(resealed(b"main", b"main")).unwrap().resources().is_none());
+}
+
+#[test]
+fn files_stay_within_the_artifact_and_their_directory() {
+    let opened = |from: &[u8], to: &[u8]| opened(&with_files(from, to), Rules::ALL).map(|_| ());
+    // Path, kind, start and end: `é main` follows `main` in the text.
+    let file = b"\x94\xA3d/b\xC3\x04\x0B";
+    assert_eq!(opened(file, file), Ok(()));
+    for (changed, why) in [
+        (&b"\x94\xA3d/b\xC3\x05\x0B"[..], "V15"),            // within a character
+        (b"\x94\xA3d/b\xC3\x0B\x04", "V15"),                 // backwards
+        (b"\x94\xA3d/b\xC3\x04\xCE\x00\xFF\xFF\xFF", "V15"), // beyond the text
+        (b"\x94\xA3d/b\xC2\x00\x03", "V15"),                 // beyond the bytes
+        (b"\x94\xA3../\xC3\x04\x0B", "V14"),
+        (b"\x94\xA3/bc\xC3\x04\x0B", "V14"),
+        (b"\x94\xA3d/c\xC3\x04\x0B", "V14"), // twice
+        (b"\x94\xA2A9\xC3\x04\x0B", "V14"),  // not in order
+        (b"\x93\xA3d/b\xC3\x04", "artifact.encoding"),
+        (b"\x94\xA3d/b\x01\x04\x0B", "artifact.encoding"),
+    ] {
+        assert_eq!(opened(file, changed), Err(why.to_owned()), "{changed:?}");
+    }
+    let set = b"\xA9resources\x91\x83\xA7dialect\x02";
+    for (changed, why) in [
+        (&b"\xA9resources\x92\x83\xA7dialect\x02"[..], "artifact.encoding"),
+        (b"\xA9resources\x91\x83\xA7dialect\x09", "V1"),
+        (b"\xA9resources\xDD\xFF\xFF\xFF\xFF\x83\xA7dialect\x02", "artifact.encoding"),
+    ] {
+        assert_eq!(opened(set, changed), Err(why.to_owned()), "{changed:?}");
+    }
+}
+
+#[test]
+fn files_need_distinct_relative_paths() {
+    let files = |files: &[(&str, &[u8])]| {
+        encode_with_files(&[], &Files { dialect: Dialect::ALL[0], name: "set", files }, false)
+            .map_err(|error| error.code)
+    };
+    assert!(files(&[("a", b""), ("b", b"")]).is_ok());
+    for bad in [&[("a", &b""[..]), ("a", b"")][..], &[("../a", b"")], &[("/a", b"")], &[("a\n", b"")]] {
+        assert_eq!(files(bad), Err(Code::ArtifactName));
     }
 }
 

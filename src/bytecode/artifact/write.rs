@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
+use super::super::header::Dialect;
 use super::super::program::Program;
 use super::super::sections::{POOL_SLACK, Properties, SECTIONS};
 use super::super::verify::SHARED;
@@ -31,7 +32,18 @@ pub struct Entry<'e> {
     pub residual: Option<&'e Program>,
 }
 
-#[derive(Serialize)]
+/// Files to write beside templates.
+#[derive(Debug, Clone, Copy)]
+pub struct Files<'e> {
+    /// The language that owns them.
+    pub dialect: Dialect,
+    /// A name for all of them.
+    pub name: &'e str,
+    /// Their paths, relative with `/`, and contents, in any order.
+    pub files: &'e [(&'e str, &'e [u8])],
+}
+
+#[derive(Serialize, Default)]
 struct File<'f> {
     magic: &'f str,
     format: u64,
@@ -39,8 +51,10 @@ struct File<'f> {
     isa: u64,
     digest: Bin<'f>,
     stripped: bool,
+    resources: Vec<Listed<'f>>,
     known: &'f str,
     templates: Vec<Template<'f>>,
+    bytes: Bin<'f>,
     text: &'f str,
     words: Bin<'f>,
 }
@@ -57,15 +71,25 @@ struct Template<'f> {
     residual: Vec<Tables>,
 }
 
+/// A set of files, by the places of their contents.
+#[derive(Serialize)]
+struct Listed<'f> {
+    dialect: u8,
+    name: &'f str,
+    files: Vec<(&'f str, bool, u32, u32)>,
+}
+
 /// The properties of a program and the number of words of each of its tables.
 #[derive(Serialize, Clone, Copy)]
 struct Tables {
     caches: u32,
     memos: u32,
     lenient: bool,
+    mutable: bool,
     sections: [usize; SECTIONS],
 }
 
+#[derive(Default)]
 struct Bin<'f>(&'f [u8]);
 
 impl Serialize for Bin<'_> {
@@ -81,7 +105,7 @@ impl Serialize for Bin<'_> {
 /// [`Code::ArtifactName`] for a duplicate name or one that is not a relative path, [`Code::LimitCode`] if words or text
 /// exceed the format.
 pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
-    encode_all(templates, "", strip)
+    encode_all(templates, None, "", strip)
 }
 
 /// Works like [`encode`]. The residuals of templates are specialised to `known`, which the artifact holds in clear.
@@ -89,29 +113,39 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
 /// # Errors
 /// Those of [`encode`]; [`Code::InputType`] for a known number that is not finite.
 pub fn encode_specialised(templates: &[Entry<'_>], known: &DataMap, strip: bool) -> Result<Vec<u8>> {
-    encode_all(templates, &known::text(known)?, strip)
+    encode_all(templates, None, &known::text(known)?, strip)
 }
 
-fn encode_all(templates: &[Entry<'_>], known: &str, strip: bool) -> Result<Vec<u8>> {
+/// Works like [`encode`], with files that the language of the templates needs beside them. A text that is also the source of
+/// a template is written once.
+///
+/// # Errors
+/// Those of [`encode`].
+pub fn encode_with_files(templates: &[Entry<'_>], files: &Files<'_>, strip: bool) -> Result<Vec<u8>> {
+    encode_all(templates, Some(files), "", strip)
+}
+
+fn encode_all(templates: &[Entry<'_>], files: Option<&Files<'_>>, known: &str, strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
     sorted.sort_by_key(|entry| entry.name);
-    for pair in sorted.windows(2) {
-        if let [one, two] = pair
-            && one.name == two.name
-        {
-            return Err(bad_name(one.name, "two templates have it"));
-        }
-    }
+    distinct(sorted.iter().map(|entry| entry.name), "two templates have it")?;
     let mut body = Body::default();
     let packed: Vec<_> = sorted.iter().map(|entry| Packed::new(*entry, strip, &mut body)).collect::<Result<_>>()?;
+    let resources = files.map(|files| body.files(files)).transpose()?;
     body.text.push_str(POOL_SLACK);
     let digests: Vec<_> = sorted.iter().map(|entry| template_digest(*entry, strip)).collect::<Result<_>>()?;
     let templates = packed.iter().zip(&digests).map(|(packed, digest)| packed.template(digest)).collect();
-    sealed(&body, known, strip, templates)
+    sealed(&body, strip, File { resources: resources.into_iter().collect(), known, templates, ..File::default() })
 }
 
-/// Encodes the file around a body.
-fn sealed(body: &Body, known: &str, stripped: bool, templates: Vec<Template<'_>>) -> Result<Vec<u8>> {
+/// Checks that no two of the sorted names are equal.
+fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, why: &str) -> Result<()> {
+    let twice = names.clone().zip(names.skip(1)).find(|(one, two)| one == two);
+    twice.map_or(Ok(()), |(name, _)| Err(bad_name(name, why)))
+}
+
+/// Encodes a file with a body.
+fn sealed<'f>(body: &'f Body, stripped: bool, file: File<'f>) -> Result<Vec<u8>> {
     let words: Vec<u8> = body.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let file = File {
         magic: MAGIC,
@@ -120,12 +154,12 @@ fn sealed(body: &Body, known: &str, stripped: bool, templates: Vec<Template<'_>>
         isa: fingerprint(),
         digest: Bin(&[0; DIGEST]),
         stripped,
-        known,
-        templates,
+        bytes: Bin(&body.bytes),
         text: &body.text,
         words: Bin(&words),
+        ..file
     };
-    let mut bytes = Vec::with_capacity(words.len() + body.text.len() + 1024);
+    let mut bytes = Vec::with_capacity(words.len() + body.text.len() + body.bytes.len() + 1024);
     let mut serializer = rmp_serde::Serializer::new(&mut bytes).with_struct_map();
     file.serialize(&mut serializer).map_err(|_| too_large())?;
     seal(&mut bytes)?;
@@ -145,15 +179,17 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
     let mut body = Body::default();
     let packed = Packed::new(Entry { residual: None, ..entry }, strip, &mut body)?;
-    let alone = sealed(&body, "", strip, vec![packed.template(&[0; DIGEST])])?;
+    let templates = vec![packed.template(&[0; DIGEST])];
+    let alone = sealed(&body, strip, File { templates, ..File::default() })?;
     Ok(checksum(&alone))
 }
 
-/// The text and words of all templates.
+/// The text, bytes and words of all templates and files.
 #[derive(Default)]
 struct Body {
     text: String,
     known: HashMap<String, [u32; 2]>,
+    bytes: Vec<u8>,
     words: Vec<u32>,
 }
 
@@ -188,6 +224,34 @@ impl Body {
         Ok([start, end])
     }
 
+    /// Adds the contents of files.
+    fn files<'f>(&mut self, files: &Files<'f>) -> Result<Listed<'f>> {
+        let mut sorted = files.files.to_vec();
+        sorted.sort_by_key(|(path, _)| *path);
+        let paths = sorted.iter().map(|(path, _)| *path);
+        distinct(paths.clone(), "two files have it")?;
+        if let Some(name) = std::iter::once(files.name).chain(paths).find(|name| !is_name(name)) {
+            return Err(bad_name(name, "it is no relative path"));
+        }
+        let list = sorted.into_iter().map(|(path, content)| {
+            let (is_text, [start, end]) = match std::str::from_utf8(content) {
+                Ok(text) => (true, self.add(text)?),
+                Err(_) => (false, self.add_bytes(content)?),
+            };
+            Ok((path, is_text, start, end))
+        });
+        let list = list.collect::<Result<Vec<_>>>()?;
+        Ok(Listed { dialect: files.dialect as u8, name: files.name, files: list })
+    }
+
+    /// Returns the range of `content`, which is added.
+    fn add_bytes(&mut self, content: &[u8]) -> Result<[u32; 2]> {
+        let start = u32::try_from(self.bytes.len()).map_err(|_| too_large())?;
+        self.bytes.extend_from_slice(content);
+        let end = u32::try_from(self.bytes.len()).map_err(|_| too_large())?;
+        Ok([start, end])
+    }
+
     /// Adds the tables of a program.
     fn tables(&mut self, program: &Program, strip: bool) -> Result<Tables> {
         let tables = program.tables();
@@ -212,8 +276,8 @@ impl Body {
         }
         let (block, layout) = tables.block();
         self.words.extend(block);
-        let Properties { caches, memos, lenient } = tables.properties;
-        Ok(Tables { caches, memos, lenient, sections: layout.lengths() })
+        let Properties { caches, memos, lenient, mutable } = tables.properties;
+        Ok(Tables { caches, memos, lenient, mutable, sections: layout.lengths() })
     }
 }
 

@@ -25,7 +25,8 @@ impl Check<'_, '_> {
             Operand::Num => self.tables.numbers.len(),
             Operand::Import => self.tables.imports.len(),
             Operand::Memo => self.tables.properties.memos as usize,
-            Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => kind.choices().len(),
+            Operand::Lit | Operand::Mode | Operand::Role => kind.choices().len(),
+            Operand::Test | Operand::Claim | Operand::Delivery => kind.choices().len(),
             Operand::Int | Operand::Label => usize::MAX,
             // Known when a chunk begins.
             Operand::Slot | Operand::SlotPair | Operand::LoopSlots => 0,
@@ -102,7 +103,7 @@ impl Walk<'_, '_> {
             Operand::Num => (Rule::V5, false, "no such number"),
             Operand::Memo => (Rule::V6, false, "no place for the answer"),
             Operand::Import => (Rule::V10, false, "no such function"),
-            Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => {
+            Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim | Operand::Delivery => {
                 (Rule::V2, false, "an operand without a meaning")
             }
             Operand::Int | Operand::Label => return Ok(0),
@@ -141,7 +142,7 @@ impl Walk<'_, '_> {
         let (there, label) = (self.state, rest.last().copied().unwrap_or(first));
         let words = at..at + 1 + rest.len() as u32;
         match control {
-            Control::Plain | Control::Call | Control::Fail => Ok(()),
+            Control::Plain | Control::Call | Control::MayCall | Control::Fail => Ok(()),
             Control::Jump | Control::Branch => self.jump(there, label, words),
             Control::BranchWithTop => self.jump(State { height: there.height + 1, ..there }, label, words),
             Control::OpenLoop => {

@@ -1,5 +1,6 @@
 //! Tables of fixed rows: strings, numbers, chunks, inputs, imports, positions, sources.
 
+use super::super::pool::string;
 use super::super::rows::{ChunkInfo, ImportKind, Region};
 use super::SHARED;
 use super::check::{Check, Texts};
@@ -17,6 +18,7 @@ impl Check<'_, '_> {
         self.numbers()?;
         self.chunks()?;
         self.names()?;
+        self.named_chunks()?;
         self.sources(texts)?;
         self.positions()
     }
@@ -25,6 +27,7 @@ impl Check<'_, '_> {
         let t = self.tables;
         let records = t.paths.len().max(t.sites.len()).max(t.keys.len()).max(t.scopes.len()).max(t.failures.len());
         let rows = t.strings.len().max(t.numbers.len()).max(t.globals.len()).max(t.imports.len()).max(t.sources.len());
+        let rows = rows.max(t.names.len());
         let largest = t.words.len().max(records).max(rows);
         self.require(Rule::V15, largest < OPERANDS, "a table is too large", largest)?;
         let memos = t.properties.memos as usize;
@@ -78,6 +81,24 @@ impl Check<'_, '_> {
             self.require(Rule::V10, known && self.has_string(name), "an import has no kind or name", at)?;
         }
         Ok(())
+    }
+
+    fn named_chunks(&self) -> Result<()> {
+        let mut before = None;
+        for (at, &[name, chunk]) in self.tables.names.iter().enumerate() {
+            self.require(Rule::V5, self.has_string(name), "a chunk to call by name has no name", at)?;
+            let known = (chunk as usize) < self.tables.chunks.len();
+            self.require(Rule::V10, known, "a name is that of no chunk", at)?;
+            let name = self.text(name);
+            self.require(Rule::V14, before < Some(name), "the names of chunks are not in order", at)?;
+            before = Some(name);
+        }
+        Ok(())
+    }
+
+    /// Returns the string with index `id`, or the empty string.
+    fn text(&self, id: u32) -> &str {
+        string(self.tables.strings, self.tables.pool, id)
     }
 
     fn sources(&self, texts: Texts) -> Result<()> {

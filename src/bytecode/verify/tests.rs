@@ -47,12 +47,18 @@ fn program(words: &[u32]) -> Parts {
         inlined: vec![[0, 1, 0, 0, 3]],
         regions: vec![[0, 1, 1, 0], [0, 1, 0, 1]],
         sources: vec![[0, 0, 10]],
+        names: vec![[1, 0], [0, 0]],
     }
 }
 
 /// Returns the same program in a language that gathers values.
 fn gathering(words: &[u32]) -> Parts {
     Parts { dialect: Dialect::ALL[2], ..program(words) }
+}
+
+/// Returns the same program in a language that calls chunks by name.
+fn naming(words: &[u32]) -> Parts {
+    Parts { dialect: Dialect::ALL[5], ..program(words) }
 }
 
 fn plain() -> Parts {
@@ -110,6 +116,15 @@ fn programs_of_every_construct_pass() {
     ]);
     for parts in [
         whole,
+        naming(&[
+            op(Op::LoadPath, INPUT),
+            op(Op::CallNamed, 1),
+            1,
+            op(Op::LoadPath, INPUT),
+            op(Op::CallMade, 1),
+            0,
+            op(Op::Return, 0),
+        ]),
         plain(),
         looping(1, 1, 1, 4),
         looping(2, 0, 0, 4),
@@ -197,6 +212,13 @@ fn each_rule_refuses_programs_that_break_it() {
         (Rule::V9, "a fact of a loop that is not open", program(&[op(Op::EmitPath, LOOP), 0, ret])),
         (Rule::V9, "a handler in another loop", guarded([load, op(Op::Not, 0)], Handler { iters: 1, ..GUARD }, 2)),
         (Rule::V10, "a chunk that does not exist", program(&[op(Op::CallChunk, 1), 0, ret])),
+        (Rule::V2, "a delivery without a meaning", naming(&[load, op(Op::CallNamed, 1), 2, ret])),
+        (Rule::V7, "less on the stack than a call by name takes", naming(&[load, op(Op::CallNamed, 2), 0, ret])),
+        (Rule::V10, "a template made by no function", naming(&[load, op(Op::CallMade, 1), 1, ret])),
+        (Rule::V5, "a name of a chunk that is no text", but(|parts| parts.names = vec![[3, 0]])),
+        (Rule::V10, "a name of no chunk", but(|parts| parts.names[0][1] = 1)),
+        (Rule::V14, "names of chunks out of order", but(|parts| parts.names.reverse())),
+        (Rule::V14, "two chunks of one name", but(|parts| parts.names = vec![[0, 0]; 2])),
         (Rule::V6, "a second number of errors that is not there", gathering(&[load, load, op(Op::And, 1), op(Op::Pop, 0), ret])),
         (Rule::V5, "keys that do not exist", gathering(&[op(Op::Map, 1), op(Op::Pop, 0), ret])),
         (Rule::V5, "keys that are not whole", but(|parts| parts.keys[0] = 3)),

@@ -7,6 +7,7 @@ mod chunks;
 mod code;
 mod labels;
 mod loops;
+mod named;
 mod paths;
 mod pending;
 mod positions;

@@ -65,6 +65,13 @@ impl<'f> Emitter<'f> {
         self
     }
 
+    /// Sets if runs may change maps: if the program calls a function that does, or a template made at render time may.
+    /// Then no value read through a map counts as known, and no result is kept, because a map that a function returns must
+    /// be another one each time. Takes effect before the first instruction.
+    pub fn set_mutable(&mut self, mutable: bool) {
+        self.tables.parts.properties.mutable = mutable;
+    }
+
     /// Reserves the memory usually needed for a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
         self.tables.reserve(bytes);

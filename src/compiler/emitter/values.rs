@@ -198,7 +198,8 @@ impl Emitter<'_> {
     /// Returns the memo for a function applied to the top values, if all of them stay the same.
     fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
         let values = &self.frame.values;
-        let given = values.get(values.len().checked_sub(params.len())?..).filter(|_| self.optimise)?;
+        let keeps = self.optimise && !self.tables.parts.properties.mutable;
+        let given = values.get(values.len().checked_sub(params.len())?..).filter(|_| keeps)?;
         let arguments: SmallVec<[_; 4]> = params.iter().copied().zip(given.iter().copied()).collect();
         if arguments.is_empty() || arguments.iter().any(|(_, number)| number.may_change()) {
             return None;

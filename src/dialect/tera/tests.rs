@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Rules, compile, parse, registry};
 use crate::bytecode::{BinaryOp, Program, disassemble};
-use crate::compiler::{Compiled, Loader, Unit};
+use crate::compiler::{Compiled, Loader, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
@@ -39,6 +39,10 @@ fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Res
         escape,
         strict: false,
         lenient: false,
+        together: &[],
+        missing_key: MissingKey::default(),
+        delimiters: None,
+        any_data: false,
     })
 }
 

@@ -226,6 +226,7 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     match kind {
         Extended::Number(number) if number.is_finite() => Node::Digits(number.to_text()),
         Extended::Marked(value, _) | Extended::Typed(_, value) | Extended::Optional(value) => view(*value, sorted),
+        Extended::Sized(number) => view(number.plain(), sorted),
         Extended::Entries(entries) if sorted => Node::Map(MapEntries::Listed(entries.by_text().into_iter())),
         Extended::Entries(entries) => Node::Map(MapEntries::keyed(entries)),
         Extended::Bytes(bytes) => Node::Bytes(bytes),

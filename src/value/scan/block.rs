@@ -1,9 +1,9 @@
 //! Documents and block collections, line by line.
 
-use super::Scan;
 use super::bytes::{END, FIRST, NAME, is};
 use super::nest::Kind;
 use super::scalar::Stop;
+use super::{Outlined, Scan};
 use crate::value::yaml::is_own_name;
 
 /// Maximum length of a key. Readers allow a little more.
@@ -60,6 +60,7 @@ impl<'s> Scan<'s> {
         self.end_line()?;
         self.nest.close_to(0)?;
         self.pending = true;
+        self.markers += 1;
         Some(true)
     }
 
@@ -148,7 +149,9 @@ impl<'s> Scan<'s> {
     #[inline(always)]
     pub(super) fn plain_key(&self, start: usize) -> Option<&'s [u8]> {
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() && !matches!(byte | 0x20, b'n' | b't' | b'f');
-        let is_own = is_letter(self.byte(start)) || self.text.get(start..self.at).is_some_and(is_own_name);
+        // Some readers refuse null.
+        let is_name = |text| is_own_name(text) && text != "null";
+        let is_own = is_letter(self.byte(start)) || self.text.get(start..self.at).is_some_and(is_name);
         if !is_own || self.byte(self.at - 1) == b' ' {
             return None;
         }
@@ -174,6 +177,9 @@ impl<'s> Scan<'s> {
         if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
             return None;
         }
+        if column == 0 {
+            self.outline.push(Outlined { line: self.line, key: name.len() });
+        }
         self.nest.key(name);
         self.at += 1;
         self.skip_spaces();
@@ -184,7 +190,11 @@ impl<'s> Scan<'s> {
     /// Scans a value that is not an entry, and the rest of its last line.
     #[inline(always)]
     fn value(&mut self) -> Option<()> {
-        if is(self.here(), FIRST) { self.rest_of_plain() } else { self.other_value() }
+        if !is(self.here(), FIRST) {
+            return self.other_value();
+        }
+        self.begin_plain()?;
+        self.rest_of_plain()
     }
 
     /// Scans a value that begins with an indicator.

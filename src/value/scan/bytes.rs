@@ -23,7 +23,8 @@ const fn classes() -> [u8; 256] {
         if matches!(byte, b':' | b'#' | b'\n' | b'\t' | END) {
             class |= FLOW;
         }
-        if matches!(byte, b',' | b'[' | b']' | b'{' | b'}') {
+        // Some readers take a question mark there for a key.
+        if matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'?') {
             class |= FLOW;
         }
         if byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'/' | b'.' | b'$' | b'(' | b')') {
@@ -64,17 +65,24 @@ fn has_odd(eight: u64) -> bool {
 }
 
 /// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
-pub(super) fn is_usual(text: &str) -> bool {
-    let (eights, rest) = text.as_bytes().as_chunks();
-    let odd = |byte: u8| (byte.wrapping_sub(b' ') >= 0x5F) & (byte != b'\n') & (byte != b'\t');
-    if !eights.iter().any(|eight| has_odd(u64::from_le_bytes(*eight))) && !rest.iter().any(|byte| odd(*byte)) {
-        return true;
+pub(in crate::value) fn is_usual(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = first_odd(rest.as_bytes()) {
+        let Some(c) = rest.get(at..).and_then(|rest| rest.chars().next()) else { return false };
+        if matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}') || !matches!(c, '\u{A0}'..='\u{FFFD}' | '\u{10000}'..) {
+            return false;
+        }
+        rest = rest.get(at + c.len_utf8()..).unwrap_or("");
     }
-    text.chars().all(|c| match c {
-        '\n' | '\t' | ' '..='~' => true,
-        '\u{2028}' | '\u{2029}' | '\u{FEFF}' => false,
-        c => matches!(c, '\u{A0}'..='\u{FFFD}' | '\u{10000}'..),
-    })
+    true
+}
+
+/// Returns the place of the first byte that is neither printable ASCII nor a line end or a tab.
+fn first_odd(bytes: &[u8]) -> Option<usize> {
+    let odd = |byte: &u8| (byte.wrapping_sub(b' ') >= 0x5F) & (*byte != b'\n') & (*byte != b'\t');
+    let (eights, _) = bytes.as_chunks();
+    let usual = 8 * eights.iter().take_while(|eight| !has_odd(u64::from_le_bytes(**eight))).count();
+    bytes.get(usual..)?.iter().position(odd).map(|at| usual + at)
 }
 
 impl Scan<'_> {

@@ -2,8 +2,8 @@
 //!
 //! A [`Scanner`] knows the everyday subset of YAML: block and flow collections, plain and quoted scalars on one or several
 //! lines, block scalars, comments, document markers, anchors and local tags. It never takes text that
-//! [`yaml::read`](super::yaml::read) or a JSON reader refuses, duplicate keys included. Of text outside the subset it says
-//! nothing: a full reader has to decide.
+//! [`yaml::read`](super::yaml::read), [`libyaml::read`](super::yaml::libyaml::read) or a JSON reader refuses, duplicate keys
+//! included. Of text outside the subset it says nothing: a full reader has to decide.
 
 mod block;
 mod bytes;
@@ -16,7 +16,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use self::bytes::is_usual;
+pub(super) use self::bytes::is_usual;
 pub use self::lookup::word_at;
 use self::nest::Nest;
 
@@ -34,6 +34,16 @@ use self::nest::Nest;
 #[derive(Debug, Default)]
 pub struct Scanner {
     nest: Nest,
+    outline: Vec<Outlined>,
+}
+
+/// An entry of a map in column 0.
+#[derive(Debug, Clone, Copy)]
+struct Outlined {
+    /// The start of its line.
+    line: usize,
+    /// The length of its key.
+    key: usize,
 }
 
 impl Scanner {
@@ -45,12 +55,46 @@ impl Scanner {
     /// Returns `true` if all documents of `text` are certainly valid YAML without duplicate keys, `false` if the scanner
     /// cannot say.
     pub fn is_yaml(&mut self, text: &str) -> bool {
-        is_usual(text) && Scan::new(text, &mut self.nest).documents().is_some()
+        self.documents(text).is_some()
+    }
+
+    /// Scans YAML. Returns the number of document markers.
+    fn documents(&mut self, text: &str) -> Option<usize> {
+        if !is_usual(text) {
+            return None;
+        }
+        self.outline.clear();
+        let mut scan = Scan::new(text, &mut self.nest, &mut self.outline);
+        scan.documents().map(|()| scan.markers)
+    }
+
+    /// Returns the entries of the map that is the only document of `text`: their keys and their lines. The lines of some
+    /// entries are a document with only these. `None` if the scanner cannot say that the document is valid YAML, or if it is
+    /// no block map in column 0.
+    ///
+    /// ```
+    /// use dropforge::value::Scanner;
+    /// let mut scanner = Scanner::new();
+    /// let entries: Option<Vec<_>> = scanner.entries("# c\nkind: A\nmetadata:\n  name: b\n").map(Iterator::collect);
+    /// assert_eq!(entries, Some(vec![("kind", "kind: A\n"), ("metadata", "metadata:\n  name: b\n")]));
+    /// assert!(scanner.entries("- kind: A\n").is_none());
+    /// ```
+    pub fn entries<'t>(&mut self, text: &'t str) -> Option<impl Iterator<Item = (&'t str, &'t str)>> {
+        let markers = self.documents(text)?;
+        if markers > 0 || self.outline.is_empty() {
+            return None;
+        }
+        let ends = self.outline.iter().skip(1).map(|next| next.line).chain([text.len()]);
+        Some(self.outline.iter().zip(ends).map(|(entry, end)| {
+            let lines = text.get(entry.line..end).unwrap_or("");
+            let start = usize::from(lines.starts_with(['"', '\'']));
+            (lines.get(start..start + entry.key).unwrap_or(""), lines)
+        }))
     }
 
     /// Returns `true` if `text` is certainly one JSON value without duplicate keys, `false` if the scanner cannot say.
     pub fn is_json(&mut self, text: &str) -> bool {
-        Scan::new(text, &mut self.nest).json().is_some()
+        Scan::new(text, &mut self.nest, &mut self.outline).json().is_some()
     }
 }
 
@@ -65,12 +109,15 @@ struct Scan<'s> {
     pending: bool,
     /// `true` if the line before ended in a plain scalar.
     open: bool,
+    /// The number of document markers.
+    markers: usize,
     nest: &'s mut Nest,
+    outline: &'s mut Vec<Outlined>,
 }
 
 impl<'s> Scan<'s> {
-    fn new(text: &'s str, nest: &'s mut Nest) -> Self {
+    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<Outlined>) -> Self {
         nest.clear();
-        Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, nest }
+        Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, markers: 0, nest, outline }
     }
 }

@@ -21,12 +21,21 @@ pub(super) struct Quoted {
 }
 
 impl Scan<'_> {
-    /// Checks that a plain scalar begins here.
+    /// Checks that a plain scalar begins here, and that it is no float that some readers refuse.
     #[inline(always)]
     pub(super) fn begin_plain(&self) -> Option<()> {
         let first = self.here();
         let dash = || first == b'-' && !is_gap(self.byte(self.at + 1)) && !is(self.byte(self.at + 1), FLOW);
-        (is(first, FIRST) || dash()).then_some(())
+        let begins = is(first, FIRST) || dash();
+        (begins && !(matches!(first, b'.' | b'+' | b'-') && self.may_be_infinite())).then_some(())
+    }
+
+    /// Returns `true` if infinity, or no number at all, may begin here: `.inf`, `-.inf`, `.nan`.
+    fn may_be_infinite(&self) -> bool {
+        let sign = usize::from(matches!(self.here(), b'+' | b'-'));
+        let word = self.bytes.get(self.at + sign..self.at + sign + 4).unwrap_or(&[]);
+        let is_word = word.eq_ignore_ascii_case(b".inf") || word.eq_ignore_ascii_case(b".nan");
+        is_word && !self.byte(self.at + sign + 4).is_ascii_alphanumeric()
     }
 
     /// Scans a plain scalar in a block up to the end of its line.
@@ -134,7 +143,7 @@ impl Scan<'_> {
     /// Scans an escape in a double-quoted scalar.
     fn escape(&mut self) -> Option<()> {
         let digits = match self.byte(self.at + 1) {
-            b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'/' | b'\\' => 0,
+            b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'\\' => 0,
             b'x' => 2,
             b'u' => 4,
             _ => return None,

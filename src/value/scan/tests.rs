@@ -1,14 +1,21 @@
 use super::Scanner;
 use crate::limits::Limits;
 use crate::text::Source;
+use crate::value::Arena;
+use crate::value::marshal::Numbers;
+use crate::value::yaml::libyaml::{self, ReadOptions};
 use crate::value::yaml::{Tags, read_with};
 
-/// Returns the answer of the scanner. Checks that the reader takes what the scanner takes.
+/// Returns the answer of the scanner. Checks that the readers take what the scanner takes.
 fn scans(text: &str) -> bool {
     let scanned = Scanner::new().is_yaml(text);
     let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
     if scanned && let Err(errors) = read_with(&Source::new("t", text), &limits, Tags::Kept) {
         panic!("{text:?}: {}", errors[0]);
+    }
+    let options = ReadOptions { numbers: Numbers::Floats, depth: 128 };
+    if scanned && let Err(why) = libyaml::read_all(&Arena::new(), text, options) {
+        panic!("{text:?}: {why}");
     }
     scanned
 }
@@ -33,7 +40,7 @@ fn everyday_yaml_is_recognised() {
         "{\n  \"a\": [1, 2],\n  \"b\": {}\n}\n",
         "a: &x\n  b: c\nd: !Ref e\nf: &y !Sub \"z\"\ng: !GetAtt\n  h: i\n",
         "url: http://x:80/#top\ntime: 12:30:45\nargs: [--flag=-1, -x, a:b]\nx: -1\ny: a#b\n",
-        "1.2.3: a\n10: b\n\"11\": c\nnull: d\ntrue: e\nname: f\n",
+        "1.2.3: a\n10: b\n\"11\": c\ntrue: e\nname: f\nnulls: g\ninf: .info.x\n",
         "ключ: значение – “x”\nnbsp: \u{a0}\n",
     ];
     for text in texts {
@@ -73,9 +80,31 @@ fn what_readers_refuse_is_not_recognised() {
         "a: |\n    x\n  y\n",
         "a: |\n      \n  y\n",
         "<<: 1\n",
+        // Some readers refuse these.
+        "null: a\n",
+        "a: {null: b}\n",
+        "a: .inf\n",
+        "a: [-.Inf]\n",
+        "- .NaN\n",
+        "a: \"\\/\"\n",
+        "a: [b?c]\n",
     ];
     for text in texts {
         assert!(!Scanner::new().is_yaml(text), "{text:?}");
+    }
+}
+
+#[test]
+fn entries_of_a_map_are_documents() {
+    let text = "# head\na: |\n  x: 1\n# c\n\n'b c':\n- d: 1\n  e: [f,\n   g]\n\"h\": i\n  j\n";
+    let mut scanner = Scanner::new();
+    let found: Vec<_> = scanner.entries(text).unwrap().collect();
+    let lines = ["a: |\n  x: 1\n# c\n\n", "'b c':\n- d: 1\n  e: [f,\n   g]\n", "\"h\": i\n  j\n"];
+    assert_eq!(found, [("a", lines[0]), ("b c", lines[1]), ("h", lines[2])]);
+    for text in
+        ["", "# a\n", "- a: 1\n", "{a: 1}\n", " a: 1\n", "--- #\na: 1\n", "a: 1\n---\nb: 2\n", "a: 1\na: 2\n", "a\n"]
+    {
+        assert!(scanner.entries(text).is_none(), "{text:?}");
     }
 }
 

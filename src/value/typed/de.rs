@@ -79,6 +79,7 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
                 self.of(*value).deserialize_any(visitor)
             }
             Extended::Number(number) => visit_number(number, visitor),
+            Extended::Sized(number) => self.of(number.plain()).deserialize_any(visitor),
             Extended::Bytes(bytes) => visitor.visit_borrowed_bytes(bytes),
             Extended::Entries(entries) => self.map(MapEntries::keyed(entries), visitor),
             Extended::Named(name) => visitor.visit_borrowed_str(name),

@@ -23,6 +23,9 @@
 #[cfg(feature = "yaml")]
 mod core_schema;
 mod kyaml;
+#[cfg(feature = "documents")]
+#[doc(hidden)]
+pub mod libyaml;
 #[cfg(feature = "yaml")]
 mod merge;
 mod node;

@@ -6,6 +6,11 @@ import { causes, listed } from "./errors.js";
 import { formatted } from "./json.js";
 import { rename } from "./router.js";
 
+/** The text of a version, or a line about a packed chart. */
+export function shownContent({ language, template_content: text, checksum }) {
+  return language === "helm" ? `# Packed Helm chart, SHA-256 ${checksum}\n` : text;
+}
+
 export class Comparison {
   #asked = 0;
 
@@ -44,7 +49,7 @@ export class Comparison {
     const after = this.version;
     const part = (title, a, b) => [h("h2", {}, title), shownDiff(a, b, `${title}: diff`)];
     const parts = [
-      ...part("Template", before.template_content, after.template_content),
+      ...part("Template", shownContent(before), shownContent(after)),
       ...part("Schema", formatted(before.parameters_schema), formatted(after.parameters_schema)),
       h("h2", {}, "Result with the parameters of the form"),
     ];

@@ -2,7 +2,7 @@
 
 import { changes } from "./changes.js";
 import { code } from "./code.js";
-import { Comparison } from "./compare.js";
+import { Comparison, shownContent } from "./compare.js";
 import { button, chips, facts, h, labelled, link, time } from "./dom.js";
 import { EditForm } from "./edit.js";
 import { marks } from "./errors.js";
@@ -58,7 +58,8 @@ class TemplateView {
   }
 
   mark(errors) {
-    const { name, template_content: text } = this.version;
+    const { name } = this.version;
+    const text = shownContent(this.version);
     this.content.replaceChildren(code(text, { name: "Template", language: "tera", file: `${name}.tera`, marks: marks(errors) }));
   }
 
@@ -71,7 +72,9 @@ class TemplateView {
       ["changes", "Preview changes", () => changes(this)],
     ];
     const edit = ["edit", "New version", () => new EditForm(this.session, this.version, this.versions[0].id).element()];
-    return this.session.owns(this.version.generator_id) ? [...all, edit] : all;
+    // Packed charts come from the command line.
+    const isText = this.version.language !== "helm";
+    return isText && this.session.owns(this.version.generator_id) ? [...all, edit] : all;
   }
 
   /** The address of a view of a version. */

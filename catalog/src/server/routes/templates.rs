@@ -13,13 +13,15 @@ use super::Shared;
 use crate::review::Review;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
-use crate::server::extract::{Json, Path, Query};
+use crate::server::extract::{Json, MayBePacked, Path, Query, TemplateBody};
 use crate::server::list::list;
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::preconditions::{self, Preconditions};
 use crate::server::response::ApiResponse;
 use crate::store::TemplateSearch;
-use crate::{CatalogError, Created, Owner, TemplateChange, TemplateInput, TemplateVersion};
+use crate::{
+    CatalogError, Content, Created, Encoding, Language, Owner, TemplateChange, TemplateInput, TemplateVersion,
+};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -68,10 +70,23 @@ struct ReviewQuery {
 /// A request to check a template against its schema.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CheckRequest {
-    /// Template text, in Tera.
+    /// Template text, in Tera; or a packed Helm chart, in base64.
     template_content: String,
-    /// JSON Schema of the parameters, as text.
-    parameters_schema: String,
+    /// JSON Schema of the parameters, as text. A Helm chart without one has its own.
+    #[serde(default)]
+    parameters_schema: Option<String>,
+    /// `helm` for a Helm chart.
+    #[serde(default)]
+    language: Language,
+    /// `base64` for a Helm chart.
+    #[serde(default)]
+    encoding: Option<Encoding>,
+}
+
+impl MayBePacked for CheckRequest {
+    fn is_packed(&self) -> bool {
+        self.encoding.is_some()
+    }
 }
 
 /// Lists templates, with an entry for each live version that the caller can read.
@@ -103,6 +118,11 @@ async fn list_templates(
 }
 
 /// Creates a template, or the next version if the caller already has one with this name.
+///
+/// A packed Helm chart (`"language": "helm"`, `"encoding": "base64"`) has at most 4 MiB, and 5,000 files, 32 MiB, 5 MiB in one
+/// file and 4 MiB in values, metadata and schemas unpacked; more is `invalid_template_content`. It renders to the text of
+/// `helm template`. The name of the release is that of the template, or of the set of parameters, and the namespace
+/// `default`.
 #[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
     params(ReviewQuery),
     responses(
@@ -118,7 +138,7 @@ async fn create_template(
     State(service): State<Shared>,
     caller: Caller,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
-    Json { value, token, .. }: Json<TemplateInput>,
+    TemplateBody(Json { value, token, .. }): TemplateBody<TemplateInput>,
 ) -> Result<ApiResponse> {
     let created = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
     with_headers(ApiResponse::created(&created.template)?, &created)
@@ -140,10 +160,12 @@ fn with_headers(response: ApiResponse, created: &Created) -> Result<ApiResponse>
 async fn check_template(
     State(service): State<Shared>,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
-    Json { value, .. }: Json<CheckRequest>,
+    TemplateBody(Json { value, .. }): TemplateBody<CheckRequest>,
 ) -> Result<ApiResponse> {
-    let CheckRequest { template_content, parameters_schema } = value;
-    ApiResponse::ok(&service.catalog.review(template_content, parameters_schema, strict).await?)
+    let CheckRequest { template_content, parameters_schema, language, encoding } = value;
+    let content = Content::new(language, encoding, template_content, parameters_schema)?;
+    let (prepared, _) = service.catalog.review(content, strict).await?;
+    ApiResponse::ok(&prepared.review)
 }
 
 /// Returns one version.
@@ -171,7 +193,8 @@ async fn get_template(
     responses(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
-            `invalid_description`, `invalid_template_content`, `template_review_failed`, `invalid_path`, `invalid_json`"),
+            `invalid_name` (of a Helm chart), `invalid_description`, `invalid_template_content`, \
+            `template_review_failed`, `invalid_path`, `invalid_json`"),
         (status = 403, body = CatalogError, description = "`template_not_owned`, `quota_exceeded`"),
         (status = 404, body = CatalogError, description = "`template_not_found`"),
         (status = 412, body = CatalogError, description = "`precondition_failed`"),
@@ -183,7 +206,7 @@ async fn update_template(
     Path(id): Path<Uuid>,
     Query(ReviewQuery { strict }): Query<ReviewQuery>,
     preconditions: Preconditions,
-    Json { value, token, .. }: Json<TemplateChange>,
+    TemplateBody(Json { value, token, .. }): TemplateBody<TemplateChange>,
 ) -> Result<ApiResponse> {
     // Its name must still have the same newest version when the next one is created.
     let newest = async {

@@ -5,6 +5,7 @@ use sqlx::{Database, Error, FromRow, Row as _};
 
 use super::super::dialect::{Connection, Db, Row};
 use crate::audit::AuditEntry;
+use crate::content::Language;
 use crate::model::{DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, TemplateVersion};
 use crate::store::{Counts, StoreError, StoreResult};
 
@@ -41,10 +42,6 @@ columns! {
     Generator {
         id, created_at, updated_at, deleted_at, name, description, last_active_at, is_active, is_system
     }
-    TemplateVersion {
-        id, created_at, updated_at, deleted_at, generator_id, name, description, version, template_content,
-        parameters_schema, checksum
-    }
     Stack { id, created_at, updated_at, deleted_at, name, description, generator_id }
     DeploymentObject {
         id, created_at, updated_at, deleted_at, sequence_id, stack_id, yaml_content, yaml_checksum, submitted_at,
@@ -55,6 +52,27 @@ columns! {
         request_id
     }
     Counts { generators, templates, stacks, objects }
+}
+
+impl FromRow<'_, Row> for TemplateVersion {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        let (language, template_content) = Language::of_stored(row.try_get("template_content")?);
+        Ok(Self {
+            id: row.try_get("id")?,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
+            deleted_at: row.try_get("deleted_at")?,
+            generator_id: row.try_get("generator_id")?,
+            name: row.try_get("name")?,
+            description: row.try_get("description")?,
+            version: row.try_get("version")?,
+            template_content,
+            parameters_schema: row.try_get("parameters_schema")?,
+            checksum: row.try_get("checksum")?,
+            language,
+            encoding: language.encoding(),
+        })
+    }
 }
 
 impl FromRow<'_, Row> for Provenance {

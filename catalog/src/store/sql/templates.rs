@@ -59,7 +59,7 @@ async fn insert(c: &mut Connection, new: &NewVersion, before: i32) -> StoreResul
         template_content, parameters_schema, checksum) VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *",
     );
     let insert = insert.bind(new.id).bind(new.at).bind(new.generator_id).bind(new.name.clone());
-    let insert = insert.bind(new.description.clone()).bind(version).bind(new.template_content.clone());
+    let insert = insert.bind(new.description.clone()).bind(version).bind(new.language.stored(&new.template_content));
     Ok(insert.bind(new.parameters_schema.clone()).bind(new.checksum.clone()).fetch_one(c).await?)
 }
 

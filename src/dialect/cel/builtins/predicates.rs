@@ -48,8 +48,11 @@ fn matches<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<bool> {
 /// # Errors
 /// An invalid regular expression, or a limit of the render.
 pub(super) fn compiled<'c>(cx: &'c Cx<'_>, pattern: &str, bytes: usize) -> Result<Pattern<'c>> {
-    let invalid = |refused| {
-        let (Refusal::Syntax(why) | Refusal::Engine(why)) = refused;
+    let invalid = |refused: Refusal<'_>| {
+        let why = match refused {
+            Refusal::Syntax(why) => why.to_string(),
+            Refusal::Engine(why) => why,
+        };
         let shown: String = pattern.chars().take(60).collect();
         errors::bad_argument(format!("`{shown}` is not a regular expression")).with_help(why)
     };

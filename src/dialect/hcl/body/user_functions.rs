@@ -8,7 +8,8 @@ use super::{Body, BodySchema, DiagnosticList, Expression};
 use crate::bytecode::ImportKind;
 use crate::dialect::hcl::compile::Executable;
 use crate::function::{
-    Admits, Body as FunctionBody, Builtin, Capabilities, Cx, Outcome, Params, Positional, PositionalParam, ResultType,
+    Admits, Body as FunctionBody, Builtin, Capabilities, Cx, Looks, Outcome, Params, Positional, PositionalParam,
+    ResultType,
 };
 use crate::limits::Limits;
 use crate::value::{Type, Value};
@@ -66,6 +67,8 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
         needs: Capabilities::NONE,
         total: &[],
         pure: true,
+        local: false,
+        looks: Looks::All,
         body: FunctionBody::Closure(Arc::new(move |cx, given| function.call(cx, given))),
     })
 }

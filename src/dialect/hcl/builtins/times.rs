@@ -6,6 +6,7 @@ use super::{Arguments, FromArguments, functions, string};
 use crate::dialect::hcl::values::machine_int;
 use crate::function::{Cx, Fault, Outcome};
 use crate::limits::Limit;
+use crate::stdlib::clock;
 use crate::stdlib::duration::{Form, LayoutError, laid_out, moment, rfc3339, span};
 use crate::value::Value;
 
@@ -80,7 +81,7 @@ fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Ou
 }
 
 fn timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {
-    string(cx, &rfc3339(Utc::now().fixed_offset()))
+    string(cx, &rfc3339(DateTime::<Utc>::from(clock::now()).fixed_offset()))
 }
 
 fn plan_timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {

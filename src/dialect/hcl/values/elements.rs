@@ -241,6 +241,7 @@ fn copied_extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v
     let arena = cx.arena();
     Ok(match extended {
         Extended::Number(number) => arena.number(*number),
+        Extended::Sized(number) => arena.extended(Extended::Sized(*number)),
         Extended::Null(ty) => arena.null(ty.in_arena(arena)),
         Extended::Unknown(unknown) => arena.extended(Extended::Unknown(Unknown {
             ty: unknown.ty.in_arena(arena),
@@ -258,6 +259,10 @@ fn copied_extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v
             content: match capsule.content {
                 CapsuleContent::Opaque => CapsuleContent::Opaque,
                 CapsuleContent::Type(ty) => CapsuleContent::Type(ty.in_arena(arena)),
+                CapsuleContent::Texts(texts) => {
+                    let copied: Vec<&str> = texts.iter().map(|text| arena.copy_str(text)).collect();
+                    CapsuleContent::Texts(arena.bump().alloc_slice_copy(&copied))
+                }
                 CapsuleContent::Text(text) => CapsuleContent::Text(arena.copy_str(text)),
             },
         })),

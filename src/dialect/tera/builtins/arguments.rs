@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
+pub(super) use crate::function::{Written, grown, written};
 use crate::value::{Text, Value};
 
 /// Returns the first argument, which the gate has checked to be a string.
@@ -61,32 +62,6 @@ pub(super) fn wrong(of: &str, param: &str, wanted: &str, got: Value<'_>) -> Box<
 pub(super) fn missing(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::MissingArgument, format!("{of} needs the argument `{param}`, {wanted}"))
         .with_help(format!("add `{param}=…`"))
-}
-
-/// The result of a body that appends text, or a text value that exists.
-pub(super) type Written<'v> = Result<Option<Value<'v>>>;
-
-/// Lets `write` append text of at most `len` bytes, which are charged first. A length that does not fit a `usize` exceeds
-/// any limit.
-#[inline]
-pub(super) fn written<'v>(
-    cx: &Cx<'v>,
-    len: Option<usize>,
-    out: &mut String,
-    write: impl FnOnce(&mut String),
-) -> Written<'v> {
-    cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
-    write(out);
-    Ok(None)
-}
-
-/// Lets `write` append text of at most a few times the length of the arguments, which is charged afterwards.
-#[inline]
-pub(super) fn grown<'v>(cx: &Cx<'v>, out: &mut String, write: impl FnOnce(&mut String)) -> Written<'v> {
-    let start = out.len();
-    write(out);
-    cx.charge(out.len() - start + size_of::<Value>())?;
-    Ok(None)
 }
 
 /// Returns a number, or null if it is not finite, as in JSON.

@@ -9,7 +9,7 @@ use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::percent::{self, STRICT, URL_PATH};
 use crate::stdlib::regex_cost::search_steps;
-use crate::stdlib::{file_size, strings};
+use crate::stdlib::{clock, file_size, strings};
 use crate::value::Value;
 
 builtins! {
@@ -84,15 +84,9 @@ fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(Value::Bool(regex.is_match(text)))
 }
 
-/// Returns the current time, or `SOURCE_DATE_EPOCH` if a reproducible build sets it.
-fn moment() -> DateTime<Utc> {
-    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    fixed.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_else(Utc::now)
-}
-
 fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
-    let moment = moment();
+    let moment = DateTime::<Utc>::from(clock::now());
     match (timestamp, utc) {
         (true, _) => Ok(Value::Int(moment.timestamp())),
         (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),

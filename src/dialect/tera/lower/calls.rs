@@ -48,7 +48,7 @@ impl<'a> Lower<'_, 'a> {
             self.emitter.defaults(builtin, &mut targets, target.unwrap_or(0));
             self.unescaped(|lower| lower.value(&arg.value))?;
             match (&builtin.params, target) {
-                (Params::Open | Params::Positional(_) | Params::Overloaded(_), _) => {
+                (Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_), _) => {
                     targets.push(self.emitter.string(arg.name.text))
                 }
                 (_, Some(target)) => targets.push(target),
@@ -95,7 +95,7 @@ impl<'a> Lower<'_, 'a> {
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
             targets.push(match builtin.params {
-                Params::Open | Params::Positional(_) | Params::Overloaded(_) => {
+                Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => {
                     self.emitter.string(&format!("{}", at - 1))
                 }
                 Params::Named(_) => at,
@@ -103,7 +103,7 @@ impl<'a> Lower<'_, 'a> {
         }
         let allowed = match builtin.params {
             Params::Named(params) => params.len().saturating_sub(1),
-            Params::Open | Params::Positional(_) | Params::Overloaded(_) => usize::MAX,
+            Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => usize::MAX,
         };
         if args.len() > allowed {
             let message = format!("test `{}` takes {allowed} arguments, but {} are given", name.text, args.len());

@@ -15,10 +15,33 @@ pub fn parse_set(
     text: &str,
     read_file: &mut dyn FnMut(&str) -> Result<String>,
 ) -> Result<Vec<Assignment>> {
-    if kind == SetKind::Json && text.trim_start().starts_with('{') {
+    parse_set_in(Rules::Deletes, kind, text, read_file)
+}
+
+/// The rules in which users of the grammar differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// A null deletes the key, an empty name is an error, and a whole JSON object is merged.
+    Deletes,
+    /// A null is a value like any other, and an assignment to or below an empty name does nothing.
+    Assigns,
+}
+
+/// Works like [`parse_set`], by these rules.
+///
+/// # Errors
+/// See [`parse_set`].
+pub(crate) fn parse_set_in(
+    rules: Rules,
+    kind: SetKind,
+    text: &str,
+    read_file: &mut dyn FnMut(&str) -> Result<String>,
+) -> Result<Vec<Assignment>> {
+    if rules == Rules::Deletes && kind == SetKind::Json && text.trim_start().starts_with('{') {
         return whole_object(text);
     }
-    let mut parser = Parser::new(kind, ASSIGNMENT, kind.shown(text), text, read_file);
+    let ends = if kind == SetKind::Literal { LITERAL } else { ASSIGNMENT };
+    let mut parser = Parser::new((rules, kind), ends, kind.shown(text), text, read_file);
     while !parser.rest.is_empty() {
         parser.assignment()?;
     }
@@ -29,9 +52,9 @@ pub fn parse_set(
 ///
 /// # Errors
 /// `input.bad_set` if the text does not follow the grammar.
-pub(super) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
+pub(crate) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
     let (kind, mut no_file) = (SetKind::Literal, |_: &str| Ok(String::new()));
-    let mut parser = Parser::new(kind, PATH, origin.clone(), text, &mut no_file);
+    let mut parser = Parser::new((Rules::Deletes, kind), PATH, origin.clone(), text, &mut no_file);
     parser.assignment().map(|()| parser.path)
 }
 
@@ -58,10 +81,13 @@ fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
 
 /// Characters that end a name of an assignment.
 const ASSIGNMENT: &[char] = &['=', '[', ',', '.'];
+/// Characters that end a name before a literal text, and what follows an index.
+const LITERAL: &[char] = &['=', '[', '.'];
 /// Characters that end a name of a path without a value.
 const PATH: &[char] = &['[', '.'];
 
 struct Parser<'t> {
+    rules: Rules,
     kind: SetKind,
     /// The characters that end a name.
     ends: &'static [char],
@@ -74,21 +100,24 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn new(
-        kind: SetKind,
+        (rules, kind): (Rules, SetKind),
         ends: &'static [char],
         origin: Arc<str>,
         rest: &'t str,
         read_file: &'t mut dyn FnMut(&str) -> Result<String>,
     ) -> Self {
-        Self { kind, ends, origin, rest, read_file, path: Vec::new(), found: Vec::new() }
+        Self { rules, kind, ends, origin, rest, read_file, path: Vec::new(), found: Vec::new() }
     }
 
-    fn fail<T>(&self, why: impl AsRef<str>) -> Result<T> {
-        Err(bad_set(&self.origin, why.as_ref()))
+    /// Fails. The fields `reason` and `part` are for programs: the kind of fault and the text that has it.
+    fn fail<T>(&self, reason: &'static str, part: &str, why: impl AsRef<str>) -> Result<T> {
+        Err(bad_set(&self.origin, why.as_ref()).with_field("reason", reason).with_field("part", part))
     }
 
-    /// Reads up to one of `stops`, which is consumed. A backslash escapes the next character.
+    /// Reads up to one of `stops`, which is consumed. A backslash escapes the next character, but not before a literal
+    /// text.
     fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
+        let escapes = self.ends != LITERAL;
         let mut text = String::new();
         let mut chars = self.rest.chars();
         while let Some(c) = chars.next() {
@@ -97,7 +126,7 @@ impl<'t> Parser<'t> {
                 return (text, Some(c));
             }
             match c {
-                '\\' => text.extend(chars.next()),
+                '\\' if escapes => text.extend(chars.next()),
                 _ => text.push(c),
             }
         }
@@ -109,8 +138,16 @@ impl<'t> Parser<'t> {
         self.path.clear();
         loop {
             let (key, stop) = self.until(self.ends);
-            if key.is_empty() {
-                return self.fail("empty name");
+            if key.is_empty() && stop != Some(',') {
+                match (self.rules, self.path.last()) {
+                    // What follows is read, and assigned to nothing.
+                    (Rules::Assigns, None) if matches!(stop, Some('=' | '.')) => {}
+                    (Rules::Assigns, Some(_)) if stop.is_none() => return Ok(()),
+                    (_, outer) => {
+                        let outer = outer.and_then(Step::key).unwrap_or_default().to_owned();
+                        return self.fail("empty_name", &outer, "empty name");
+                    }
+                }
             }
             self.step(Step::Key(key.clone()))?;
             match stop {
@@ -121,16 +158,16 @@ impl<'t> Parser<'t> {
                         return Ok(());
                     }
                 }
-                Some(_) => return self.fail(format!("`{key}` has no value before the comma")),
+                Some(_) => return self.fail("comma", &key, format!("`{key}` has no value before the comma")),
                 None if self.ends == PATH => return Ok(()),
-                None => return self.fail(format!("`{key}` has no value")),
+                None => return self.fail("no_value", &key, format!("`{key}` has no value")),
             }
         }
     }
 
     fn step(&mut self, step: Step) -> Result<()> {
         if self.path.len() > MAX_NESTING {
-            return self.fail(format!("more than {MAX_NESTING} nested names"));
+            return self.fail("nesting", "", format!("more than {MAX_NESTING} nested names"));
         }
         self.path.push(step);
         Ok(())
@@ -138,34 +175,39 @@ impl<'t> Parser<'t> {
 
     /// Reads indexes after `[`. Returns `true` if the assignment is complete, `false` if a name follows.
     fn indexes(&mut self) -> Result<bool> {
+        let ends = if self.ends == PATH { PATH } else { LITERAL };
         loop {
-            let (digits, close) = self.until(&[']']);
-            if close.is_none() {
-                return self.fail("unclosed `[`");
-            }
-            let index = match digits.parse::<usize>() {
-                Ok(index) if index <= MAX_INDEX => index,
-                Ok(_) => return self.fail(format!("index {digits} is greater than {}", thousands(MAX_INDEX))),
-                Err(_) => return self.fail(format!("invalid index `{digits}`")),
-            };
+            let index = self.index()?;
             if self.rest.is_empty() && self.ends != PATH {
-                let path = std::mem::take(&mut self.path);
-                self.found.push(Assignment { path, action: Action::MakeList, origin: self.origin.clone() });
+                self.assign(Action::MakeList);
                 return Ok(true);
             }
             self.step(Step::Index(index))?;
             if self.rest.is_empty() {
                 return Ok(true);
             }
-            let (between, stop) = self.until(self.ends);
+            let (between, stop) = self.until(ends);
             if !between.is_empty() {
-                return self.fail(format!("unexpected `{between}` after an index"));
+                return self.fail("after_index", &between, format!("unexpected `{between}` after an index"));
             }
             match stop {
                 Some('=') => return self.value().map(|()| true),
                 Some('.') => return Ok(false),
                 _ => {}
             }
+        }
+    }
+
+    /// Reads an index and `]`.
+    fn index(&mut self) -> Result<usize> {
+        let (digits, close) = self.until(&[']']);
+        if close.is_none() {
+            return self.fail("unclosed_index", &digits, "unclosed `[`");
+        }
+        match digits.parse::<usize>() {
+            Ok(index) if index <= MAX_INDEX => Ok(index),
+            Ok(_) => self.fail("index", &digits, format!("index {digits} is greater than {}", thousands(MAX_INDEX))),
+            Err(_) => self.fail("index", &digits, format!("invalid index `{digits}`")),
         }
     }
 
@@ -184,9 +226,17 @@ impl<'t> Parser<'t> {
                 }
             },
         };
-        let path = std::mem::take(&mut self.path);
-        self.found.push(set_to(path, value, self.origin.clone()));
+        let deletes = self.rules == Rules::Deletes && deletes(&self.path, &value);
+        self.assign(if deletes { Action::Delete } else { Action::Set(value) });
         Ok(())
+    }
+
+    /// Adds the assignment to the path, unless it is below an empty name.
+    fn assign(&mut self, action: Action) {
+        let path = std::mem::take(&mut self.path);
+        if path.first().and_then(Step::key) != Some("") {
+            self.found.push(Assignment { path, action, origin: self.origin.clone() });
+        }
     }
 
     fn scalar(&mut self, text: String) -> Result<Data> {
@@ -201,7 +251,7 @@ impl<'t> Parser<'t> {
         let mut items = Vec::new();
         loop {
             let (text, stop) = self.until(&[',', '}']);
-            let Some(stop) = stop else { return self.fail("unclosed `{`") };
+            let Some(stop) = stop else { return self.fail("unclosed_list", "", "unclosed `{`") };
             items.push(self.scalar(text)?);
             if stop == '}' {
                 self.rest = self.rest.strip_prefix(',').unwrap_or(self.rest);
@@ -218,7 +268,7 @@ impl<'t> Parser<'t> {
             let mut values = serde_json::Deserializer::from_str(text).into_iter::<Data>();
             value = match values.next() {
                 Some(Ok(value)) => value,
-                Some(Err(error)) => return self.fail(format!("invalid JSON: {error}")),
+                Some(Err(error)) => return self.fail("json", "", format!("invalid JSON: {error}")),
                 None => Data::Null,
             };
             rest = text.get(values.byte_offset()..).unwrap_or("").trim_start();
@@ -228,14 +278,19 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Returns the assignment of a value. Null deletes a key, but stays in a list: deleting an item would move the others.
-pub(super) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
-    let deletes = value == Data::Null && matches!(path.last(), Some(Step::Key(_)));
-    Assignment { path, action: if deletes { Action::Delete } else { Action::Set(value) }, origin }
+/// Returns the assignment of a value, which deletes if it is null.
+pub(crate) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
+    let action = if deletes(&path, &value) { Action::Delete } else { Action::Set(value) };
+    Assignment { path, action, origin }
 }
 
-/// Types text as Helm does. A number that begins with `0` stays a string, so `00123` keeps its digits.
-pub(in crate::bulk) fn typed(text: String) -> Data {
+/// Returns `true` for null at a key. Null stays in a list: deleting an item would move the others.
+fn deletes(path: &[Step], value: &Data) -> bool {
+    *value == Data::Null && matches!(path.last(), Some(Step::Key(_)))
+}
+
+/// Types text as `--set` does. A number that begins with `0` stays a string, so `00123` keeps its digits.
+pub(crate) fn typed(text: String) -> Data {
     match () {
         () if text.eq_ignore_ascii_case("true") => Data::Bool(true),
         () if text.eq_ignore_ascii_case("false") => Data::Bool(false),

@@ -15,6 +15,14 @@ impl Assignment {
         }
     }
 
+    /// Returns the assigned value.
+    pub(crate) fn value_mut(&mut self) -> Option<&mut Data> {
+        match &mut self.action {
+            Action::Set(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Applies the assignment to `map`.
     ///
     /// # Errors
@@ -39,7 +47,7 @@ impl Assignment {
     }
 
     /// Returns `true` if the assignment gives the value at `path`, alone or as a part of a larger value.
-    pub(in crate::bulk) fn gives(&self, path: &[Step]) -> bool {
+    pub(crate) fn gives(&self, path: &[Step]) -> bool {
         let Some(rest) = path.strip_prefix(self.path.as_slice()) else { return false };
         match &self.action {
             Action::Set(value) => value_at(value, rest).is_some(),
@@ -116,11 +124,13 @@ impl Assignment {
             format!("`{}`: expected a {expected} at `{path}`, found {found}", self.origin),
         )
         .with_help(format!("set `{path}` itself to replace it"))
+        .with_field("found", found)
+        .with_field("expected", expected)
     }
 }
 
 /// Returns the value at `path` in `data`.
-pub(in crate::bulk) fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
+pub(crate) fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
     path.iter().try_fold(data, |here, step| match step {
         Step::Key(key) => here.get(key),
         Step::Index(at) => here.index(*at),
@@ -137,7 +147,7 @@ enum Obstacle {
 
 type Found<'d, T> = std::result::Result<&'d mut T, Obstacle>;
 
-/// Returns the map to descend into. A list item of another kind is replaced, as in Helm.
+/// Returns the map to descend into. A list item of another kind is replaced.
 fn as_map(here: &mut Data, inside_list: bool) -> Found<'_, DataMap> {
     if *here == Data::Null || (inside_list && here.as_map().is_none()) {
         *here = Data::Map(DataMap::new());

@@ -20,7 +20,7 @@ pub struct Gaps(pub(super) usize);
 
 impl Gaps {
     /// Allows to skip `more` items.
-    pub(in crate::bulk) fn allow(&mut self, more: usize) {
+    pub(crate) fn allow(&mut self, more: usize) {
         self.0 += more;
     }
 }
@@ -86,7 +86,7 @@ impl Step {
 
 /// The effect at the end of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Action {
+pub(crate) enum Action {
     Set(Data),
     Delete,
     /// `a[0]` without a value: makes `a` a list if it is missing or null.
@@ -107,10 +107,10 @@ pub(super) enum Action {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    pub(super) path: Vec<Step>,
-    pub(super) action: Action,
+    pub(crate) path: Vec<Step>,
+    pub(crate) action: Action,
     /// The beginning of the option, for errors. The assignments of an option share it.
-    pub(in crate::bulk) origin: Arc<str>,
+    pub(crate) origin: Arc<str>,
 }
 
 /// Merges `over` into `base`: maps merge key by key, a null removes the old value, and any other value replaces it. A

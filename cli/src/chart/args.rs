@@ -1,0 +1,176 @@
+//! Options of charts.
+
+use std::path::Path;
+
+use clap::Args;
+
+use dropforge::bulk::{DocumentCheck, FleetChart};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
+use dropforge::engine::chart::ChartTemplate;
+
+use crate::options::CheckMode;
+
+/// Options of a chart that is rendered once.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Helm charts")]
+pub(crate) struct ChartArgs {
+    /// Set the name of the release [default: release-name]
+    #[arg(long, value_name = "NAME", value_parser = release_name)]
+    name: Option<String>,
+    #[command(flatten)]
+    release: ReleaseArgs,
+    /// Print only the documents of these templates: `templates/app.yaml`
+    #[arg(short = 's', long, value_name = "PATTERN")]
+    pub(super) show_only: Vec<String>,
+}
+
+/// Options of a chart that is stamped for a fleet.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Helm charts")]
+pub(crate) struct FleetChartArgs {
+    /// Set the name of all releases [default: the name of the cluster]
+    #[arg(long, value_name = "NAME", value_parser = release_name)]
+    name: Option<String>,
+    /// Take the namespace of a release from this path of its values: `cluster.namespace`
+    #[arg(long, value_name = "PATH")]
+    namespace_key: Option<String>,
+    /// Make errors of warnings about documents (strict): keys given twice, and empty documents
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
+        hide_possible_values = true)]
+    check_output: Option<CheckMode>,
+    #[command(flatten)]
+    release: ReleaseArgs,
+}
+
+/// Options of releases.
+#[derive(Debug, Args)]
+struct ReleaseArgs {
+    /// Set the namespace of the release [default: default]
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    /// Set the version of Kubernetes [default: v1.36.0]
+    #[arg(long, value_name = "VERSION")]
+    kube_version: Option<String>,
+    /// Add APIs to those of Kubernetes: `monitoring.coreos.com/v1`
+    #[arg(short = 'a', long, value_name = "APIS", value_delimiter = ',')]
+    api_versions: Vec<String>,
+    /// Also write custom resource definitions
+    #[arg(long)]
+    include_crds: bool,
+    /// Leave out hooks
+    #[arg(long)]
+    no_hooks: bool,
+    /// Render for an upgrade instead of an installation
+    #[arg(long)]
+    is_upgrade: bool,
+}
+
+impl ChartArgs {
+    /// Checks that no option of charts is used with other templates.
+    ///
+    /// # Errors
+    /// `usage` with the first such option.
+    pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
+        let given = [("--name", self.name.is_some()), ("--show-only", !self.show_only.is_empty())];
+        check_none(given.into_iter().chain(self.release.given()), path)
+    }
+
+    /// Returns the release.
+    pub(super) fn release(&self) -> Release {
+        let usual = self.release.release();
+        Release { name: self.name.clone().unwrap_or(usual.name), ..usual }
+    }
+
+    /// Returns the cluster.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub(super) fn capabilities(&self) -> Result<Capabilities> {
+        self.release.capabilities()
+    }
+
+    /// Returns the parts to print.
+    pub(super) fn selection(&self) -> Selection {
+        self.release.selection()
+    }
+}
+
+impl FleetChartArgs {
+    /// Checks that no option of charts is used with other templates.
+    ///
+    /// # Errors
+    /// `usage` with the first such option.
+    pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
+        let given = [
+            ("--name", self.name.is_some()),
+            ("--namespace-key", self.namespace_key.is_some()),
+            ("--check-output", self.check_output == Some(CheckMode::Strict)),
+        ];
+        check_none(given.into_iter().chain(self.release.given()), path)
+    }
+
+    /// Returns a chart with these options, for the clusters of a fleet.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub(super) fn chart(&self, template: ChartTemplate, values: UserValues, single: bool) -> Result<FleetChart> {
+        Ok(FleetChart {
+            template,
+            values,
+            release: self.release.release(),
+            capabilities: self.release.capabilities()?,
+            selection: self.release.selection(),
+            name: self.name.clone(),
+            namespace_key: self.namespace_key.clone(),
+            single,
+            check: DocumentCheck::new(self.check_output == Some(CheckMode::Strict)),
+        })
+    }
+}
+
+impl ReleaseArgs {
+    /// Returns the options, with `true` for those that are given.
+    fn given(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let given = [
+            ("--namespace", self.namespace.is_some()),
+            ("--kube-version", self.kube_version.is_some()),
+            ("--api-versions", !self.api_versions.is_empty()),
+            ("--include-crds", self.include_crds),
+            ("--no-hooks", self.no_hooks),
+            ("--is-upgrade", self.is_upgrade),
+        ];
+        given.into_iter()
+    }
+
+    fn release(&self) -> Release {
+        let usual = Release::default();
+        let namespace = self.namespace.clone().unwrap_or(usual.namespace);
+        Release { namespace, is_upgrade: self.is_upgrade, ..usual }
+    }
+
+    fn capabilities(&self) -> Result<Capabilities> {
+        let capabilities = Capabilities::default().with_apis(self.api_versions.iter().cloned());
+        match &self.kube_version {
+            Some(version) => capabilities.with_kube_version(version),
+            None => Ok(capabilities),
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        Selection { hooks: !self.no_hooks, crds: self.include_crds }
+    }
+}
+
+/// Checks that no option is given for templates that are no chart.
+fn check_none(given: impl IntoIterator<Item = (&'static str, bool)>, path: &Path) -> Result<()> {
+    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let message = format!("`{option}` does not apply to `{}`: it is not a Helm chart", path.display());
+    Err(Diagnostic::new(Code::Usage, message).with_help("name a directory with a `Chart.yaml`, or a `.tgz`"))
+}
+
+/// Parses the name of a release.
+fn release_name(text: &str) -> std::result::Result<String, String> {
+    let release = Release { name: text.to_owned(), ..Release::default() };
+    release.check_name().map(|()| release.name).map_err(|error| error.help.unwrap_or(error.message))
+}

@@ -1,0 +1,64 @@
+//! `dropforge compile CHART`: a chart to an artifact.
+
+use std::path::Path;
+
+use humansize::{DECIMAL, format_size};
+
+use dropforge::diagnostics::{Diagnostic, Diagnostics, Result as Checked, counted};
+use dropforge::dialect::helm::chart::{ChartSource, UserValues};
+
+use super::unused;
+use crate::compile::CompileArgs;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+
+/// Compiles a chart.
+///
+/// # Errors
+/// Errors of the chart and its values; errors of writing.
+pub(crate) fn compile(
+    path: &Path,
+    args: &CompileArgs,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Exit, Failed> {
+    refuse_options(path, args)?;
+    let variants = variants(args, files)?;
+    let engine = args.language.engine().build();
+    let bundle = engine.bundle_chart(&ChartSource::open(path)?, &variants)?.strip(args.strip);
+    if args.denies(&bundle.lints(), console) {
+        return Ok(Exit::Error);
+    }
+    let bytes = bundle.encode()?;
+    args.write(&bytes)?;
+    let programs = counted(bundle.programs().len(), "program");
+    let size = format_size(bytes.len(), DECIMAL);
+    console.note(&format!("compiled the chart {} with {programs} into {size}", bundle.name()));
+    Ok(Exit::Ok)
+}
+
+/// Returns the values whose enabled charts are compiled: the defaults, and those of the options.
+fn variants(args: &CompileArgs, files: &mut InputFiles) -> Result<Vec<UserValues>, Diagnostics> {
+    let mut variants = vec![UserValues::default()];
+    if !args.values.is_empty() {
+        let mut values = UserValues::default();
+        for path in &args.values {
+            let source = files.read(path)?;
+            values.file(source.name(), source.text())?;
+        }
+        variants.push(values);
+    }
+    Ok(variants)
+}
+
+/// Checks that no option is used that charts do not have.
+fn refuse_options(path: &Path, args: &CompileArgs) -> Checked<()> {
+    let given = [
+        ("--lang", args.language.lang.is_some()),
+        ("--include-root", args.language.include_root.is_some()),
+        ("--specialise", !args.specialise.is_empty()),
+    ];
+    let refused = given.iter().find(|(_, given)| *given).map(|(option, _)| unused(option, path));
+    refused.map_or(Ok(()), |error: Box<Diagnostic>| Err(error))
+}

@@ -1,0 +1,84 @@
+//! Charts of Helm: directories with a `Chart.yaml`, packed ones, and artifacts of charts.
+
+mod args;
+mod check;
+mod compile;
+mod print;
+mod render;
+mod stamp;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use args::{ChartArgs, FleetChartArgs};
+pub(crate) use check::check;
+pub(crate) use compile::compile;
+pub(crate) use render::run;
+pub(crate) use stamp::{digest, load, only_chart, paths};
+
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::dialect::helm::chart::ChartSource;
+use dropforge::engine::EngineBuilder;
+use dropforge::engine::chart::ChartTemplate;
+
+use crate::artifacts;
+use crate::input::InputFiles;
+
+/// Returns `true` for a directory with a `Chart.yaml`, for a file named `*.tgz`, and for an artifact of a chart.
+pub(crate) fn is_chart(path: &Path) -> bool {
+    is_source(path) || artifacts::is_chart_file(path)
+}
+
+/// Returns `true` for a chart that is no artifact.
+pub(crate) fn is_source(path: &Path) -> bool {
+    let packed = path.extension().is_some_and(|extension| extension == "tgz");
+    path.join("Chart.yaml").is_file() || packed && path.is_file()
+}
+
+/// Opens a chart: a directory, a packed one, or an artifact.
+///
+/// # Errors
+/// Errors of reading and parsing its files.
+fn open(path: &Path, engine: EngineBuilder, files: &mut InputFiles) -> std::result::Result<ChartTemplate, Diagnostics> {
+    let engine = engine.build();
+    if is_source(path) {
+        return engine.chart(&ChartSource::open(path)?);
+    }
+    let artifact = engine.open(files.bytes(path)?);
+    artifact.map_err(|error| artifacts::with_path(error, path))?.chart()
+}
+
+/// Splits paths into charts and others.
+pub(crate) fn split(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    paths.into_iter().partition(|path| is_chart(path))
+}
+
+/// Checks that no path is a chart, for commands that take none.
+///
+/// # Errors
+/// `usage` for a packed chart, and for a chart with templates.
+pub(crate) fn refuse(paths: &[PathBuf]) -> Result<()> {
+    let has_templates = |path: &Path| path.is_file() || path.join("templates").is_dir();
+    let Some(path) = paths.iter().find(|path| is_chart(path) && has_templates(path)) else { return Ok(()) };
+    let path = path.display();
+    Err(Diagnostic::new(Code::Usage, format!("`{path}` is a Helm chart, which this command does not take"))
+        .with_help(format!("use `dropforge render {path}` or `dropforge check {path}`")))
+}
+
+/// Checks that a path is no chart, for commands that take artifacts only.
+///
+/// # Errors
+/// `usage` for a directory or packed chart.
+pub(crate) fn refuse_source(path: &Path) -> Result<()> {
+    if !is_source(path) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Diagnostic::new(Code::Usage, format!("`{path}` is a Helm chart, not an artifact"))
+        .with_help(format!("compile it: `dropforge compile {path} -o chart.mpk`")))
+}
+
+/// Returns the error of an option that does not apply to a chart.
+pub(crate) fn unused(option: &str, chart: &Path) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, format!("`{option}` does not apply to `{}`: it is a Helm chart", chart.display()))
+}

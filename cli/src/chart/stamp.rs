@@ -1,0 +1,70 @@
+//! `dropforge stamp CHART`: a release for each cluster of a fleet.
+
+use std::path::{Path, PathBuf};
+
+use dropforge::bulk::{FleetChart, Output, PlanDigest, TemplatePaths};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
+use dropforge::dialect::helm::chart::ChartSource;
+
+use super::{FleetChartArgs, is_chart, is_source, open, values};
+use crate::input::InputFiles;
+use crate::options::{LanguageArgs, ValueArgs};
+
+/// Returns the chart to stamp, if the templates are one.
+///
+/// # Errors
+/// `usage` for a chart beside other templates.
+pub(crate) fn only_chart(templates: &[PathBuf]) -> Checked<Option<&Path>> {
+    match (templates, templates.iter().find(|path| is_chart(path))) {
+        ([path], Some(_)) => Ok(Some(path)),
+        (_, None) => Ok(None),
+        (_, Some(chart)) => {
+            let message = format!("`{}` is a Helm chart, which does not go with other templates", chart.display());
+            Err(Diagnostic::new(Code::Usage, message).with_help("stamp it to a directory of its own"))
+        }
+    }
+}
+
+/// Loads a chart for a fleet. `single` asks for one text a cluster.
+///
+/// # Errors
+/// Errors of the files of the chart and of values.
+pub(crate) fn load(
+    path: &Path,
+    (args, language, given): (&FleetChartArgs, &LanguageArgs, &ValueArgs),
+    single: bool,
+    files: &mut InputFiles,
+) -> Result<FleetChart, Diagnostics> {
+    let values = values::read(given, files)?;
+    let template = open(path, given.grant(language.engine())?, files)?;
+    Ok(args.chart(template, values, single)?)
+}
+
+/// Returns a digest of the files of a chart, or of its artifact.
+///
+/// # Errors
+/// Errors of reading them.
+pub(crate) fn digest(path: &Path, files: &mut InputFiles) -> Checked<String> {
+    let mut digest = PlanDigest::default();
+    if !is_source(path) {
+        digest.bytes(&files.bytes(path)?);
+        return Ok(digest.finish());
+    }
+    for file in ChartSource::open(path)?.files() {
+        digest.text(file.path());
+        digest.bytes(file.bytes());
+    }
+    Ok(digest.finish())
+}
+
+/// Returns the paths of templates, by the names of outputs. A packed chart is like a directory.
+pub(crate) fn paths(path: &Path, outputs: &[Output], files: &InputFiles) -> TemplatePaths {
+    let (mut paths, here) = (TemplatePaths::default(), files.path_from_here(path));
+    for output in outputs {
+        // The first part of the name is that of the chart.
+        let below = output.template.split_once('/').map_or("", |(_, below)| below);
+        paths.add(&output.template, format!("{here}/{below}"));
+    }
+    paths.give(here);
+    paths
+}

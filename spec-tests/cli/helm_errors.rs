@@ -1,0 +1,210 @@
+//! Errors of charts: what was looked up, what is there, and the lines of templates and values.
+
+use crate::support::{Outcome, Sandbox};
+
+/// A chart in `c` with a chart in it, and values of a user.
+fn sandbox(template: &str) -> Sandbox {
+    Sandbox::with(&[
+        (
+            "c/Chart.yaml",
+            "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0, repository: ''}]\n",
+        ),
+        (
+            "c/values.yaml",
+            "# The image.\nimage:\n  repository: nginx\n  tag: v1\nport: 80\nhosts:\n- {name: a, paths: [x]}\nempty: ''\n",
+        ),
+        ("c/charts/db/Chart.yaml", "apiVersion: v2\nname: db\nversion: 1.0.0\n"),
+        ("c/charts/db/values.yaml", "storage:\n  size: 1Gi\n"),
+        ("c/templates/x.yaml", template),
+        ("prod.yaml", "port: 8080\ndb:\n  storage:\n    size: 5Gi\n    class: fast\n"),
+    ])
+}
+
+#[track_caller]
+fn fails(sandbox: &Sandbox, more: &[&str], says: &[&str]) -> serde_json::Value {
+    let args = [&["render", "c"], more].concat();
+    sandbox.run(&args).expect(1).says(says);
+    let mut told = sandbox.run(&[&args[..], &["--error-format", "json"]].concat()).expect(1).json();
+    told.remove(0)
+}
+
+#[test]
+fn a_misspelled_value_names_the_right_one_and_its_line() {
+    let told = fails(
+        &sandbox("tag: {{ .Values.imge.tag }}\n"),
+        &[],
+        &[
+            "nil pointer evaluating interface {}.tag",
+            "web/templates/x.yaml:1:16",
+            "web/values.yaml:2:1",
+            "`.Values.image` is given here",
+            "`.Values` has no `imge`",
+            "available: db, empty, hosts, image, port",
+            "help: did you mean `.Values.image`?",
+        ],
+    );
+    let go = "web/templates/x.yaml:1:15\n  executing \"web/templates/x.yaml\" at <.Values.imge.tag>:\n    \
+              nil pointer evaluating interface {}.tag";
+    assert_eq!(told["go_message"], go);
+    assert_eq!([&told["looked_up"], &told["looked_in"]], ["imge", "[\"Values\"]"]);
+    assert_eq!(told["spans"][1]["file"], "web/values.yaml");
+}
+
+#[test]
+fn the_map_is_found_whatever_its_name_is_there() {
+    let within = "{{ with .Values.image }}{{ .tga.x }}{{ end }}\n";
+    let says = ["`.` has no `tga`", "did you mean `.tag`?", "web/values.yaml:4:3", "`.Values.image.tag` is given here"];
+    fails(&sandbox(within), &[], &says);
+    let item = "{{ range $host := .Values.hosts }}{{ $host.pths.x }}{{ end }}\n";
+    let says = [
+        "`$host` has no `pths`",
+        "did you mean `$host.paths`?",
+        "`.Values.hosts[0].paths` is given here",
+        "values.yaml:7:",
+    ];
+    fails(&sandbox(item), &[], &says);
+    let told = fails(&sandbox("{{ .Release.Nmae.x }}\n"), &[], &["did you mean `.Release.Name`?"]);
+    assert_eq!(told["looked_in"], "[\"Release\"]");
+    fails(&sandbox("{{ .Value.x }}\n"), &[], &["`.` has no `Value`", "did you mean `.Values`?"]);
+    fails(&sandbox("{{ .Values.port.x }}\n"), &[], &["can't evaluate field x", "`.Values.port` is `80"]);
+}
+
+#[test]
+fn values_of_the_user_and_of_charts_in_the_chart_have_their_lines() {
+    let sandbox = sandbox("a: 1\n");
+    sandbox.write("c/charts/db/templates/y.yaml", "{{ .Values.storge.size }}\n");
+    fails(&sandbox, &[], &["web/charts/db/values.yaml:1:1", "`.Values.storage` is given here"]);
+    fails(&sandbox, &["-f", "prod.yaml"], &["prod.yaml:3:3", "`.Values.storage` is given here"]);
+    sandbox.write("c/charts/db/templates/y.yaml", "{{ .Values.storage.clas.x }}\n");
+    fails(&sandbox, &["-f", "prod.yaml"], &["prod.yaml:5:5", "did you mean `.Values.storage.class`?"]);
+}
+
+#[test]
+fn calls_name_the_value_that_is_missing() {
+    let required = "{{ required \"give an image\" .Values.image.tga }}\n";
+    let told = fails(
+        &sandbox(required),
+        &[],
+        &["give an image", "`.Values.image` has no `tga`", "did you mean `.Values.image.tag`?", "web/values.yaml:4:3"],
+    );
+    assert_eq!(told["go_message"], "execution error at (web/templates/x.yaml:1:3): give an image");
+    let piped = "{{ .Values.image.tga | required \"give\\nan image\" }}\n";
+    let told = fails(&sandbox(piped), &[], &["did you mean `.Values.image.tag`?"]);
+    assert!(told["go_message"].as_str().unwrap().ends_with(": give\nan image"), "{told}");
+    let empty = "{{ required \"no\" .Values.empty }}\n";
+    fails(&sandbox(empty), &[], &["`.Values.empty` is empty", "web/values.yaml:8:1"]);
+    let index = "{{ index .Values \"imge\" \"tag\" }}\n";
+    let says = ["index of nil pointer", "did you mean `image`?", "web/values.yaml:2:1"];
+    fails(&sandbox(index), &[], &says);
+    fails(&sandbox("{{ index .Values.hosts 3 }}\n"), &[], &["index out of range: 3", "the list has 1 item"]);
+    fails(&sandbox("{{ index .Values.host 3 }}\n"), &[], &["index of untyped nil", "did you mean `.Values.hosts`?"]);
+    let told = fails(&sandbox("{{ fail \"never\" }}\n"), &[], &["never"]);
+    assert_eq!(told["notes"], serde_json::json!([]));
+}
+
+#[test]
+fn unknown_functions_and_templates_name_the_likely_one() {
+    let sandbox = sandbox("{{ .Values.port | quot }}\n");
+    fails(&sandbox, &[], &["function \"quot\" not defined", "did you mean `quote`?"]);
+    sandbox.write("c/templates/_h.tpl", "{{ define \"web.labels\" }}{{ end }}{{ define \"other\" }}{{ end }}");
+    for call in ["include \"web.lables\" .", "template \"web.lables\" .", "include (print \"web\" \".lables\") ."] {
+        sandbox.write("c/templates/x.yaml", &format!("{{{{ {call} }}}}\n"));
+        fails(&sandbox, &[], &["web.lables", "did you mean `web.labels`?"]);
+    }
+    sandbox.write("c/templates/x.yaml", "{{ if false }}{{ include \"web.lables\" . }}{{ end }}a: 1\n");
+    let says =
+        ["warning", "no template is named \"web.lables\"", "did you mean `web.labels`?", "web/templates/x.yaml:1:18"];
+    sandbox.run(&["check", "c"]).expect(0).says(&says);
+}
+
+#[test]
+fn check_tells_names_that_neither_values_nor_schema_have() {
+    let sandbox = sandbox("a: {{ .Values.image.tga }}\nb: {{ .Values.replicas }}\nc: {{ .Values.more | default 1 }}\n");
+    let check = || sandbox.run(&["check", "c"]);
+    let found = check().expect(0).says(&[
+        "nothing gives `.Values.image.tga`",
+        "web/templates/x.yaml:1:20",
+        "web/values.yaml:4:3",
+        "did you mean `.Values.image.tag`?",
+        "nothing gives `.Values.replicas`, so nothing is written",
+        "web/templates/x.yaml:2:",
+        "2 warnings",
+    ]);
+    assert!(!found.stderr.contains(".Values.more"), "{}", found.stderr);
+    sandbox.run(&["check", "c", "--set", "replicas=1"]).expect(0).says(&["1 warning"]);
+    sandbox.write(
+        "c/values.schema.json",
+        "{\"properties\": {\"replicas\": {}, \"image\": {\"properties\": {\"tag\": {}}}}}",
+    );
+    check().expect(0).says(&["`.Values.image.tga`", "1 warning"]);
+    // A render that fails tells more, once.
+    sandbox.write("c/templates/x.yaml", "{{ .Values.imge.tag }}\n");
+    check().expect(1).says(&["nil pointer evaluating interface {}.tag", "did you mean `.Values.image`?", "1 error"]);
+    // A template may set what it reads.
+    sandbox.write("c/templates/x.yaml", "{{ $_ := set .Values \"own\" 1 }}a: {{ .Values.own }}\n");
+    check().expect(0).says(&["no errors"]);
+}
+
+#[test]
+fn documents_that_are_no_yaml_have_the_line_of_the_template() {
+    let template =
+        "{{/* c */}}\nkind: Service\n{{- if true }}\nmetadata:\n  name: x\n {{ .Values.port }}: [\n{{- end }}\n";
+    let sandbox = sandbox(template);
+    let told = fails(
+        &sandbox,
+        &[],
+        &[
+            "the output of `web/templates/x.yaml` is not valid YAML",
+            "web/templates/x.yaml:6:",
+            "written here",
+            "of the rendered text:",
+            "  name: x",
+        ],
+    );
+    assert!(told["go_message"].as_str().unwrap().starts_with("YAML parse error on web/templates/x.yaml: "), "{told}");
+    assert_eq!(told["line"], 6);
+    // A text that a template included is at the line of the call.
+    sandbox.write("c/templates/_h.tpl", "{{ define \"l\" }}a: b: c{{ end }}");
+    sandbox.write("c/templates/x.yaml", "kind: Service\nmetadata:\n  {{- include \"l\" . | nindent 2 }}\n");
+    assert_eq!(fails(&sandbox, &[], &["web/templates/x.yaml:3:"])["line"], 3);
+    sandbox.write("c/templates/x.yaml", "{{/* c\n*/}}\nkind: A\n---\nx: {{ .Values.nothing }}\nmetadata: [\n");
+    fails(&sandbox, &[], &["web/templates/x.yaml:6:"]);
+    sandbox.write("c/templates/x.yaml", "- a\n");
+    fails(&sandbox, &[], &["a document of `web/templates/x.yaml` is not a Kubernetes object: found list"]);
+}
+
+#[test]
+fn unusual_documents_are_warnings_and_errors_if_wanted() {
+    let sandbox = sandbox("kind: A\nx: {{ .Values.port }}\n---\n# none\n---\nkind: B\nkind: C\n");
+    sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n");
+    let says =
+        ["the key `kind` is given twice", "web/templates/x.yaml:7:1", "a document of `web/templates/x.yaml` is empty"];
+    let warns = |outcome: Outcome, code: i32, word: &str| {
+        let outcome = outcome.expect(code).says(&says).says(&[word]);
+        assert_eq!(outcome.stderr.matches("is given twice").count(), 1, "{}", outcome.stderr);
+    };
+    warns(sandbox.run(&["render", "c"]), 0, "warning");
+    warns(sandbox.run(&["render", "c", "--check-output", "strict"]), 1, "error");
+    warns(sandbox.run(&["render", "--check-output=strict", "c"]), 1, "error");
+    warns(sandbox.run(&["check", "c"]), 0, "warning");
+    sandbox.run(&["render", "--check-output", "c"]).expect(0).says(&says);
+    let stamp = ["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"];
+    warns(sandbox.run(&stamp), 0, "warning");
+    let strict = [&stamp[..], &["--check-output", "strict"]].concat();
+    sandbox.run(&strict).expect(4).says(&says).says(&["error", "2 clusters"]);
+    sandbox.write("t/a.yaml.tera", "a: 1\n");
+    let other = ["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--check-output", "strict"];
+    sandbox.run(&other).expect(2).says(&["`--check-output` does not apply to `t`"]);
+}
+
+#[test]
+fn long_chains_of_calls_keep_the_outermost_place() {
+    let sandbox = sandbox("a: 1\nb: {{ include \"t0\" . }}\n");
+    let step = |at: usize| format!("{{{{ define \"t{at}\" }}}}{{{{ include \"t{}\" . }}}}{{{{ end }}}}\n", at + 1);
+    let chain: String = (0..30).map(step).collect();
+    sandbox
+        .write("c/templates/_h.tpl", &format!("{chain}{{{{ define \"t30\" }}}}{{{{ fail \"deep\" }}}}{{{{ end }}}}"));
+    let told = fails(&sandbox, &[], &["deep", "web/templates/x.yaml:2:7", "more places"]);
+    assert_eq!(told["go_message"], "execution error at (web/templates/x.yaml:2:6): deep");
+    assert!(told["notes"].to_string().contains("calls between them are not listed"), "{told}");
+}

@@ -1,0 +1,121 @@
+//! The functions that the reference ran with fixed results: those of random numbers, keys and certificates, and the clock.
+
+use std::time::{Duration, SystemTime};
+
+use dropforge::engine::{Capabilities, Dialect, Engine, EngineBuilder};
+use dropforge::function::HostArgs;
+use dropforge::value::Data;
+
+/// The clock: 2024-01-02T03:04:05Z.
+const NOW: u64 = 1_704_164_645;
+
+/// Returns an engine with these functions.
+pub fn engine() -> Engine {
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW);
+    let builder = Engine::builder().allow(Capabilities::ALL.with_moment(moment));
+    certificates(passwords(random(builder))).build()
+}
+
+type Text = Result<String, String>;
+
+fn random(mut builder: EngineBuilder) -> EngineBuilder {
+    let texts = [
+        ("randAlphaNum", "a1B2c3D4e5"),
+        ("randAlpha", "aBcDeFgHiJ"),
+        ("randNumeric", "1234567890"),
+        ("randAscii", "a!B2c#D4e%"),
+    ];
+    for (name, text) in texts {
+        let body = move |args: &HostArgs| -> Text { Ok(text.chars().cycle().take(int(args, 0)?).collect()) };
+        builder = builder.function(Dialect::Helm, name, body);
+    }
+    builder
+        .function(Dialect::Helm, "randBytes", |args| -> Text { Ok(base64(&vec![0; int(args, 0)?])) })
+        .function(Dialect::Helm, "randInt", |args| args.get::<i64>("0"))
+        .function(Dialect::Helm, "uuidv4", |_| -> Text { Ok("00000000-0000-4000-8000-000000000000".into()) })
+        .function(Dialect::Helm, "shuffle", |args| text(args, 0))
+}
+
+fn passwords(builder: EngineBuilder) -> EngineBuilder {
+    builder
+        .function(Dialect::Helm, "htpasswd", |args| -> Text {
+            Ok(format!("{}:$2a$10$FIXED.{}", text(args, 0)?, text(args, 1)?))
+        })
+        .function(Dialect::Helm, "bcrypt", |args| -> Text { Ok(format!("$2a$10$FIXED.{}", text(args, 0)?)) })
+        .function(Dialect::Helm, "genPrivateKey", |args| -> Text {
+            let kind = text(args, 0)?.to_uppercase();
+            Ok(format!("-----BEGIN {kind} PRIVATE KEY-----\nRklYRUQ=\n-----END {kind} PRIVATE KEY-----\n"))
+        })
+}
+
+fn certificates(mut builder: EngineBuilder) -> EngineBuilder {
+    for (name, kind, count) in [
+        ("genCA", "ca", 2),
+        ("genSelfSignedCert", "self", 4),
+        ("genSignedCert", "signed", 4),
+        ("genCAWithKey", "ca", 2),
+        ("genSelfSignedCertWithKey", "self", 4),
+        ("genSignedCertWithKey", "signed", 4),
+    ] {
+        let body = move |args: &HostArgs| -> Result<serde_json::Value, String> {
+            let args: Vec<&Data> = args.named().values().take(count).collect();
+            let content = base64(format!("{kind}:{}", sprint(&args)).as_bytes());
+            let frame = |kind: &str| format!("-----BEGIN {kind}-----\n{content}\n-----END {kind}-----\n");
+            Ok(serde_json::json!({ "Cert": frame("CERTIFICATE"), "Key": frame("RSA PRIVATE KEY") }))
+        };
+        builder = builder.function(Dialect::Helm, name, body);
+    }
+    builder.function(Dialect::Helm, "buildCustomCert", |args| -> Result<serde_json::Value, String> {
+        Ok(serde_json::json!({ "Cert": decoded(&text(args, 0)?), "Key": decoded(&text(args, 1)?) }))
+    })
+}
+
+/// Returns an argument that is a text.
+fn text(args: &HostArgs, at: usize) -> Text {
+    args.get(&at.to_string())
+}
+
+fn int(args: &HostArgs, at: usize) -> Result<usize, String> {
+    args.get(&at.to_string())
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn decoded(text: &str) -> String {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Returns values as `fmt.Sprint` prints them: with a space between two that are no texts.
+fn sprint(values: &[&Data]) -> String {
+    let mut out = String::new();
+    for (at, value) in values.iter().enumerate() {
+        let is_text = |value: &Data| matches!(value, Data::Str(_));
+        if at > 0 && !is_text(value) && !is_text(values[at - 1]) {
+            out.push(' ');
+        }
+        out.push_str(&printed(value));
+    }
+    out
+}
+
+fn printed(value: &Data) -> String {
+    match value {
+        // The parameters that may be nil are lists.
+        Data::Null => "[]".into(),
+        Data::Bool(truth) => truth.to_string(),
+        Data::Int(n) => n.to_string(),
+        Data::Uint(n) => n.to_string(),
+        Data::Float(n) => n.to_string(),
+        Data::Str(text) => text.clone(),
+        Data::List(items) => format!("[{}]", items.iter().map(printed).collect::<Vec<_>>().join(" ")),
+        Data::Map(map) => {
+            let entries: Vec<_> = map.iter().map(|(key, value)| format!("{key}:{}", printed(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! A chart for every cluster of a fleet: each cluster is a release.
+//!
+//! A cluster's inputs are values, between the files of values and the options. The name of a release is that of the
+//! cluster, unless all have the same. The outputs are the templates of the chart and of all charts in it; those that a cluster does not enable are
+//! blank, so they make no files. In one stream, each cluster is one output: the text of `helm template`.
+
+mod forms;
+
+use self::forms::{Forms, Memory, Own};
+use super::chart_check::DocumentCheck;
+use super::cluster::Cluster;
+use super::input::Format;
+use super::job::Renderer;
+use super::kube::KubeSchemas;
+use super::layers::Overlay;
+use super::pieces::{Piece, fields_of_text, in_document};
+use super::plan::Output;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::dialect::helm::chart::{Capabilities, Manifest, Output as Documents};
+use crate::dialect::helm::chart::{Release, Selection, UserValues};
+use crate::engine::chart::ChartTemplate;
+use crate::value::{Data, DataMap};
+use crate::vm::Session;
+
+/// A chart with everything that its releases share.
+#[derive(Debug)]
+pub struct FleetChart {
+    /// The chart.
+    pub template: ChartTemplate,
+    /// The values without those of clusters.
+    pub values: UserValues,
+    /// The release, apart from its name.
+    pub release: Release,
+    /// The version of Kubernetes and its APIs.
+    pub capabilities: Capabilities,
+    /// The documents to write.
+    pub selection: Selection,
+    /// The name of all releases. Without it, clusters give the names.
+    pub name: Option<String>,
+    /// The dotted path of a release's namespace among the values, for clusters that have it.
+    pub namespace_key: Option<String>,
+    /// `true` for one output: the text of `helm template`.
+    pub single: bool,
+    /// The check of documents.
+    pub check: DocumentCheck,
+}
+
+impl FleetChart {
+    /// Returns the outputs of the plan of a run: one for each template, named by its path below `templates/`.
+    pub fn outputs(&self) -> Vec<Output> {
+        let chart = self.template.chart();
+        let output = |template: String, name: String| Output { template, name, executable: false, bytes: None };
+        if self.single {
+            let name = chart.metadata().name.clone();
+            return vec![output(name.clone(), format!("{name}.yaml"))];
+        }
+        let root = format!("{}/", chart.metadata().name);
+        let named = |source: String| {
+            let path = source.strip_prefix(&root).unwrap_or(&source);
+            let name = match path.rsplit_once("templates/") {
+                Some((charts, name)) if charts.is_empty() || charts.ends_with('/') => format!("{charts}{name}"),
+                _ => path.to_owned(),
+            };
+            output(source, name)
+        };
+        let is_written = |source: &String| self.selection.crds || !source.contains("/crds/");
+        chart.sources().into_iter().filter(is_written).map(named).collect()
+    }
+
+    /// Renders the release of a cluster as a whole.
+    fn documents(
+        &self,
+        session: &mut Session,
+        cluster: &str,
+        (own, is_table): (DataMap, bool),
+    ) -> std::result::Result<Documents, Diagnostics> {
+        let values = self.values.with_cluster(own, is_table)?;
+        let namespace = self.namespace(values.values())?;
+        let name = self.name.as_deref().unwrap_or(cluster).to_owned();
+        let release = Release { name, namespace, ..self.release.clone() };
+        release.check_name()?;
+        let plan = self.template.chart().plan(&values, &release, &self.capabilities)?;
+        let render = self.template.render_in(session, plan)?;
+        let output = render.output()?;
+        self.check.check(&render, cluster)?;
+        Ok(output)
+    }
+
+    fn namespace(&self, values: &DataMap) -> Result<String> {
+        let Some(path) = &self.namespace_key else { return Ok(self.release.namespace.clone()) };
+        let mut keys = path.split('.');
+        let first = keys.next().and_then(|key| values.get(key));
+        match keys.try_fold(first, |value, key| Some(value?.get(key))).flatten() {
+            None | Some(Data::Null) => Ok(self.release.namespace.clone()),
+            Some(Data::Str(name)) => Ok(name.clone()),
+            Some(other) => {
+                let message = format!("the namespace at `{path}` is a {}, not a string", other.kind());
+                Err(Diagnostic::new(Code::InputType, message))
+            }
+        }
+    }
+}
+
+/// Calls `body` with the renderer of a chart in one thread. With `forms`, releases share what is the same in all of one
+/// form. Returns the number of releases that did.
+pub(super) fn work(
+    chart: &FleetChart,
+    (fields, kinds, forms): (&[String], Option<&KubeSchemas>, bool),
+    body: &mut dyn FnMut(&mut dyn Renderer),
+) -> usize {
+    let memory = Memory::default();
+    let shapes = memory.shapes();
+    let forms = if forms && fields.is_empty() { Some(Forms::new(chart, &memory, &shapes)) } else { None };
+    let sources = chart.outputs().into_iter().map(|output| output.template).collect();
+    let (session, pieces, ends) = (Session::new(), Vec::new(), Vec::new());
+    let mut releases = Releases { chart, sources, fields, kinds, session, forms, shared: 0, pieces, ends };
+    body(&mut releases);
+    releases.shared
+}
+
+/// The renderer of a chart in one thread.
+struct Releases<'t, 'w, 'f> {
+    chart: &'f FleetChart,
+    /// The templates of the outputs.
+    sources: Vec<String>,
+    /// The document fields in the layout.
+    fields: &'t [String],
+    kinds: Option<&'t KubeSchemas>,
+    session: Session,
+    forms: Option<Forms<'t, 'w, 'f>>,
+    /// The number of releases that shared the plan of a form.
+    shared: usize,
+    pieces: Vec<Piece>,
+    ends: Vec<usize>,
+}
+
+impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
+    /// Renders a cluster. All errors of a release are results.
+    fn render(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
+        self.pieces.clear();
+        if let Err(errors) = self.release(cluster, own, text, results) {
+            results.extend(errors.into_vec().into_iter().map(|error| Err(self.of_template(error))));
+        }
+        Ok(())
+    }
+
+    /// Checks an output by the schemas of its kinds. Rendering found out that it is YAML.
+    fn check(&mut self, _: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default()
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        to.append(&mut self.pieces);
+    }
+}
+
+impl<'t, 'f: 't> Releases<'t, '_, 'f> {
+    fn release(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> std::result::Result<(), Diagnostics> {
+        let values = match own {
+            Overlay::Whole { own, .. } => own.clone(),
+            other => other.to_map()?,
+        };
+        let is_table = cluster.place().is_some_and(|place| matches!(place.format(), Format::Csv | Format::Tsv));
+        let mut own = Own { name: cluster.name(), values: values.into_owned(), is_table };
+        if let Some(forms) = &mut self.forms
+            && !self.chart.check.wants_more()
+        {
+            self.ends.clear();
+            let rendered = forms.render(&mut self.session, &mut own, &self.sources, (text, &mut self.ends));
+            if rendered.is_some() {
+                self.shared += 1;
+                results.extend(self.ends.drain(..).map(Ok));
+                return Ok(());
+            }
+        }
+        let documents = self.chart.documents(&mut self.session, own.name, (own.values, own.is_table))?;
+        self.write(&documents, text, results)
+    }
+
+    /// Names the template of an error: that of its place, or else the chart.
+    fn of_template(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if error.template.is_none() {
+            let place = error.primary().map(|label| label.source.name().to_owned());
+            error.template = Some(place.unwrap_or_else(|| self.chart.template.chart().metadata().name.clone()));
+        }
+        error
+    }
+
+    fn write(
+        &mut self,
+        documents: &Documents,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> std::result::Result<(), Diagnostics> {
+        let selection = self.chart.selection;
+        if self.chart.single {
+            text.push_str(&documents.text_of(selection));
+            results.push(Ok(text.len()));
+            return Ok(());
+        }
+        let mut by_output: Vec<Vec<&Manifest>> = vec![Vec::new(); self.sources.len()];
+        for manifest in documents.selected(selection) {
+            let at = self.sources.binary_search(&manifest.source).ok();
+            match at.and_then(|at| by_output.get_mut(at)) {
+                Some(manifests) => manifests.push(manifest),
+                None => return Err(unplanned(&manifest.source).into()),
+            }
+        }
+        let mut errors = Vec::new();
+        for (output, manifests) in by_output.iter().enumerate() {
+            for (nth, manifest) in manifests.iter().enumerate() {
+                manifest.print(text);
+                errors.extend(self.piece(manifest, output, nth + 1, text.len()).err());
+            }
+            results.push(Ok(text.len()));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
+    }
+
+    /// Adds the piece of a document that ends at `end`, for a layout with fields of documents.
+    fn piece(&mut self, manifest: &Manifest, output: usize, document: usize, end: usize) -> Result<()> {
+        if self.fields.is_empty() {
+            return Ok(());
+        }
+        let fields = fields_of_text(&manifest.text, self.fields.iter().map(String::as_str));
+        let fields = fields.map_err(|mut error| {
+            error.template = Some(manifest.source.clone());
+            in_document(error, document)
+        })?;
+        self.pieces.push(Piece { output, end, document, fields, blank: false });
+        Ok(())
+    }
+}
+
+#[cold]
+fn unplanned(source: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Internal, format!("`{source}` is no planned output"))
+        .with_help("this is a bug in dropforge; report it")
+}
+
+#[cfg(test)]
+mod tests;

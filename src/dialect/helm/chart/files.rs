@@ -1,0 +1,80 @@
+//! The files of a chart that its templates can read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::source::ChartFile;
+use crate::stdlib::base64;
+use crate::stdlib::globs::PathGlob;
+use crate::value::{Data, DataMap};
+
+/// Files by path, sorted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileSet(Arc<BTreeMap<String, Arc<[u8]>>>);
+
+/// The error of the lines of an empty file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmptyFile;
+
+impl FileSet {
+    pub(super) fn of(files: impl IntoIterator<Item = ChartFile>) -> Self {
+        Self(Arc::new(files.into_iter().map(|file| (file.path, file.bytes)).collect()))
+    }
+
+    /// Returns the content of a file.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.0.get(path).map(AsRef::as_ref)
+    }
+
+    /// Returns the files with their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(path, bytes)| (path.as_str(), &**bytes))
+    }
+
+    /// Returns the number of files.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns `true` if there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the files whose paths match a pattern; all of them if the pattern is malformed.
+    pub fn glob(&self, pattern: &str) -> FileSet {
+        let Some(glob) = PathGlob::parse(pattern) else { return self.clone() };
+        let matching = self.0.iter().filter(|(path, _)| glob.matches(path));
+        Self(Arc::new(matching.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()))
+    }
+
+    /// Returns the lines of a file without a final line end. A file that does not exist has none.
+    ///
+    /// # Errors
+    /// The file is empty.
+    pub fn lines(&self, path: &str) -> Result<Vec<&[u8]>, EmptyFile> {
+        match self.get(path) {
+            None => Ok(Vec::new()),
+            Some([]) => Err(EmptyFile),
+            Some(bytes) => Ok(bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n').collect()),
+        }
+    }
+
+    /// Returns the texts of the files by the last component of their paths.
+    pub fn as_config(&self) -> DataMap {
+        self.by_name(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// Returns the files in base64 by the last component of their paths.
+    pub fn as_secrets(&self) -> DataMap {
+        self.by_name(base64::base64)
+    }
+
+    fn by_name(&self, text: impl Fn(&[u8]) -> String) -> DataMap {
+        let entry = |(path, bytes): (&str, &[u8])| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            (name.to_owned(), Data::Str(text(bytes)))
+        };
+        self.iter().map(entry).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! Parsing the files of a chart and of the charts in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::{GO_MESSAGE, Stage};
+use super::files::FileSet;
+use super::metadata::Metadata;
+use super::read::{first_document, source, text, values};
+use super::schema::ChartSchema;
+use super::source::{Bounds, Budget, ChartFile, ChartSource};
+use super::{archive, validate};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::text::{Source, Span};
+use crate::value::DataMap;
+
+type Errors = Vec<Box<Diagnostic>>;
+
+/// A parsed chart with the charts in its directory `charts/`.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// The place of the chart among all charts of its source, from 0.
+    pub(super) number: usize,
+    pub(super) metadata: Metadata,
+    pub(super) values: DataMap,
+    /// The text of `values.yaml`.
+    pub(super) defaults: Option<Arc<str>>,
+    /// `values.schema.json`
+    pub(super) schema: Option<Arc<ChartSchema>>,
+    pub(super) templates: Vec<Template>,
+    pub(super) files: FileSet,
+    /// The charts in `charts/`, sorted by the names of their files.
+    pub(super) charts: Vec<Arc<Chart>>,
+}
+
+/// A file below `templates/`.
+#[derive(Debug, Clone)]
+pub(super) struct Template {
+    /// The path from the chart's directory.
+    pub(super) path: String,
+    pub(super) text: Arc<str>,
+}
+
+impl Chart {
+    /// Parses the files of a chart.
+    ///
+    /// # Errors
+    /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
+    pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
+        let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
+        let mut loader = Loader { bounds, budget: Budget::new(bounds), errors: Vec::new(), charts: 0, is_unpacked };
+        for file in &source.files {
+            if let Err(error) = loader.budget.take(&file.path, file.bytes.len() as u64) {
+                return Err(vec![error].into());
+            }
+        }
+        let chart = loader.chart(&source.files, "", 0);
+        match chart {
+            Some(chart) if loader.errors.is_empty() => Ok(chart),
+            _ => Err(Stage::Load.all(loader.errors)),
+        }
+    }
+
+    /// Returns the content of `Chart.yaml`.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Returns the default values.
+    pub fn values(&self) -> &DataMap {
+        &self.values
+    }
+
+    /// Returns the charts in `charts/`.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        self.charts.iter().map(AsRef::as_ref)
+    }
+
+    /// Returns the files of the chart that templates can read.
+    pub fn files(&self) -> &FileSet {
+        &self.files
+    }
+}
+
+/// Collects errors over all charts.
+struct Loader {
+    bounds: Bounds,
+    budget: Budget,
+    errors: Errors,
+    /// The number of charts so far.
+    charts: usize,
+    /// `true` if packed charts are directories.
+    is_unpacked: bool,
+}
+
+/// The files of a chart by their role.
+#[derive(Default)]
+struct Sorted<'f> {
+    chart: Option<&'f ChartFile>,
+    requirements: Option<&'f ChartFile>,
+    values: Option<&'f ChartFile>,
+    schema: Option<&'f ChartFile>,
+    templates: Vec<&'f ChartFile>,
+    /// Files in `charts/`, by the first component of their path in it.
+    charts: BTreeMap<&'f str, Vec<&'f ChartFile>>,
+    others: Vec<&'f ChartFile>,
+}
+
+impl<'f> Sorted<'f> {
+    fn of(files: &'f [ChartFile]) -> Self {
+        let mut sorted = Sorted::default();
+        for file in files {
+            match file.path.as_str() {
+                "Chart.yaml" => sorted.chart = Some(file),
+                "requirements.yaml" => sorted.requirements = Some(file),
+                "values.yaml" => sorted.values = Some(file),
+                "values.schema.json" => sorted.schema = Some(file),
+                "Chart.lock" => {}
+                path if path.starts_with("templates/") => sorted.templates.push(file),
+                path => match path.strip_prefix("charts/") {
+                    Some(rest) if !rest.ends_with(".prov") => {
+                        let name = rest.split('/').next().unwrap_or(rest);
+                        sorted.charts.entry(name).or_default().push(file);
+                    }
+                    _ => sorted.others.push(file),
+                },
+            }
+        }
+        sorted
+    }
+}
+
+impl Loader {
+    /// Parses a chart whose files are below `at`, for messages. Nesting is bounded.
+    fn chart(&mut self, files: &[ChartFile], at: &str, depth: usize) -> Option<Chart> {
+        let sorted = Sorted::of(files);
+        let number = self.charts;
+        self.charts += 1;
+        let metadata = self.metadata(&sorted, at);
+        let defaults = sorted.values.and_then(|file| self.source(file, at));
+        let values = defaults.as_ref().map(|source| self.values(source)).unwrap_or_default();
+        let defaults = defaults.map(|source| source.text().into());
+        let schema =
+            sorted.schema.and_then(|file| self.source(file, at)).map(|source| Arc::new(ChartSchema::new(source)));
+        let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
+        let charts = self.charts(&sorted.charts, at, depth);
+        let metadata = metadata?;
+        let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
+        let others = sorted.others.into_iter().chain(requirements);
+        let files = FileSet::of(others.cloned());
+        Some(Chart { number, metadata, values, defaults, schema, templates, files, charts })
+    }
+
+    fn metadata(&mut self, sorted: &Sorted<'_>, at: &str) -> Option<Metadata> {
+        let Some(file) = sorted.chart else {
+            let whose = if at.is_empty() { String::new() } else { format!("{at}: ") };
+            self.fail(format!("{whose}Chart.yaml file is missing"));
+            return None;
+        };
+        let mut metadata = self.parsed(file, at, Metadata::read)?;
+        if let Some(file) = sorted.requirements {
+            metadata.dependencies = self.parsed(file, at, Metadata::read_requirements)?;
+        }
+        let problems = validate::problems(&metadata);
+        for problem in &problems {
+            let source = self.source(file, at)?;
+            let error = Stage::Load.error(Code::InputStructure, problem.clone()).at(&source, Span::default(), "");
+            self.errors.push(error);
+        }
+        problems.is_empty().then_some(metadata)
+    }
+
+    /// Parses a YAML file into a structure.
+    fn parsed<T>(
+        &mut self,
+        file: &ChartFile,
+        at: &str,
+        read: fn(&crate::value::Data) -> Result<T, Vec<String>>,
+    ) -> Option<T> {
+        let source = self.source(file, at)?;
+        let data = self.or_errors(&file.path, first_document(&source))?;
+        match read(&data) {
+            Ok(value) => Some(value),
+            Err(messages) => {
+                let error = |message: String| {
+                    let message = format!("cannot load {}: error unmarshaling JSON: {message}", file.path);
+                    Stage::Load.error(Code::InputStructure, message).at(&source, Span::default(), "")
+                };
+                self.errors.extend(messages.into_iter().map(error));
+                None
+            }
+        }
+    }
+
+    fn values(&mut self, source: &Arc<Source>) -> DataMap {
+        self.or_errors("values.yaml", values(source)).unwrap_or_default()
+    }
+
+    fn template(&mut self, file: &ChartFile, at: &str) -> Option<Template> {
+        let text = text(&format!("{at}{}", file.path), &file.bytes).map_err(|error| self.errors.push(error)).ok()?;
+        Some(Template { path: file.path.clone(), text: text.into() })
+    }
+
+    fn charts(&mut self, charts: &BTreeMap<&str, Vec<&ChartFile>>, at: &str, depth: usize) -> Vec<Arc<Chart>> {
+        let mut found = Vec::new();
+        for (name, files) in charts.iter().filter(|(name, _)| !name.starts_with(['_', '.'])) {
+            if depth >= self.bounds.depth {
+                let message = format!("charts nest deeper than {} levels", self.bounds.depth);
+                self.errors.push(Stage::Load.error(Code::LimitDepth, message));
+                break;
+            }
+            let at = format!("{at}charts/{name}/");
+            let chart = if name.ends_with(".tgz") && !self.is_unpacked {
+                self.packed(files, &at, depth)
+            } else {
+                let prefix = format!("charts/{name}/");
+                let files: Vec<ChartFile> = files.iter().filter_map(|file| file.below(&prefix)).collect();
+                self.chart(&files, &at, depth + 1)
+            };
+            found.extend(chart.map(Arc::new));
+        }
+        found
+    }
+
+    fn packed(&mut self, files: &[&ChartFile], at: &str, depth: usize) -> Option<Chart> {
+        let [file] = files else {
+            self.fail(format!("error unpacking subchart tar in {at}: expected one file"));
+            return None;
+        };
+        match archive::files(&file.bytes, &mut self.budget) {
+            Ok(files) => self.chart(&files, at, depth + 1),
+            Err(error) => {
+                self.errors.push(error.with_note(format!("the archive is `{}`", file.path)));
+                None
+            }
+        }
+    }
+
+    fn source(&mut self, file: &ChartFile, at: &str) -> Option<Arc<Source>> {
+        let source = source(format!("{at}{}", file.path), &file.bytes);
+        source.map_err(|error| self.errors.push(error)).ok()
+    }
+
+    fn fail(&mut self, message: String) {
+        self.errors.push(Stage::Load.error(Code::InputStructure, message));
+    }
+
+    fn or_errors<T>(&mut self, file: &str, result: Result<T, Errors>) -> Option<T> {
+        let errors = match result {
+            Ok(value) => return Some(value),
+            Err(errors) => errors,
+        };
+        for error in errors {
+            let why = error.fields.get(GO_MESSAGE).unwrap_or(&error.message).clone();
+            let go = format!("cannot load {file}: cannot unmarshal yaml document: {why}");
+            self.errors.push(error.with_field(GO_MESSAGE, go));
+        }
+        None
+    }
+}

@@ -1,0 +1,100 @@
+//! The places of values: the lines of the files that give them.
+
+use std::sync::Arc;
+
+use super::plan::{Plan, PlannedChart};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::assign::Step;
+use crate::value::yaml::{self, Node};
+use crate::value::{Data, DataMap};
+
+/// The key of the values that all charts share.
+const GLOBAL: &str = "global";
+
+impl Plan {
+    /// Returns the place of a value among the values of the chart `at`: in the last file of the user that gives it, or else
+    /// in the values of the outermost chart that does.
+    pub(super) fn place(&self, at: usize, path: &[Step]) -> Option<(Arc<Source>, Span)> {
+        let around = self.around(at);
+        for file in self.given.iter().rev() {
+            let whole = around.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
+            let whole: Vec<Step> = whole.chain(path.iter().cloned()).collect();
+            let found = find(file, &whole).or_else(|| find(file, path).filter(|_| is_global(path)));
+            if let Some(span) = found {
+                return Some((file.clone(), span));
+            }
+        }
+        for (depth, (_, chart)) in around.iter().enumerate() {
+            let Some(text) = &chart.defaults else { continue };
+            let file = Source::new(format!("{}/values.yaml", chart.path), &**text);
+            let inner = around.iter().skip(depth + 1).map(|(_, chart)| Step::Key(chart.name.clone()));
+            let whole: Vec<Step> = inner.chain(path.iter().cloned()).collect();
+            let found = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)));
+            if let Some(span) = found {
+                return Some((file, span));
+            }
+        }
+        None
+    }
+
+    /// Returns the values of the chart `at`.
+    pub(super) fn values_of(&self, at: usize) -> Option<&DataMap> {
+        let around = self.around(at);
+        around.iter().skip(1).try_fold(&self.values, |map, (_, chart)| map.get(&chart.name)?.as_map())
+    }
+
+    /// Returns the value at a path among those of the chart `at`.
+    pub(super) fn value(&self, at: usize, path: &[Step]) -> Option<&Data> {
+        let map = self.values_of(at)?;
+        let (first, rest) = path.split_first()?;
+        rest.iter().try_fold(map.get(first.key()?)?, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(at) => value.index(*at),
+        })
+    }
+
+    /// Returns the keys among the values of the chart `at`, at a path of keys. `None` if there is no map.
+    pub(super) fn keys(&self, at: usize, path: &[Step]) -> Option<Vec<&str>> {
+        let map = match path {
+            [] => self.values_of(at),
+            _ => self.value(at, path)?.as_map(),
+        };
+        Some(map?.keys().map(String::as_str).collect())
+    }
+
+    /// Returns the charts around the chart `at` and itself, the outermost first.
+    fn around(&self, at: usize) -> Vec<(usize, &PlannedChart)> {
+        let mut around = Vec::new();
+        let mut next = Some(at);
+        while let Some((at, chart)) = next.and_then(|at| Some((at, self.charts.get(at)?))) {
+            around.push((at, chart));
+            next = chart.parent;
+        }
+        around.reverse();
+        around
+    }
+}
+
+fn is_global(path: &[Step]) -> bool {
+    path.first().and_then(Step::key) == Some(GLOBAL)
+}
+
+/// Returns the place of the key or item at the end of a path, in the last document that has it.
+fn find(file: &Arc<Source>, path: &[Step]) -> Option<Span> {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let documents = yaml::read(file, &limits).ok()?;
+    documents.iter().rev().find_map(|document| within(document, path))
+}
+
+fn within(document: &Node, path: &[Step]) -> Option<Span> {
+    let (last, way) = path.split_last()?;
+    let parent = way.iter().try_fold(document, |node, step| match step {
+        Step::Key(key) => node.get(key),
+        Step::Index(at) => node.as_list()?.get(*at),
+    })?;
+    match last {
+        Step::Key(key) => parent.entry(key).map(|entry| entry.key.span),
+        Step::Index(at) => parent.as_list()?.get(*at).map(|item| item.span),
+    }
+}

@@ -1,0 +1,272 @@
+//! `values.schema.json`: the JSON Schema of a chart's values.
+
+use std::sync::{Arc, OnceLock};
+
+use super::error::{GO_MESSAGE, Stage};
+use super::read::json;
+use super::tree::Tree;
+use crate::diagnostics::{Code, Diagnostic};
+#[cfg(feature = "bulk")]
+use crate::schema::NodeId;
+use crate::schema::{Detail, Draft, Schema, Violation};
+use crate::text::{Source, Span};
+use crate::value::marshal::{Numbers, json_read};
+use crate::value::{Arena, Data, DataMap};
+
+/// Maximum number of violations of one chart.
+const VIOLATIONS: usize = 100;
+/// Maximum number of steps of checking the values of one chart.
+const STEPS: u64 = 100_000_000;
+/// Maximum nesting of a schema whose fault is looked for.
+const DEPTH: usize = 128;
+/// The beginning of Helm's message.
+const HEAD: &str = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
+
+/// The schema of a chart, compiled when it is first used.
+#[derive(Debug)]
+pub(super) struct ChartSchema {
+    source: Arc<Source>,
+    compiled: OnceLock<Result<Schema, String>>,
+}
+
+impl ChartSchema {
+    pub(super) fn new(source: Arc<Source>) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    /// Returns the text of the file.
+    pub(super) fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    fn compiled(&self) -> Result<&Schema, &str> {
+        self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
+    }
+
+    /// Returns the schemas of the value at a path, if it matters to no other value ([`Schema::at_path`]).
+    #[cfg(feature = "bulk")]
+    pub(super) fn at_path(&self, path: &[&str]) -> Option<Vec<NodeId>> {
+        self.compiled().ok()?.at_path(path)
+    }
+
+    /// Returns `true` if a value fits schemas of this one.
+    #[cfg(feature = "bulk")]
+    pub(super) fn admits(&self, schemas: &[NodeId], value: &Data) -> bool {
+        let Ok(schema) = self.compiled() else { return false };
+        let (mut left, mut value) = (STEPS, value.clone());
+        let mut spend = |steps: u64| -> Result<(), ()> {
+            left = left.checked_sub(steps).ok_or(())?;
+            Ok(())
+        };
+        to_integers(&mut value);
+        schemas.iter().all(|id| schema.validate_data(*id, &value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
+    }
+
+    /// Returns the messages about values that do not fit.
+    fn problems(&self, values: &DataMap) -> Vec<String> {
+        let schema = match self.compiled() {
+            Ok(schema) => schema,
+            Err(why) => return vec![why.to_owned()],
+        };
+        let mut left = STEPS;
+        let mut spend = |steps: u64| {
+            left = left.checked_sub(steps).ok_or(())?;
+            Ok(())
+        };
+        let mut values = Data::Map(values.clone());
+        to_integers(&mut values);
+        match schema.validate_data(Schema::ROOT, &values, VIOLATIONS, &mut spend) {
+            Ok(found) => {
+                found.iter().map(|found| format!("- at '{}': {}", found.pointer, what(schema, found))).collect()
+            }
+            Err(()) => vec!["- at '': checking the values takes too long".to_owned()],
+        }
+    }
+}
+
+fn compile(text: &str) -> Result<Schema, String> {
+    let data = json(text).map_err(|error| unreadable(text).unwrap_or_else(|| error.to_string()))?;
+    let draft = data.get("$schema").and_then(Data::as_str).and_then(draft).unwrap_or(Draft::Draft202012);
+    let mut data = data;
+    to_integers(&mut data);
+    Schema::read(&data, draft).map_err(|errors| {
+        let lines = errors.iter().map(|error| format!("- schema at '{}': {}", error.pointer, error.message));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// Returns the message of Go's decoder about a text that is not JSON.
+fn unreadable(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        return Some("EOF".to_owned());
+    }
+    let why = json_read::read(&Arena::new(), text.as_bytes(), Numbers::Floats, DEPTH).err()?;
+    Some(if why == "unexpected end of JSON input" { "unexpected EOF".to_owned() } else { why })
+}
+
+/// Returns the draft with a URI, whatever its protocol.
+fn draft(uri: &str) -> Option<Draft> {
+    let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+    Draft::of_uri(&format!("http://{rest}")).or_else(|| Draft::of_uri(&format!("https://{rest}")))
+}
+
+/// Makes integers of whole floats, as JSON writes them.
+fn to_integers(data: &mut Data) {
+    match data {
+        // Every such float is an integer that fits.
+        Data::Float(n) if n.fract() == 0.0 && n.abs() < 9.0e18 => *data = Data::Int(*n as i64),
+        Data::List(items) => items.iter_mut().for_each(to_integers),
+        Data::Map(map) => map.values_mut().for_each(to_integers),
+        _ => {}
+    }
+}
+
+/// Returns an error about all charts whose values do not fit their schema.
+pub(super) fn check(tree: &Tree<'_>, values: &DataMap) -> Option<Box<Diagnostic>> {
+    let mut found = Vec::new();
+    collect(tree, values, &mut found);
+    let (_, first, _) = found.first()?;
+    let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
+    error = error.at(first, Span::default(), "the schema");
+    let mut text = HEAD.to_owned();
+    for (name, _, problems) in &found {
+        // Only the list of what does not fit ends with a line end.
+        let end = if problems.iter().all(|problem| problem.starts_with("- at '")) { "\n" } else { "" };
+        text.push_str(&format!("{name}:\n{}{end}", problems.join("\n")));
+        for problem in problems {
+            error = error.with_note(format!("{name}: {}", problem.trim_start_matches("- ")));
+        }
+    }
+    Some(error.with_field(GO_MESSAGE, text))
+}
+
+/// The name of a chart, its schema, and the messages about its values.
+type Found = (String, Arc<Source>, Vec<String>);
+
+/// Checks a chart and the charts in it. Loading bounds the nesting.
+fn collect(tree: &Tree<'_>, values: &DataMap, found: &mut Vec<Found>) {
+    if let Some(schema) = &tree.chart.schema {
+        let problems = schema.problems(values);
+        if !problems.is_empty() {
+            found.push((tree.name.clone(), schema.source.clone(), problems));
+        }
+    }
+    for child in &tree.children {
+        if let Some(Data::Map(values)) = values.get(&child.name) {
+            collect(child, values, found);
+        }
+    }
+}
+
+/// Returns the message about a violation, in the words of Helm's validator.
+fn what(schema: &Schema, violation: &Violation) -> String {
+    let got = || kind_of(violation.value.as_deref().unwrap_or("null"));
+    let number = |text: &str| with_commas(text);
+    let keyword = violation.keyword;
+    match keyword {
+        "type" => format!("got {}, want {}", got(), alternatives(&violation.limit)),
+        "required" => match names(violation) {
+            (1, names) => format!("missing property {names}"),
+            (_, names) => format!("missing properties {names}"),
+        },
+        "additionalProperties" => format!("additional properties {} not allowed", names(violation).1),
+        "enum" => match schema.node(violation.node).and_then(|node| node.values.as_deref()).unwrap_or(&[]) {
+            values if values.iter().any(is_composite) => "'enum' failed".to_owned(),
+            [value] => format!("value must be {}", shown(value)),
+            values => format!("value must be one of {}", values.iter().map(shown).collect::<Vec<_>>().join(", ")),
+        },
+        "const" => match schema.node(violation.node).and_then(|node| node.limit(keyword)) {
+            Some(value) if is_composite(&value) => "'const' failed".to_owned(),
+            Some(value) => format!("value must be {}", shown(&value)),
+            None => violation.what(),
+        },
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            format!("{keyword}: got {}, want {}", number(&violation.found), number(&violation.limit))
+        }
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+            let value = violation.value.as_deref().unwrap_or("");
+            format!("{keyword}: got {}, want {}", number(value), number(&violation.limit))
+        }
+        "uniqueItems" => match violation.detail {
+            Detail::Equal(first, second) => format!("items at {first} and {second} are equal"),
+            _ => violation.what(),
+        },
+        "contains" => "no items match contains schema".to_owned(),
+        "propertyNames" => match &violation.detail {
+            Detail::Name(name) => {
+                let name: String =
+                    name.value.as_deref().and_then(|name| serde_json::from_str(name).ok()).unwrap_or_default();
+                format!("invalid propertyName {}", quoted(&name))
+            }
+            _ => violation.what(),
+        },
+        "anyOf" | "allOf" | "not" => format!("'{keyword}' failed"),
+        "oneOf" if violation.detail == Detail::Several => "'oneOf' failed, more than one subschema matched".to_owned(),
+        "oneOf" => "'oneOf' failed, none matched".to_owned(),
+        "pattern" => {
+            let unquoted = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.to_owned());
+            let value = unquoted(violation.value.as_deref().unwrap_or(""));
+            format!("{} does not match pattern {}", quoted(&value), quoted(&unquoted(&violation.limit)))
+        }
+        _ => violation.what(),
+    }
+}
+
+fn names(violation: &Violation) -> (usize, String) {
+    match &violation.detail {
+        Detail::Names(names) => (names.len(), names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")),
+        _ => (0, String::new()),
+    }
+}
+
+/// Returns the kind of a value in JSON.
+fn kind_of(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'"') => "string",
+        Some(b'[') => "array",
+        Some(b'{') => "object",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        _ => "number",
+    }
+}
+
+/// Returns the types in JSON for a sentence.
+fn alternatives(json: &str) -> String {
+    match &serde_json::from_str(json) {
+        Ok(Data::Str(name)) => name.clone(),
+        Ok(Data::List(names)) => names.iter().filter_map(Data::as_str).collect::<Vec<_>>().join(" or "),
+        _ => json.to_owned(),
+    }
+}
+
+fn is_composite(data: &Data) -> bool {
+    matches!(data, Data::List(_) | Data::Map(_))
+}
+
+/// Returns text in quotes, with escapes.
+fn quoted(text: &str) -> String {
+    let text = format!("{text:?}").replace("\\\"", "\"").replace("\\'", "'").replace('\'', "\\'");
+    format!("'{}'", text.get(1..text.len() - 1).unwrap_or(""))
+}
+
+fn shown(data: &Data) -> String {
+    match data {
+        Data::Str(text) => quoted(text),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}
+
+/// Returns a number with commas between groups of three digits.
+fn with_commas(number: &str) -> String {
+    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (whole, rest) = digits.split_at(digits.find(['.', 'e']).unwrap_or(digits.len()));
+    let mut text = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}

@@ -1,0 +1,96 @@
+//! A main chunk that renders several templates, one after another, and answers the list of their texts.
+//!
+//! If the program changes maps, all templates of a chart share one dot, so that each sees the changes of those before it.
+//! Main puts `.Template` into it before each template. Otherwise each template has a dot of its own.
+//!
+//! A template is left out, and nothing is in its place in the list, if an input of its own is true.
+
+use super::program::{Lower, Reached};
+use crate::bytecode::{Op, Role};
+use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, Unit};
+use crate::diagnostics::Result;
+use crate::dialect::helm::set::Set;
+
+/// The key of the facts about the template that is rendered.
+const TEMPLATE: &str = "Template";
+
+/// A template to render.
+#[derive(Debug)]
+pub(in crate::dialect::helm) struct Output {
+    /// Its name.
+    pub template: String,
+    /// The path of its chart.
+    pub chart: String,
+    /// The name of the input that leaves it out.
+    pub skip: String,
+}
+
+/// Lowers a main chunk that renders templates in order, with the templates that they reach.
+///
+/// # Errors
+/// Limits of nesting and of code size.
+pub(in crate::dialect::helm) fn lower_all<'a>(
+    unit: &Unit<'_>,
+    set: &Set<'a>,
+    emitter: &mut Emitter<'a>,
+    outputs: &[Output],
+) -> Result<Reached> {
+    let mut lower = Lower::new(unit, set, emitter);
+    lower.decide_mutable();
+    let main = lower.emitter.declare_chunk("main", 0);
+    lower.emitter.at(unit.entry, Default::default());
+    lower.emitter.begin_chunk(main);
+    lower.emitter.begin_gather();
+    for output in outputs {
+        lower.output(output);
+        lower.emitter.check_size()?;
+    }
+    lower.emitter.end_gather();
+    lower.emitter.op(Op::Answer, &[]);
+    lower.emitter.end_chunk();
+    lower.rest()?;
+    Ok(lower.reached(None))
+}
+
+impl Lower<'_, '_> {
+    /// Gathers the text of a template, or nothing if it is left out.
+    fn output(&mut self, output: &Output) {
+        let (left_out, end) = (self.emitter.new_label(), self.emitter.new_label());
+        let skip = output.skip.as_str();
+        self.emitter.peek(&PathSpec { name: skip, roots: &[RootSpec::Global(skip)], segments: &[] });
+        self.emitter.jump(Op::JumpIf, left_out);
+        self.text_of(output);
+        self.emitter.op(Op::Keep, &[]);
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(left_out);
+        self.emitter.undefined();
+        self.emitter.op(Op::Keep, &[]);
+        self.emitter.bind(end);
+    }
+
+    /// Pushes the text of a template.
+    fn text_of(&mut self, output: &Output) {
+        if self.mutates {
+            self.input(&output.chart);
+            self.emitter.constant(Constant::Str(TEMPLATE.into()));
+            self.input(&output.template);
+            self.intrinsic("put", 3);
+            self.emitter.op(Op::Pop, &[]);
+        }
+        self.emitter.begin_capture();
+        if let Some(chunk) = self.chunk_of(&output.template) {
+            self.input(if self.mutates { &output.chart } else { &output.template });
+            self.emitter.op(Op::As, &[Role::Value as u32]);
+            self.emitter.op(Op::CallChunk, &[chunk, 0]);
+        }
+        self.emitter.end_capture();
+        if !self.unit.lenient {
+            self.intrinsic("cleaned", 1);
+        }
+    }
+
+    /// Pushes a top-level input.
+    fn input(&mut self, name: &str) {
+        self.emitter.load(&PathSpec { name, roots: &[RootSpec::Global(name)], segments: &[] });
+    }
+}

@@ -1,0 +1,86 @@
+//! Templates made at render time: the texts of `tpl`.
+
+#[cfg(feature = "compile")]
+use super::error::{GO_MESSAGE, quoted};
+#[cfg(feature = "compile")]
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::Result;
+use crate::function::{Making, Request};
+
+/// Compiles a text as a template. Its errors are those of the render that makes it.
+///
+/// # Errors
+/// The first syntax error of the text, or a limit.
+pub(super) fn make(request: &Request<'_>) -> Result<Making> {
+    compiled(request, false)
+}
+
+/// Works like [`make`] for a template in which a missing key is an error.
+pub(super) fn make_strict(request: &Request<'_>) -> Result<Making> {
+    compiled(request, true)
+}
+
+#[cfg(feature = "compile")]
+fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
+    use bumpalo::Bump;
+
+    use super::lower::{Folding, lower_made};
+    use super::set::Set;
+    use crate::bytecode::Dialect;
+    use crate::compiler::{Emitter, MissingKey, NoLoader, Unit};
+    use crate::diagnostics::Code;
+    use crate::function::Made;
+    use crate::text::Source;
+
+    if !request.text.contains("{{") {
+        return Ok(Making::AsItIs);
+    }
+    let entry = Source::new("gotpl", request.text);
+    let unit = Unit {
+        entry: &entry,
+        loader: &NoLoader,
+        registry: request.registry,
+        limits: request.limits,
+        escape: false,
+        strict: false,
+        lenient: true,
+        together: &[],
+        missing_key: if strict { MissingKey::Error } else { MissingKey::default() },
+        delimiters: None,
+        any_data: false,
+    };
+    let (arena, files) = (Bump::new(), Set::files(&unit));
+    let set = Set::parse(&arena, &files, &unit).map_err(|mut errors| {
+        if errors.is_empty() {
+            Diagnostic::new(Code::Internal, "no error")
+        } else {
+            unparsed(request.text, errors.swap_remove(0))
+        }
+    })?;
+    let mut emitter = Emitter::new(Dialect::Helm, &Folding, unit.limits.code_words).lenient(true);
+    let chunk = lower_made(&unit, &set, &mut emitter, &|name| request.sees(name))?;
+    let program = emitter.finish()?;
+    let linked = request.registry.link(program.imports())?;
+    Ok(Making::Made(Made { program, linked, chunk }))
+}
+
+/// Adds the message of Go to a syntax error of a text.
+#[cfg(feature = "compile")]
+fn unparsed(text: &str, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
+    let line = error.position().map_or(1, |position| position.line);
+    let go = format!("cannot parse template {}: template: gotpl:{line}: {message}", quoted(text));
+    error.with_field(GO_MESSAGE, go)
+}
+
+/// Returns a text without actions as it is.
+///
+/// # Errors
+/// The text has actions, and this build has no compiler.
+#[cfg(not(feature = "compile"))]
+fn compiled(request: &Request<'_>, _: bool) -> Result<Making> {
+    if request.text.contains("{{") {
+        return Err(super::error::failed("this build cannot compile templates: it lacks the feature `compile`"));
+    }
+    Ok(Making::AsItIs)
+}

@@ -1,0 +1,311 @@
+//! Parses one file to the templates that it defines, or to every error in it.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use lalrpop_util::ParseError;
+
+use super::action::{Build, Mistake};
+use super::blocks::{Blocks, Opening};
+use super::known::{Known, KnownActions, Move};
+use super::lexer::{Delimiters, Lexer, Piece, Tokens};
+use super::token::{Spanned, Token};
+use super::tree::{Action, Template};
+use super::wording::{quoted, unexpected};
+use crate::diagnostics::{Code, Diagnostic, at_most};
+use crate::dialect::helm::error::error;
+use crate::limits::{Limit, Limits};
+use crate::text::{Source, Span};
+
+/// Returns `true` for the name of a function.
+pub type Names<'n> = dyn Fn(&str) -> bool + 'n;
+
+/// Parses one file to trees in `arena`: the templates that it defines, with itself as the last. If there are errors, returns
+/// every error of the file (at most [`Limits::diagnostics`]), in order of position.
+///
+/// # Errors
+/// All errors of the file.
+///
+/// ```
+/// use dropforge::{dialect::helm, limits::Limits, text::Source};
+/// let arena = bumpalo::Bump::new();
+/// let source = Source::new("t", "{{if .a}}\n{{.b ,}}\n{{end}}{{end}}{{x}}");
+/// let errors = helm::syntax::parse(&arena, &source, Default::default(), &|_| false, &Limits::default()).unwrap_err();
+/// let told: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+/// assert_eq!(told, ["unexpected \",\" in operand", "unexpected {{end}}", "function \"x\" not defined"]);
+/// ```
+pub fn parse<'a>(
+    arena: &'a Bump,
+    source: &'a Arc<Source>,
+    delimiters: Delimiters<'_>,
+    functions: &Names<'_>,
+    limits: &Limits,
+) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
+    parse_next(arena, source, delimiters, functions, limits, &mut KnownActions::default())
+}
+
+/// Parses one file of several, like [`parse`]. All have the same delimiters and functions.
+///
+/// # Errors
+/// All errors of the file.
+pub fn parse_next<'a>(
+    arena: &'a Bump,
+    source: &'a Arc<Source>,
+    delimiters: Delimiters<'_>,
+    functions: &Names<'_>,
+    limits: &Limits,
+    known: &mut KnownActions<'a>,
+) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
+    limits.check_size(source).map_err(|error| vec![error])?;
+    let text = source.text();
+    let (build, blocks, mistakes) = (Build { arena, text }, Blocks::new(arena), Vec::new());
+    let (used, declared, tokens) = (Vec::new(), Vec::new(), Tokens::default());
+    let mut parser = Parser { source, delimiters, build, blocks, mistakes, functions, used, declared, tokens };
+    let mut lexer = Lexer::new(arena, text, delimiters);
+    while let Some(piece) = lexer.piece() {
+        match piece {
+            Piece::Text(text, span) => parser.blocks.text(text, span),
+            Piece::Action(start) => parser.read(&mut lexer, start, known),
+            Piece::Mistake(mistake) => parser.mistakes.push(mistake),
+        }
+        let deep = parser.blocks.depth() > limits.nesting;
+        if deep {
+            let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            return Err(vec![Limit::Nesting.error(limits.nesting as u64).at(source, Span::new(end, end), "")]);
+        }
+    }
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    parser.blocks.finish(source.name(), end);
+    parser.result(source, limits)
+}
+
+struct Parser<'a, 'n> {
+    source: &'a Arc<Source>,
+    delimiters: Delimiters<'n>,
+    build: Build<'a>,
+    blocks: Blocks<'a>,
+    mistakes: Vec<Mistake>,
+    functions: &'n Names<'n>,
+    /// The variables of the current action that are not its own, and its own.
+    used: Vec<&'a str>,
+    declared: Vec<&'a str>,
+    /// The tokens of the current action.
+    tokens: Tokens<'a>,
+}
+
+impl<'a> Parser<'a, '_> {
+    /// Reads the action that opened at `start` and adds it to the blocks.
+    fn read(&mut self, lexer: &mut Lexer<'a, '_>, start: usize, known: &mut KnownActions<'a>) {
+        let (ahead, behind) = (lexer.ahead().unwrap_or(""), lexer.at());
+        if let Some(one) = known.get(ahead).filter(|one| self.sees(one.used)) {
+            lexer.skip(ahead.len(), one.trims);
+            return self.repeat(one, behind, Span::of(start..lexer.at()));
+        }
+        let mut tokens = std::mem::take(&mut self.tokens);
+        lexer.action(&mut tokens);
+        let (span, mistakes) = (Span::of(start..lexer.at()), self.mistakes.len());
+        let place = started(self.source, span, &tokens.tokens);
+        self.mistakes.extend(tokens.mistakes.drain(..).map(place));
+        let action = self.action(&tokens.tokens, span);
+        self.tokens = tokens;
+        let (end, trims) = lexer.closed();
+        // An action with the delimiter in a string ends elsewhere.
+        if let Some((action, at)) = action.filter(|_| self.mistakes.len() == mistakes && end == behind + ahead.len()) {
+            let arena = self.build.arena;
+            let (used, declared) = (arena.alloc_slice_copy(&self.used), arena.alloc_slice_copy(&self.declared));
+            known.keep(
+                arena,
+                ahead,
+                Known { action, start: Span::of(behind..behind).start, at, trims, used, declared },
+            );
+        }
+    }
+
+    /// Returns `true` if the variables are in scope.
+    fn sees(&self, variables: &[&str]) -> bool {
+        variables.iter().all(|name| self.blocks.variables.contains(name))
+    }
+
+    /// Adds an action that was parsed before to the blocks. Here it begins at `start`, behind its delimiter.
+    fn repeat(&mut self, one: &Known<'a>, start: usize, span: Span) {
+        let known = self.blocks.variables.len();
+        self.blocks.variables.extend_from_slice(one.declared);
+        let here = Span::of(start..start).start;
+        let moved = Move { arena: self.build.arena, by: here.wrapping_sub(one.start) };
+        let at = one.at.map_or(span, |at| moved.span(at));
+        self.blocks.action(moved.action(one.action), at, known);
+    }
+
+    /// Returns the templates, or the errors in order of position.
+    fn result(mut self, source: &Arc<Source>, limits: &Limits) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
+        self.mistakes.append(&mut self.blocks.mistakes);
+        if self.mistakes.is_empty() {
+            return Ok(self.blocks.templates);
+        }
+        self.mistakes.sort_by_key(|mistake| mistake.span);
+        let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
+        self.mistakes.truncate(limits.diagnostics.max(1));
+        let diagnose = |mistake: Mistake| error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
+        Err(at_most(self.mistakes.into_iter().map(diagnose).collect(), limits.diagnostics, more))
+    }
+
+    /// Parses the tokens of one action and adds it to the blocks. Returns it with its own place for errors, if it has one,
+    /// unless there is an error.
+    fn action(&mut self, tokens: &[Spanned<'a>], span: Span) -> Option<(Action<'a>, Option<Span>)> {
+        let known = self.blocks.variables.len();
+        self.check_names(tokens);
+        if let [(Token::Define, at), ..] = tokens
+            && self.blocks.is_inside()
+        {
+            self.mistakes.push(Mistake { span: *at, message: "unexpected <define> in command".into() });
+            self.blocks.broken(Some(Opening::Template), span, known);
+            return None;
+        }
+        let broken = tokens.last().is_some_and(|(token, _)| *token == Token::Broken);
+        match self.parse(tokens, span) {
+            Ok(action) => {
+                let at = own_place(action, tokens);
+                self.blocks.action(action, at.unwrap_or(span), known);
+                Some((action, at))
+            }
+            Err(mistake) => {
+                // The error of a broken token is known.
+                let is_known = broken && tokens.last().is_some_and(|(_, last)| last.start == mistake.span.start);
+                self.mistakes.extend((!is_known).then_some(mistake));
+                self.blocks.broken(opening(tokens), span, known);
+                None
+            }
+        }
+    }
+
+    fn parse(&mut self, tokens: &[Spanned<'a>], span: Span) -> Result<Action<'a>, Mistake> {
+        let delimiters = self.delimiters;
+        let symbols = tokens.iter().map(|(token, at)| (at.start, *token, at.end));
+        let parsed = grammar::ActionParser::new().parse(&mut self.build, symbols);
+        let width = u32::try_from(delimiters.right.len()).unwrap_or(0);
+        let end = Span::new(span.end.saturating_sub(width).max(span.start), span.end);
+        parsed.map_err(|error| {
+            let place = match error {
+                // What is missing is missing at the end.
+                ParseError::User { error } if error.span.start == error.span.end => {
+                    return Mistake { span: end, ..error };
+                }
+                ParseError::User { error } => return error,
+                ParseError::UnrecognizedToken { token: (start, ..), .. }
+                | ParseError::ExtraToken { token: (start, ..) } => tokens.iter().position(|(_, at)| at.start >= start),
+                ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => None,
+            };
+            // White space is told by what follows it.
+            let place =
+                place.map(|at| at + usize::from(tokens.get(at).is_some_and(|(token, _)| *token == Token::Space)));
+            let (at, found) = match place.and_then(|at| Some((at, tokens.get(at)?))) {
+                Some((at, (_, found))) => (at, Some(*found)),
+                None => (tokens.len(), None),
+            };
+            let text = found.and_then(|found| self.build.text.get(found.range()));
+            let message = unexpected(tokens, at, text, delimiters.right);
+            Mistake { span: found.unwrap_or(end), message }
+        })
+    }
+
+    /// Checks that functions and variables exist, and adds the variables that the action declares.
+    fn check_names(&mut self, tokens: &[Spanned<'a>]) {
+        let mut begins = true;
+        self.used.clear();
+        self.declared.clear();
+        for (at, (token, span)) in tokens.iter().enumerate() {
+            match token {
+                Token::Variable(name) if begins && self.declares(tokens, at) => {
+                    self.blocks.variables.push(*name);
+                    self.declared.push(*name);
+                    continue;
+                }
+                Token::Variable(name) if !self.blocks.variables.contains(name) => {
+                    self.mistakes
+                        .push(Mistake { span: *span, message: format!("undefined variable {}", quoted(name)) });
+                }
+                Token::Variable(name) if !self.declared.contains(name) => self.used.push(*name),
+                Token::Function(name) if !(self.functions)(name) => {
+                    let message = format!("function {} not defined", quoted(name));
+                    self.mistakes.push(Mistake { span: *span, message });
+                }
+                _ => {}
+            }
+            let named = matches!(token, Token::Str(_)) && matches!(tokens, [(Token::Template | Token::Block, _), ..]);
+            begins = token.is_clause() || *token == Token::Open || named && at == 1 || begins && is_quiet(*token);
+        }
+    }
+
+    /// Returns `true` if the variable `tokens[at]`, at the start of a pipeline, is declared or assigned there.
+    fn declares(&self, tokens: &[Spanned<'a>], at: usize) -> bool {
+        matches!(tokens.get(at + 1), Some((Token::Declare | Token::Assign | Token::Comma, _)))
+    }
+}
+
+/// Returns a function that adds to the mistake of the broken token, the last one of an action, in which line the action
+/// began, if that is another line.
+fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl Fn(Mistake) -> Mistake + use<'s> {
+    let broken = tokens.last().filter(|(token, _)| *token == Token::Broken).map(|(_, span)| *span);
+    move |mistake| {
+        let lines = [action, mistake.span].map(|span| source.position(span.start).line);
+        if broken != Some(mistake.span) || lines[0] == lines[1] {
+            return mistake;
+        }
+        let action = if mistake.message.ends_with(" action") { "" } else { " in action" };
+        let message = format!("{}{action} started at {}:{}", mistake.message, source.name(), lines[0]);
+        Mistake { message, ..mistake }
+    }
+}
+
+/// Returns `true` for tokens that do not end the declarations at the start of a pipeline.
+fn is_quiet(token: Token<'_>) -> bool {
+    matches!(token, Token::Comma | Token::Space)
+}
+
+/// Returns the place of an action for errors about its block, if it is not the whole action: `end`, `else`, and names
+/// have their own.
+fn own_place(action: Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
+    let own = match action {
+        Action::Define(_) | Action::Template(..) | Action::Block(..) => tokens.get(1),
+        Action::ElseIf(_) | Action::ElseWith(_) => tokens.get(1),
+        Action::End | Action::Else | Action::Break | Action::Continue => tokens.first(),
+        _ => None,
+    };
+    own.map(|(_, at)| *at)
+}
+
+/// Returns the block that an action opens, even if it has an error.
+fn opening(tokens: &[Spanned<'_>]) -> Option<Opening> {
+    match tokens.first()?.0 {
+        Token::If => Some(Opening::If),
+        Token::With => Some(Opening::With),
+        Token::Range => Some(Opening::Range),
+        Token::Define | Token::Block => Some(Opening::Template),
+        _ => None,
+    }
+}
+
+/// Returns the code of a message.
+fn code(message: &str) -> Code {
+    let starts = |starts: &[&str]| starts.iter().any(|start| message.starts_with(start));
+    match message {
+        _ if starts(&["function "]) => Code::UnknownFunction,
+        _ if starts(&["undefined variable"]) => Code::UndefinedVariable,
+        _ if starts(&["unterminated", "unclosed", "unexpected EOF"]) => Code::Unterminated,
+        _ if starts(&["integer overflow"]) => Code::NumberOutOfRange,
+        _ if starts(&["bad character", "unrecognized character"]) => Code::UnknownCharacter,
+        _ if starts(&["template: multiple"]) => Code::DuplicateDefinition,
+        _ if starts(&["unexpected {{", "expected end", "{{break", "{{continue"]) => Code::MisplacedTag,
+        _ => Code::UnexpectedToken,
+    }
+}
+
+#[allow(missing_docs, clippy::all, clippy::pedantic, unused)]
+mod grammar {
+    lalrpop_util::lalrpop_mod!(
+        #[allow(clippy::restriction)]
+        inner,
+        "/helm.rs"
+    );
+    pub use inner::ActionParser;
+}

@@ -1,0 +1,61 @@
+//! Runs of a chart's program for releases of one form.
+
+use super::template::texts;
+use crate::diagnostics::Result;
+use crate::dialect::helm::chart::{OpenBase, OpenInputs};
+use crate::engine::{Template, instance};
+use crate::value::{InputBuilder, Inputs};
+use crate::vm::Session;
+
+/// A chart's program with the inputs that releases of one form share.
+#[derive(Debug)]
+pub(crate) struct OpenChart<'v> {
+    pub program: Template,
+    pub base: OpenBase<'v>,
+}
+
+/// A run of the program for one release.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenRun<'i, 'r> {
+    /// The inputs.
+    pub inputs: &'i OpenInputs<'r>,
+    /// The templates to leave out.
+    pub skips: &'i [bool],
+    /// `true` if the open values are not known, and nothing may depend on them.
+    pub probes: bool,
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub(crate) struct OpenTexts {
+    /// The texts of the templates, in the order of rendering. Those left out are empty.
+    pub texts: Vec<String>,
+    /// The keys that the run has added to the maps of charts and that were not known to be added. `None` if it has changed
+    /// other values of the release.
+    pub added: Option<Vec<String>>,
+    /// `true` if it has changed any value of the release.
+    pub changes: bool,
+}
+
+impl<'v> OpenChart<'v> {
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// The first error of the templates; `internal` if something depends on a value that is not known.
+    pub fn run<'r, 'w: 'r>(
+        &self,
+        session: &mut Session,
+        builder: &InputBuilder<'r, 'w>,
+        run: OpenRun<'_, 'r>,
+    ) -> Result<OpenTexts>
+    where
+        'v: 'r,
+    {
+        let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
+        instance::ended(session, self.program.run(inputs), run.probes, |cx, answer| {
+            let added = self.base.added(cx, run.inputs);
+            let changes = added.is_none() || self.base.adds(cx, run.inputs);
+            Ok(OpenTexts { texts: texts(answer)?, added, changes })
+        })?
+    }
+}

@@ -1,0 +1,230 @@
+//! A chart that is ready to render.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::programs::Programs;
+use super::render::ChartRender;
+#[cfg(feature = "compile")]
+use crate::bytecode::Dialect;
+#[cfg(feature = "compile")]
+use crate::compiler::{NoLoader, Unit};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+#[cfg(feature = "compile")]
+use crate::dialect::helm;
+#[cfg(feature = "compile")]
+use crate::dialect::helm::chart::PlannedTemplate;
+use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
+#[cfg(feature = "compile")]
+use crate::engine::Origin;
+#[cfg(feature = "compile")]
+use crate::engine::template::{Callees, Findings};
+use crate::engine::{Artifact, Engine, Template, instance};
+#[cfg(feature = "compile")]
+use crate::text::{Source, Text};
+use crate::value::{InputSpace, Inputs, Value};
+use crate::vm::{Hooks, NoHooks, Session};
+
+/// A chart with the charts in it. Cheap to clone, shared between threads.
+///
+/// Its templates are compiled when they are first rendered: once for each set of enabled charts. A render with other values
+/// compiles nothing.
+#[derive(Debug, Clone)]
+pub struct ChartTemplate {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    chart: Chart,
+    engine: Engine,
+    programs: Programs,
+    /// The artifact that the chart comes from.
+    artifact: Option<Artifact>,
+}
+
+impl Engine {
+    /// Parses the metadata, values and schemas of a chart and of the charts in it.
+    ///
+    /// # Errors
+    /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
+    pub fn chart(&self, source: &ChartSource) -> std::result::Result<ChartTemplate, Diagnostics> {
+        ChartTemplate::new(source, self, None)
+    }
+}
+
+impl ChartTemplate {
+    pub(super) fn new(
+        source: &ChartSource,
+        engine: &Engine,
+        artifact: Option<Artifact>,
+    ) -> std::result::Result<Self, Diagnostics> {
+        let (chart, engine) = (Chart::load(source)?, engine.clone());
+        Ok(Self { shared: Arc::new(Shared { chart, engine, programs: Programs::default(), artifact }) })
+    }
+
+    /// Returns the parsed chart.
+    pub fn chart(&self) -> &Chart {
+        &self.shared.chart
+    }
+
+    /// Returns the engine that renders the chart.
+    pub fn engine(&self) -> &Engine {
+        &self.shared.engine
+    }
+
+    /// Renders the templates.
+    ///
+    /// # Errors
+    /// The errors of [`Chart::plan`] and [`ChartTemplate::compile`]; the first error of the templates with these values.
+    pub fn render(
+        &self,
+        values: &UserValues,
+        release: &Release,
+        capabilities: &Capabilities,
+    ) -> std::result::Result<ChartRender, Diagnostics> {
+        let plan = self.shared.chart.plan(values, release, capabilities)?;
+        self.render_in(&mut Session::new(), plan)
+    }
+
+    /// Renders a plan of this chart in a session that keeps its memory.
+    ///
+    /// # Errors
+    /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
+    pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
+        let template = self.compile(&plan)?;
+        let texts = run(session, &template, &plan, &mut NoHooks)?;
+        let names = plan.templates().iter().filter(|template| !template.is_partial());
+        let files = names.map(|template| template.name().to_owned()).zip(texts).collect();
+        Ok(ChartRender { template: self.clone(), plan, files })
+    }
+
+    /// Compiles the templates of a plan of this chart, or returns the program that was compiled before.
+    ///
+    /// # Errors
+    /// Every syntax error of every template, or a limit; `template.unknown` for an artifact that has neither the program
+    /// nor sources to compile.
+    pub fn compile(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+        self.shared.programs.get(plan, || match &self.shared.artifact {
+            Some(artifact) => self.of_artifact(artifact, plan),
+            None => self.compiled(plan, false),
+        })
+    }
+
+    /// Compiles a program that keeps the text of missing values.
+    ///
+    /// # Errors
+    /// Those of [`ChartTemplate::compile`].
+    pub(super) fn compile_keeping(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+        self.compiled(plan, true)
+    }
+
+    /// Compiles the templates of a plan.
+    ///
+    /// # Errors
+    /// Every syntax error of every template, or a limit.
+    #[cfg(feature = "compile")]
+    pub(super) fn compiled(&self, plan: &Plan, lenient: bool) -> std::result::Result<Template, Diagnostics> {
+        let engine = &self.shared.engine;
+        let sources: Vec<Arc<Source>> = plan.templates().iter().map(source).collect();
+        let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
+        let unit = Unit { together: &sources, lenient, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
+        let compiled = helm::compile_chart(&unit, plan).map_err(helm::parse_errors)?;
+        let found =
+            Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };
+        Ok(Template::link(compiled.program, found, engine, Callees::new())?)
+    }
+}
+
+/// Returns a template as a source, which shares its text.
+#[cfg(feature = "compile")]
+fn source(template: &PlannedTemplate) -> Arc<Source> {
+    let text = template.text();
+    Source::new(template.name(), Text::Shared(text.clone(), 0..text.len()))
+}
+
+thread_local! {
+    /// What renders keep of their inputs, so that a program finds values again where they were.
+    static KEPT: RefCell<InputSpace> = RefCell::default();
+}
+
+/// Runs the program of a plan and returns its texts.
+pub(super) fn run<H: Hooks>(
+    session: &mut Session,
+    template: &Template,
+    plan: &Plan,
+    hooks: &mut H,
+) -> Result<Vec<String>> {
+    KEPT.with(|kept| match kept.try_borrow_mut() {
+        Ok(mut kept) => run_with(&mut kept, session, template, plan, hooks),
+        // In use: a registered function is rendering a chart of its own.
+        Err(_) => run_with(&mut InputSpace::default(), session, template, plan, hooks),
+    })
+}
+
+fn run_with<H: Hooks>(
+    space: &mut InputSpace,
+    session: &mut Session,
+    template: &Template,
+    plan: &Plan,
+    hooks: &mut H,
+) -> Result<Vec<String>> {
+    space.with(|builder| {
+        let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
+        let answer = instance::answer(session, template.run(inputs), hooks);
+        texts(answer.map_err(|error| explained(template, plan, error))?)
+    })
+}
+
+/// Adds Helm's message and the values that an error is about.
+#[cfg(feature = "compile")]
+fn explained(template: &Template, plan: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let error = helm::explain(template.program(), error);
+    let reads = helm::values_read(&error);
+    plan.explain(error, &reads)
+}
+
+/// Marks an error as one of a render. Helm's own message needs the parser.
+#[cfg(not(feature = "compile"))]
+fn explained(_: &Template, _: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    error.with_field("stage", "render")
+}
+
+/// Returns the texts of an answer.
+pub(super) fn texts(answer: Value<'_>) -> Result<Vec<String>> {
+    let text = |item: &Value<'_>| item.as_str().unwrap_or("").to_owned();
+    let items = answer.as_list().map(|items| items.iter().map(text).collect());
+    items.ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of texts"))
+}
+
+#[cfg(all(test, feature = "compile"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_set_of_enabled_charts_is_compiled_once() {
+        let root = "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: sub, version: 1.0.0, condition: sub.on}\n";
+        let source = ChartSource::from_files([
+            ("Chart.yaml", root),
+            ("templates/a.yaml", "n: {{ .Values.n }}\n"),
+            ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n"),
+            ("charts/sub/templates/b.yaml", "b: {{ .Release.Name }}\n"),
+        ])
+        .unwrap();
+        let chart = Engine::new().chart(&source).unwrap();
+        let files = |set: &str| {
+            let mut values = UserValues::default();
+            values.set(set).unwrap();
+            chart.render(&values, &Release::default(), &Capabilities::default()).unwrap().files().to_vec()
+        };
+        let file = |name: &str, text: &str| (format!("app/{name}"), text.to_owned());
+        let sub = file("charts/sub/templates/b.yaml", "b: release-name\n");
+        for n in 1..4 {
+            let own = file("templates/a.yaml", &format!("n: {n}\n"));
+            assert_eq!(files(&format!("n={n}")), [sub.clone(), own]);
+        }
+        assert_eq!(chart.shared.programs.len(), 1);
+        assert_eq!(files("n=5,sub.on=false"), [file("templates/a.yaml", "n: 5\n")]);
+        assert_eq!(chart.shared.programs.len(), 2);
+    }
+}

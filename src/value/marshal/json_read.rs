@@ -1,0 +1,409 @@
+//! Reads JSON, with the wording of errors that network services use.
+
+use super::{Numbers, lossy};
+use crate::stdlib::quoting::push_quoted;
+use crate::value::{Arena, Value};
+
+/// The kind of value that a caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Any value.
+    Any,
+    /// A map, or null.
+    Map,
+    /// A list, or null.
+    List,
+}
+
+impl Wanted {
+    /// Returns the message for a value of another kind.
+    ///
+    /// # Errors
+    /// The message.
+    pub fn check(self, value: Value<'_>) -> Result<(), String> {
+        let (fits, name) = match self {
+            Wanted::Any => return Ok(()),
+            Wanted::Map => (value.as_map().is_some(), "map[string]interface {}"),
+            Wanted::List => (value.as_list().is_some(), "[]interface {}"),
+        };
+        let kind = match value {
+            _ if fits => return Ok(()),
+            Value::Null | Value::Undefined => return Ok(()),
+            Value::Bool(_) => "bool",
+            Value::Str(_) => "string",
+            Value::List(_) => "array",
+            Value::Map(_) => "object",
+            _ => "number",
+        };
+        Err(format!("json: cannot unmarshal {kind} into Go value of type {name}"))
+    }
+}
+
+/// Reads a value of at most `depth` levels. Bytes that are not UTF-8 become U+FFFD.
+///
+/// # Errors
+/// A message about the first character that does not fit.
+pub fn read<'v>(arena: &'v Arena, text: &[u8], numbers: Numbers, depth: usize) -> Result<Value<'v>, String> {
+    Reader { arena, text, at: 0, numbers, depth, open: Vec::new(), range: None }.document()
+}
+
+enum Open<'v> {
+    List(Vec<Value<'v>>),
+    Map(Vec<(&'v str, Value<'v>)>, &'v str),
+}
+
+struct Reader<'t, 'v> {
+    arena: &'v Arena,
+    text: &'t [u8],
+    at: usize,
+    numbers: Numbers,
+    depth: usize,
+    open: Vec<Open<'v>>,
+    /// The first number that is out of range.
+    range: Option<String>,
+}
+
+impl<'v> Reader<'_, 'v> {
+    fn here(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_white(&mut self) {
+        while matches!(self.here(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Returns the error of the character here.
+    fn invalid<T>(&self, context: &str) -> Result<T, String> {
+        let Some(byte) = self.here() else { return Err("unexpected end of JSON input".to_owned()) };
+        let shown = match byte {
+            b'\'' => "'\\''".to_owned(),
+            b'"' => "'\"'".to_owned(),
+            byte => {
+                let (mut quoted, mut buffer) = (String::new(), [0; 4]);
+                let text = char::from(byte).encode_utf8(&mut buffer);
+                push_quoted(text.as_bytes(), &mut |piece| quoted.push_str(piece));
+                format!("'{}'", quoted.get(1..quoted.len() - 1).unwrap_or(""))
+            }
+        };
+        Err(format!("invalid character {shown} {context}"))
+    }
+
+    fn document(mut self) -> Result<Value<'v>, String> {
+        loop {
+            self.skip_white();
+            let Some(mut value) = self.begin()? else { continue };
+            loop {
+                self.skip_white();
+                match self.close(value)? {
+                    Closed::Whole(value) => return self.end(value),
+                    Closed::More => break,
+                    Closed::Value(outer) => value = outer,
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, value: Value<'v>) -> Result<Value<'v>, String> {
+        self.skip_white();
+        if self.at < self.text.len() {
+            return self.invalid("after top-level value");
+        }
+        self.range.take().map_or(Ok(value), Err)
+    }
+
+    /// Reads a scalar or an empty collection, or opens a collection.
+    fn begin(&mut self) -> Result<Option<Value<'v>>, String> {
+        let value = match self.here() {
+            Some(b'{') => return self.begin_map(),
+            Some(b'[') => return self.begin_list(),
+            Some(b'"') => {
+                let text = self.string()?;
+                self.arena.text(&text)
+            }
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(b't') => self.word("true", Value::Bool(true))?,
+            Some(b'f') => self.word("false", Value::Bool(false))?,
+            Some(b'n') => self.word("null", Value::Null)?,
+            _ => return self.invalid("looking for beginning of value"),
+        };
+        Ok(Some(value))
+    }
+
+    fn check_depth(&self) -> Result<(), String> {
+        if self.open.len() < self.depth { Ok(()) } else { Err("exceeded max depth".to_owned()) }
+    }
+
+    fn begin_list(&mut self) -> Result<Option<Value<'v>>, String> {
+        self.check_depth()?;
+        self.at += 1;
+        self.skip_white();
+        if self.here() == Some(b']') {
+            self.at += 1;
+            return Ok(Some(self.arena.list(&[])));
+        }
+        self.open.push(Open::List(Vec::new()));
+        Ok(None)
+    }
+
+    fn begin_map(&mut self) -> Result<Option<Value<'v>>, String> {
+        self.check_depth()?;
+        self.at += 1;
+        self.skip_white();
+        if self.here() == Some(b'}') {
+            self.at += 1;
+            return Ok(Some(self.arena.map(&[])));
+        }
+        let key = self.key()?;
+        self.open.push(Open::Map(Vec::new(), key));
+        Ok(None)
+    }
+
+    fn key(&mut self) -> Result<&'v str, String> {
+        self.skip_white();
+        if self.here() != Some(b'"') {
+            return self.invalid("looking for beginning of object key string");
+        }
+        let key = self.string()?;
+        let key = self.arena.copy_str(&key);
+        self.skip_white();
+        if self.here() != Some(b':') {
+            return self.invalid("after object key");
+        }
+        self.at += 1;
+        Ok(key)
+    }
+
+    /// Adds a value to the innermost collection, and closes that if it ends here.
+    fn close(&mut self, value: Value<'v>) -> Result<Closed<'v>, String> {
+        let (end, context) = match self.open.last_mut() {
+            None => return Ok(Closed::Whole(value)),
+            Some(Open::List(items)) => {
+                items.push(value);
+                (b']', "after array element")
+            }
+            Some(Open::Map(entries, key)) => {
+                entries.push((key, value));
+                (b'}', "after object key:value pair")
+            }
+        };
+        let is_map = end == b'}';
+        match self.here() {
+            Some(b',') => {
+                self.at += 1;
+                if is_map {
+                    let next = self.key()?;
+                    if let Some(Open::Map(_, key)) = self.open.last_mut() {
+                        *key = next;
+                    }
+                }
+                Ok(Closed::More)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(Closed::Value(match self.open.pop() {
+                    Some(Open::List(items)) => self.arena.list(&items),
+                    Some(Open::Map(entries, _)) => self.arena.map(&entries),
+                    None => Value::Null,
+                }))
+            }
+            _ => self.invalid(context),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value<'v>) -> Result<Value<'v>, String> {
+        for byte in word.bytes() {
+            if self.here() != Some(byte) {
+                return self.invalid(&format!("in literal {word} (expecting '{}')", char::from(byte)));
+            }
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    fn digits(&mut self, context: &str) -> Result<(), String> {
+        if !self.here().is_some_and(|byte| byte.is_ascii_digit()) {
+            return self.invalid(context);
+        }
+        while self.here().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Value<'v>, String> {
+        let start = self.at;
+        self.at += usize::from(self.here() == Some(b'-'));
+        if self.here() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits("in numeric literal")?;
+        }
+        if self.here() == Some(b'.') {
+            self.at += 1;
+            self.digits("after decimal point in numeric literal")?;
+        }
+        if matches!(self.here(), Some(b'e' | b'E')) {
+            self.at += 1;
+            self.at += usize::from(matches!(self.here(), Some(b'+' | b'-')));
+            self.digits("in exponent of numeric literal")?;
+        }
+        let text = self.text.get(start..self.at).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("0");
+        Ok(self.value_of(text))
+    }
+
+    fn value_of(&mut self, text: &str) -> Value<'v> {
+        // With floats, -0 keeps its sign.
+        if self.numbers != Numbers::Floats {
+            if let Ok(n) = text.parse() {
+                return self.numbers.int(self.arena, n);
+            }
+            if let Ok(n) = text.parse() {
+                return self.numbers.uint(self.arena, n);
+            }
+        }
+        match text.parse() {
+            Ok(n) if f64::is_finite(n) => Value::Float(n),
+            _ => {
+                let error = || format!("json: cannot unmarshal number {text} into Go value of type float64");
+                self.range.get_or_insert_with(error);
+                Value::Null
+            }
+        }
+    }
+
+    /// Reads a string.
+    fn string(&mut self) -> Result<String, String> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while self.here().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+                self.at += 1;
+            }
+            out.push_str(&lossy(self.text.get(start..self.at).unwrap_or(&[])));
+            match self.here() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => {
+                    self.at += 1;
+                    self.escape(&mut out)?;
+                }
+                _ => return self.invalid("in string literal"),
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), String> {
+        out.push(match self.here() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                let c = self.unicode()?;
+                out.push(c);
+                return Ok(());
+            }
+            _ => return self.invalid("in string escape code"),
+        });
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Reads a code point, which may be a pair of surrogates. A lone surrogate becomes U+FFFD.
+    fn unicode(&mut self) -> Result<char, String> {
+        let first = self.code_unit()?;
+        if let Some(c) = char::from_u32(first) {
+            return Ok(c);
+        }
+        let mark = self.at;
+        if first < 0xdc00 && self.text.get(self.at..self.at + 2) == Some(b"\\u") {
+            self.at += 2;
+            let second = self.code_unit()?;
+            if (0xdc00..0xe000).contains(&second) {
+                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return Ok(char::from_u32(code).unwrap_or('\u{fffd}'));
+            }
+            self.at = mark;
+        }
+        Ok('\u{fffd}')
+    }
+
+    fn code_unit(&mut self) -> Result<u32, String> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let Some(digit) = self.here().and_then(|byte| char::from(byte).to_digit(16)) else {
+                return self.invalid("in \\u hexadecimal character escape");
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}
+
+/// The outcome of adding a value to the innermost collection.
+enum Closed<'v> {
+    /// There was none.
+    Whole(Value<'v>),
+    /// Another value follows.
+    More,
+    /// The collection ended.
+    Value(Value<'v>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_character() {
+        let arena = Arena::new();
+        for (text, wanted) in [
+            ("", "unexpected end of JSON input"),
+            ("{", "unexpected end of JSON input"),
+            ("x", "invalid character 'x' looking for beginning of value"),
+            ("nul", "unexpected end of JSON input"),
+            ("nulx", "invalid character 'x' in literal null (expecting 'l')"),
+            ("[1 2]", "invalid character '2' after array element"),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            ("{\"a\":1,}", "invalid character '}' looking for beginning of object key string"),
+            ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+            ("{} x", "invalid character 'x' after top-level value"),
+            ("01", "invalid character '1' after top-level value"),
+            ("1.x", "invalid character 'x' after decimal point in numeric literal"),
+            ("\"\n\"", "invalid character '\\n' in string literal"),
+            ("\"\\q\"", "invalid character 'q' in string escape code"),
+            ("'a'", "invalid character '\\'' looking for beginning of value"),
+            ("1e999", "json: cannot unmarshal number 1e999 into Go value of type float64"),
+        ] {
+            assert_eq!(
+                read(&arena, text.as_bytes(), Numbers::Floats, 10).map(|value| value.to_data()),
+                Err(wanted.to_owned()),
+                "{text}"
+            );
+        }
+        assert_eq!(read(&arena, "[".repeat(11).as_bytes(), Numbers::Floats, 10).unwrap_err(), "exceeded max depth");
+    }
+
+    #[test]
+    fn values_are_read() {
+        let arena = Arena::new();
+        let text = br#" {"b":[1,-2.5,"\u00e9\ud83d\ude00\ud800x\n",[],{}],"a":true,"a":null} "#;
+        let value = read(&arena, text, Numbers::Floats, 10).unwrap();
+        let shown = format!("{:?}", value.to_data());
+        assert!(shown.contains("Float(1.0), Float(-2.5), Str(\"é😀\u{fffd}x\\n\"), List([]), Map({})"), "{shown}");
+        assert_eq!(value.as_map().unwrap().len(), 2);
+        assert!(Wanted::Map.check(value).is_ok());
+        let error = Wanted::List.check(value).unwrap_err();
+        assert_eq!(error, "json: cannot unmarshal object into Go value of type []interface {}");
+        assert_eq!(read(&arena, b"\"h\xc3(\"", Numbers::Floats, 10).unwrap().as_str(), Some("h\u{fffd}("));
+    }
+}

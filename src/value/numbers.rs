@@ -1,0 +1,156 @@
+//! The numbers of inputs.
+
+use std::convert::Infallible;
+
+use super::{Arena, Extended, Sized, Value, Width};
+
+/// The values that a reader makes of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Numbers {
+    /// Integers and floats as they are written.
+    #[default]
+    AsWritten,
+    /// Floats. Integers beyond 2^53 lose their last digits.
+    Floats,
+    /// Integers that have a width of 64 bits, and floats.
+    Sized,
+}
+
+impl Numbers {
+    /// Returns the value of a signed integer.
+    pub fn int(self, arena: &Arena, n: i64) -> Value<'_> {
+        match self {
+            Numbers::AsWritten => Value::Int(n),
+            Numbers::Floats => Value::Float(n as f64),
+            Numbers::Sized => arena.extended(Extended::Sized(Sized::Signed(Width::W64, n))),
+        }
+    }
+
+    /// Returns the value of an unsigned integer.
+    pub fn uint(self, arena: &Arena, n: u64) -> Value<'_> {
+        match (self, i64::try_from(n)) {
+            (_, Ok(n)) => self.int(arena, n),
+            (Numbers::AsWritten, _) => Value::Uint(n),
+            (Numbers::Floats, _) => Value::Float(n as f64),
+            (Numbers::Sized, _) => arena.extended(Extended::Sized(Sized::Unsigned(Width::W64, n))),
+        }
+    }
+
+    /// Returns a value with its numbers by this policy, of one that holds them as they are written.
+    pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
+        if self == Numbers::AsWritten || !has_integers(value) {
+            return value;
+        }
+        match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Does the same as [`Numbers::all`]. `seen` receives the number of items of each list and map, and may stop the work.
+    ///
+    /// # Errors
+    /// The error of `seen`.
+    pub fn of<'v, E>(
+        self,
+        arena: &'v Arena,
+        value: Value<'v>,
+        seen: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Value<'v>, E> {
+        if self == Numbers::AsWritten {
+            return Ok(value);
+        }
+        self.converted(arena, value, seen)
+    }
+
+    fn scalar<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
+        match value {
+            Value::Int(n) => self.int(arena, n),
+            Value::Uint(n) => self.uint(arena, n),
+            other => other,
+        }
+    }
+
+    /// Converts with a stack on the heap.
+    fn converted<'v, E>(
+        self,
+        arena: &'v Arena,
+        root: Value<'v>,
+        seen: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Value<'v>, E> {
+        let mut open: Vec<(Value<'v>, Vec<Value<'v>>)> = Vec::new();
+        let mut next = Some(root);
+        loop {
+            let mut done = match next.take() {
+                Some(value) if parts(value).is_empty() => self.scalar(arena, value),
+                Some(value) => {
+                    seen(parts(value).len())?;
+                    open.push((value, Vec::with_capacity(parts(value).len())));
+                    next = parts(value).first().copied();
+                    continue;
+                }
+                None => root,
+            };
+            loop {
+                let Some((whole, items)) = open.last_mut() else { return Ok(done) };
+                items.push(done);
+                next = parts(*whole).get(items.len()).copied();
+                if next.is_some() {
+                    break;
+                }
+                done = match whole {
+                    Value::Map(map) => arena.shaped_map(map.shape(), arena.bump().alloc_slice_copy(items)),
+                    _ => arena.list(items),
+                };
+                open.pop();
+            }
+        }
+    }
+}
+
+/// Returns `true` if a value is or holds an integer.
+fn has_integers(value: Value<'_>) -> bool {
+    let (root, mut open) = ([value], Vec::new());
+    let mut items: &[Value<'_>] = &root;
+    loop {
+        for item in items {
+            match item {
+                Value::Int(_) | Value::Uint(_) => return true,
+                other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
+            }
+        }
+        match open.pop() {
+            Some(next) => items = next,
+            None => return false,
+        }
+    }
+}
+
+/// Returns the items of a list or the values of a map.
+fn parts<'v>(value: Value<'v>) -> &'v [Value<'v>] {
+    match value {
+        Value::List(list) => list.items(),
+        Value::Map(map) => map.values(),
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_become_floats_or_sized() {
+        let arena = Arena::new();
+        let inner = arena.list(&[Value::Int(9_007_199_254_740_993), Value::Uint(u64::MAX), Value::Null]);
+        let value = arena.map(&[("a", inner), ("b", Value::Float(1.5)), ("c", arena.list(&[])), ("d", Value::Int(1))]);
+        let read = |numbers: Numbers| format!("{:?}", numbers.all(&arena, value).to_data());
+        let shown = read(Numbers::Floats);
+        assert!(
+            shown.contains("Float(9007199254740992.0)") && shown.contains("Float(1.8446744073709552e19)"),
+            "{shown}"
+        );
+        assert!(shown.contains("\"d\": Float(1.0)") && !shown.contains("Int("), "{shown}");
+        assert_eq!(read(Numbers::Sized), read(Numbers::AsWritten));
+    }
+}

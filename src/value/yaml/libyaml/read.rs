@@ -1,0 +1,428 @@
+//! Reads documents as values that went through JSON: keys are text, and floats are finite.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::chars::is_allowed;
+use super::parse::{Event, Parser};
+use super::resolve::{Resolved, resolve};
+use super::scan::Problem;
+use crate::stdlib::base64::octets_of_base64;
+use crate::stdlib::float_format::shortest;
+use crate::stdlib::quoting::push_quoted;
+use crate::value::marshal::{Numbers, json, lossy};
+use crate::value::scan::is_usual;
+use crate::value::{Arena, Value};
+
+/// The prefix of the tags of YAML itself.
+const CORE: &str = "tag:yaml.org,2002:";
+
+/// Numbers of nodes from which aliases are checked, and the shares of copies among all nodes that are allowed below the
+/// first and above the second one.
+const CHECKED: (u64, u64) = (100, 1000);
+const RATIOS: [(f64, f64); 2] = [(400_000.0, 0.99), (4_000_000.0, 0.10)];
+
+/// Limits and the policy of numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions {
+    /// The values of numbers.
+    pub numbers: Numbers,
+    /// Maximum nesting.
+    pub depth: usize,
+}
+
+/// The documents of a text.
+pub type Documents<'v> = Vec<Value<'v>>;
+
+/// Reads the first document. An empty text is null.
+///
+/// # Errors
+/// The reader's message, without the line for the first line.
+pub fn read<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Result<Value<'v>, String> {
+    let mut parser = checked(text, options)?;
+    Ok(document(arena, &mut parser, options)?.unwrap_or(Value::Null))
+}
+
+/// Reads all documents.
+///
+/// # Errors
+/// Same as [`read`].
+pub fn read_all<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Result<Documents<'v>, String> {
+    let mut parser = checked(text, options)?;
+    std::iter::from_fn(|| document(arena, &mut parser, options).transpose()).collect()
+}
+
+fn checked(text: &str, options: ReadOptions) -> Result<Parser<'_>, String> {
+    if is_usual(text) || text.chars().all(is_allowed) {
+        return Ok(Parser::new(text, options.depth));
+    }
+    Err("yaml: control characters are not allowed".to_owned())
+}
+
+/// Reads one document. `None` at the end of the text.
+fn document<'v>(arena: &'v Arena, parser: &mut Parser<'_>, options: ReadOptions) -> Result<Option<Value<'v>>, String> {
+    if parser.next().map_err(message)? == Event::StreamEnd {
+        return Ok(None);
+    }
+    let mut builder = Builder {
+        arena,
+        numbers: options.numbers,
+        depth: options.depth,
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        root: None,
+        decoding: None,
+        keys: None,
+        floats: None,
+        nodes: 0,
+        copies: 0,
+    };
+    loop {
+        match parser.next().map_err(message)? {
+            Event::DocumentEnd | Event::StreamEnd => break,
+            event => builder.event(event)?,
+        }
+    }
+    match builder.decoding.or(builder.keys).or(builder.floats) {
+        Some(error) => Err(error),
+        None => Ok(Some(builder.root.map_or(Value::Null, |node| node.value))),
+    }
+}
+
+fn message(problem: Problem) -> String {
+    match problem.line {
+        0 => format!("yaml: {}", problem.message),
+        line => format!("yaml: line {line}: {}", problem.message),
+    }
+}
+
+/// A value and what is known of its node.
+#[derive(Debug, Clone, Copy)]
+struct Node<'v> {
+    value: Value<'v>,
+    kind: Kind,
+    /// The number of nodes.
+    weight: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Scalar(Resolved),
+    /// The plain text `<<`.
+    Merge,
+    List,
+    Map,
+}
+
+/// A collection that is being read.
+struct Open<'t, 'v> {
+    anchor: Option<&'t str>,
+    weight: u64,
+    content: Content<'v>,
+}
+
+enum Content<'v> {
+    List(Vec<Value<'v>>, bool),
+    Map(Vec<(&'v str, Value<'v>)>, Option<Pending<'v>>),
+}
+
+/// A key whose value is still to come.
+enum Pending<'v> {
+    Key(&'v str),
+    Null,
+    Merge,
+}
+
+struct Builder<'t, 'v> {
+    arena: &'v Arena,
+    numbers: Numbers,
+    depth: usize,
+    open: Vec<Open<'t, 'v>>,
+    /// Completed nodes; `None` for one that is still open.
+    anchors: HashMap<&'t str, Option<Node<'v>>>,
+    root: Option<Node<'v>>,
+    /// The first error of each step after parsing: of decoding, of making keys text, of writing floats.
+    decoding: Option<String>,
+    keys: Option<String>,
+    floats: Option<String>,
+    nodes: u64,
+    copies: u64,
+}
+
+impl<'t, 'v> Builder<'t, 'v> {
+    fn event(&mut self, event: Event<'t>) -> Result<(), String> {
+        match event {
+            Event::Scalar { text, anchor, tag, plain } => {
+                let node = self.scalar(&text, tag.as_deref(), plain);
+                self.finish(node, anchor)
+            }
+            Event::SequenceStart { anchor } => self.begin(anchor, Content::List(Vec::new(), true)),
+            Event::MappingStart { anchor } => self.begin(anchor, Content::Map(Vec::new(), None)),
+            Event::CollectionEnd => self.end(),
+            Event::Alias(name) => self.alias(name),
+            Event::DocumentStart | Event::DocumentEnd | Event::StreamEnd => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, anchor: Option<&'t str>, content: Content<'v>) -> Result<(), String> {
+        if self.open.len() >= self.depth {
+            return Err(format!("yaml: exceeded max depth of {}", self.depth));
+        }
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, None);
+        }
+        self.open.push(Open { anchor, weight: 1, content });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (value, kind) = match open.content {
+            Content::List(items, _) => (self.arena.list(&items), Kind::List),
+            Content::Map(entries, _) => (self.arena.map(&entries), Kind::Map),
+        };
+        self.finish(Node { value, kind, weight: open.weight }, open.anchor)
+    }
+
+    fn alias(&mut self, name: &str) -> Result<(), String> {
+        match self.anchors.get(name) {
+            None => Err(format!("yaml: unknown anchor '{name}' referenced")),
+            Some(None) => {
+                first(&mut self.decoding, || format!("yaml: anchor '{name}' value contains itself"));
+                self.add(Node { value: Value::Null, kind: Kind::Scalar(Resolved::Null), weight: 1 });
+                Ok(())
+            }
+            Some(Some(node)) => {
+                let node = *node;
+                self.copies = self.copies.saturating_add(node.weight);
+                self.nodes = self.nodes.saturating_add(node.weight);
+                self.check_copies();
+                if self.open.len() + usize::from(node.value.depth()) > self.depth {
+                    return Err(format!("yaml: exceeded max depth of {}", self.depth));
+                }
+                // A merge takes maps behind aliases, and lists only as they are.
+                self.add(if node.kind == Kind::List { Node { kind: Kind::List, ..node } } else { node });
+                Ok(())
+            }
+        }
+    }
+
+    fn check_copies(&mut self) {
+        let [(few, most), (many, least)] = RATIOS;
+        let nodes = self.nodes as f64;
+        let allowed = most - (most - least) * ((nodes - few) / (many - few)).clamp(0.0, 1.0);
+        if self.copies > CHECKED.0 && self.nodes > CHECKED.1 && self.copies as f64 / nodes > allowed {
+            first(&mut self.decoding, || "yaml: document contains excessive aliasing".to_owned());
+        }
+    }
+
+    fn finish(&mut self, node: Node<'v>, anchor: Option<&'t str>) -> Result<(), String> {
+        self.nodes = self.nodes.saturating_add(1);
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, Some(node));
+        }
+        self.add(node);
+        Ok(())
+    }
+
+    /// Adds a node to the innermost collection.
+    fn add(&mut self, node: Node<'v>) {
+        let arena = self.arena;
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        open.weight = open.weight.saturating_add(node.weight);
+        match &mut open.content {
+            Content::List(items, only_maps) => {
+                *only_maps &= node.kind == Kind::Map;
+                items.push(node.value);
+            }
+            Content::Map(entries, pending) => match pending.take() {
+                None => *pending = Some(key(arena, node, &mut self.decoding)),
+                Some(Pending::Key(key)) => entries.push((key, node.value)),
+                Some(Pending::Merge) => merge(node, entries, &mut self.decoding),
+                Some(Pending::Null) => first(&mut self.keys, || {
+                    let value = shown(node.value);
+                    format!("unsupported map key of type: %!s(<nil>), key: <nil>, value: {value}")
+                }),
+            },
+        }
+    }
+
+    fn scalar(&mut self, text: &str, tag: Option<&str>, plain: bool) -> Node<'v> {
+        let (value, kind) = match tag {
+            None if plain && text == "<<" => (self.arena.text(text), Kind::Merge),
+            None if plain => self.resolved(text, resolve(text)),
+            None => (self.arena.text(text), Kind::Scalar(Resolved::Text)),
+            Some(tag) => self.tagged(text, tag),
+        };
+        Node { value, kind, weight: 1 }
+    }
+
+    fn resolved(&mut self, text: &str, resolved: Resolved) -> (Value<'v>, Kind) {
+        let value = match resolved {
+            Resolved::Null => Value::Null,
+            Resolved::Bool(truth) => Value::Bool(truth),
+            Resolved::Int(n) => self.numbers.int(self.arena, n),
+            Resolved::Uint(n) => self.numbers.uint(self.arena, n),
+            Resolved::Float(n) => {
+                if !n.is_finite() {
+                    first(&mut self.floats, || format!("json: unsupported value: {}", json::not_finite(n)));
+                }
+                Value::Float(n)
+            }
+            Resolved::Time | Resolved::Text => self.arena.text(text),
+        };
+        (value, Kind::Scalar(resolved))
+    }
+
+    fn tagged(&mut self, text: &str, tag: &str) -> (Value<'v>, Kind) {
+        let suffix = tag.strip_prefix(CORE);
+        let resolved = match suffix {
+            Some("merge") if text == "<<" => return (self.arena.text(text), Kind::Merge),
+            Some("binary") => return self.binary(text),
+            Some("bool" | "int" | "float" | "null" | "timestamp") => resolve(text),
+            _ => Resolved::Text,
+        };
+        let resolved = match (suffix, resolved) {
+            (Some("float"), Resolved::Int(n)) => Resolved::Float(n as f64),
+            // Points in time are resolved only by their own tag, or none.
+            (Some("bool" | "int" | "float" | "null"), Resolved::Time) => Resolved::Text,
+            (_, resolved) => resolved,
+        };
+        let own = resolved.tag();
+        let wanted = suffix.map(|suffix| format!("!!{suffix}")).filter(|wanted| {
+            wanted != own && matches!(wanted.as_str(), "!!bool" | "!!int" | "!!float" | "!!null" | "!!timestamp")
+        });
+        if let Some(wanted) = wanted {
+            first(&mut self.decoding, || format!("yaml: cannot decode {own} `{text}` as a {wanted}"));
+        }
+        self.resolved(text, resolved)
+    }
+
+    fn binary(&mut self, text: &str) -> (Value<'v>, Kind) {
+        let octets = octets_of_base64(text)
+            .filter(|_| text.trim_end_matches('=').len().is_multiple_of(4) || text.ends_with('='));
+        let Some(octets) = octets else {
+            first(&mut self.decoding, || "yaml: !!binary value contains invalid base64 data".to_owned());
+            return (Value::Null, Kind::Scalar(Resolved::Text));
+        };
+        (self.arena.text(&lossy(&octets)), Kind::Scalar(Resolved::Text))
+    }
+}
+
+fn first(error: &mut Option<String>, make: impl FnOnce() -> String) {
+    if error.is_none() {
+        *error = Some(make());
+    }
+}
+
+/// Returns the key that a node stands for.
+fn key<'v>(arena: &'v Arena, node: Node<'v>, error: &mut Option<String>) -> Pending<'v> {
+    let text = match node.kind {
+        Kind::Merge => return Pending::Merge,
+        Kind::Scalar(Resolved::Null) => return Pending::Null,
+        Kind::List | Kind::Map => {
+            first(error, || format!("yaml: invalid map key: {}", shown(node.value)));
+            return Pending::Key("");
+        }
+        Kind::Scalar(Resolved::Bool(truth)) => truth.to_string(),
+        Kind::Scalar(Resolved::Int(n)) => n.to_string(),
+        Kind::Scalar(Resolved::Uint(n)) => n.to_string(),
+        Kind::Scalar(Resolved::Float(n)) => float_key(n),
+        Kind::Scalar(Resolved::Time | Resolved::Text) => return Pending::Key(node.value.as_str().unwrap_or("")),
+    };
+    Pending::Key(arena.copy_str(&text))
+}
+
+/// Returns the text of a float as a key, which has single precision.
+fn float_key(n: f64) -> String {
+    if n.is_nan() {
+        return ".nan".to_owned();
+    }
+    let narrow = n as f32;
+    if narrow.is_infinite() {
+        return if n > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    // The shortest digits that a float of single precision needs are exact as text.
+    narrow.to_string().parse().map_or_else(|_| shortest(n), shortest)
+}
+
+/// Adds the entries of a map, or of all maps of a list, whose first ones win.
+fn merge<'v>(node: Node<'v>, entries: &mut Vec<(&'v str, Value<'v>)>, error: &mut Option<String>) {
+    let maps: Vec<_> = match node.value {
+        Value::Map(map) => vec![map],
+        Value::List(list) => list.items().iter().rev().filter_map(Value::as_map).collect(),
+        _ => Vec::new(),
+    };
+    let wanted = node.value.as_list().map_or(1, <[_]>::len);
+    if maps.len() != wanted {
+        return first(error, || "yaml: map merge requires map or sequence of maps as the value".to_owned());
+    }
+    for map in maps {
+        entries.extend(map.iter());
+    }
+}
+
+/// Returns a value as messages show it. The depth of the value was bounded when it was read.
+fn shown(value: Value<'_>) -> String {
+    let mut out = String::new();
+    let mut parts = vec![Part::Value(value)];
+    while let Some(part) = parts.pop() {
+        let value = match part {
+            Part::Text(text) => {
+                out.push_str(text);
+                continue;
+            }
+            Part::Key(key) => {
+                push_quoted(key.as_bytes(), &mut |piece| out.push_str(piece));
+                out.push(':');
+                continue;
+            }
+            Part::Value(value) => value,
+        };
+        match value {
+            Value::List(list) => {
+                out.push_str("[]interface {}{");
+                parts.push(Part::Text("}"));
+                for (at, item) in list.items().iter().enumerate().rev() {
+                    parts.push(Part::Value(*item));
+                    parts.extend((at > 0).then_some(Part::Text(", ")));
+                }
+            }
+            Value::Map(map) => {
+                out.push_str("map[interface {}]interface {}{");
+                parts.push(Part::Text("}"));
+                let entries: Vec<_> = map.iter_sorted().collect();
+                for (at, (key, value)) in entries.into_iter().enumerate().rev() {
+                    parts.extend([Part::Value(value), Part::Key(key)]);
+                    parts.extend((at > 0).then_some(Part::Text(", ")));
+                }
+            }
+            other => shown_scalar(other, &mut out),
+        }
+    }
+    out
+}
+
+enum Part<'v> {
+    Text(&'static str),
+    Key(&'v str),
+    Value(Value<'v>),
+}
+
+fn shown_scalar(value: Value<'_>, out: &mut String) {
+    match value {
+        Value::Str(text) => push_quoted(text.as_str().as_bytes(), &mut |piece| out.push_str(piece)),
+        Value::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Value::Int(n) => drop(write!(out, "{n}")),
+        Value::Uint(n) => drop(write!(out, "0x{n:x}")),
+        Value::Float(n) => out.push_str(&shortest(n)),
+        Value::Extended(extension) => match extension.kind() {
+            crate::value::Extended::Sized(number) => drop(write!(out, "{}", number.number())),
+            _ => out.push_str("interface {}(nil)"),
+        },
+        _ => out.push_str("interface {}(nil)"),
+    }
+}
