@@ -83,8 +83,9 @@ fn all_releases_may_have_one_name() {
 #[test]
 fn many_clusters_share_what_is_the_same() {
     let sandbox = Sandbox::with(CHART);
-    let cluster =
-        |n: usize| format!("{{\"name\": \"c{n}\", \"port\": {n}, \"cache\": {{\"enabled\": {}}}}}\n", n % 2 == 0);
+    let cluster = |n: usize| {
+        format!("{{\"name\": \"c{n}\", \"port\": {n}, \"cache\": {{\"enabled\": {}}}}}\n", n.is_multiple_of(2))
+    };
     sandbox.write("fleet.ndjson", &(0..40).map(cluster).collect::<String>());
     let stamp = |options: &[&str]| sandbox.run(&[&STAMP[..6], &["-q"], options].concat()).expect(0);
     for layout in [&["--layout", "single"][..], &["-o", "out"], &["--layout", "single", "--name", "one"]] {
