@@ -1,8 +1,9 @@
 //! A chart for every cluster of a fleet: each cluster is a release.
 //!
 //! A cluster's inputs are values, between the files of values and the options. The name of a release is that of the
-//! cluster, unless all have the same. The outputs are the templates of the chart and of all charts in it; those that a cluster does not enable are
-//! blank, so they make no files. In one stream, each cluster is one output: the text of `helm template`.
+//! cluster, unless all have the same. The outputs are the templates of the chart and of all charts in it; those that a
+//! cluster does not enable are blank, so they make no files. In one stream, each cluster is one output: the text of
+//! `helm template`.
 
 mod forms;
 

@@ -226,8 +226,10 @@ impl<'t> Parser<'t> {
                 }
             },
         };
-        let deletes = self.rules == Rules::Deletes && deletes(&self.path, &value);
-        self.assign(if deletes { Action::Delete } else { Action::Set(value) });
+        self.assign(match self.rules {
+            Rules::Deletes => set_or_delete(&self.path, value),
+            Rules::Assigns => Action::Set(value),
+        });
         Ok(())
     }
 
@@ -280,13 +282,16 @@ impl<'t> Parser<'t> {
 
 /// Returns the assignment of a value, which deletes if it is null.
 pub(crate) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
-    let action = if deletes(&path, &value) { Action::Delete } else { Action::Set(value) };
+    let action = set_or_delete(&path, value);
     Assignment { path, action, origin }
 }
 
-/// Returns `true` for null at a key. Null stays in a list: deleting an item would move the others.
-fn deletes(path: &[Step], value: &Data) -> bool {
-    *value == Data::Null && matches!(path.last(), Some(Step::Key(_)))
+/// Null deletes a key, but stays in a list: deleting an item would move the others.
+fn set_or_delete(path: &[Step], value: Data) -> Action {
+    match path.last() {
+        Some(Step::Key(_)) if value == Data::Null => Action::Delete,
+        _ => Action::Set(value),
+    }
 }
 
 /// Types text as `--set` does. A number that begins with `0` stays a string, so `00123` keeps its digits.

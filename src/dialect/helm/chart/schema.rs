@@ -53,34 +53,34 @@ impl ChartSchema {
     #[cfg(feature = "bulk")]
     pub(super) fn admits(&self, schemas: &[NodeId], value: &Data) -> bool {
         let Ok(schema) = self.compiled() else { return false };
-        let (mut left, mut value) = (STEPS, value.clone());
-        let mut spend = |steps: u64| -> Result<(), ()> {
-            left = left.checked_sub(steps).ok_or(())?;
-            Ok(())
-        };
+        let (mut spend, mut value) = (budget(), value.clone());
         to_integers(&mut value);
         schemas.iter().all(|id| schema.validate_data(*id, &value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
     }
 
-    /// Returns the messages about values that do not fit.
+    /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none.
     fn problems(&self, values: &DataMap) -> Vec<String> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
             Err(why) => return vec![why.to_owned()],
         };
-        let mut left = STEPS;
-        let mut spend = |steps: u64| {
-            left = left.checked_sub(steps).ok_or(())?;
-            Ok(())
-        };
         let mut values = Data::Map(values.clone());
         to_integers(&mut values);
-        match schema.validate_data(Schema::ROOT, &values, VIOLATIONS, &mut spend) {
+        match schema.validate_data(Schema::ROOT, &values, VIOLATIONS, &mut budget()) {
             Ok(found) => {
-                found.iter().map(|found| format!("- at '{}': {}", found.pointer, what(schema, found))).collect()
+                found.iter().map(|found| format!("- at '{}': {}\n", found.pointer, what(schema, found))).collect()
             }
-            Err(()) => vec!["- at '': checking the values takes too long".to_owned()],
+            Err(()) => vec!["- at '': checking the values takes too long\n".to_owned()],
         }
+    }
+}
+
+/// Returns a counter of the steps of checking that fails when they are used up.
+fn budget() -> impl FnMut(u64) -> Result<(), ()> {
+    let mut left = STEPS;
+    move |steps| {
+        left = left.checked_sub(steps).ok_or(())?;
+        Ok(())
     }
 }
 
@@ -130,11 +130,9 @@ pub(super) fn check(tree: &Tree<'_>, values: &DataMap) -> Option<Box<Diagnostic>
     error = error.at(first, Span::default(), "the schema");
     let mut text = HEAD.to_owned();
     for (name, _, problems) in &found {
-        // Only the list of what does not fit ends with a line end.
-        let end = if problems.iter().all(|problem| problem.starts_with("- at '")) { "\n" } else { "" };
-        text.push_str(&format!("{name}:\n{}{end}", problems.join("\n")));
+        text.push_str(&format!("{name}:\n{}", problems.concat()));
         for problem in problems {
-            error = error.with_note(format!("{name}: {}", problem.trim_start_matches("- ")));
+            error = error.with_note(format!("{name}: {}", problem.trim_start_matches("- ").trim_end()));
         }
     }
     Some(error.with_field(GO_MESSAGE, text))
