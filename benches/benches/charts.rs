@@ -223,7 +223,7 @@ fn round(case: &Case, engine: &Forge, session: &mut Session) -> Result<(Times, S
     let loaded = thread_time();
     let plan = chart.chart().plan(&values, &case.release, &capabilities)?;
     let planned = thread_time();
-    chart.compile(&plan)?;
+    chart.compile_for(&plan)?;
     let compiled = thread_time();
     let again = plan.clone();
     let copied = thread_time();

@@ -27,6 +27,8 @@ pub(super) struct Tables {
     global_of: Vec<u32>,
     /// For each string, the latest path with this name.
     path_of: Vec<u32>,
+    /// For each string, the latest import with this name.
+    import_of: Vec<u32>,
 }
 
 /// A string of the pool.
@@ -76,6 +78,7 @@ impl Tables {
             paths: HashTable::new(),
             global_of: Vec::new(),
             path_of: Vec::new(),
+            import_of: Vec::new(),
         };
         tables.clear();
         tables
@@ -105,6 +108,7 @@ impl Tables {
         self.paths.clear();
         self.global_of.clear();
         self.path_of.clear();
+        self.import_of.clear();
     }
 
     /// Builds the program.
@@ -173,8 +177,13 @@ impl Tables {
     }
 
     pub fn import(&mut self, kind: ImportKind, name: &str, signature: Signature) -> u32 {
-        let import = [kind as u32, self.string(name), signature.word()];
-        row(&mut self.parts.imports, import)
+        let name = self.string(name);
+        let import = [kind as u32, name, signature.word()];
+        let latest = of_string(&mut self.import_of, name);
+        if self.parts.imports.get(*latest as usize) != Some(&import) {
+            *latest = row(&mut self.parts.imports, import);
+        }
+        *latest
     }
 
     /// Returns the offset of a record of a failure.

@@ -1,8 +1,8 @@
 //! Compiles schemas from data.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
-use super::error::{SchemaError, below};
+use super::error::{SchemaError, below, step};
 use super::formats::Format;
 use super::node::Rest;
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
@@ -57,10 +57,11 @@ impl Schema {
         };
         compiler.child(String::new(), data);
         while let Some((id, data)) = compiler.open.pop() {
-            let node = compiler.node(id, data);
-            if let Some(slot) = compiler.nodes.get_mut(id.0 as usize) {
-                *slot = node;
-            }
+            let Some(node) = compiler.nodes.get_mut(id.0 as usize) else { continue };
+            let mut node = std::mem::take(node);
+            let pointer = std::mem::take(&mut node.pointer);
+            compiler.node(&mut node, &pointer, data);
+            compiler.nodes[id.0 as usize] = Node { pointer, ..node };
         }
         let Compiler { nodes, mut errors, .. } = compiler;
         let schema = Schema { nodes, draft };
@@ -115,8 +116,8 @@ pub(super) struct Compiler<'d> {
     pub(super) draft: Draft,
     root: &'d Data,
     nodes: Vec<Node>,
-    /// The nodes by their pointers.
-    ids: HashMap<String, NodeId>,
+    /// The nodes by their data.
+    ids: HashMap<*const Data, NodeId>,
     pub(super) patterns: usize,
     pub(super) errors: Vec<SchemaError>,
     /// Nodes that are not compiled yet.
@@ -137,36 +138,34 @@ impl<'d> Compiler<'d> {
 
     /// Returns the node of the schema at `pointer`, which is compiled later.
     pub(super) fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
-        if let Some(id) = self.ids.get(&pointer) {
-            return *id;
+        let fresh = NodeId::of(self.nodes.len());
+        let id = *self.ids.entry(std::ptr::from_ref(data)).or_insert(fresh);
+        if id == fresh {
+            self.nodes.push(Node { pointer, ..Node::default() });
+            self.open.push((id, data));
         }
-        let id = NodeId::of(self.nodes.len());
-        self.nodes.push(Node { pointer: pointer.clone(), ..Node::default() });
-        self.ids.insert(pointer, id);
-        self.open.push((id, data));
         id
     }
 
-    fn node(&mut self, id: NodeId, data: &'d Data) -> Node {
-        let pointer = self.nodes.get(id.0 as usize).map(|node| node.pointer.clone()).unwrap_or_default();
-        let mut node = Node { pointer: pointer.clone(), ..Node::default() };
+    fn node(&mut self, node: &mut Node, pointer: &str, data: &'d Data) {
         match data {
-            Data::Str(name) if self.draft == Draft::Template => node.types = self.one_type(&pointer, name),
+            Data::Str(name) if self.draft == Draft::Template => node.types = self.one_type(pointer, name),
             Data::Bool(any) if self.draft != Draft::Template => {
                 node.rest = Some(Box::new(Rest { never: !any, ..Rest::default() }))
             }
-            Data::Map(map) => self.keywords(&mut node, &pointer, map),
-            _ if self.draft == Draft::Template => self.error(&pointer, "a schema is a map, or the name of a type"),
-            _ => self.error(&pointer, "a schema is an object or a boolean"),
+            Data::Map(map) => self.keywords(node, pointer, map),
+            _ if self.draft == Draft::Template => self.error(pointer, "a schema is a map, or the name of a type"),
+            _ => self.error(pointer, "a schema is an object or a boolean"),
         }
-        node
     }
 
     fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d DataMap) {
         // Before draft 2019-09 a reference hides the keywords next to it.
         let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.contains_key("$ref");
+        let mut at = pointer.to_owned();
         for (keyword, value) in map {
-            let at = below(pointer, keyword);
+            at.truncate(pointer.len());
+            step(&mut at, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
             } else if !hides || matches!(keyword.as_str(), "$ref" | "default" | "definitions") {

@@ -19,5 +19,20 @@ impl SchemaError {
 
 /// The JSON pointer of the member `name` below `pointer`.
 pub(super) fn below(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    let mut at = String::with_capacity(pointer.len() + 1 + name.len());
+    at.push_str(pointer);
+    step(&mut at, name);
+    at
+}
+
+/// Appends the step to the member `name` to a JSON pointer.
+pub(super) fn step(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    let mut rest = name;
+    while let Some(at) = memchr::memchr2(b'~', b'/', rest.as_bytes()) {
+        pointer.push_str(&rest[..at]);
+        pointer.push_str(if rest.as_bytes()[at] == b'~' { "~0" } else { "~1" });
+        rest = &rest[at + 1..];
+    }
+    pointer.push_str(rest);
 }

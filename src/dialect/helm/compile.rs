@@ -23,11 +23,12 @@ pub fn compile(unit: &Unit<'_>) -> Compilation {
 
 /// Compiles the templates of a chart to one program, whose answer is the list of their texts in the order of rendering.
 /// Its inputs are [`Plan::inputs`]. The unit's sources are the templates in that order, and its entry has the name of the
-/// chart.
+/// chart. A `partial` program leaves out branches that the plan's values do not seem to take; a run that reaches one fails
+/// with `template.unknown`.
 ///
 /// # Errors
 /// Every syntax error of every file, or a limit.
-pub fn compile_chart(unit: &Unit<'_>, plan: &Plan) -> Compilation {
+pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation {
     let arena = Bump::new();
     let set = Set::parse(&arena, unit.together, unit)?;
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
@@ -37,7 +38,11 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan) -> Compilation {
     };
     let rendered = plan.templates().iter().filter(|template| !template.is_partial());
     let outputs: Vec<_> = rendered.map(output).collect();
-    let reaches = lower::lower_all(unit, &set, &mut emitter, &outputs).map_err(|error| vec![error])?;
+    emitter.reserve(unit.together.iter().map(|source| source.text().len()).sum());
+    let values: Option<Vec<_>> =
+        partial.then(|| plan.templates().iter().map(|one| plan.values_of(one.chart())).collect());
+    let reaches =
+        lower::lower_all(unit, &set, &mut emitter, &outputs, values.as_deref()).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
 }
 

@@ -1,6 +1,6 @@
 //! Charts in artifacts: opening them, and finding the program of a plan.
 
-use super::programs;
+use super::programs::{self, Extent};
 use super::template::ChartTemplate;
 use crate::bytecode::{Dialect, Resources};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -43,13 +43,13 @@ impl ChartTemplate {
         }
         match artifact.bundle().stripped() {
             true => Err(no_program(plan, "and no sources to compile one").into()),
-            false => self.compiled(plan, false),
+            false => self.compiled(plan, false, Extent::Whole),
         }
     }
 
     /// Fails: this build cannot compile the sources of a plan.
     #[cfg(not(feature = "compile"))]
-    pub(super) fn compiled(&self, plan: &Plan, _: bool) -> Result<Template, Diagnostics> {
+    pub(super) fn compiled(&self, plan: &Plan, _: bool, _: Extent) -> Result<Template, Diagnostics> {
         Err(no_program(plan, "and this build cannot compile one: it lacks the feature `compile`").into())
     }
 }

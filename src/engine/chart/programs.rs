@@ -11,6 +11,15 @@ const KEPT: usize = 16;
 /// The enabled charts: the path of each and its number in the source.
 type Enabled = Vec<(String, usize)>;
 
+/// The part of the templates that a program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Extent {
+    /// What some values seem to need.
+    Partial,
+    /// Everything.
+    Whole,
+}
+
 /// Returns the name that the program of a plan has in an artifact: that of the chart and a digest of the enabled charts.
 pub(super) fn name(plan: &Plan) -> String {
     let mut key = Vec::new();
@@ -30,36 +39,43 @@ fn enabled(plan: &Plan) -> Enabled {
 /// Programs, the most recently used last.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    kept: Mutex<Vec<(Enabled, Template)>>,
+    kept: Mutex<Vec<(Enabled, Extent, Template)>>,
 }
 
 impl Programs {
-    /// Returns the program of a plan, which `compile` makes if there is none.
+    /// Returns the program of a plan, of at least this extent, which `compile` makes if there is none.
     ///
     /// # Errors
     /// Those of `compile`.
-    pub fn get<E>(&self, plan: &Plan, compile: impl FnOnce() -> Result<Template, E>) -> Result<Template, E> {
+    pub fn get<E>(
+        &self,
+        plan: &Plan,
+        extent: Extent,
+        compile: impl FnOnce() -> Result<Template, E>,
+    ) -> Result<(Template, Extent), E> {
         let enabled = enabled(plan);
-        if let Some(known) = self.take(&enabled) {
+        if let Some(known) = self.take(&enabled, extent) {
             return Ok(known);
         }
         // Other renders go on meanwhile.
         let template = compile()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // A whole program replaces a partial one.
+        kept.retain(|(known, had, _)| *known != enabled || *had > extent);
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push((enabled, template.clone()));
-        Ok(template)
+        kept.push((enabled, extent, template.clone()));
+        Ok((template, extent))
     }
 
-    fn take(&self, enabled: &Enabled) -> Option<Template> {
+    fn take(&self, enabled: &Enabled, extent: Extent) -> Option<(Template, Extent)> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(known, _)| known == enabled)?;
+        let at = kept.iter().position(|(known, had, _)| known == enabled && *had >= extent)?;
         let found = kept.remove(at);
-        let template = found.1.clone();
+        let answer = (found.2.clone(), found.1);
         kept.push(found);
-        Some(template)
+        Some(answer)
     }
 
     /// Returns the number of programs.

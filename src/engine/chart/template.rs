@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::programs::Programs;
+use super::programs::{Extent, Programs};
 use super::render::ChartRender;
 #[cfg(feature = "compile")]
 use crate::bytecode::Dialect;
@@ -27,8 +27,9 @@ use crate::vm::{Hooks, NoHooks, Session};
 
 /// A chart with the charts in it. Cheap to clone, shared between threads.
 ///
-/// Its templates are compiled when they are first rendered: once for each set of enabled charts. A render with other values
-/// compiles nothing.
+/// Its templates are compiled when they are first rendered: once for each set of enabled charts, without the branches that
+/// the values do not seem to take. A render that reaches one of those compiles everything and starts again. Any later
+/// render compiles nothing.
 #[derive(Debug, Clone)]
 pub struct ChartTemplate {
     shared: Arc<Shared>,
@@ -92,8 +93,13 @@ impl ChartTemplate {
     /// # Errors
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
     pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
-        let template = self.compile(&plan)?;
-        let texts = run(session, &template, &plan, &mut NoHooks)?;
+        let (template, extent) = self.program(&plan, Extent::Partial)?;
+        let texts = match run(session, &template, &plan, &mut NoHooks) {
+            Err(error) if extent == Extent::Partial && error.code == Code::UnknownTemplate => {
+                run(session, &self.compile(&plan)?, &plan, &mut NoHooks)?
+            }
+            texts => texts?,
+        };
         let names = plan.templates().iter().filter(|template| !template.is_partial());
         let files = names.map(|template| template.name().to_owned()).zip(texts).collect();
         Ok(ChartRender { template: self.clone(), plan, files })
@@ -105,9 +111,25 @@ impl ChartTemplate {
     /// Every syntax error of every template, or a limit; `template.unknown` for an artifact that has neither the program
     /// nor sources to compile.
     pub fn compile(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
-        self.shared.programs.get(plan, || match &self.shared.artifact {
+        self.program(plan, Extent::Whole).map(|(template, _)| template)
+    }
+
+    /// Compiles the templates of a plan as far as a render with its values seems to need them, which is all that
+    /// [`ChartTemplate::render_in`] compiles first. The branches that are left out still have no syntax errors.
+    ///
+    /// # Errors
+    /// Those of [`ChartTemplate::compile`].
+    pub fn compile_for(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+        self.program(plan, Extent::Partial).map(|(template, _)| template)
+    }
+
+    /// Returns the program of a plan, of at least this extent.
+    fn program(&self, plan: &Plan, extent: Extent) -> std::result::Result<(Template, Extent), Diagnostics> {
+        // Artifacts have whole programs.
+        let extent = if self.shared.artifact.is_some() { Extent::Whole } else { extent };
+        self.shared.programs.get(plan, extent, || match &self.shared.artifact {
             Some(artifact) => self.of_artifact(artifact, plan),
-            None => self.compiled(plan, false),
+            None => self.compiled(plan, false, extent),
         })
     }
 
@@ -116,7 +138,7 @@ impl ChartTemplate {
     /// # Errors
     /// Those of [`ChartTemplate::compile`].
     pub(super) fn compile_keeping(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
-        self.compiled(plan, true)
+        self.compiled(plan, true, Extent::Whole)
     }
 
     /// Compiles the templates of a plan.
@@ -124,12 +146,17 @@ impl ChartTemplate {
     /// # Errors
     /// Every syntax error of every template, or a limit.
     #[cfg(feature = "compile")]
-    pub(super) fn compiled(&self, plan: &Plan, lenient: bool) -> std::result::Result<Template, Diagnostics> {
+    pub(super) fn compiled(
+        &self,
+        plan: &Plan,
+        lenient: bool,
+        extent: Extent,
+    ) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
         let sources: Vec<Arc<Source>> = plan.templates().iter().map(source).collect();
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
         let unit = Unit { together: &sources, lenient, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
-        let compiled = helm::compile_chart(&unit, plan).map_err(helm::parse_errors)?;
+        let compiled = helm::compile_chart(&unit, plan, extent == Extent::Partial).map_err(helm::parse_errors)?;
         let found =
             Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };
         Ok(Template::link(compiled.program, found, engine, Callees::new())?)
@@ -226,5 +253,58 @@ mod tests {
         assert_eq!(chart.shared.programs.len(), 1);
         assert_eq!(files("n=5,sub.on=false"), [file("templates/a.yaml", "n: 5\n")]);
         assert_eq!(chart.shared.programs.len(), 2);
+    }
+
+    #[test]
+    fn a_branch_that_was_left_out_is_compiled_when_a_render_reaches_it() {
+        let template = "{{ if .Values.ready }}on: {{ .Values.size }}{{ else if not .Values.closed }}n: {{ .Values.size }}{{ else }}off: {{ .Values.size }}{{ end }}
+{{- range .Values.list }} {{ . }}{{ end }}
+{{- with .Values.map }} {{ .key }}{{ end }}
+{{- if eq .Values.kind \"a\" }} {{ include (print \"a\" \"b\") . }}{{ end }}
+{{- define \"ab\" }}{{ .Values.kind }}{{ end }}";
+        let source = ChartSource::from_files([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+            ("values.yaml", "size: 1\nready: false\nlist: []\nmap: {}\nkind: ''\n"),
+            ("templates/a.yaml", template),
+        ])
+        .unwrap();
+        let sets = ["size=2", "ready=true", "closed=true", "list={a,b}", "map.key=k", "kind=a", "size=3"];
+        let texts = ["n: 2", "on: 1", "off: 1", "n: 1 a b", "n: 1 k", "n: 1 a", "n: 3"];
+        let text = |chart: &ChartTemplate, set: &str| {
+            let mut values = UserValues::default();
+            values.set(set).unwrap();
+            let render = chart.render(&values, &Release::default(), &Capabilities::default()).unwrap();
+            render.files()[0].1.clone()
+        };
+        let kept = Engine::new().chart(&source).unwrap();
+        for (set, expected) in sets.into_iter().zip(texts) {
+            // First of all renders, and after others.
+            assert_eq!(text(&Engine::new().chart(&source).unwrap(), set), expected, "{set}");
+            assert_eq!(text(&kept, set), expected, "{set}");
+        }
+        assert_eq!(kept.shared.programs.len(), 1);
+    }
+
+    #[test]
+    fn a_partial_program_is_smaller_and_says_what_it_lacks() {
+        let source = ChartSource::from_files([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+            ("templates/a.yaml", "{{ if .Values.on }}{{ .Values.a }}{{ .Values.b }}{{ end }}"),
+        ])
+        .unwrap();
+        let chart = Engine::new().chart(&source).unwrap();
+        let plan = |set: &str| {
+            let mut values = UserValues::default();
+            values.set(set).unwrap();
+            chart.chart().plan(&values, &Release::default(), &Capabilities::default()).unwrap()
+        };
+        let (off, on) = (plan("on=false"), plan("on=true"));
+        let partial = chart.compile_for(&off).unwrap();
+        let error = run(&mut Session::new(), &partial, &on, &mut NoHooks).unwrap_err();
+        assert_eq!(error.code, Code::UnknownTemplate);
+        let whole = chart.compile(&off).unwrap();
+        assert!(whole.program().bytes() > partial.program().bytes());
+        // From now on it is the only one.
+        assert_eq!(chart.compile_for(&off).unwrap().program().bytes(), whole.program().bytes());
     }
 }

@@ -273,7 +273,7 @@ impl<'v> OpenBase<'v> {
         let release = release.map_of(builder, name, namespace);
         let missing = builder.arena().faulty(Type::Dynamic);
         let added: Vec<_> = self.added.iter().filter(|_| probes).map(|key| (*key, missing)).collect();
-        let tops = self.base.tops(builder, values, release, &added);
+        let tops = self.base.tops(builder, values, release, (self.changes_maps, &added));
         made.extend(release.as_map().map(Cx::identity));
         made.extend(tops.iter().filter_map(|top| top.as_map()?.get("Subcharts")?.as_map().map(Cx::identity)));
         OpenInputs { tops, made }
@@ -294,7 +294,7 @@ impl<'v> OpenBase<'v> {
     }
 
     /// Returns the keys that a run has added to the maps of charts. `None` if it has changed the inputs in another way. Keys
-    /// that are known to be added, and the current template, do not count.
+    /// that are known to be added do not count.
     pub fn added(&self, cx: &Cx<'_>, inputs: &OpenInputs<'_>) -> Option<Vec<String>> {
         let tops: Vec<&Map<'_>> = inputs.tops.iter().filter_map(|top| top.as_map()).collect();
         let top = |identity| tops.iter().find(|top| Cx::identity(top) == identity);
@@ -308,7 +308,7 @@ impl<'v> OpenBase<'v> {
             if !top.iter().all(is_kept) {
                 return None;
             }
-            let is_new = |key: &&str| *key != "Template" && top.get(key).is_none() && !self.added.contains(key);
+            let is_new = |key: &&str| top.get(key).is_none() && !self.added.contains(key);
             found.extend(entries.iter().map(|(key, _)| *key).filter(is_new).map(str::to_owned));
         }
         Some(found)
@@ -321,7 +321,7 @@ impl<'v> OpenBase<'v> {
         changed.iter().any(|(id, entries)| {
             let top = tops.iter().find(|top| Cx::identity(top) == *id);
             let differs = |(key, now): &(&str, Value<'_>)| {
-                *key != "Template" && !top.and_then(|top| top.get(key)).is_some_and(|value| is_same(*now, value))
+                !top.and_then(|top| top.get(key)).is_some_and(|value| is_same(*now, value))
             };
             entries.iter().any(differs) || top.is_some_and(|top| entries.len() < top.len())
         })

@@ -39,7 +39,7 @@ impl Plan {
     }
 
     /// Returns the values of the chart `at`.
-    pub(super) fn values_of(&self, at: usize) -> Option<&DataMap> {
+    pub(in crate::dialect::helm) fn values_of(&self, at: usize) -> Option<&DataMap> {
         let around = self.around(at);
         around.iter().skip(1).try_fold(&self.values, |map, (_, chart)| map.get(&chart.name)?.as_map())
     }

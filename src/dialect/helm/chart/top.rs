@@ -7,7 +7,7 @@ use crate::diagnostics::Result;
 use crate::dialect::helm::objects;
 use crate::value::{Data, DataMap, InputBuilder, Numbers, Value};
 
-/// The keys of the map of a chart, without `Template`.
+/// The keys of the map of a chart. In a program that changes maps `Template` follows.
 const KEYS: [&str; 6] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Values"];
 
 /// The keys of the map of a template.
@@ -23,15 +23,15 @@ impl PlannedTemplate {
 impl Plan {
     /// Returns the inputs of the program of this plan's templates.
     ///
-    /// A program that changes maps gets the map of each chart under the chart's path, and `.Template` of each template
-    /// under the template's name. It puts the one into the other. Another program gets the map of each template under the
+    /// A program that changes maps gets the map of each chart under the chart's path, and the name of each template under
+    /// itself, which it puts into `.Template` of the chart. Another program gets the map of each template under the
     /// template's name.
     ///
     /// # Errors
     /// `limit.depth` for values that nest too deep.
     pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
         let base = Base::new(self, builder)?;
-        let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder), &[]);
+        let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder), (changes_maps, &[]));
         let values = base.inputs(builder, &tops, changes_maps, &[]);
         Ok(builder.map(&base.input_names(changes_maps, false), &values))
     }
@@ -144,19 +144,20 @@ impl<'v> Base<'v> {
         })
     }
 
-    /// Returns the map of each chart, without `Template`, and with some entries `more`. A chart's `.Values` is the same value
-    /// as the entry in the values of the chart around it.
+    /// Returns the map of each chart, with some entries `more`. A chart's `.Values` is the same value as the entry in the
+    /// values of the chart around it.
     pub fn tops<'r, 'w: 'r>(
         &self,
         builder: &InputBuilder<'r, 'w>,
         values: Value<'r>,
         release: Value<'r>,
-        more: &[(&'r str, Value<'r>)],
+        (changes_maps, more): (bool, &[(&'r str, Value<'r>)]),
     ) -> Vec<Value<'r>>
     where
         'v: 'r,
     {
-        let keys: Vec<&'r str> = KEYS.into_iter().chain(more.iter().map(|(key, _)| *key)).collect();
+        let template = changes_maps.then_some("Template");
+        let keys: Vec<&'r str> = KEYS.into_iter().chain(template).chain(more.iter().map(|(key, _)| *key)).collect();
         let (arena, charts) = (builder.arena(), &self.plan.charts);
         let mut own: Vec<Value<'r>> = Vec::with_capacity(charts.len());
         for chart in charts {
@@ -176,7 +177,12 @@ impl<'v> Base<'v> {
             let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
             let [capabilities, data, files] = *fixed;
             let of_chart = [capabilities, data, files, release, arena.map(&inside), *own];
-            let values: Vec<_> = of_chart.into_iter().chain(more.iter().map(|(_, value)| *value)).collect();
+            let template = template.map(|_| {
+                let base_path = charts.get(at).map_or_else(String::new, PlannedChart::base_path);
+                builder.map(&["BasePath", "Name"], &[arena.text(&base_path), arena.text("")])
+            });
+            let more = more.iter().map(|(_, value)| *value);
+            let values: Vec<_> = of_chart.into_iter().chain(template).chain(more).collect();
             let map = builder.map(&keys, &values);
             if let Some(slot) = maps.get_mut(at) {
                 *slot = map;
@@ -206,13 +212,14 @@ impl<'v> Base<'v> {
     {
         let mut values: Vec<Value<'r>> = Vec::with_capacity(2 * self.templates.len() + tops.len());
         for (template, place) in &self.templates {
+            // Without changes, each template has a map of its own.
             let top = tops.get(template.chart()).and_then(|top| top.as_map()).filter(|_| !changes_maps);
             values.push(match top {
                 Some(top) => {
                     let values: Vec<_> = top.values().iter().copied().chain([*place]).collect();
                     builder.map(&KEYS_OF_TEMPLATE, &values)
                 }
-                None => *place,
+                None => builder.arena().text(template.name()),
             });
         }
         if changes_maps {

@@ -95,8 +95,9 @@ impl<'a> Lower<'_, 'a> {
     fn choice(&mut self, choice: &'a Choice<'a>) -> Result<()> {
         let known = self.variables.len();
         let (end, dot) = (self.emitter.new_label(), self.dot);
-        for (at, (pipeline, body)) in choice.branches.iter().enumerate() {
-            let next = self.emitter.new_label();
+        let (mut branches, mut taken) = (choice.branches.iter(), None);
+        while let (Some((pipeline, body)), None) = (branches.next(), taken) {
+            let (next, guess) = (self.emitter.new_label(), self.guess(pipeline));
             if choice.moves || !pipeline.variables.is_empty() {
                 let slot = self.kept(pipeline)?;
                 self.emitter.load_slot(slot);
@@ -105,14 +106,18 @@ impl<'a> Lower<'_, 'a> {
             } else {
                 self.branch(pipeline, false, next)?;
             }
-            self.body(body)?;
+            self.body_unless(guess == Some(false), body, pipeline.span)?;
             self.dot = dot;
-            if at + 1 < choice.branches.len() || !choice.otherwise.is_empty() {
+            if branches.len() > 0 || !choice.otherwise.is_empty() {
                 self.emitter.jump(Op::Jump, end);
             }
             self.emitter.bind(next);
+            taken = (guess == Some(true)).then_some(pipeline.span);
         }
-        self.body(choice.otherwise)?;
+        match taken {
+            Some(span) if branches.len() > 0 => self.leave_out(span),
+            _ => self.body_unless(taken.is_some(), choice.otherwise, taken.unwrap_or_default())?,
+        }
         self.emitter.bind(end);
         self.variables.truncate(known);
         Ok(())
@@ -135,6 +140,7 @@ impl<'a> Lower<'_, 'a> {
 
     fn range(&mut self, range: &'a Range<'a>) -> Result<()> {
         let (known, dot, pipeline) = (self.variables.len(), self.dot, &range.pipeline);
+        let guess = self.guess(pipeline);
         self.pipeline(pipeline)?;
         self.at(pipeline.span);
         let (empty, end) = (self.emitter.new_label(), self.emitter.new_label());
@@ -156,7 +162,7 @@ impl<'a> Lower<'_, 'a> {
         self.dot = Dot::Slot(slot + 1);
         self.items.push(slot + 1);
         self.loops.push(mark);
-        self.body(range.body)?;
+        self.body_unless(guess == Some(false), range.body, pipeline.span)?;
         self.loops.pop();
         self.dot = dot;
         self.variables.truncate(known);

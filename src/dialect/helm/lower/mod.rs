@@ -16,6 +16,7 @@
 //! | `literals` | literals by the types of parameters |
 //! | `recursion` | templates that call themselves |
 //! | `paths` | reads of fields and variables |
+//! | `untaken` | branches that are left out |
 
 mod body;
 mod calls;
@@ -26,6 +27,7 @@ mod paths;
 mod pipelines;
 mod program;
 mod recursion;
+mod untaken;
 
 pub(super) use outputs::{Output, lower_all};
 pub(super) use program::{Folding, Reached, lower, lower_made};

@@ -1,15 +1,18 @@
 //! A main chunk that renders several templates, one after another, and answers the list of their texts.
 //!
 //! If the program changes maps, all templates of a chart share one dot, so that each sees the changes of those before it.
-//! Main puts `.Template` into it before each template. Otherwise each template has a dot of its own.
+//! Main puts the name of each template into `.Template`, which is one map, too: the dot itself stays unchanged, so that
+//! the reads of it stay fast. Otherwise each template has a dot of its own.
 //!
 //! A template is left out, and nothing is in its place in the list, if an input of its own is true.
 
 use super::program::{Lower, Reached};
+use super::untaken::ValuesOfFiles;
 use crate::bytecode::{Op, Role};
-use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, Unit};
+use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec, Unit};
 use crate::diagnostics::Result;
 use crate::dialect::helm::set::Set;
+use crate::text::Span;
 
 /// The key of the facts about the template that is rendered.
 const TEMPLATE: &str = "Template";
@@ -25,7 +28,8 @@ pub(in crate::dialect::helm) struct Output {
     pub skip: String,
 }
 
-/// Lowers a main chunk that renders templates in order, with the templates that they reach.
+/// Lowers a main chunk that renders templates in order, with the templates that they reach. With `values`, branches that
+/// they do not seem to take are left out.
 ///
 /// # Errors
 /// Limits of nesting and of code size.
@@ -34,8 +38,10 @@ pub(in crate::dialect::helm) fn lower_all<'a>(
     set: &Set<'a>,
     emitter: &mut Emitter<'a>,
     outputs: &[Output],
+    values: Option<&ValuesOfFiles<'_>>,
 ) -> Result<Reached> {
     let mut lower = Lower::new(unit, set, emitter);
+    lower.values = values;
     lower.decide_mutable();
     let main = lower.emitter.declare_chunk("main", 0);
     lower.emitter.at(unit.entry, Default::default());
@@ -71,8 +77,10 @@ impl Lower<'_, '_> {
     /// Pushes the text of a template.
     fn text_of(&mut self, output: &Output) {
         if self.mutates {
-            self.input(&output.chart);
-            self.emitter.constant(Constant::Str(TEMPLATE.into()));
+            let (chart, steps) = (output.chart.as_str(), [SegmentSpec::Attr(TEMPLATE, Span::default())]);
+            let place = PathSpec { name: TEMPLATE, roots: &[RootSpec::Global(chart)], segments: &steps };
+            self.emitter.load(&place);
+            self.emitter.constant(Constant::Str("Name".into()));
             self.input(&output.template);
             self.intrinsic("put", 3);
             self.emitter.op(Op::Pop, &[]);

@@ -6,7 +6,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::paths::whole_dot;
 use super::recursion::recursive;
-use crate::bytecode::{Failure, ImportKind, Op, Scope};
+use super::untaken::ValuesOfFiles;
+use crate::bytecode::{Failure, ImportKind, Op, Scope, Signature};
 use crate::compiler::{Emitter, Fold, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
@@ -109,9 +110,13 @@ pub(super) struct Lower<'l, 'a> {
     /// A test for templates of the programs around this one.
     pub sees: Option<&'l dyn Fn(&str) -> bool>,
     pub missing: MissingKey,
+    /// The values for which the program is compiled, if branches that they do not take may be left out.
+    pub values: Option<&'l ValuesOfFiles<'l>>,
 
     /// The file being lowered. Spans belong to it.
     pub file: usize,
+    /// `true` in the text of the file itself, outside the templates that it defines.
+    pub in_file: bool,
     /// The value of `.`.
     pub dot: Dot<'a>,
     /// The value of `$`.
@@ -122,6 +127,8 @@ pub(super) struct Lower<'l, 'a> {
     pub items: Vec<u32>,
     /// The open loops.
     pub loops: Vec<LoopMark>,
+    /// The fingerprints of the functions called so far.
+    signatures: HashMap<*const Builtin, Signature>,
     /// A buffer for the names of paths.
     pub name: String,
     depth: usize,
@@ -141,12 +148,15 @@ impl<'l, 'a> Lower<'l, 'a> {
             calls_by_name: false,
             sees: None,
             missing: unit.missing_key,
+            values: None,
             file: 0,
+            in_file: false,
             dot: Dot::Inputs(None),
             root: Dot::Inputs(None),
             variables: Vec::new(),
             items: Vec::new(),
             loops: Vec::new(),
+            signatures: HashMap::new(),
             name: String::new(),
             depth: 0,
         }
@@ -202,7 +212,11 @@ impl<'l, 'a> Lower<'l, 'a> {
     /// Lowers the templates that are called, and with calls by computed names all templates.
     pub fn rest(&mut self) -> Result<()> {
         self.queued()?;
-        if self.calls_by_name { self.name_all() } else { Ok(()) }
+        match self.values {
+            _ if !self.calls_by_name => Ok(()),
+            Some(_) => self.name_reached(),
+            None => self.name_all(),
+        }
     }
 
     fn queued(&mut self) -> Result<()> {
@@ -223,6 +237,18 @@ impl<'l, 'a> Lower<'l, 'a> {
             }
         }
         self.queued()
+    }
+
+    /// Names the chunks of the templates that the program reaches by itself.
+    fn name_reached(&mut self) -> Result<()> {
+        let mut chunks: Vec<(&'a str, u32)> = self.chunks.iter().map(|(name, chunk)| (*name, *chunk)).collect();
+        chunks.sort_unstable();
+        for (name, chunk) in chunks {
+            if !self.recursive.contains(name) {
+                self.emitter.name_chunk(name, chunk);
+            }
+        }
+        Ok(())
     }
 
     /// Returns a test for the names of functions that change maps.
@@ -248,6 +274,7 @@ impl<'l, 'a> Lower<'l, 'a> {
 
     fn template(&mut self, chunk: u32, defined: Defined<'a>) -> Result<()> {
         self.file = defined.file;
+        self.in_file = self.source().name() == defined.template.name;
         self.variables.clear();
         self.loops.clear();
         self.items.clear();
@@ -337,7 +364,8 @@ impl<'l, 'a> Lower<'l, 'a> {
         };
         if self.mutates {
             // Results are maps that may be changed, and arguments may have changed since the last call.
-            self.emitter.call(function.kind, &function.name, function.signature(), &places, false);
+            let signature = self.signatures.entry(function).or_insert_with(|| function.signature());
+            self.emitter.call(function.kind, &function.name, *signature, &places, false);
         } else {
             self.emitter.call_builtin(function, &places);
         }

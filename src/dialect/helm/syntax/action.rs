@@ -56,9 +56,24 @@ pub struct Build<'a> {
     pub arena: &'a Bump,
     /// The text of the file.
     pub text: &'a str,
+    /// The operands of the open commands, innermost last.
+    operands: Vec<Operand<'a>>,
+    /// The commands of the open pipelines, innermost last.
+    commands: Vec<Command<'a>>,
 }
 
 impl<'a> Build<'a> {
+    /// Returns a builder of trees in `arena` for the file with this text.
+    pub fn new(arena: &'a Bump, text: &'a str) -> Self {
+        Self { arena, text, operands: Vec::new(), commands: Vec::new() }
+    }
+
+    /// Forgets what an action with an error has left.
+    pub fn restart(&mut self) {
+        self.operands.clear();
+        self.commands.clear();
+    }
+
     /// Returns a pipeline that is not checked yet.
     pub fn pipeline(
         &self,
@@ -99,44 +114,47 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Returns the commands of a pipeline.
-    pub fn commands(&self, first: Command<'a>, rest: Vec<Command<'a>>) -> &'a [Command<'a>] {
-        self.list(first, &rest)
+    /// Adds a command to the innermost pipeline.
+    pub fn add_command(&mut self, command: Command<'a>) {
+        self.commands.push(command);
     }
 
-    fn list<T: Copy>(&self, first: T, rest: &[T]) -> &'a [T] {
-        if rest.is_empty() {
-            return std::slice::from_ref(self.arena.alloc(first));
-        }
-        self.arena.alloc_slice_fill_with(1 + rest.len(), |at| match at.checked_sub(1).and_then(|at| rest.get(at)) {
-            Some(item) => *item,
-            None => first,
-        })
+    /// Returns the last `count` commands, which are those of a pipeline.
+    pub fn commands(&mut self, count: usize) -> &'a [Command<'a>] {
+        taken(self.arena, &mut self.commands, count)
     }
 
-    /// Returns a command.
-    pub fn command(&self, first: Operand<'a>, rest: Vec<Operand<'a>>) -> Command<'a> {
-        let last = rest.last().map_or(first.span, |last| last.span);
-        Command { operands: self.list(first, &rest), span: first.span.to(last) }
+    /// Adds an operand to the innermost command.
+    pub fn add_operand(&mut self, operand: Operand<'a>) {
+        self.operands.push(operand);
     }
 
-    /// Returns an operand: a term that may be a field itself, which ends at `end`, and further fields.
+    /// Returns the command of the last `count` operands.
+    pub fn command(&mut self, count: usize, span: Span) -> Command<'a> {
+        Command { operands: taken(self.arena, &mut self.operands, count), span }
+    }
+
+    /// Returns an operand: a term that ends at `end`, and the fields behind it.
     pub fn operand(
         &self,
-        (term, field, end): (Term<'a>, Option<Name<'a>>, u32),
-        rest: Vec<Name<'a>>,
+        term: Term<'a>,
+        end: u32,
+        fields: &'a [Name<'a>],
         span: Span,
     ) -> Result<Operand<'a>, Mistake> {
         let is_value = matches!(term, Term::Dot | Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Str(_));
-        if is_value && field.is_none() && !rest.is_empty() {
+        if is_value && !fields.is_empty() {
             let text = self.text.get(span.start as usize..end as usize).unwrap_or("");
             return Err(Mistake { span, message: format!("unexpected . after term {}", quoted(text)) });
         }
-        let fields = match field {
-            Some(field) => self.list(field, &rest),
-            None if rest.is_empty() => &[],
-            None => self.arena.alloc_slice_copy(&rest),
-        };
         Ok(Operand { term, fields, span })
     }
+}
+
+/// Moves the last `count` items to the arena.
+fn taken<'a, T: Copy>(arena: &'a Bump, items: &mut Vec<T>, count: usize) -> &'a [T] {
+    let first = items.len().saturating_sub(count);
+    let taken = arena.alloc_slice_copy(items.get(first..).unwrap_or(&[]));
+    items.truncate(first);
+    taken
 }

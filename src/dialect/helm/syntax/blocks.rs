@@ -93,11 +93,9 @@ impl<'a> Blocks<'a> {
         self.mistakes.push(Mistake { span, message: message.into() });
     }
 
-    /// Adds an action. `known` is the number of variables in scope before it.
-    pub fn action(&mut self, action: Action<'a>, span: Span, known: usize) {
-        if let Some(pipeline) = action.pipeline() {
-            pipeline.includes(&mut self.calls);
-        }
+    /// Adds an action that includes templates. `known` is the number of variables in scope before it.
+    pub fn action(&mut self, action: Action<'a>, includes: &[&'a str], span: Span, known: usize) {
+        self.calls.extend_from_slice(includes);
         match action {
             Action::Emit(pipeline) => self.nodes.push(Node::Emit(pipeline)),
             Action::If(pipeline) => self.begin(Kind::If, span, Some(pipeline), known),

@@ -27,6 +27,8 @@ pub(super) struct Known<'a> {
     pub used: &'a [&'a str],
     /// The variables that it declares.
     pub declared: &'a [&'a str],
+    /// The literal names of the templates that it includes.
+    pub includes: &'a [&'a str],
 }
 
 /// The actions of the files of one name space, by their text up to the end of the closing delimiter.

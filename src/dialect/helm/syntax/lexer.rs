@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::action::Mistake;
 use super::literal;
-use super::token::{Raw, Spanned, Token};
+use super::token::{Raw, Token, Tokens};
 use super::tree::Number;
 use super::wording::quoted;
 use crate::text::Span;
@@ -250,11 +250,11 @@ impl<'a, 'd> Lexer<'a, 'd> {
             Raw::Variable => return self.name(start).map(Token::Variable),
             Raw::Word => return self.name(start).map(Token::of_word),
             Raw::Number => return self.number(start, action),
-            Raw::Quoted => self.string(start, literal::unescape(text.get(1..len - 1).unwrap_or(""), '"'), action),
-            Raw::Verbatim => {
-                let inner = text.get(1..len - 1).unwrap_or("");
-                Token::Str(self.arena.alloc_slice_copy(inner.replace('\r', "").as_bytes()))
-            }
+            Raw::Quoted => self.string(start, text.get(1..len - 1).unwrap_or(""), action),
+            Raw::Verbatim => Token::Str(match text.get(1..len - 1).unwrap_or("") {
+                inner if inner.contains('\r') => self.arena.alloc_slice_copy(inner.replace('\r', "").as_bytes()),
+                inner => inner.as_bytes(),
+            }),
             Raw::Character => match literal::character(text) {
                 Ok(number) => Token::Number(self.arena.alloc(number)),
                 Err(message) => {
@@ -276,7 +276,11 @@ impl<'a, 'd> Lexer<'a, 'd> {
     }
 
     /// Returns the token of a string, or a stand-in if it is malformed.
-    fn string(&self, start: usize, bytes: Option<Vec<u8>>, action: &mut Tokens<'a>) -> Token<'a> {
+    fn string(&self, start: usize, inner: &'a str, action: &mut Tokens<'a>) -> Token<'a> {
+        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+            return Token::Str(inner.as_bytes());
+        }
+        let bytes = literal::unescape(inner, '"');
         if bytes.is_none() {
             action.mistakes.push(Mistake { span: Span::of(start..self.at), message: "invalid syntax".into() });
         }
@@ -310,7 +314,10 @@ impl<'a, 'd> Lexer<'a, 'd> {
     /// Reads the rest of a word that began at `start`.
     fn name(&mut self, start: usize) -> Result<&'a str, String> {
         let rest = self.rest();
-        self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        // The raw token has the ASCII letters of the word, nearly always all of it.
+        if rest.starts_with(|c: char| !c.is_ascii()) {
+            self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        }
         let name = self.text.get(start..self.at).unwrap_or("");
         match self.rest().chars().next() {
             Some(next) if !self.ends_word() => Err(format!("bad character {}", code_point(next))),
@@ -324,9 +331,8 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Returns `true` if a word may end here.
     fn ends_word(&self) -> bool {
-        let rest = self.rest();
-        let ends = |c: char| BLANKS.contains(&c) || matches!(c, '.' | ',' | '|' | ':' | '(' | ')');
-        rest.is_empty() || rest.starts_with(ends) || rest.starts_with(self.delimiters.right)
+        let ends = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'.' | b',' | b'|' | b':' | b'(' | b')');
+        self.rest().bytes().next().is_none_or(ends) || self.rest().starts_with(self.delimiters.right)
     }
 
     /// Reads the rest of a number: it may be complex.
@@ -363,41 +369,6 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     fn bad_number(&self, start: usize) -> String {
         format!("bad number syntax: {}", quoted(self.text.get(start..self.at).unwrap_or("")))
-    }
-}
-
-/// The tokens of an action.
-#[derive(Debug, Default)]
-pub struct Tokens<'a> {
-    /// The tokens.
-    pub tokens: Vec<Spanned<'a>>,
-    /// The errors in them.
-    pub mistakes: Vec<Mistake>,
-    /// White space behind the last token.
-    space: Option<Span>,
-    /// The number of open parentheses.
-    depth: usize,
-}
-
-impl<'a> Tokens<'a> {
-    fn clear(&mut self) {
-        self.tokens.clear();
-        self.mistakes.clear();
-        (self.space, self.depth) = (None, 0);
-    }
-
-    fn push(&mut self, token: Token<'a>, span: Span) {
-        let separates = self.tokens.last().is_some_and(|(last, _)| last.ends_operand()) && token.begins_operand();
-        if let Some(space) = self.space.take().filter(|_| separates) {
-            self.tokens.push((Token::Space, space));
-        }
-        self.tokens.push((token, span));
-    }
-
-    /// Ends the tokens with a broken one.
-    fn broken(&mut self, span: Span, message: String) {
-        self.tokens.push((Token::Broken, span));
-        self.mistakes.push(Mistake { span, message });
     }
 }
 

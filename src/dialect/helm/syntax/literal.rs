@@ -99,6 +99,18 @@ fn one_escape(text: &str) -> Option<(u32, &str)> {
 /// The message of Go.
 pub fn number(text: &str) -> Result<Number<'_>, String> {
     let illegal = || format!("illegal number syntax: {}", super::wording::quoted(text));
+    if text == "0" || text.starts_with(|first| matches!(first, '1'..='9')) {
+        // Nearly all numbers are small and decimal.
+        if let Ok(n) = text.parse::<u32>() {
+            return Ok(Number {
+                int: Some(n.into()),
+                uint: Some(n.into()),
+                float: Some(n.into()),
+                complex: None,
+                text,
+            });
+        }
+    }
     if let Some(at) = text.get(1..).and_then(|rest| rest.rfind(['+', '-'])).filter(|_| is_sum(text)) {
         let parts = text.split_at(at + 1);
         let imaginary = parts.1.strip_suffix('i').and_then(float);

@@ -8,9 +8,9 @@ use lalrpop_util::ParseError;
 use super::action::{Build, Mistake};
 use super::blocks::{Blocks, Opening};
 use super::known::{Known, KnownActions, Move};
-use super::lexer::{Delimiters, Lexer, Piece, Tokens};
-use super::token::{Spanned, Token};
-use super::tree::{Action, Template};
+use super::lexer::{Delimiters, Lexer, Piece};
+use super::token::{Spanned, Token, Tokens};
+use super::tree::{Action, Name, Template};
 use super::wording::{quoted, unexpected};
 use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::dialect::helm::error::error;
@@ -58,9 +58,10 @@ pub fn parse_next<'a>(
 ) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
     limits.check_size(source).map_err(|error| vec![error])?;
     let text = source.text();
-    let (build, blocks, mistakes) = (Build { arena, text }, Blocks::new(arena), Vec::new());
-    let (used, declared, tokens) = (Vec::new(), Vec::new(), Tokens::default());
-    let mut parser = Parser { source, delimiters, build, blocks, mistakes, functions, used, declared, tokens };
+    let (build, blocks, mistakes) = (Build::new(arena, text), Blocks::new(arena), Vec::new());
+    let (used, declared, includes, tokens) = (Vec::new(), Vec::new(), Vec::new(), Tokens::default());
+    let mut parser =
+        Parser { source, delimiters, build, blocks, mistakes, functions, used, declared, includes, tokens };
     let mut lexer = Lexer::new(arena, text, delimiters);
     while let Some(piece) = lexer.piece() {
         match piece {
@@ -89,6 +90,8 @@ struct Parser<'a, 'n> {
     /// The variables of the current action that are not its own, and its own.
     used: Vec<&'a str>,
     declared: Vec<&'a str>,
+    /// The literal names of the templates that the current action includes.
+    includes: Vec<&'a str>,
     /// The tokens of the current action.
     tokens: Tokens<'a>,
 }
@@ -112,12 +115,10 @@ impl<'a> Parser<'a, '_> {
         // An action with the delimiter in a string ends elsewhere.
         if let Some((action, at)) = action.filter(|_| self.mistakes.len() == mistakes && end == behind + ahead.len()) {
             let arena = self.build.arena;
-            let (used, declared) = (arena.alloc_slice_copy(&self.used), arena.alloc_slice_copy(&self.declared));
-            known.keep(
-                arena,
-                ahead,
-                Known { action, start: Span::of(behind..behind).start, at, trims, used, declared },
-            );
+            let [used, declared, includes] =
+                [&self.used, &self.declared, &self.includes].map(|names| &*arena.alloc_slice_copy(names));
+            let start = Span::of(behind..behind).start;
+            known.keep(arena, ahead, Known { action, start, at, trims, used, declared, includes });
         }
     }
 
@@ -133,7 +134,7 @@ impl<'a> Parser<'a, '_> {
         let here = Span::of(start..start).start;
         let moved = Move { arena: self.build.arena, by: here.wrapping_sub(one.start) };
         let at = one.at.map_or(span, |at| moved.span(at));
-        self.blocks.action(moved.action(one.action), at, known);
+        self.blocks.action(moved.action(one.action), one.includes, at, known);
     }
 
     /// Returns the templates, or the errors in order of position.
@@ -165,7 +166,11 @@ impl<'a> Parser<'a, '_> {
         match self.parse(tokens, span) {
             Ok(action) => {
                 let at = own_place(action, tokens);
-                self.blocks.action(action, at.unwrap_or(span), known);
+                self.includes.clear();
+                if let Some(pipeline) = action.pipeline() {
+                    pipeline.includes(&mut self.includes);
+                }
+                self.blocks.action(action, &self.includes, at.unwrap_or(span), known);
                 Some((action, at))
             }
             Err(mistake) => {
@@ -180,7 +185,8 @@ impl<'a> Parser<'a, '_> {
 
     fn parse(&mut self, tokens: &[Spanned<'a>], span: Span) -> Result<Action<'a>, Mistake> {
         let delimiters = self.delimiters;
-        let symbols = tokens.iter().map(|(token, at)| (at.start, *token, at.end));
+        self.build.restart();
+        let symbols = symbols(self.build.arena, tokens);
         let parsed = grammar::ActionParser::new().parse(&mut self.build, symbols);
         let width = u32::try_from(delimiters.right.len()).unwrap_or(0);
         let end = Span::new(span.end.saturating_sub(width).max(span.start), span.end);
@@ -255,6 +261,23 @@ fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl
         let message = format!("{}{action} started at {}:{}", mistake.message, source.name(), lines[0]);
         Mistake { message, ..mistake }
     }
+}
+
+/// Returns the symbols of the grammar: the tokens, with fields behind one another as one.
+fn symbols<'a>(arena: &'a Bump, mut tokens: &[Spanned<'a>]) -> impl Iterator<Item = (u32, Token<'a>, u32)> {
+    std::iter::from_fn(move || {
+        let (first, at) = *tokens.first()?;
+        let fields = tokens.iter().take_while(|(token, _)| matches!(token, Token::Field(_))).count();
+        let (symbol, rest) = tokens.split_at_checked(fields.max(1))?;
+        tokens = rest;
+        let name = |(token, span): &Spanned<'a>| match token {
+            Token::Field(text) => Name { text, span: *span },
+            _ => Name { text: "", span: *span },
+        };
+        let token =
+            if fields == 0 { first } else { Token::Fields(arena.alloc_slice_fill_iter(symbol.iter().map(name))) };
+        Some((at.start, token, symbol.last().map_or(at.end, |(_, last)| last.end)))
+    })
 }
 
 /// Returns `true` for tokens that do not end the declarations at the start of a pipeline.

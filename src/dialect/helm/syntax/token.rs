@@ -2,7 +2,8 @@
 
 use logos::Logos;
 
-use super::tree::Number;
+use super::action::Mistake;
+use super::tree::{Name, Number};
 use crate::text::Span;
 
 /// A token of the grammar.
@@ -14,6 +15,8 @@ pub enum Token<'a> {
     Dot,
     /// `.name`, without the point.
     Field(&'a str),
+    /// Fields behind one another, as the grammar takes them.
+    Fields(&'a [Name<'a>]),
     /// `$name`
     Variable(&'a str),
     /// The name of a function.
@@ -129,6 +132,43 @@ impl<'a> Token<'a> {
     /// Returns `true` if an operand may end with the token.
     pub fn ends_operand(self) -> bool {
         self == Token::Close || self != Token::Open && self.begins_operand()
+    }
+}
+
+/// The tokens of an action.
+#[derive(Debug, Default)]
+pub struct Tokens<'a> {
+    /// The tokens.
+    pub tokens: Vec<Spanned<'a>>,
+    /// The errors in them.
+    pub mistakes: Vec<Mistake>,
+    /// White space behind the last token.
+    pub space: Option<Span>,
+    /// The number of open parentheses.
+    pub depth: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// Begins another action.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.mistakes.clear();
+        (self.space, self.depth) = (None, 0);
+    }
+
+    /// Adds a token, and the white space before it where that separates two operands.
+    pub fn push(&mut self, token: Token<'a>, span: Span) {
+        let separates = self.tokens.last().is_some_and(|(last, _)| last.ends_operand()) && token.begins_operand();
+        if let Some(space) = self.space.take().filter(|_| separates) {
+            self.tokens.push((Token::Space, space));
+        }
+        self.tokens.push((token, span));
+    }
+
+    /// Ends the tokens with a broken one.
+    pub fn broken(&mut self, span: Span, message: String) {
+        self.tokens.push((Token::Broken, span));
+        self.mistakes.push(Mistake { span, message });
     }
 }
 
