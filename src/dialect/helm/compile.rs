@@ -38,7 +38,6 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation
     };
     let rendered = plan.templates().iter().filter(|template| !template.is_partial());
     let outputs: Vec<_> = rendered.map(output).collect();
-    emitter.reserve(unit.together.iter().map(|source| source.text().len()).sum());
     let values: Option<Vec<_>> =
         partial.then(|| plan.templates().iter().map(|one| plan.values_of(one.chart())).collect());
     let reaches =
