@@ -8,6 +8,7 @@
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
+use dropforge_benches::arguments::Arguments;
 use dropforge_benches::bulk::{Bulk, Scratch, files_below, plain_files, plain_stream};
 use dropforge_benches::engines::{Engine, Ours};
 use dropforge_benches::files::workloads;
@@ -31,12 +32,6 @@ const THREADS: usize = 2;
 /// Maximum growth in memory for ten times the clusters that still counts as flat.
 const FLAT: f64 = 1.1;
 
-struct Arguments {
-    write: bool,
-    rounds: usize,
-    only: Vec<String>,
-}
-
 /// Measurements by id. The short workloads run first; a section may add rows to one.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
 const SECTIONS: [Section; 11] = [
@@ -54,39 +49,20 @@ const SECTIONS: [Section; 11] = [
 ];
 
 fn main() {
-    let arguments = arguments();
-    let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
+    let arguments = Arguments::read(ROUNDS);
     let mut table = Vec::new();
-    for (_, make) in WORKLOADS.into_iter().filter(|(id, _)| wanted(id)) {
+    for (_, make) in WORKLOADS.into_iter().filter(|(id, _)| arguments.wants(id)) {
         let mut workload = make();
         let times = time(&mut workload, arguments.rounds);
         table.extend(rows(&workload, &times));
     }
-    for (_, section) in SECTIONS.into_iter().filter(|(id, _)| wanted(id)) {
+    for (_, section) in SECTIONS.into_iter().filter(|(id, _)| arguments.wants(id)) {
         table.extend(section(&arguments));
     }
     println!("{}", markdown(&table));
     if arguments.write {
         write(&markdown(&table));
     }
-}
-
-fn arguments() -> Arguments {
-    let mut arguments = Arguments { write: false, rounds: ROUNDS, only: Vec::new() };
-    let mut given = std::env::args().skip(1);
-    while let Some(argument) = given.next() {
-        match argument.as_str() {
-            "--bench" => (),
-            "--write" => arguments.write = true,
-            "--rounds" => {
-                let rounds = given.next().and_then(|rounds| rounds.parse().ok());
-                arguments.rounds = rounds.expect("--rounds takes a number");
-            }
-            "--only" => arguments.only.extend(given.by_ref()),
-            other => panic!("{other:?} is not known here"),
-        }
-    }
-    arguments
 }
 
 /// A long configuration decoded into Rust types.

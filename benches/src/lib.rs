@@ -1,6 +1,8 @@
 //! dropforge compared with other engines: workloads, engines and clocks, shared by the benches.
 
+pub mod arguments;
 pub mod bulk;
+pub mod charts;
 pub mod clock;
 pub mod config;
 pub mod constructs;

@@ -45,9 +45,27 @@ pub fn printed(command: &[&str]) -> String {
 /// # Panics
 /// Panics if the program `fleet` fails.
 pub fn memory(program: &str, folder: &Path, threads: usize) -> (f64, f64) {
-    let text = printed(&[program, &folder.to_string_lossy(), &threads.to_string()]);
+    numbers(&[program, &folder.to_string_lossy(), &threads.to_string()])
+}
+
+/// Runs a program and returns the two numbers that it prints.
+///
+/// # Panics
+/// Panics if it fails.
+pub fn numbers(command: &[&str]) -> (f64, f64) {
+    let text = printed(command);
     let mut numbers = text.split_whitespace().map(|number| number.parse().expect("a number"));
-    (numbers.next().expect("the peak"), numbers.next().expect("the text"))
+    (numbers.next().expect("a number"), numbers.next().expect("another one"))
+}
+
+/// Returns the peak memory of this process in bytes.
+///
+/// # Panics
+/// Panics on systems other than Linux.
+pub fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line of Linux");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }
 
 /// Counts the instructions of one run of an engine on a workload with callgrind. Returns `None` without valgrind.

@@ -157,6 +157,21 @@ impl<'v> Cx<'v> {
         changes.maps.get(&identity(map)).map(|changed| changed.entries.get(key).copied())
     }
 
+    /// Returns the current value under `key` of a map whose shape has the key at `at`, if at all.
+    #[inline]
+    pub(crate) fn entry_at(&self, map: &Map<'v>, at: u32, key: &str) -> Option<Value<'v>> {
+        if let Some(changes) = self.mutations.changes.get()
+            && let Some(changed) = changes.borrow().maps.get(&identity(map))
+        {
+            // Changes of values leave the keys where they are.
+            return match changed.entries.get_index(at as usize) {
+                Some((known, value)) if *known == key => Some(*value),
+                _ => changed.entries.get(key).copied(),
+            };
+        }
+        map.values().get(at as usize).copied()
+    }
+
     /// Returns `true` if a map of the shape with this id was changed.
     #[inline]
     pub(crate) fn has_changed_shape(&self, id: u32) -> bool {

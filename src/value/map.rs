@@ -216,7 +216,7 @@ pub struct Shapes<'w> {
 const GUESSES: u32 = 8;
 
 /// Largest shape id. Caches use higher numbers for other purposes.
-const LAST_ID: u32 = u32::MAX - 16;
+const LAST_ID: u32 = (1 << 31) - 16;
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 

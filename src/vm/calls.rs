@@ -157,7 +157,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 let given = S::assign(cx, builtin, given)?;
                 let result = run(cx, builtin, &given, out);
                 if assigned.mutates {
-                    self.forget_changed()?;
+                    self.flag_changed()?;
                 }
                 return result;
             }

@@ -83,8 +83,8 @@ pub(super) struct Machine<'r, 'o, A> {
     pub frames: SmallVec<[Frame; 4]>,
     /// The number of frames that were called by name.
     pub named: usize,
-    /// The number of shapes of changed maps that the inline caches have forgotten.
-    pub forgotten: usize,
+    /// The number of shapes of changed maps that the inline caches have flagged.
+    pub flagged: usize,
     /// The programs of the run. Created by the first call by name.
     pub units: Option<Box<Units<'r, 'o>>>,
     pub space: &'r Space,
@@ -123,7 +123,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             result: Value::Undefined,
             frames: SmallVec::new(),
             named: 0,
-            forgotten: 0,
+            flagged: 0,
             units: None,
             space,
             cx,

@@ -214,7 +214,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let values = space.arena.bump().alloc_slice_fill_copy(fixed, Value::Undefined);
         let mut state = space.memory.take(program);
         state.bound.bind(&space.memory.bindings, program, self.cx.inputs(), values);
-        state.feedback.forget(&self.cx.changed_shapes(0));
+        state.feedback.flag(&self.cx.changed_shapes(0));
         let chunk = made.chunk;
         let last = self.units().last;
         let kept = space.made.keep(last, made, state);

@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use hashbrown::HashSet;
+
 use super::inputs::{Bindings, Bound};
 use crate::bytecode::Program;
 
@@ -10,6 +12,12 @@ pub(super) type Cache = Cell<(u32, u32)>;
 
 /// An unused inline cache. No shape has this id.
 const COLD: (u32, u32) = (u32::MAX, 0);
+
+/// The flag of the ids of shapes that changed maps have had: reads look for changes. No shape has an id so high.
+pub(super) const CHANGED: u32 = 1 << 31;
+
+/// Maximum number of such shapes to remember.
+const SHAPES: usize = 1 << 10;
 
 /// The index of a key that a shape does not have.
 pub(super) const ABSENT: u32 = u32::MAX;
@@ -30,18 +38,34 @@ pub(super) struct Feedback {
     pub caches: Box<[Cache]>,
     /// Further caches of the same steps, for a second shape. It may lack the key: then the index is [`ABSENT`].
     pub others: Box<[Cache]>,
+    /// Shapes whose maps runs have changed. The caches know them by their flagged ids.
+    changed: RefCell<HashSet<u32>>,
     /// Words where maps are gathered, each with the sorted key order of the last map.
     orders: RefCell<Vec<(usize, Vec<u32>)>>,
 }
 
 impl Feedback {
-    /// Forgets shapes.
-    pub(super) fn forget(&self, shapes: &[u32]) {
-        if shapes.is_empty() {
+    /// Flags shapes in the caches. Those that an earlier run has flagged stay so, because runs resemble each other.
+    pub(super) fn flag(&self, shapes: &[u32]) {
+        let mut changed = self.changed.borrow_mut();
+        if changed.len() >= SHAPES {
+            changed.clear();
+        }
+        let new: Vec<u32> = shapes.iter().copied().filter(|id| changed.insert(*id)).collect();
+        if new.is_empty() {
             return;
         }
-        let caches = self.caches.iter().chain(&self.others);
-        caches.filter(|cache| shapes.contains(&cache.get().0)).for_each(|cache| cache.set(COLD));
+        for cache in self.caches.iter().chain(&self.others) {
+            let (id, at) = cache.get();
+            if new.contains(&id) {
+                cache.set((id | CHANGED, at));
+            }
+        }
+    }
+
+    /// Returns `true` if the caches know a shape by its flagged id.
+    pub(super) fn is_flagged(&self, id: u32) -> bool {
+        self.changed.borrow().contains(&id)
     }
 
     /// Calls `work` with the key order last seen at the word `at`, which it updates.
@@ -66,7 +90,12 @@ impl State {
         let caches = || std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect();
         Box::new(Self {
             program: program.id(),
-            feedback: Feedback { caches: caches(), others: caches(), orders: RefCell::default() },
+            feedback: Feedback {
+                caches: caches(),
+                others: caches(),
+                changed: RefCell::default(),
+                orders: RefCell::default(),
+            },
             bound: Bound::default(),
             scratch: String::new(),
         })

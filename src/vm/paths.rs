@@ -1,10 +1,8 @@
 //! Paths, with an inline cache at each step.
 
-use std::cell::Cell;
-
 use super::access::Access;
 use super::machine::Machine;
-use super::memory::{ABSENT, Cache};
+use super::memory::{ABSENT, CHANGED};
 use super::semantics::{Missing, Semantics};
 use crate::bytecode::{
     EscapeMode, LoopField, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Scope, Segment,
@@ -110,28 +108,36 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let mut value = A::at(self.values, base + (word & QUICK_ROOT) as usize);
         for (step, cache) in self.program.path(at).segments() {
             let next = match (value, step) {
-                (Value::Map(map), _) => self.cached(map.shape_id(), cache).and_then(|at| map.values().get(at as usize)),
-                (Value::List(_), Segment::Attr(name)) => {
-                    value = S::attr(&self.cx, value, self.program.str(name)).unwrap_or_default();
-                    continue;
-                }
+                (Value::Map(map), Segment::Attr(name)) => self.cached_entry(map, name, cache).flatten(),
+                (Value::List(_), Segment::Attr(name)) => S::attr(&self.cx, value, self.program.str(name)),
                 _ => None,
             };
-            value = next.copied().unwrap_or_default();
+            value = next.unwrap_or_default();
         }
         value
     }
 
-    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it.
+    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it, behind the
+    /// id, which may be flagged.
     #[inline]
-    fn cached(&self, id: u32, cache: u32) -> Option<u32> {
-        let [first, second] = self.caches_at(cache)?.map(Cell::get);
-        [first, second].into_iter().find(|(known, _)| *known == id).map(|(_, at)| at)
+    fn cached(&self, id: u32, cache: u32) -> Option<(u32, u32)> {
+        let is_known = |entry: &(u32, u32)| entry.0 & !CHANGED == id;
+        let first = self.caches.get(cache as usize)?.get();
+        if is_known(&first) {
+            return Some(first);
+        }
+        Some(self.feedback.others.get(cache as usize)?.get()).filter(is_known)
     }
 
+    /// Returns the value under a key of a map of a cached shape, if there is one. `None` for other shapes.
     #[inline]
-    fn caches_at(&self, cache: u32) -> Option<[&Cache; 2]> {
-        Some([self.caches.get(cache as usize)?, self.feedback.others.get(cache as usize)?])
+    fn cached_entry(&self, map: &'r Map<'r>, name: u32, cache: u32) -> Option<Option<Value<'r>>> {
+        let id = map.shape_id();
+        let (known, at) = self.cached(id, cache)?;
+        if known == id {
+            return Some(map.values().get(at as usize).copied());
+        }
+        Some(self.cx.entry_at(map, at, self.program.str(name)))
     }
 
     /// Returns a top-level input.
@@ -197,23 +203,22 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Looks up a key of a map through the inline cache, which also knows shapes without the key.
     #[inline]
     fn cached_get(&self, map: &'r Map<'r>, name: u32, cache: u32) -> Option<Value<'r>> {
-        let id = map.shape_id();
-        if let Some(at) = self.cached(id, cache) {
-            return map.values().get(at as usize).copied();
+        if let Some(known) = self.cached_entry(map, name, cache) {
+            return known;
         }
-        let [first, second] = self.caches_at(cache)?;
-        if self.cx.mutated()
-            && let Some(changed) = self.cx.changed_entry(map, self.program.str(name))
-        {
-            return changed;
+        let (first, second) = (self.caches.get(cache as usize)?, self.feedback.others.get(cache as usize)?);
+        let key = self.program.str(name);
+        let at = map.shape().find(key).and_then(|at| u32::try_from(at).ok()).unwrap_or(ABSENT);
+        let id = match map.shape_id() {
+            id if self.cx.has_changed_shape(id) || self.feedback.is_flagged(id) => id | CHANGED,
+            id => id,
+        };
+        match at {
+            _ if id == 0 => {}
+            ABSENT => second.set((id, ABSENT)),
+            at => second.set(first.replace((id, at))),
         }
-        let found = map.shape().find(self.program.str(name));
-        match found {
-            _ if id == 0 || self.cx.has_changed_shape(id) => {}
-            Some(at) => second.set(first.replace((id, u32::try_from(at).unwrap_or(ABSENT)))),
-            None => second.set((id, ABSENT)),
-        }
-        map.values().get(found?).copied()
+        self.cx.entry_at(map, at, key)
     }
 
     /// Returns a property of a loop. Level 0 is the innermost of the first `open` loops.

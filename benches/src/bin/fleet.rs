@@ -2,6 +2,7 @@
 //! text in bytes. `fleet FOLDER THREADS`.
 
 use dropforge_benches::bulk::Bulk;
+use dropforge_benches::processes::peak;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -9,11 +10,4 @@ fn main() {
     let bulk = Bulk::new(folder.as_ref());
     bulk.stream(threads.parse().expect("a number of threads"), &mut std::io::sink());
     println!("{} {}", peak(), bulk.text_bytes());
-}
-
-/// Returns the peak memory of this process in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line of Linux");
-    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }

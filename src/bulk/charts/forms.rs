@@ -20,8 +20,9 @@ use crate::engine::chart::{OpenChart, OpenRun};
 use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Type, Value};
 use crate::vm::Session;
 
-/// Maximum number of forms of one thread that have a plan.
-const FORMS: usize = 16;
+/// Maximum number of forms of one thread that have a plan, and the bytes of their values after which no more get one.
+const FORMS: usize = 64;
+const BYTES: usize = 16 << 20;
 
 /// Maximum number of forms to remember.
 const REMEMBERED: usize = 1 << 12;
@@ -33,11 +34,17 @@ const FIRST: usize = 1;
 const FAILURES: usize = 8;
 
 /// The memory of the forms of one thread: their plans, their values, the names in them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::bulk) struct Memory<'f> {
     plans: [OnceCell<OpenPlan<'f>>; FORMS],
     values: Arena,
     names: Arena,
+}
+
+impl Default for Memory<'_> {
+    fn default() -> Self {
+        Self { plans: [const { OnceCell::new() }; FORMS], values: Arena::new(), names: Arena::new() }
+    }
 }
 
 impl Memory<'_> {
@@ -131,7 +138,8 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
             if *releases <= FIRST {
                 return None;
             }
-            *state = match self.memory.plans.get(self.plans) {
+            let has_room = self.memory.values.allocated_bytes() < BYTES;
+            *state = match self.memory.plans.get(self.plans).filter(|_| has_room) {
                 Some(place) => {
                     self.plans += 1;
                     let ready = Ready::new(self.chart, (self.memory, self.shapes, place), session, own, outputs);

@@ -150,6 +150,36 @@ fn a_template_that_changes_values_is_seen_by_others() {
     }
 }
 
+#[test]
+fn forms_beyond_those_with_a_plan_are_rendered_as_a_whole() {
+    let chart = chart(FILES);
+    let own = |n: usize| {
+        let flags: Vec<String> = (0..7).map(|bit| format!("\"f{bit}\": {}", n >> bit & 1 == 1)).collect();
+        format!("{{\"extra\": {}, {}}}", n.is_multiple_of(3), flags.join(", "))
+    };
+    let own: Vec<String> = (0..3).flat_map(|_| (0..100).map(own)).collect();
+    assert_eq!(agrees(&chart, &own), 2 * 64);
+}
+
+#[test]
+fn changes_of_maps_are_seen_in_the_run_that_makes_them_only() {
+    let template =
+        "{{ define \"read\" }}{{ .x.a }}{{ .x.b }} {{ .z.a }}{{ .z.b }}{{ end }}a: {{ include \"read\" .Values }}
+{{ if .Values.change }}{{ $_ := set .Values.x \"a\" 7 }}{{ end }}b: {{ include \"read\" .Values }}
+{{ if .Values.change }}{{ $_ := set (unset .Values.x \"a\") \"a\" 8 }}{{ end }}c: {{ include \"read\" .Values }}
+";
+    let values = ("values.yaml", "x: {a: 1, b: 2}\nz: {a: 3, b: 4}\n");
+    let chart =
+        chart([("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"), values, ("templates/a.yaml", template)]);
+    let own = |n: usize| format!("{{\"change\": {}}}", n.is_multiple_of(2));
+    let (texts, _) = stamped(&chart, &(0..8).map(own).collect::<Vec<_>>(), true);
+    for (n, text) in texts.into_iter().enumerate() {
+        let expected =
+            if n.is_multiple_of(2) { "a: 12 34\nb: 72 34\nc: 82 34\n" } else { "a: 12 34\nb: 12 34\nc: 12 34\n" };
+        assert!(text.unwrap().ends_with(expected), "{n}");
+    }
+}
+
 /// Pieces of templates. Each is the value of a key.
 const PIECES: [&str; 51] = [
     "{{ $_ := set $ \"Extra\" .Values.y }}",

@@ -1,13 +1,11 @@
 //! Documents of a render: their kinds, hooks and order.
 
 use super::documents::documents;
+use super::head::Head;
 use super::invalid;
-use super::metadata::Fields;
 use super::plan::is_partial;
-use super::read::{first, head, json_kind};
 use crate::diagnostics::Result;
-use crate::text::Source;
-use crate::value::{Data, Scanner};
+use crate::value::Scanner;
 
 /// A document of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,40 +133,67 @@ pub(super) fn rank(kind: &str) -> (usize, &str) {
     }
 }
 
-/// Adds the documents of a rendered template to manifests and hooks. A document with an unknown event is left out.
+/// A document of a rendered text.
+pub(super) struct Found<'t> {
+    pub head: Head,
+    pub text: &'t str,
+    /// The events of a hook.
+    pub events: Option<Vec<HookEvent>>,
+}
+
+/// Calls `see` with the documents of a rendered template. A document with an unknown event is left out.
 ///
 /// # Errors
 /// `file.invalid_output` for a document that is not a YAML map.
-pub(super) fn collect(
+pub(super) fn each<'t>(
     scanner: &mut Scanner,
-    (source, text): (&str, &str),
-    manifests: &mut Vec<Manifest>,
-    hooks: &mut Vec<Hook>,
+    (source, text): (&str, &'t str),
+    see: &mut dyn FnMut(Found<'t>),
 ) -> Result<()> {
     if is_partial(source) {
         return Ok(());
     }
     for document in documents(text) {
         let head = Head::scan(scanner, document).map_or_else(|| Head::read(source, document), Ok);
-        let head = head.map_err(|error| invalid::within(error, text, document));
-        let Head { kind, name, annotations } = head?;
-        let manifest = Manifest { source: source.to_owned(), kind, name, text: document.to_owned() };
-        let find = |key: &str| annotations.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-        let Some(events) = find("helm.sh/hook") else {
-            manifests.push(manifest);
-            continue;
-        };
-        let events: Option<Vec<HookEvent>> = words(events).map(|word| HookEvent::named(&word)).collect();
-        let policies = |key: &str| find(key).map_or(Vec::new(), |value| words(value).collect());
-        hooks.extend(events.map(|events| Hook {
-            manifest,
-            events,
-            weight: find("helm.sh/hook-weight").and_then(|weight| weight.parse().ok()).unwrap_or(0),
-            delete_policies: policies("helm.sh/hook-delete-policy"),
-            log_policies: policies("helm.sh/hook-output-log-policy"),
-        }));
+        let head = head.map_err(|error| invalid::within(error, text, document))?;
+        let events = head.annotation("helm.sh/hook").map(|events| {
+            let events: Option<Vec<HookEvent>> = words(events).map(|word| HookEvent::named(&word)).collect();
+            events
+        });
+        match events {
+            Some(None) => {}
+            events => see(Found { head, text: document, events: events.flatten() }),
+        }
     }
     Ok(())
+}
+
+/// Adds the documents of a rendered template to manifests and hooks.
+///
+/// # Errors
+/// Those of [`each`].
+pub(super) fn collect(
+    scanner: &mut Scanner,
+    (source, text): (&str, &str),
+    manifests: &mut Vec<Manifest>,
+    hooks: &mut Vec<Hook>,
+) -> Result<()> {
+    each(scanner, (source, text), &mut |Found { head, text, events }| {
+        let policies = |key: &str| head.annotation(key).map_or(Vec::new(), |value| words(value).collect());
+        let weight = || head.annotation("helm.sh/hook-weight").and_then(|weight| weight.parse().ok());
+        let hook = events.map(|events| {
+            let delete_policies = policies("helm.sh/hook-delete-policy");
+            (events, weight().unwrap_or(0), delete_policies, policies("helm.sh/hook-output-log-policy"))
+        });
+        let Head { kind, name, .. } = head;
+        let manifest = Manifest { source: source.to_owned(), kind, name, text: text.to_owned() };
+        match hook {
+            None => manifests.push(manifest),
+            Some((events, weight, delete_policies, log_policies)) => {
+                hooks.push(Hook { manifest, events, weight, delete_policies, log_policies });
+            }
+        }
+    })
 }
 
 /// Returns the words of a list with commas, in lower case.
@@ -176,81 +201,24 @@ fn words(list: &str) -> impl Iterator<Item = String> {
     list.split(',').map(|word| word.trim().to_lowercase())
 }
 
-/// The beginning of a document.
-struct Head {
-    kind: String,
-    name: String,
-    annotations: Vec<(String, String)>,
+/// Returns the length of a printed document.
+pub(super) fn printed_len(source: &str, text: &str) -> usize {
+    "---\n# Source: \n\n".len() + source.len() + text.len()
 }
 
-/// The metadata of a document without any.
-static NOTHING: Data = Data::Null;
-
-/// The keys of the beginning of a document.
-const KEYS: [&str; 3] = ["apiVersion", "kind", "metadata"];
-
-impl Head {
-    /// Reads the beginning of a usual document, without building the rest of it. `None` says nothing.
-    fn scan(scanner: &mut Scanner, document: &str) -> Option<Head> {
-        let mut text = String::new();
-        for (key, lines) in scanner.entries(document)? {
-            if KEYS.iter().any(|known| known.eq_ignore_ascii_case(key)) {
-                text.push_str(lines);
-            }
-        }
-        Self::of(&first(&text).ok()?).ok()
-    }
-
-    fn read(source: &str, document: &str) -> Result<Head> {
-        let text = Source::new(source.to_owned(), document.to_owned());
-        let data = head(&text).map_err(|errors| invalid::not_yaml(source, &text, errors.into_iter().next()))?;
-        Self::of(&data).map_err(|why| invalid::no_object(source, &text, data.kind(), &why))
-    }
-
-    fn of(data: &Data) -> std::result::Result<Head, String> {
-        if data.as_map().is_none() && *data != Data::Null {
-            return Err(format!("cannot unmarshal {} into Go value of type util.SimpleHead", json_kind(data)));
-        }
-        let first = |errors: Vec<String>| errors.into_iter().next().unwrap_or_default();
-        let mut fields = Fields::of(data, "SimpleHead").map_err(first)?;
-        let (_, kind) = (fields.text("apiVersion"), fields.text("kind"));
-        let metadata = fields.get("metadata").unwrap_or(&NOTHING);
-        fields.finish(()).map_err(first)?;
-        let mut metadata = Fields::of(metadata, "SimpleHead.metadata").map_err(first)?;
-        let (name, annotations) = (metadata.text("name"), metadata.entries("annotations"));
-        metadata.finish(Head { kind, name, annotations }).map_err(first)
-    }
+/// Appends a document with its separator and the name of its template.
+pub(super) fn print(source: &str, text: &str, to: &mut String) {
+    to.extend(["---\n# Source: ", source, "\n", text, "\n"]);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Manifest {
+    /// Returns the length of the document as it is printed.
+    pub(super) fn printed_len(&self) -> usize {
+        printed_len(&self.source, &self.text)
+    }
 
-    #[test]
-    fn a_scan_finds_what_a_reader_reads() {
-        let usual = "kind: Pod\nmetadata:\n  name: a\n  annotations: {helm.sh/hook: test}\nspec: {b: c}\n";
-        for text in
-            [usual, "# c\nkind: y\n", "Kind: A\nmetadata:\n  Name: 012\n  annotations:\n    a: no\n    b:\n", "a: 1\n"]
-        {
-            let (scanned, read) = (Head::scan(&mut Scanner::new(), text).unwrap(), Head::read("t", text).unwrap());
-            assert_eq!(
-                (scanned.kind, scanned.name, scanned.annotations),
-                (read.kind, read.name, read.annotations),
-                "{text}"
-            );
-        }
-        for text in [
-            "",
-            "- a\n",
-            "{kind: Pod}\n",
-            "kind: [A]\n",
-            "metadata: a\n",
-            "kind: A\nkind: B\n",
-            "a: .inf\n",
-            "a: b: c\n",
-        ] {
-            assert!(Head::scan(&mut Scanner::new(), text).is_none(), "{text}");
-        }
-        assert_eq!(Head::read("t", "kind: A\nkind: B\n").map(|head| head.kind).ok(), Some("B".to_owned()));
+    /// Appends the document with its separator and the name of its template.
+    pub fn print(&self, text: &mut String) {
+        print(&self.source, &self.text, text);
     }
 }

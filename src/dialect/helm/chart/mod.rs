@@ -35,6 +35,7 @@ mod documents;
 mod error;
 mod explain;
 mod files;
+mod head;
 mod ignore;
 mod imports;
 mod invalid;

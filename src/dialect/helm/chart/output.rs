@@ -140,15 +140,3 @@ impl Output {
         rest.unwrap_or(&manifest.source)
     }
 }
-
-impl Manifest {
-    /// Returns the length of the document as it is printed.
-    fn printed_len(&self) -> usize {
-        "---\n# Source: \n\n".len() + self.source.len() + self.text.len()
-    }
-
-    /// Appends the document with its separator and the name of its template.
-    pub fn print(&self, text: &mut String) {
-        text.extend(["---\n# Source: ", &self.source, "\n", &self.text, "\n"]);
-    }
-}

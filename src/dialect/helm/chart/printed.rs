@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::manifests::{Manifest, collect, rank};
+use super::manifests::{self, rank};
 use super::output::Selection;
 use super::plan::Plan;
 use crate::diagnostics::Result;
@@ -12,6 +12,9 @@ use crate::value::Scanner;
 
 /// Maximum number of bytes of texts that are remembered.
 const REMEMBERED: usize = 16 << 20;
+
+/// Texts of a template to remember before those that came again are counted.
+const TRIED: usize = 64;
 
 /// The documents of some templates, in the order of installation.
 #[derive(Debug, Default, Clone)]
@@ -23,9 +26,27 @@ pub struct Printed {
 /// Prints documents. A text that a template has had before is neither split nor checked again.
 #[derive(Debug, Default)]
 pub struct Printer {
-    /// The documents of texts, by the name of the template.
-    known: HashMap<String, HashMap<String, Printed>>,
+    scanner: Scanner,
+    /// The texts of templates, by name.
+    known: HashMap<String, Texts>,
     bytes: usize,
+}
+
+/// The texts of a template.
+#[derive(Debug, Default)]
+struct Texts {
+    /// The documents of texts.
+    printed: HashMap<String, Printed>,
+    /// The number of texts that were remembered, and of those that came again.
+    new: usize,
+    again: usize,
+}
+
+impl Texts {
+    /// Returns `true` if texts may well come again.
+    fn repeat(&self) -> bool {
+        self.new < TRIED || self.again >= self.new / 4
+    }
 }
 
 impl Printer {
@@ -36,23 +57,34 @@ impl Printer {
     pub fn print<'t>(&mut self, rendered: impl IntoIterator<Item = (&'t str, String)>) -> Result<Printed> {
         let mut all = Printed::default();
         for (name, text) in rendered {
-            if let Some(known) = self.known.get(name).and_then(|texts| texts.get(&text)) {
+            let texts = self.known.entry_ref(name).or_default();
+            if !texts.repeat() {
+                all.add_text(&mut self.scanner, name, &text)?;
+            } else if let Some(known) = texts.printed.get(&text) {
+                texts.again += 1;
                 all.add(known);
-                continue;
+            } else {
+                let mut printed = Printed::default();
+                printed.add_text(&mut self.scanner, name, &text)?;
+                all.add(&printed);
+                texts.new += 1;
+                // The documents have the text once more.
+                self.bytes += 2 * text.len() + size_of::<Document>();
+                texts.printed.insert(text, printed);
+                self.forget();
             }
-            let printed = Printed::of([(name.to_owned(), text.clone())])?;
-            all.add(&printed);
-            if self.bytes > REMEMBERED {
-                self.known.clear();
-                self.bytes = 0;
-            }
-            // The documents have the text once more.
-            self.bytes += 2 * text.len() + size_of::<Document>();
-            self.known.entry_ref(name).or_default().insert(text, printed);
         }
-        all.manifests.sort_by(|a, b| a.order().cmp(&b.order()));
-        all.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
+        all.sort();
         Ok(all)
+    }
+
+    /// Forgets the texts of all templates if they are too many, or of those whose texts do not repeat.
+    fn forget(&mut self) {
+        let is_full = self.bytes > REMEMBERED;
+        if is_full {
+            self.bytes = 0;
+        }
+        self.known.values_mut().filter(|texts| is_full || !texts.repeat()).for_each(|texts| texts.printed.clear());
     }
 }
 
@@ -68,11 +100,11 @@ struct Document {
 }
 
 impl Document {
-    fn of(manifest: Manifest) -> Self {
-        let (at, other) = rank(&manifest.kind);
-        let (rank, mut text) = ((at, other.to_owned()), String::new());
-        manifest.print(&mut text);
-        Self { rank, source: manifest.source, text }
+    fn new(source: &str, kind: &str, body: &str) -> Self {
+        let (at, other) = rank(kind);
+        let mut text = String::with_capacity(manifests::printed_len(source, body));
+        manifests::print(source, body, &mut text);
+        Self { rank: (at, other.to_owned()), source: source.to_owned(), text }
     }
 
     fn order(&self) -> (&(usize, String), &str) {
@@ -86,14 +118,32 @@ impl Printed {
     /// # Errors
     /// `file.invalid_output` for a document that is not a YAML map: that of the first template by name.
     pub fn of(rendered: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
-        let (mut scanner, mut manifests, mut hooks) = (Scanner::new(), Vec::new(), Vec::new());
-        let mut rendered: Vec<_> = rendered.into_iter().filter(|(name, _)| !name.ends_with("NOTES.txt")).collect();
+        let (mut scanner, mut all) = (Scanner::new(), Self::default());
+        let mut rendered: Vec<_> = rendered.into_iter().collect();
         rendered.sort_unstable();
-        for (name, text) in rendered {
-            collect(&mut scanner, (&name, &text), &mut manifests, &mut hooks)?;
+        rendered.iter().try_for_each(|(name, text)| all.add_text(&mut scanner, name, text))?;
+        all.sort();
+        Ok(all)
+    }
+
+    /// Adds the documents of a rendered template behind these.
+    fn add_text(&mut self, scanner: &mut Scanner, name: &str, text: &str) -> Result<()> {
+        if name.ends_with("NOTES.txt") {
+            return Ok(());
         }
-        let hooks = hooks.into_iter().map(|hook| hook.manifest);
-        Ok(Self { manifests: sorted(manifests.into_iter()), hooks: sorted(hooks) })
+        manifests::each(scanner, (name, text), &mut |found| {
+            let document = Rc::new(Document::new(name, &found.head.kind, found.text));
+            match found.events {
+                None => self.manifests.push(document),
+                Some(_) => self.hooks.push(document),
+            }
+        })
+    }
+
+    /// Sorts the documents by kind. Those of one kind are in the order of their templates.
+    fn sort(&mut self) {
+        self.manifests.sort_by(|a, b| a.order().cmp(&b.order()));
+        self.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
     }
 
     /// Adds the documents of others behind these.
@@ -128,20 +178,11 @@ impl Plan {
     pub fn printed_crds(&self) -> Vec<(String, String)> {
         let printed = |(source, bytes): (String, &[u8])| {
             let mut text = String::new();
-            let kind = "CustomResourceDefinition".to_owned();
-            let body = String::from_utf8_lossy(bytes).into_owned();
-            Manifest { source: source.clone(), kind, name: String::new(), text: body }.print(&mut text);
+            manifests::print(&source, &String::from_utf8_lossy(bytes), &mut text);
             (source, text)
         };
         self.charts().iter().flat_map(|chart| chart.crds()).map(printed).collect()
     }
-}
-
-/// Prints documents, sorted by kind. Those of one kind keep their order, which is that of their templates.
-fn sorted(manifests: impl Iterator<Item = Manifest>) -> Vec<Rc<Document>> {
-    let mut documents: Vec<Rc<Document>> = manifests.map(Document::of).map(Rc::new).collect();
-    documents.sort_by(|a, b| a.order().cmp(&b.order()));
-    documents
 }
 
 /// Calls `print` with the texts of both lists in order.
@@ -176,7 +217,20 @@ mod tests {
             let whole = Printed::of(files(n).map(|(name, text)| (name.to_owned(), text))).unwrap();
             assert_eq!(text(&printer.print(files(n)).unwrap()), text(&whole));
         }
-        assert_eq!(printer.known.values().map(HashMap::len).sum::<usize>(), 3);
+        assert_eq!(printer.known.values().map(|texts| texts.printed.len()).sum::<usize>(), 3);
         assert!(printer.print([("c/templates/a.yaml", "- a\n".to_owned())]).is_err());
+    }
+
+    #[test]
+    fn texts_that_do_not_repeat_are_not_remembered() {
+        let (mut printer, name) = (Printer::default(), "c/templates/a.yaml");
+        for n in 0..2 * TRIED {
+            let texts = [(name, format!("kind: Service\nn: {n}\n")), ("c/templates/b.yaml", format!("n: {}\n", n % 9))];
+            let mut text = String::new();
+            printer.print(texts).unwrap().print(&Printed::default(), "", Selection::default(), &mut text);
+            assert!(text.contains(&format!("kind: Service\nn: {n}\n")) && text.contains(&format!("\nn: {}\n", n % 9)));
+        }
+        assert_eq!(printer.known.get(name).map(|texts| (texts.new, texts.printed.len())), Some((TRIED, 0)));
+        assert_eq!(printer.known.get("c/templates/b.yaml").map(|texts| texts.printed.len()), Some(9));
     }
 }

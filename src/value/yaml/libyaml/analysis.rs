@@ -38,6 +38,9 @@ impl Analysis {
         if text.is_empty() {
             return Self { multiline: false, plain: true, single: true, literal: false, empty: true };
         }
+        if is_word(text) {
+            return Self { multiline: false, plain: true, single: true, literal: true, empty: false };
+        }
         let seen = Seen::of(text, tabs_in_blocks);
         let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
         let bounded = edge(text.chars().next()) || edge(text.chars().next_back());
@@ -65,6 +68,13 @@ impl Analysis {
         }
         style
     }
+}
+
+/// Returns `true` if every style can hold a text, because none of its characters may mean anything.
+fn is_word(text: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b'@' | b'+' | b'=');
+    text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(plain)
 }
 
 impl Seen {
@@ -97,5 +107,24 @@ fn is_indicator(c: char, before: Option<char>, followed: bool) -> bool {
         '?' | '-' => opens && followed,
         ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => opens,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_analysed_like_any_text() {
+        let parts =
+            ["a", "Z", "0", "_", ".", "/", "-", "@", "+", "=", "---", "...", " ", ":", "#", "\t", "\n", "é", "*"];
+        let texts = parts.iter().flat_map(|a| parts.iter().flat_map(move |b| parts.map(|c| format!("{a}{b}{c}"))));
+        let mut words = 0;
+        for text in texts.filter(|text| is_word(text)) {
+            let Seen { indicators, breaks, special, tabs, break_space, space_break } = Seen::of(&text, false);
+            assert!(!(indicators || breaks || special || tabs || break_space || space_break), "{text}");
+            words += 1;
+        }
+        assert!(words > 100, "{words}");
     }
 }

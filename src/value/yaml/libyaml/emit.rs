@@ -101,6 +101,12 @@ impl<'o> Emitter<'o> {
 
     /// Writes the characters of a plain or single-quoted scalar.
     fn flow(&mut self, text: &str, indent: usize, may_fold: bool, quoted: bool) {
+        if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\'') {
+            self.out.push_str(text);
+            self.column += text.len();
+            self.indention &= text.is_empty();
+            return;
+        }
         let (mut after_space, mut after_break) = (false, false);
         let mut chars = text.chars().enumerate().peekable();
         while let Some((at, c)) = chars.next() {
