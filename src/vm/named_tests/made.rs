@@ -40,7 +40,10 @@ fn errors_of_made_templates_have_their_own_place_and_the_calls() {
     assert_eq!(error("ok\n<x"), (Code::Unterminated, vec!["made:2:2".into(), "toy:1:1".into()]));
     let (code, places) = error("<^\n<^\n<.none>");
     assert_eq!((code, places.len()), (Code::UndefinedVariable, 4));
+    // One without names of its own is compiled once, however often it makes itself.
+    let before = COMPILED.get();
     let (code, places) = error("<self>");
+    assert_eq!(COMPILED.get() - before, 1);
     assert!(code == Code::LimitRecursion && places.len() <= 20, "{places:?}");
     let json = r#"{"text": 1, "data": 1}"#;
     assert_eq!(render(&program, json).unwrap_err().code, Code::TypeMismatch);
