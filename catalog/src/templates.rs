@@ -13,64 +13,71 @@ use super::store::{
 };
 use super::{Actor, Catalog, CatalogError, Content, Encoding, Language, Result, TemplateVersion, now, validation};
 
-/// A request to create a template.
-#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct TemplateInput {
-    /// Name. If the owner already has a template with this name, its next version is created.
-    pub name: String,
-    /// Description.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// Template text, in Tera; or a packed Helm chart, in base64, of at most 4 MiB, and 5,000 files and 32 MiB unpacked.
-    pub template_content: String,
-    /// JSON Schema of the parameters, as text. A Helm chart without one has its own: `values.schema.json`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters_schema: Option<String>,
-    /// `helm` for a Helm chart. Default: `tera`, or for a new version that of the version before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub language: Option<Language>,
-    /// `base64` for a Helm chart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<Encoding>,
-    /// Initial labels. Default: those of the newest version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<Vec<String>>,
-    /// Initial annotations, as key and value. Default: those of the newest version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Vec<(String, String)>>,
+/// Declares a request with the content of a template. Its fields stand in the request itself: a flattened struct would be
+/// read through a buffer, which keeps unknown keys of any size.
+macro_rules! request_with_content {
+    ($(#[$about:meta])* $name:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
+        pub struct $name {
+            $($own)*
+            /// Template text, in Tera; or a packed Helm chart, in base64, of at most 4 MiB, and 5,000 files and 32 MiB unpacked.
+            pub template_content: String,
+            /// JSON Schema of the parameters, as text. A Helm chart without one has its own: `values.schema.json`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub parameters_schema: Option<String>,
+            /// `helm` for a Helm chart. Default: `tera`, or for a new version that of the version before.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub language: Option<Language>,
+            /// `base64` for a Helm chart.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub encoding: Option<Encoding>,
+        }
+
+        impl $name {
+            /// Returns the content for the template of a name. Its language is `usual` if the request names none.
+            fn content(&self, template: &str, usual: Language) -> Result<Content> {
+                let language = self.language.unwrap_or(usual);
+                language.check_name(template)?;
+                let (text, schema) = (self.template_content.clone(), self.parameters_schema.clone());
+                Content::new(language, self.encoding, text, schema)
+            }
+        }
+
+        impl MayBePacked for $name {
+            fn is_packed(&self) -> bool {
+                self.encoding.is_some()
+            }
+        }
+    };
 }
 
-/// A request to create the next version of a template.
-#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct TemplateChange {
-    /// Description. Default: that of the updated version.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// Template text, in Tera; or a packed Helm chart, in base64, of at most 4 MiB, and 5,000 files and 32 MiB unpacked.
-    pub template_content: String,
-    /// JSON Schema of the parameters, as text. A Helm chart without one has its own: `values.schema.json`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters_schema: Option<String>,
-    /// `helm` for a Helm chart. Default: `tera`, or for a new version that of the version before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub language: Option<Language>,
-    /// `base64` for a Helm chart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<Encoding>,
-    /// `true` to start without labels and annotations instead of copying those of the updated version.
-    #[serde(default)]
-    pub drop_rules: bool,
-}
-
-impl MayBePacked for TemplateInput {
-    fn is_packed(&self) -> bool {
-        self.encoding.is_some()
+request_with_content! {
+    /// A request to create a template.
+    TemplateInput {
+        /// Name. If the owner already has a template with this name, its next version is created.
+        pub name: String,
+        /// Description.
+        #[serde(default)]
+        pub description: Option<String>,
+        /// Initial labels. Default: those of the newest version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub labels: Option<Vec<String>>,
+        /// Initial annotations, as key and value. Default: those of the newest version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub annotations: Option<Vec<(String, String)>>,
     }
 }
 
-impl MayBePacked for TemplateChange {
-    fn is_packed(&self) -> bool {
-        self.encoding.is_some()
+request_with_content! {
+    /// A request to create the next version of a template.
+    TemplateChange {
+        /// Description. Default: that of the updated version.
+        #[serde(default)]
+        pub description: Option<String>,
+        /// `true` to start without labels and annotations instead of copying those of the updated version.
+        #[serde(default)]
+        pub drop_rules: bool,
     }
 }
 
@@ -128,10 +135,8 @@ impl Catalog {
             (labels, annotations) => given_metadata(labels.as_deref(), annotations.as_deref())?,
         };
         validation::template_description(new.description.as_deref())?;
-        let language = new.language.unwrap_or_default();
-        language.check_name(&new.name)?;
-        let (text, schema) = (new.template_content.clone(), new.parameters_schema.clone());
-        let content = Content::new(language, new.encoding, text, schema)?;
+        let content = new.content(&new.name, Language::default())?;
+        let language = content.language;
         let (Prepared { schema, checksum, review }, content) = self.review(content, strict).await?;
         let version = NewVersion {
             id: new_id(),
@@ -164,10 +169,8 @@ impl Catalog {
         actor.require_change(&before, "modify")?;
         let description = change.description.clone().or(before.description);
         validation::template_description(description.as_deref())?;
-        let language = change.language.unwrap_or(before.language);
-        language.check_name(&before.name)?;
-        let (text, schema) = (change.template_content.clone(), change.parameters_schema.clone());
-        let content = Content::new(language, change.encoding, text, schema)?;
+        let content = change.content(&before.name, before.language)?;
+        let language = content.language;
         let (Prepared { schema, checksum, review }, content) = self.review(content, strict).await?;
         let version = NewVersion {
             id: new_id(),

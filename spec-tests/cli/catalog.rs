@@ -1,5 +1,6 @@
 //! `catalog` and `serve`: the same commands on a local store and on a service.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -318,6 +319,17 @@ fn a_packed_chart_is_a_template() {
         sandbox.write("shop/templates/a.yaml", "kind: Service\n");
         pack("two.tgz");
         catalog.run(&["update", "shop", "two.tgz"]).expect(0);
+        // A directory gives a chart its own name, and nothing new for one that is there.
+        fs::create_dir(sandbox.path("all")).unwrap();
+        fs::rename(sandbox.path("two.tgz"), sandbox.path("all/shop-1.0.0.tgz")).unwrap();
+        catalog.run(&["import", "all"]).expect(0).says(&["0 new, 1 unchanged"]);
+        sandbox.write("all/shop.labels", "env=prod\n");
+        sandbox.write("shop/values.yaml", "port: 90\n");
+        pack("all/shop-1.0.0.tgz");
+        catalog.run(&["import", "all"]).expect(0).says(&["added shop version 3", "1 new, 0 unchanged"]);
+        assert_eq!(catalog.run(&["labels", "shop"]).expect(0).stdout, "LABEL\nenv=prod\n");
+        sandbox.write("all/broken.tgz", "no archive");
+        catalog.run(&["import", "all"]).expect(1).says(&["cannot unpack the chart archive", "0 new, 1 unchanged"]);
         let diff = catalog.run(&["diff", "shop", "--with", "shop@1"]).expect(3).stdout;
         assert!(diff.contains("-packed Helm chart, SHA-256 "), "{diff}");
         assert!(catalog.run(&["diff", "shop"]).expect(3).stdout.contains("-port: 81\n"));

@@ -116,6 +116,23 @@ fn errors_are_those_of_the_chart() {
 }
 
 #[test]
+fn an_artifact_is_linted_as_its_chart() {
+    let sandbox = sandbox();
+    sandbox.write("web/templates/job.yaml", "{{ if .Values.no }}{{ include \"web.lables\" . }}{{ end }}\n");
+    for options in [&[][..], &["--strip"]] {
+        sandbox.run(&[&["compile", "web", "-o", "web.mpk"], options].concat()).expect(0);
+        let check = |chart: &str| sandbox.run(&["check", chart, "--set", "no=false"]).expect(0).stderr;
+        let (told, expected) = (check("web.mpk"), check("web"));
+        assert!(expected.contains("did you mean `web.labels`?") && expected.contains("web/templates/job.yaml:1:"));
+        match options.is_empty() {
+            true => assert_eq!(told, expected),
+            // A stripped one has no sources.
+            false => assert!(told.contains("no errors"), "{told}"),
+        }
+    }
+}
+
+#[test]
 fn values_add_the_program_for_the_charts_that_they_enable() {
     let sandbox = compiled(&["-f", "prod.yaml", "--strip"]);
     let programs = |artifact: &str| {

@@ -51,6 +51,29 @@ fn a_misspelled_value_names_the_right_one_and_its_line() {
 }
 
 #[test]
+fn the_message_of_helm_has_the_texts_of_every_tpl_around_the_error() {
+    let inner = "{{ .x.y }}";
+    let outer = "{{ include `r` (dict `text` `{{ .x.y }}`) }}".replace('`', "\"");
+    let quoted = format!("{outer:?}");
+    let template = format!(
+        "{{{{ define \"r\" }}}}{{{{ tpl .text . }}}}{{{{ end }}}}\na: {{{{ include \"r\" (dict \"text\" {quoted}) }}}}\n"
+    );
+    let told = fails(&sandbox(&template), &[], &["gotpl:1:", "nil pointer evaluating interface {}.y"]);
+    let tpl = |text: &str| {
+        format!(
+            "error calling include: template: web/templates/x.yaml:1:19: executing \"r\" at <tpl .text .>: error calling tpl: \
+             error during tpl function execution for {text:?}: template: gotpl:1:"
+        )
+    };
+    let go = [
+        "template: web/templates/x.yaml:2:6: executing \"web/templates/x.yaml\" at <include \"r\" (dict \"text\" ",
+        &format!("{quoted})>: {}3: executing \"gotpl\" at <include \"r\" (dict \"text\" {inner:?})>: ", tpl(&outer)),
+        &format!("{}5: executing \"gotpl\" at <.x.y>: nil pointer evaluating interface {{}}.y", tpl(inner)),
+    ];
+    assert_eq!(told["go_message"], go.concat());
+}
+
+#[test]
 fn the_map_is_found_whatever_its_name_is_there() {
     let within = "{{ with .Values.image }}{{ .tga.x }}{{ end }}\n";
     let says = ["`.` has no `tga`", "did you mean `.tag`?", "web/values.yaml:4:3", "`.Values.image.tag` is given here"];

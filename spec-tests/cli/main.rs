@@ -19,6 +19,7 @@ mod hcl_decode;
 mod hcl_fmt;
 mod helm;
 mod helm_artifacts;
+mod helm_certificates;
 mod helm_errors;
 mod helm_fleet;
 mod helm_gotmpl;

@@ -19,6 +19,7 @@ use super::shards::PARTS;
 use super::sinks::Outputs;
 use super::workers::{Late, Sink, SinkError, SinkResult, drive};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed_of};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// The record of a run, which exists until the run ends. If it exists at the start, an earlier run was killed.
 pub(super) const RECORD: &str = ".dropforge-run.tmp";
@@ -242,7 +243,7 @@ fn foreign<S: Stamp, D: Destination>(
     let (done, _) = drive(stamp, &job, &|_| {}, &sink)?;
     let count = done.iter().map(|(count, _)| count).sum();
     let mut first: Vec<(usize, String)> = done.into_iter().flat_map(|(_, first)| first).collect();
-    first.sort();
+    first.small_sort_by(Ord::cmp);
     Ok((count, first.into_iter().map(|(_, path)| path).collect()))
 }
 

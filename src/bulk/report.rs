@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::output_files::Change;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed_of};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -278,7 +279,7 @@ impl FailureCollector {
     /// Returns the failures in the order of their first cluster. `name` returns the name of a cluster.
     pub(super) fn into_failures(self, mut name: impl FnMut(usize) -> String) -> Vec<Failure> {
         let mut causes: Vec<Collected> = self.causes.into_values().collect();
-        causes.sort_by_key(|collected| collected.first);
+        causes.small_sort_by_key(|collected| collected.first);
         let failure = |Collected { mut diagnostic, clusters, .. }: Collected| {
             if clusters.len() > 1 {
                 note_cluster(&name(clusters.min().unwrap_or_default() as usize), &mut diagnostic);

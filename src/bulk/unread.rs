@@ -374,8 +374,8 @@ mod tests {
 
     #[test]
     fn many_names_take_little_time() {
-        let template: String = (0..3_000).map(|at| format!("{{{{ name_{at}.x }}}}")).collect();
-        let values: String = (0..100_000).map(|at| format!("nmae_{at}: {{y: 1}}\n")).collect();
+        let template: String = (0..1_000).map(|at| format!("{{{{ name_{at}.x }}}}")).collect();
+        let values: String = (0..30_000).map(|at| format!("nmae_{at}: {{y: 1}}\n")).collect();
         let warnings = unread(&[(Dialect::Tera, &template)], &values, "");
         assert_eq!(warnings.len(), REPORTED);
     }

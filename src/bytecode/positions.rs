@@ -7,6 +7,7 @@ use super::operands::Operand;
 use super::program::Program;
 use super::records::Path;
 use super::rows::{Region, Spanned};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Source;
 
 /// The origin of a piece of joined text.
@@ -64,7 +65,7 @@ impl Program {
                 Some(TextPiece { start: (part & 0x0FFF_FFFF) as usize, end: None, place, kind })
             })
             .collect();
-        pieces.sort_unstable_by_key(|piece| piece.start);
+        pieces.small_sort_by_key(|piece| piece.start);
         let found = pieces.partition_point(|piece| piece.start <= nth).checked_sub(1)?;
         let end = pieces.get(found + 1).map(|piece| piece.start);
         pieces.get(found).map(|piece| TextPiece { end, ..*piece })
@@ -115,7 +116,7 @@ impl Program {
     pub fn inlined_at(&self, at: u32) -> Vec<Spanned> {
         let covering = self.tables().inlined.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
         let mut covering: Vec<_> = covering.collect();
-        covering.sort_by_key(|[from, to, ..]| to - from);
+        covering.small_sort_by_key(|[from, to, ..]| to - from);
         covering.into_iter().map(|&[_, _, source, start, end]| Spanned::of(source, start, end)).collect()
     }
 

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::{Diagnostic, counted, thousands};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// One or more diagnostics in source order.
@@ -64,7 +65,7 @@ impl Error for Diagnostics {
 pub fn at_most(mut errors: Vec<Box<Diagnostic>>, most: usize, more: usize) -> Vec<Box<Diagnostic>> {
     let (most, found) = (most.max(1), errors.len());
     if found > most {
-        errors.sort_by_key(|error| Reverse(error.severity));
+        errors.small_sort_by_key(|error| Reverse(error.severity));
         errors.truncate(most);
     }
     let more = more + found - errors.len();

@@ -14,6 +14,7 @@ use super::lock::Guard;
 use super::store::{Condition, Revision, Store};
 use super::task::Task;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// Maximum number of parts. S3 allows 10,000.
 const PARTS: u64 = 9_000;
@@ -123,7 +124,7 @@ impl Upload<'_> {
             }
         });
         let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        results.sort_by_key(|(number, _)| *number);
+        results.small_sort_by_key(|(number, _)| *number);
         results.into_iter().map(|(_, result)| result).collect()
     }
 

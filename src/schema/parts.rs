@@ -2,6 +2,7 @@
 
 use super::node::{Additional, Node, NodeId, Rest};
 use super::{Draft, Schema};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// Maximum number of schemas that apply to one value.
 const SCHEMAS: usize = 64;
@@ -38,7 +39,7 @@ impl Schema {
             }
             found.extend(members(node, key));
         }
-        found.sort_unstable_by_key(|id: &NodeId| id.0);
+        found.small_sort_by_key(|id: &NodeId| id.0);
         found.dedup();
         Some(found)
     }

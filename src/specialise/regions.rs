@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::walk::Walk;
 use crate::bytecode::{Program, Region};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::vm::{Semantics, note_of_name};
 
 /// No fact.
@@ -96,7 +97,7 @@ impl Nested<Region> {
     pub fn of(program: &Program) -> Self {
         let mut rows: Vec<_> = program.tables().regions.iter().enumerate().collect();
         // If two end together, the inner one comes first.
-        rows.sort_by_key(|(nth, [from, to, ..])| (*from, Reverse(*to), Reverse(*nth)));
+        rows.small_sort_by_key(|(nth, [from, to, ..])| (*from, Reverse(*to), Reverse(*nth)));
         let (mut open, mut found) = (Vec::new(), Self::default());
         for (_, &row) in rows {
             let [from, to, ..] = row;

@@ -274,7 +274,9 @@ mod tests {
 
     #[test]
     fn no_letter_outgrows_the_bound_on_letter_case() {
-        for letter in (0..=0x0010_ffff).filter_map(char::from_u32) {
+        // The others stay as they are.
+        let changes = |letter: &char| !letter.to_uppercase().chain(letter.to_lowercase()).all(|cased| cased == *letter);
+        for letter in (0..=0x0010_ffff).filter_map(char::from_u32).filter(changes) {
             let text = letter.to_string().repeat(4);
             for cased in [text.to_uppercase(), text.to_lowercase(), capitalize(&text), title(&text)] {
                 assert!(cased.len() <= any_case_len(&text), "{letter:?}");

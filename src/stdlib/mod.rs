@@ -21,6 +21,7 @@
 //! | `der`, `private_keys`, `primes`, `certificates` | DER and PEM; private keys; random primes; X.509 certificates |
 //! | `random`, `password_hash`, `site_passwords` | random texts; bcrypt; passwords derived from one secret |
 //! | `byte_search` | searches for bytes in short texts |
+//! | `small_sort` | sorting with little code |
 //! | `printf` | formats with verbs |
 //! | `bounded_text` | text with a maximum size |
 //!
@@ -106,6 +107,7 @@ pub(crate) mod rsa;
 pub(crate) mod semver;
 #[cfg(feature = "helm")]
 pub(crate) mod site_passwords;
+pub(crate) mod small_sort;
 pub(crate) mod strings;
 #[cfg(feature = "clock")]
 pub(crate) mod time;

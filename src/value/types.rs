@@ -1,6 +1,7 @@
 //! Types of values, for typed languages: primitive types, collections with one element type, and structural types.
 
 use super::{Arena, Extended, Value};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// A type. `Copy`: it borrows from an arena or from static data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +128,7 @@ impl Arena {
     /// Returns an object type with `attributes` in any order. The last attribute of a name wins.
     pub fn object_type<'v>(&'v self, attributes: &[Attribute<'v>]) -> Type<'v> {
         let mut sorted: Vec<_> = attributes.iter().rev().copied().collect();
-        sorted.sort_by_key(|attribute| attribute.name);
+        sorted.small_sort_by_key(|attribute| attribute.name);
         sorted.dedup_by_key(|attribute| attribute.name);
         Type::Object(self.bump().alloc_slice_copy(&sorted))
     }

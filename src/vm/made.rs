@@ -164,7 +164,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let Some((body, registry)) = maker else { return Err(self.corrupt()) };
         let Some(text) = text.as_str() else { return Err(S::no_text(&self.cx, text)) };
         match self.made(text, body, registry)? {
-            Some(target) => self.enter_named(target, target.unit, count - 1, back),
+            Some(target) => {
+                let visible = self.units().first_visible(target.unit);
+                self.enter_named(target, visible, count - 1, back)
+            }
             None => {
                 self.top -= count as usize;
                 self.out.push(text)?;

@@ -101,6 +101,15 @@ impl<'r, 'o> Units<'r, 'o> {
         u32::try_from(self.units.len() - 1).unwrap_or(u32::MAX)
     }
 
+    /// Returns the program whose names the code of a made program sees first: its own, or the one around it if it has no
+    /// names. So templates that are made in it are those that are made around it.
+    pub fn first_visible(&self, unit: u32) -> u32 {
+        match self.units.get(unit as usize) {
+            Some(Unit { program, around: Some(around), .. }) if program.named_chunks().len() == 0 => *around,
+            _ => unit,
+        }
+    }
+
     /// Returns a program.
     pub fn program(&self, unit: u32) -> Option<CodeView<'r>> {
         self.units.get(unit as usize).map(|unit| unit.program)

@@ -1,22 +1,23 @@
-//! `dropforge catalog import`: all templates of a directory.
+//! `dropforge catalog import`: all templates and packed charts of a directory.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands, without_duplicates};
-use dropforge::text::Source;
+use dropforge::dialect::helm::chart::{Chart, ChartSource, to_base64};
 
 use super::client::{Client, ClientResult, path};
 use super::output::Output;
 use super::rows::{rows, text, version_of};
-use super::templates::{ANY_SCHEMA, strict_path};
+use super::templates::{ANY_SCHEMA, Request, print_warnings, strict_path};
+use crate::chart;
 use crate::exit::Exit;
 use crate::input::{InputFiles, unreadable};
 
-/// Add all templates of a directory: X.tera, optionally with X.schema.json, X.labels and X.annotations.
+/// Add all templates of a directory: X.tera, or packed Helm charts named X, optionally with X.schema.json, X.labels
+/// and X.annotations.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Directory of templates
@@ -55,19 +56,20 @@ pub(crate) fn import(
 /// Sends the request of one file. Returns `true` if it made a new version.
 fn import_one(
     client: &Client,
-    (body, content): &(Json, Arc<Source>),
+    Request { body, content }: &Request,
     strict: bool,
     output: &Output,
 ) -> ClientResult<bool> {
     let name = text(body, "name");
     let versions = client.get(&path("/templates", &[("name", name)]))?;
     let last = rows(&versions).iter().max_by_key(|row| row["version"].as_i64());
-    let fields = ["template_content", "parameters_schema"];
-    if last.is_some_and(|last| fields.iter().all(|field| last[*field] == body[*field])) {
+    // A chart may bring its own schema.
+    let is_same = |last: &Json, field: &str| body.get(field).is_none_or(|given| last[field] == *given);
+    if last.is_some_and(|last| ["template_content", "parameters_schema"].iter().all(|field| is_same(last, field))) {
         return Ok(false);
     }
-    let created = client.create("POST", &strict_path("/templates", strict), body, Some(content))?;
-    output.warnings(&created, content);
+    let created = client.create("POST", &strict_path("/templates", strict), body, content.as_ref())?;
+    print_warnings(&created, content.as_ref(), output);
     output.console.note(&format!("added {}", version_of(&created.resource)));
     Ok(true)
 }
@@ -76,12 +78,12 @@ fn templates_in(dir: &Path) -> ClientResult<Vec<PathBuf>> {
     let entries: Vec<PathBuf> = std::fs::read_dir(dir)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>())
         .map_err(|error| unreadable(dir, error))?;
-    let mut files: Vec<PathBuf> = entries.into_iter().filter(|path| stem(path).is_some()).collect();
+    let mut files: Vec<PathBuf> = entries.into_iter().filter(|path| stem(path).is_some() || is_chart(path)).collect();
     files.sort();
     if files.is_empty() {
         let message = format!("no templates in `{}`", dir.display());
         return Err(Diagnostic::new(Code::NoTemplates, message)
-            .with_help("template names end in `.tera` or `.tera.yaml`")
+            .with_help("template names end in `.tera`, `.tera.yaml` or `.tgz`")
             .into());
     }
     Ok(files)
@@ -93,21 +95,26 @@ fn stem(path: &Path) -> Option<&str> {
     [".tera.yaml", ".tera.yml", ".tera"].iter().find_map(|end| name.strip_suffix(end)).filter(|stem| !stem.is_empty())
 }
 
-/// Returns the request that creates the template `X` of a file, and its source. Its schema is in `X.schema.json`, its
-/// labels in the lines of `X.labels`, its annotations in the lines KEY=VALUE of `X.annotations`.
-fn request(file: &Path, files: &mut InputFiles) -> ClientResult<(Json, Arc<Source>)> {
-    let name = stem(file).unwrap_or_default();
-    let content = files.read(file)?;
+/// Returns `true` for a packed chart.
+fn is_chart(path: &Path) -> bool {
+    path.is_file() && chart::is_source(path)
+}
+
+/// Returns the request that creates the template `X` of a file, or of a chart with this name. Its schema is in
+/// `X.schema.json`, its labels in the lines of `X.labels`, its annotations in the lines KEY=VALUE of `X.annotations`.
+fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
+    let Request { mut body, content } = match stem(file) {
+        Some(name) => of_text(name, file, files)?,
+        None => of_chart(file, files)?,
+    };
+    let name = text(&body, "name").to_owned();
     let mut read = |end: &str| {
         let path = file.with_file_name(format!("{name}{end}"));
         path.exists().then(|| files.read(&path)).transpose()
     };
-    let schema = read(".schema.json")?;
-    let mut body = json!({
-        "name": name,
-        "template_content": content.text(),
-        "parameters_schema": schema.as_ref().map_or(ANY_SCHEMA, |schema| schema.text()),
-    });
+    if let Some(schema) = read(".schema.json")? {
+        body["parameters_schema"] = schema.text().into();
+    }
     if let Some(labels) = read(".labels")? {
         body["labels"] = lines(labels.text()).collect();
     }
@@ -115,7 +122,21 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<(Json, Arc<Sourc
         let pairs = lines(annotations.text()).map(|line| line.split_once('=').unwrap_or((line, "")));
         body["annotations"] = json!(pairs.collect::<Vec<_>>());
     }
-    Ok((body, content))
+    Ok(Request { body, content })
+}
+
+fn of_text(name: &str, file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
+    let content = files.read(file)?;
+    let body = json!({"name": name, "template_content": content.text(), "parameters_schema": ANY_SCHEMA});
+    Ok(Request { body, content: Some(content) })
+}
+
+fn of_chart(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
+    let chart = Chart::load(&ChartSource::open(file)?)?;
+    let content = to_base64(&files.bytes(file)?);
+    let name = &chart.metadata().name;
+    let body = json!({"name": name, "template_content": content, "language": "helm", "encoding": "base64"});
+    Ok(Request { body, content: None })
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

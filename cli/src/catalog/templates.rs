@@ -108,10 +108,10 @@ pub(crate) fn update(
 }
 
 /// A request that creates a template.
-struct Request {
-    body: Json,
+pub(super) struct Request {
+    pub(super) body: Json,
     /// The source, unless it is a packed chart.
-    content: Option<Arc<Source>>,
+    pub(super) content: Option<Arc<Source>>,
 }
 
 impl SourceArgs {
@@ -154,13 +154,18 @@ impl SourceArgs {
 }
 
 fn print_version(created: &Created, content: Option<&Arc<Source>>, output: &Output) -> ClientResult<Exit> {
+    print_warnings(created, content, output);
+    let template = &created.resource;
+    output.result(template, || format!("{}: {}\n", version_of(template), id(template)))?;
+    Ok(Exit::Ok)
+}
+
+/// Prints the warnings about a new version. Those about a packed chart have no source.
+pub(super) fn print_warnings(created: &Created, content: Option<&Arc<Source>>, output: &Output) {
     match content {
         Some(content) => output.warnings(created, content),
         None => created.warnings.iter().for_each(|found| output.console.warning(&finding_line(found))),
     }
-    let template = &created.resource;
-    output.result(template, || format!("{}: {}\n", version_of(template), id(template)))?;
-    Ok(Exit::Ok)
 }
 
 /// Adds the query for strict checks to a path.

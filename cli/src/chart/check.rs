@@ -45,7 +45,7 @@ impl Checked {
         let chart = open(path, engine, files)?;
         let plan = chart.chart().plan(&values, &Release::default(), &Capabilities::default())?;
         self.templates = plan.templates().len();
-        self.found.extend_from_slice(chart.compile(&plan)?.lints());
+        self.found.extend(chart.lints(&plan)?);
         let render = chart.render_in(&mut Session::new(), plan.clone());
         let mut missing = missing_in_chart(&chart, &plan, render.is_ok())?;
         if let Err(errors) = &render {

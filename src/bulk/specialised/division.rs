@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::bulk::layers::Layers;
 use crate::specialise::Known;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{Data, DataMap, Map, Value};
 
 /// The share of the clusters, as a divisor, that may be left to the original templates so that more is known to the
@@ -79,7 +80,7 @@ impl Division {
     fn most(&self) -> usize {
         let mut entries: Vec<&[usize]> = Vec::new();
         self.own.each(&mut |by| entries.push(by));
-        entries.sort_by_key(|by| by.len());
+        entries.small_sort_by_key(|by| by.len());
         let (mut left, mut most) = (HashSet::<usize>::new(), 0);
         for alike in entries.chunk_by(|a, b| a.len() == b.len()) {
             left.extend(alike.iter().flat_map(|by| by.iter()));

@@ -12,6 +12,7 @@ use crate::bulk::report::Failure;
 use crate::bulk::selection::Selection;
 use crate::bulk::values::Step;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{DataMap, ReadPosition};
 
 /// Minimum length of a name that is a mistake if it resembles another. Short names often do.
@@ -37,7 +38,7 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
         }
     }
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
-    found.sort_by_key(|suspect| suspect.clusters.min());
+    found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
     Ok(found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect())
 }
@@ -184,7 +185,7 @@ mod tests {
             })
             .unwrap();
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
-        found.sort_by_key(|suspect| suspect.clusters.min());
+        found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
         found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::walk::{Effect, Miss, Walk};
 use crate::bytecode::program::Program;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::DataMap;
 use crate::value::ReadPaths;
 
@@ -30,7 +31,7 @@ pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, left: &mut u64) ->
     let (mut misses, tested) = (walk.misses, walk.tested);
     misses.retain(|miss| miss.effect == Effect::Fails || !tested.contains(&miss.path));
     // A loop looks up the same path for each item, and the worst consequence counts.
-    misses.sort_by_key(|miss| (miss.at, std::cmp::Reverse(miss.effect)));
+    misses.small_sort_by_key(|miss| (miss.at, std::cmp::Reverse(miss.effect)));
     misses.dedup_by_key(|miss| miss.at);
     misses
 }

@@ -9,6 +9,7 @@ use crate::bytecode::header::Dialect;
 use crate::bytecode::isa::Op;
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::{ChunkInfo, Handler, ImportKind};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::read_paths::NodeId;
 use crate::value::{Data, DataMap, ReadPaths};
 
@@ -120,7 +121,7 @@ impl<'w, 't> Walk<'w, 't> {
             !reports || code.instruction(handler.to).is_some_and(|instruction| instruction.op != Op::JumpPresent)
         };
         let mut absorbers: Vec<Handler> = program.handlers().filter(absorbs).collect();
-        absorbers.sort_by_key(|handler| handler.from);
+        absorbers.small_sort_by_key(|handler| handler.from);
         let global = |&name: &u32| match inputs {
             Some(inputs) => Held::of(inputs.get(code.str(name)).map_or(Fact::Absent(None), Fact::Data)),
             None => {

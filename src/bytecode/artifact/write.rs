@@ -13,6 +13,7 @@ use super::fingerprint::fingerprint;
 use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
 use super::known;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::DataMap;
 
 /// A template to write.
@@ -127,7 +128,7 @@ pub fn encode_with_files(templates: &[Entry<'_>], files: &Files<'_>, strip: bool
 
 fn encode_all(templates: &[Entry<'_>], files: Option<&Files<'_>>, known: &str, strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
-    sorted.sort_by_key(|entry| entry.name);
+    sorted.small_sort_by_key(|entry| entry.name);
     distinct(sorted.iter().map(|entry| entry.name), "two templates have it")?;
     let mut body = Body::default();
     let packed: Vec<_> = sorted.iter().map(|entry| Packed::new(*entry, strip, &mut body)).collect::<Result<_>>()?;
@@ -227,7 +228,7 @@ impl Body {
     /// Adds the contents of files.
     fn files<'f>(&mut self, files: &Files<'f>) -> Result<Listed<'f>> {
         let mut sorted = files.files.to_vec();
-        sorted.sort_by_key(|(path, _)| *path);
+        sorted.small_sort_by_key(|(path, _)| *path);
         let paths = sorted.iter().map(|(path, _)| *path);
         distinct(paths.clone(), "two files have it")?;
         if let Some(name) = std::iter::once(files.name).chain(paths).find(|name| !is_name(name)) {

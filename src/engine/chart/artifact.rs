@@ -5,7 +5,7 @@ use super::template::ChartTemplate;
 use crate::bytecode::{Dialect, Resources};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::helm::chart::{ChartSource, Plan};
-use crate::engine::{Artifact, Template};
+use crate::engine::{Artifact, Origin, Template};
 
 impl Artifact {
     /// Returns `true` if the artifact holds a chart, with the programs of its templates.
@@ -44,6 +44,19 @@ impl ChartTemplate {
         match artifact.bundle().stripped() {
             true => Err(no_program(plan, "and no sources to compile one").into()),
             false => self.compiled(plan, false, Extent::Whole),
+        }
+    }
+
+    /// Returns lints about the templates of a plan. An artifact's are compiled again, from its sources: a stripped one has
+    /// no lints.
+    ///
+    /// # Errors
+    /// Those of [`ChartTemplate::compile`].
+    pub fn lints(&self, plan: &Plan) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let template = self.compile(plan)?;
+        match template.origin() {
+            Origin::Artifact => Ok(self.compiled(plan, false)?.lints().to_vec()),
+            _ => Ok(template.lints().to_vec()),
         }
     }
 

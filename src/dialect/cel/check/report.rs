@@ -3,6 +3,7 @@
 use super::types::{TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::cel::syntax::tree::{ExprId, Tree};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// The maximum number of errors.
@@ -35,7 +36,7 @@ impl Report {
         if self.errors.is_empty() {
             return Ok(());
         }
-        self.errors.sort_by_key(|(span, _)| span.start);
+        self.errors.small_sort_by_key(|(span, _)| span.start);
         self.errors.truncate(ERRORS);
         Err(self.errors.into_iter().map(|(_, error)| error).collect::<Vec<_>>().into())
     }

@@ -3,6 +3,7 @@
 use super::context::{Callee, PartialContext, block_name};
 use crate::dialect::cel::attributes::{Match, Pattern, trail};
 use crate::dialect::cel::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Name, Operator, Tree};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// An unknown attribute that an expression reads.
@@ -18,7 +19,7 @@ pub struct UnknownAttribute {
 pub(super) fn unknowns(tree: &Tree, context: PartialContext<'_>) -> Vec<UnknownAttribute> {
     let mut walk = Walk { tree, context, scope: Vec::new(), found: Vec::new() };
     walk.visit(tree.root);
-    walk.found.sort();
+    walk.found.small_sort_by(Ord::cmp);
     walk.found.dedup();
     walk.found
 }

@@ -9,6 +9,7 @@ use super::recover::{TokenStream, Unexpected};
 use super::tree::Tree;
 use super::{lexer, macros};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
 /// The maximum number of characters.
@@ -112,7 +113,7 @@ impl Parser<'_> {
         if self.errors.is_empty() {
             return Ok(self.tree);
         }
-        self.errors.sort_by_key(|error| error.span);
+        self.errors.small_sort_by_key(|error| error.span);
         // The first error at a position is the cause of later ones.
         self.errors.dedup_by_key(|error| error.span);
         self.errors.truncate(ERRORS);

@@ -10,6 +10,7 @@ use crate::compiler::Loader;
 use crate::diagnostics::{Code, Diagnostic, Severity, at_most, without_duplicates};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::file_path::within;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 use crate::value::yaml::{self, Tags};
 
@@ -204,7 +205,7 @@ impl Loading<'_> {
             Err(errors) => (build(&source, &[], self.options), errors.into_iter().map(quotes_help).collect()),
         };
         errors.append(&mut built.errors);
-        errors.sort_by_key(|error| error.primary().map(|label| label.span));
+        errors.small_sort_by_key(|error| error.primary().map(|label| label.span));
         let mut errors = at_most(errors, self.limits.diagnostics, 0);
         if let Some(error) = errors.first().filter(|_| candidate) {
             let at = error.position().map_or(String::new(), |at| format!(":{at}"));

@@ -9,6 +9,7 @@ use crate::dialect::hcl::semantics::Rules;
 use crate::dialect::hcl::syntax::{Call, Expr, ExprId, For, Operator, Tree, children};
 use crate::dialect::hcl::value_notes::explain;
 use crate::function::{Admits, Budgets, Capabilities, Cx, Params};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 use crate::value::{Arena, Inputs, Type, Value};
 use crate::vm::Space;
@@ -91,7 +92,7 @@ impl<'c, 's> Checker<'c, 's> {
         let span = |error: &Diagnostic| error.primary().map_or(Span::default(), |label| label.span);
         let mut seen = HashSet::new();
         let mut found: Vec<_> = self.found.into_iter().filter(|error| seen.insert(span(error))).collect();
-        found.sort_by_key(|error| span(error).start);
+        found.small_sort_by_key(|error| span(error).start);
         Ok(found)
     }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::syntax::{BodyId, Token, TokenKind, Tree, lex_config, parse_config, tree};
 use crate::diagnostics::Diagnostics;
 use crate::limits::Limits;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 use body::{Item, Style};
 
@@ -141,7 +142,7 @@ impl Builder<'_> {
         let Some(body) = self.tree.body(id) else { return Vec::new() };
         let attributes = body.attributes.iter().map(Node::Attribute);
         let mut nodes: Vec<_> = attributes.chain(body.blocks.iter().map(Node::Block)).collect();
-        nodes.sort_by_key(|node| node.span().start);
+        nodes.small_sort_by_key(|node| node.span().start);
         nodes
     }
 

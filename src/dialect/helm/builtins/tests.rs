@@ -231,7 +231,8 @@ fn choices() {
 
 #[test]
 fn a_copy_is_not_changed_with_its_original_but_a_merged_map_is() {
-    with_cx(&Limits::default(), |cx| {
+    let limits = Limits { memory: 8 << 20, ..Limits::default() };
+    with_cx(&limits, |cx| {
         let arena = cx.arena();
         let inner = arena.map(&[("b", Value::Int(1))]);
         let (outer, target) = (arena.map(&[("a", inner)]), arena.map(&[]));

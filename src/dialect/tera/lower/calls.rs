@@ -9,6 +9,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::tera::load::Id;
 use crate::dialect::tera::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use crate::function::{Builtin, Default, Params};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// The parameter of each argument.
@@ -225,7 +226,7 @@ fn in_order<'a>(builtin: &Builtin, call: &'a Call<'a>) -> SmallVec<[&'a Arg<'a>;
     };
     let known = |args: &[&Arg<'_>]| args.iter().all(|arg| parameter(builtin, arg.name.text).is_some());
     if args.len() > 1 && known(&args) && args.iter().filter(|arg| !is_literal(arg)).count() <= 1 {
-        args.sort_by_key(|arg| parameter(builtin, arg.name.text));
+        args.small_sort_by_key(|arg| parameter(builtin, arg.name.text));
     }
     args
 }

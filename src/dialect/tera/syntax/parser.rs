@@ -13,6 +13,7 @@ use super::recovery::skip_tag;
 use super::tree::{Block, Node, Template};
 use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::limits::{Limit, Limits};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Source;
 
 /// Parses one template into `arena`. If there are errors, returns no template but every error of the file (at most
@@ -40,7 +41,7 @@ pub fn parse<'a>(
         Ok(template) => return (Some(template), Vec::new()),
         Err(errors) => errors,
     };
-    errors.sort_by_key(|error| error.span);
+    errors.small_sort_by_key(|error| error.span);
     let diagnose = |error: Box<SyntaxError>| match error.code {
         Code::LimitDepth => Limit::Nesting.error(limits.nesting as u64).at(source, error.span, "here"),
         _ => error.into_diagnostic(source),
@@ -109,7 +110,7 @@ fn inherited_blocks<'a>(body: &'a [Node<'a>]) -> Vec<&'a Block<'a>> {
             }
         }
     }
-    found.sort_by_key(|block| block.name.span);
+    found.small_sort_by_key(|block| block.name.span);
     found
 }
 

@@ -8,6 +8,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::tower::error::abridged;
 use crate::dialect::tower::syntax::tree::{Field, Part};
 use crate::dialect::tower::{RenderMode, Scope};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
 /// A lint of a field.
@@ -57,7 +58,7 @@ pub fn lint(text: &str, field: &Field<'_, '_>, mode: RenderMode) -> Vec<Lint> {
         RenderMode::Shell => shell_lints(text, &expressions, &mut found),
         RenderMode::Literal => control_characters(text, &mut found),
     }
-    found.sort_by_key(|lint| (lint.span, lint.code));
+    found.small_sort_by_key(|lint| (lint.span, lint.code));
     found
 }
 

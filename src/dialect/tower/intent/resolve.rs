@@ -20,6 +20,7 @@ use crate::dialect::tower::syntax::tree;
 use crate::dialect::tower::{RenderMode, Rules, Scope, program};
 use crate::function::Capabilities;
 use crate::limits::{Limit, Limits};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Source;
 use crate::value::{Arena, Data, DataMap, InputBuilder, Shapes, Value};
 use crate::vm::{NoHooks, Run, Session, run};
@@ -212,7 +213,7 @@ impl<'e> Execution<'e> {
     fn run(&mut self, wanted: impl Fn(&Field) -> bool) -> Result<()> {
         let intent = self.intent;
         let mut fields: Vec<&'e Field> = intent.fields().filter(|field| wanted(field)).collect();
-        fields.sort_by_key(|field| field.role.order());
+        fields.small_sort_by_key(|field| field.role.order());
         for field in fields {
             if self.simulated {
                 self.complete_steps(field.role.visible_steps(intent.steps.len()));

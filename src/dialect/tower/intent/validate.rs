@@ -14,6 +14,7 @@ use crate::dialect::tower::syntax::tree::{self, Reference, is_identifier};
 use crate::dialect::tower::syntax::{first_expression, parse};
 use crate::dialect::tower::{RenderMode, Scope, error};
 use crate::limits::Limit;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// The facts that every executor provides.
@@ -82,8 +83,8 @@ impl Intent {
         }
         report.errors.extend_from_slice(&self.errors);
         let start = |diagnostic: &Diagnostic| diagnostic.primary().map_or(0, |label| label.span.start);
-        report.errors.sort_by_key(|error| start(error));
-        report.warnings.sort_by_key(|warning| start(warning));
+        report.errors.small_sort_by_key(|error| start(error));
+        report.warnings.small_sort_by_key(|warning| start(warning));
         report.errors = at_most(report.errors, self.most, more);
         report.warnings = at_most(report.warnings, self.most, 0);
         for error in &report.errors {

@@ -10,6 +10,7 @@ use crate::dialect::cel::yaml::syntax::tree::{ExpressionId, File, FileId, Free, 
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::schema::Schema;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// The steps for type inference and for the validation of constants against schemas.
@@ -55,7 +56,7 @@ pub fn check(templates: &Templates, registry: &Registry, limits: &Limits) -> Vec
     let mut errors = without_duplicates(checker.errors);
     let file_order = |name: &str| templates.files().iter().position(|file| file.source.name() == name);
     let order = |error: &Diagnostic| error.primary().map(|label| (file_order(label.source.name()), label.span));
-    errors.sort_by_key(|error| order(error));
+    errors.small_sort_by_key(|error| order(error));
     at_most(errors, limits.diagnostics, 0)
 }
 
