@@ -55,7 +55,7 @@ impl ChartTemplate {
     pub fn lints(&self, plan: &Plan) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
         let template = self.compile(plan)?;
         match template.origin() {
-            Origin::Artifact => Ok(self.compiled(plan, false)?.lints().to_vec()),
+            Origin::Artifact => Ok(self.compiled(plan, false, Extent::Whole)?.lints().to_vec()),
             _ => Ok(template.lints().to_vec()),
         }
     }
