@@ -21,9 +21,9 @@ use sha2::{Digest, Sha256};
 /// Default number of rounds.
 const ROUNDS: usize = 60;
 
-/// Targets of the whole and of the render alone: at the geometric mean, and for each chart.
-const WHOLE: [f64; 2] = [10.0, 5.0];
-const RENDER: [f64; 2] = [20.0, 10.0];
+/// Targets at the geometric mean and, where there is one, for each chart: the whole, the render alone, from an artifact.
+const TARGETS: [(&str, f64, f64); 3] =
+    [("whole", 10.0, 5.0), ("render again", 20.0, 10.0), ("from an artifact", 25.0, 0.0)];
 
 fn main() {
     let Some(folder) = folder() else { return };
@@ -39,32 +39,33 @@ fn main() {
 }
 
 /// The steps of rendering a chart.
-const STEPS: [&str; 7] = ["load", "values", "compile", "render", "output", "whole", "render again"];
+const STEPS: [&str; 8] = ["load", "values", "compile", "render", "output", "whole", "render again", "from an artifact"];
 
 /// Least times of the steps in seconds.
 type Times = [f64; STEPS.len()];
 
 /// Checks the output of a case, then times its steps. Each round does everything, as a new process would, except that the
-/// session keeps its memory, and then renders once more.
+/// session keeps its memory, renders once more, and then does everything but compiling, from an artifact.
 ///
 /// # Errors
 /// The errors of the chart.
 fn time(case: &Case, scale: &mut Scale, rounds: usize) -> Result<Times, Diagnostics> {
     let (engine, mut session) = (fixed::engine(), Session::new());
-    let text = round(case, &engine, &mut session)?.1;
+    let artifact = engine.bundle_chart(&case.source, &[UserValues::default()])?.encode()?;
+    let text = round(case, &artifact, &engine, &mut session)?.1;
     let digest: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(digest, case.digest, "{}: the text of {} bytes differs", case.chart, text.len());
     let mut best = [f64::INFINITY; STEPS.len()];
     for _ in 0..rounds {
         scale.sample();
-        let times = round(case, &engine, &mut session)?.0;
+        let times = round(case, &artifact, &engine, &mut session)?.0;
         best.iter_mut().zip(times).for_each(|(best, time)| *best = best.min(time));
     }
     Ok(best)
 }
 
-/// Renders a case once. Returns the times of the steps, and the text.
-fn round(case: &Case, engine: &Forge, session: &mut Session) -> Result<(Times, String), Diagnostics> {
+/// Renders a case once from its files, once again, and once from its artifact. Returns the times of the steps, and the text.
+fn round(case: &Case, artifact: &[u8], engine: &Forge, session: &mut Session) -> Result<(Times, String), Diagnostics> {
     let (values, mut capabilities) = (UserValues::default(), Capabilities::default());
     capabilities.helm_version.git_commit = "fixed".to_owned();
     let start = thread_time();
@@ -85,36 +86,43 @@ fn round(case: &Case, engine: &Forge, session: &mut Session) -> Result<(Times, S
     let render = chart.render_in(session, again)?;
     let rerendered = thread_time();
     drop(render);
+    let bytes = artifact.to_vec();
+    let open = thread_time();
+    let chart = engine.open(bytes)?.chart()?;
+    let plan = chart.chart().plan(&values, &case.release, &capabilities)?;
+    let same = chart.render_in(session, plan)?.output()?.text() == text;
+    let opened = thread_time() - open;
+    assert!(same, "{}: the text from the artifact differs", case.chart);
     let whole = end - copied + (compiled - start);
     let [load, values, compile] = [loaded - start, planned - loaded, compiled - planned];
     let [render, output] = [rendered - copied, end - rendered];
-    Ok(([load, values, compile, render, output, whole, rerendered - warm], text))
+    Ok(([load, values, compile, render, output, whole, rerendered - warm, opened], text))
 }
 
 /// Prints a table of times and ratios.
 fn print(measured: &[(&Recorded, Times)], scale: f64) {
     println!("| chart | {} |\n|---|{}", STEPS.join(" | "), "--:|".repeat(STEPS.len()));
-    let mut ratios = [Vec::new(), Vec::new()];
+    let mut ratios = TARGETS.map(|_| Vec::new());
     for (recorded, times) in measured {
         let cells = times
             .iter()
             .zip(of_steps(recorded))
             .map(|(ours, theirs)| format!("{} ({:.1} ×)", duration(*ours), theirs * 1e-3 * scale / ours));
         println!("| {} | {} |", recorded.chart, cells.collect::<Vec<_>>().join(" | "));
-        let [.., whole, again] = times;
-        ratios[0].push(recorded.total * 1e-3 * scale / whole);
-        ratios[1].push(recorded.exec * 1e-3 * scale / again);
+        let [.., whole, again, opened] = times;
+        let pairs = [(recorded.total, whole), (recorded.exec, again), (recorded.total, opened)];
+        ratios.iter_mut().zip(pairs).for_each(|(ratios, (theirs, ours))| ratios.push(theirs * 1e-3 * scale / ours));
     }
-    for ((what, bars), ratios) in [("whole", WHOLE), ("render again", RENDER)].into_iter().zip(ratios) {
+    for ((what, most, each), ratios) in TARGETS.into_iter().zip(ratios) {
         let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
         let (mean, least) = ((logs / ratios.len() as f64).exp(), ratios.iter().copied().fold(f64::INFINITY, f64::min));
-        let [most, each] = bars;
-        println!("\n{what}: geometric mean {mean:.1} × (bar {most} ×), least {least:.1} × (bar {each} ×)");
+        let each = if each > 0.0 { format!(" (bar {each} ×)") } else { String::new() };
+        println!("\n{what}: geometric mean {mean:.1} × (bar {most} ×), least {least:.1} ×{each}");
     }
 }
 
 /// Returns the recorded times of our steps.
 fn of_steps(recorded: &Recorded) -> Times {
     let Recorded { load, values, parse, exec, sort, total, .. } = *recorded;
-    [load, values, parse, exec, sort, total, exec]
+    [load, values, parse, exec, sort, total, exec, total]
 }

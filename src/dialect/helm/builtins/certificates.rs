@@ -2,7 +2,7 @@
 
 use super::arguments::{bytes, int, only_bytes};
 use crate::assigned;
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::Result;
 use crate::dialect::helm::error::failed;
 use crate::dialect::helm::values::{CERTIFICATE, string};
 use crate::function::Cx;
@@ -103,14 +103,4 @@ fn custom<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let (cert, key) = (decoded(*cert, "certificate")?, decoded(*key, "private key")?);
     keys::check(&String::from_utf8_lossy(&cert), &String::from_utf8_lossy(&key))?;
     certificate(cx, &cert, &key)
-}
-
-/// Returns the error of a list of names or addresses that holds something else.
-#[cfg(feature = "helm-crypto")]
-fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>, what: &str) -> Box<Diagnostic> {
-    let mut shown = Vec::new();
-    match crate::dialect::helm::print::print(cx, value, &mut shown) {
-        Ok(()) => failed(format!("error {what}: {} is not a string", String::from_utf8_lossy(&shown))),
-        Err(limit) => limit,
-    }
 }

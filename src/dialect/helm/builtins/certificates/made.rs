@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use super::super::arguments::{elements, int};
 use super::super::random::no_source;
-use super::{MEMORY, certificate, no_text, pem};
+use super::{MEMORY, certificate, pem};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::helm::error::failed;
 use crate::dialect::helm::objects::fields;
@@ -145,4 +145,13 @@ pub(super) fn check(cert: &str, key: &str) -> Result<()> {
 fn now(cx: &Cx<'_>) -> i64 {
     let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
     moment.duration_since(UNIX_EPOCH).map_or(0, |passed| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Returns the error of a list of names or addresses that holds something else.
+fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>, what: &str) -> Box<Diagnostic> {
+    let mut shown = Vec::new();
+    match crate::dialect::helm::print::print(cx, value, &mut shown) {
+        Ok(()) => failed(format!("error {what}: {} is not a string", String::from_utf8_lossy(&shown))),
+        Err(limit) => limit,
+    }
 }

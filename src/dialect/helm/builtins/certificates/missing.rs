@@ -12,6 +12,7 @@ fn missing() -> Box<Diagnostic> {
 }
 
 /// The content of a certificate of a server.
+#[expect(dead_code, reason = "nothing reads it in this build")]
 pub(super) struct Server<'v> {
     pub name: Cow<'v, str>,
     pub addresses: Vec<std::net::IpAddr>,
