@@ -260,10 +260,21 @@ fn wants_json(args: &[OsString]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn the_definition_is_sound() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn options_that_are_added_keep_the_description_of_a_command() {
+        let abouts = |command: &clap::Command| {
+            let about = |one: &clap::Command| (one.get_name().to_owned(), one.get_about().map(ToString::to_string));
+            command.get_subcommands().map(about).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(abouts(&definition()), abouts(&Cli::command()));
     }
 }

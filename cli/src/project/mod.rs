@@ -26,7 +26,8 @@ use read::Setting;
 /// The file that is looked for in the current directory.
 pub(crate) const FILE: &str = "dropforge.toml";
 
-/// Options of commands that read a project file. They are read before the command line is parsed.
+// Options of commands that read a project file. They are read before the command line is parsed. No documentation, which
+// would replace that of each command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Project")]
 struct ProjectArgs {
