@@ -191,6 +191,20 @@ proptest! {
 }
 
 #[test]
+fn residuals_of_loops_over_known_lists_of_maps_agree() {
+    let inputs = json!({"l": [{"c": "d"}, {"c": "e"}], "n": 1});
+    for text in [
+        "{{ range .l }}{{ .c }}{{ .gone }}{{ end }}",
+        "{{ range $i, $x := .l }}{{ $i }}{{ quote $x }}{{ .n }}{{ end }}",
+    ] {
+        let template = engine(text).load(Dialect::Helm, "main").expect("a template");
+        for bits in [&[][..], &[0], &[1], &[2], &[3], &[255]] {
+            specialise::agree(&template, &inputs, bits).expect("the same text");
+        }
+    }
+}
+
+#[test]
 fn most_generated_templates_compile_and_many_render() {
     use proptest::strategy::ValueTree as _;
     use proptest::test_runner::TestRunner;

@@ -68,8 +68,10 @@ impl Semantics for Rules {
         }
     }
 
-    fn index<'v>(_: &Cx<'v>, _: Value<'v>, _: Value<'v>) -> Result<Option<Value<'v>>> {
-        Ok(None)
+    /// No template has such a step. A program that is specialised reads the items of a list so, where it unrolls a loop.
+    fn index<'v>(_: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+        let (Value::List(list), Value::Int(at)) = (value, index) else { return Ok(None) };
+        Ok(usize::try_from(at).ok().and_then(|at| list.items().get(at)).copied())
     }
 
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
