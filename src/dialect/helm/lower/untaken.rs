@@ -108,9 +108,13 @@ impl<'v> Known<'v> {
 
 /// Returns `Some(false)` if one truth is false, and `Some(true)` if all are true.
 fn all(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    truths.fold(Some(true), |all, truth| match (all, truth) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut are_known = true;
+    for truth in truths {
+        match truth {
+            Some(false) => return Some(false),
+            Some(true) => {}
+            None => are_known = false,
+        }
+    }
+    are_known.then_some(true)
 }
