@@ -120,7 +120,6 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         Ok(())
     }
 
-    /// Returns `true` if no two elements are equal.
     /// Returns the indexes of the first item that is equal to one before it, and of that one.
     fn equal_items(&mut self, items: &[Value<'_>]) -> Result<Option<(usize, usize)>, E> {
         let mut seen = HashMap::with_capacity(items.len());

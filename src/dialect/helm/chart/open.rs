@@ -237,7 +237,7 @@ impl<'v> OpenBase<'v> {
         builder: &InputBuilder<'v, 'w>,
         (changes_maps, added): (bool, &[String]),
     ) -> Result<Option<Self>> {
-        let (base, values) = (Base::new(&open.plan, builder)?, open.plan.root_values(builder)?);
+        let (base, values) = (Base::new(&open.plan, builder, changes_maps)?, open.plan.root_values(builder)?);
         let names = base.input_names(changes_maps, true);
         let count = names.len();
         let names = builder.map(&names, &vec![Value::Undefined; count]);

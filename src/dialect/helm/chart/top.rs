@@ -30,7 +30,7 @@ impl Plan {
     /// # Errors
     /// `limit.depth` for values that nest too deep.
     pub fn inputs<'v, 'w: 'v>(&'v self, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Value<'v>> {
-        let base = Base::new(self, builder)?;
+        let base = Base::new(self, builder, changes_maps)?;
         let tops = base.tops(builder, self.root_values(builder)?, self.release.map(builder), (changes_maps, &[]));
         let values = base.inputs(builder, &tops, changes_maps, &[]);
         Ok(builder.map(&base.input_names(changes_maps, false), &values))
@@ -115,7 +115,7 @@ pub(super) struct Base<'v> {
     plan: &'v Plan,
     /// `.Capabilities`, `.Chart` and `.Files` of each chart.
     charts: Vec<[Value<'v>; 3]>,
-    /// The templates to render, with `.Template` of each.
+    /// The templates to render, with `.Template` of each, or its name for a program that changes maps.
     templates: Vec<(&'v PlannedTemplate, Value<'v>)>,
     /// The names of the inputs that leave out templates.
     skips: Vec<&'v str>,
@@ -124,16 +124,16 @@ pub(super) struct Base<'v> {
 impl<'v> Base<'v> {
     /// # Errors
     /// `limit.depth` for metadata that nests too deep.
-    pub fn new<'w: 'v>(plan: &'v Plan, builder: &InputBuilder<'v, 'w>) -> Result<Self> {
+    pub fn new<'w: 'v>(plan: &'v Plan, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Self> {
         let arena = builder.arena();
         let capabilities = objects::capabilities(arena, &plan.capabilities);
         let of_chart = |chart: &'v PlannedChart| -> Result<_> {
             Ok([capabilities, builder.data_map(&chart.data)?, objects::files(arena, &chart.files)])
         };
         let of_template = |template: &'v PlannedTemplate| {
-            let base_path = plan.charts.get(template.chart()).map_or_else(String::new, PlannedChart::base_path);
-            let texts = [arena.text(&base_path), arena.text(template.name())];
-            (template, builder.map(&["BasePath", "Name"], &texts))
+            let name = arena.text(template.name());
+            let of_chart = plan.charts.get(template.chart()).filter(|_| !changes_maps);
+            (template, of_chart.map_or(name, |chart| place(builder, chart, name)))
         };
         let rendered = || plan.templates.iter().filter(|template| !template.is_partial());
         Ok(Self {
@@ -177,10 +177,7 @@ impl<'v> Base<'v> {
             let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
             let [capabilities, data, files] = *fixed;
             let of_chart = [capabilities, data, files, release, arena.map(&inside), *own];
-            let template = template.map(|_| {
-                let base_path = charts.get(at).map_or_else(String::new, PlannedChart::base_path);
-                builder.map(&["BasePath", "Name"], &[arena.text(&base_path), arena.text("")])
-            });
+            let template = charts.get(at).filter(|_| changes_maps).map(|chart| place(builder, chart, arena.text("")));
             let more = more.iter().map(|(_, value)| *value);
             let values: Vec<_> = of_chart.into_iter().chain(template).chain(more).collect();
             let map = builder.map(&keys, &values);
@@ -219,7 +216,7 @@ impl<'v> Base<'v> {
                     let values: Vec<_> = top.values().iter().copied().chain([*place]).collect();
                     builder.map(&KEYS_OF_TEMPLATE, &values)
                 }
-                None => builder.arena().text(template.name()),
+                None => *place,
             });
         }
         if changes_maps {
@@ -238,6 +235,11 @@ impl<'v> Base<'v> {
     pub fn names(&self) -> impl Iterator<Item = &'v str> {
         self.templates.iter().map(|(template, _)| template.name())
     }
+}
+
+/// Returns `.Template` of a template with this name.
+fn place<'v>(builder: &InputBuilder<'v, '_>, chart: &PlannedChart, name: Value<'v>) -> Value<'v> {
+    builder.map(&["BasePath", "Name"], &[builder.arena().text(&chart.base_path()), name])
 }
 
 /// Returns `.Chart`.
