@@ -35,6 +35,16 @@ impl Span {
         Span::new(self.start.min(other.start), self.end.max(other.end))
     }
 
+    /// Returns the span `by` bytes later.
+    pub const fn moved(self, by: u32) -> Span {
+        Span::new(self.start.saturating_add(by), self.end.saturating_add(by))
+    }
+
+    /// Returns the span relative to the offset `base`, which is not behind its start.
+    pub const fn relative(self, base: u32) -> Span {
+        Span::new(self.start.saturating_sub(base), self.end.saturating_sub(base))
+    }
+
     /// Returns the span as a `usize` range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize

@@ -6,16 +6,18 @@ use crate::bytecode::{Delivery, EscapeMode, Op, Role};
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Result};
 use crate::dialect::helm::error::quoted;
-use crate::dialect::helm::syntax::tree::{Call, Choice, Name, Node, Pipeline, Range};
+use crate::dialect::helm::syntax::tree::{Call, Choice, Name, Node, Pipeline, Placed, Range};
 
 impl<'a> Lower<'_, 'a> {
     /// Lowers a body. Its variables end with it.
     pub(super) fn body(&mut self, body: &'a [Node<'a>]) -> Result<()> {
-        let known = self.variables.len();
+        let (known, base) = (self.variables.len(), self.base);
         for node in body {
+            self.base = 0;
             self.node(node)?;
             self.emitter.check_size()?;
         }
+        self.base = base;
         self.variables.truncate(known);
         Ok(())
     }
@@ -27,9 +29,12 @@ impl<'a> Lower<'_, 'a> {
                 self.emitter.text(text);
                 Ok(())
             }
-            Node::Emit(pipeline) => self.emit(pipeline),
+            Node::Emit(placed) => {
+                self.base = placed.base;
+                self.emit(placed.pipeline)
+            }
             Node::Choice(choice) => self.deeper(span_of(choice), |lower| lower.choice(choice)),
-            Node::Range(range) => self.deeper(range.pipeline.span, |lower| lower.range(range)),
+            Node::Range(range) => self.deeper(range.pipeline.span(), |lower| lower.range(range)),
             Node::Call(call) => self.template_action(call),
             Node::Break(_) | Node::Continue(_) => {
                 let Some(mark) = self.loops.last().copied() else { return Ok(()) };
@@ -96,7 +101,8 @@ impl<'a> Lower<'_, 'a> {
         let known = self.variables.len();
         let (end, dot) = (self.emitter.new_label(), self.dot);
         let (mut branches, mut taken) = (choice.branches.iter(), None);
-        while let (Some((pipeline, body)), None) = (branches.next(), taken) {
+        while let (Some((Placed { pipeline, base }, body)), None) = (branches.next(), taken) {
+            self.base = *base;
             let (next, guess) = (self.emitter.new_label(), self.guess(pipeline));
             if choice.moves || !pipeline.variables.is_empty() {
                 let slot = self.kept(pipeline)?;
@@ -139,7 +145,8 @@ impl<'a> Lower<'_, 'a> {
     }
 
     fn range(&mut self, range: &'a Range<'a>) -> Result<()> {
-        let (known, dot, pipeline) = (self.variables.len(), self.dot, &range.pipeline);
+        let (known, dot, Placed { pipeline, base }) = (self.variables.len(), self.dot, range.pipeline);
+        self.base = base;
         let guess = self.guess(pipeline);
         self.pipeline(pipeline)?;
         self.at(pipeline.span);
@@ -208,17 +215,18 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the data of a template.
     fn data(&mut self, call: &'a Call<'a>) -> Result<()> {
-        match &call.data {
-            Some(data) => {
-                self.pipeline(data)?;
-                self.emitter.op(Op::As, &[Role::Value as u32]);
-            }
-            None => self.emitter.undefined(),
-        }
+        let Some(data) = &call.data else {
+            self.emitter.undefined();
+            return Ok(());
+        };
+        let base = std::mem::replace(&mut self.base, data.base);
+        self.pipeline(data.pipeline)?;
+        self.base = base;
+        self.emitter.op(Op::As, &[Role::Value as u32]);
         Ok(())
     }
 }
 
 fn span_of(choice: &Choice<'_>) -> crate::text::Span {
-    choice.branches.first().map_or_else(Default::default, |(pipeline, _)| pipeline.span)
+    choice.branches.first().map_or_else(Default::default, |(placed, _)| placed.span())
 }

@@ -48,7 +48,7 @@ impl<'a> Lower<'_, 'a> {
             "or" if own => return self.and_or(arguments, piped, true),
             "include" if own => return self.include(function, arguments, piped, span),
             "call" if own => {
-                let text = arguments.first().map_or("", |first| self.source().slice(first.span)).to_owned();
+                let text = arguments.first().map_or("", |first| self.text_at(first.span)).to_owned();
                 self.emitter.constant(Constant::Str(text.into()));
                 self.arguments(function, arguments, piped)?;
                 self.at(span);
@@ -70,7 +70,9 @@ impl<'a> Lower<'_, 'a> {
                 // A piped value is judged where the last argument is.
                 let last = arguments.last().map_or(place, |last| last.span);
                 let piped = piped.map(|_| last);
-                self.emitter.details(arguments.iter().map(|argument| argument.span).chain(piped));
+                let base = self.base;
+                let places = arguments.iter().map(|argument| argument.span).chain(piped);
+                self.emitter.details(places.map(|place| place.moved(base)));
             }
         }
         Ok(())
@@ -180,7 +182,7 @@ impl<'a> Lower<'_, 'a> {
             self.arguments(function, std::slice::from_ref(text), None)?;
             self.at(span);
             self.intrinsic("text", 1);
-            self.emitter.details([text.span]);
+            self.emitter.details([text.span.moved(self.base)]);
             match (rest.first(), piped) {
                 (Some(data), _) => self.operand(data, Target::Any)?,
                 (None, Some(piped)) => self.piped(piped)?,

@@ -38,12 +38,12 @@ impl<'a> Lower<'_, 'a> {
             (_, Target::Uint32) => "unsigned integer",
             (_, Target::Float) => "float",
             (_, target) => {
-                let text = self.source().slice(span).to_owned();
+                let text = self.text_at(span).to_owned();
                 let message = format!("can't handle {text} for arg of type {}", target_name(target));
                 return self.fail_value(span, Code::BadArgument, message);
             }
         };
-        let message = format!("expected {expected}; found {}", self.source().slice(span));
+        let message = format!("expected {expected}; found {}", self.text_at(span));
         self.fail_value(span, Code::BadArgument, message);
     }
 

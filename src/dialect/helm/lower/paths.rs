@@ -27,7 +27,7 @@ impl<'a> Lower<'_, 'a> {
     pub(super) fn path(&mut self, from: Dot<'a>, root: &str, fields: &[Name<'a>], span: Span, to: Use) -> Result<()> {
         if fields.len() > SEGMENTS {
             let limit = self.unit.limits.code_words;
-            return Err(Limit::CodeWords.error(limit as u64).at(self.source(), span, "this path"));
+            return Err(Limit::CodeWords.error(limit as u64).at(self.source(), span.moved(self.base), "this path"));
         }
         self.at(span);
         let (start, steps) = match (from, fields) {
@@ -54,7 +54,7 @@ impl<'a> Lower<'_, 'a> {
             // The values of a chart have a method that returns them as a plain map.
             let before = at.checked_sub(1).and_then(|at| steps.get(at)).map_or(start_name, |before| before.text);
             if step.text != "AsMap" || before != "Values" {
-                segments.push(SegmentSpec::Attr(step.text, step.span));
+                segments.push(SegmentSpec::Attr(step.text, step.span.moved(self.base)));
             }
         }
         let spec = PathSpec { name: &name, roots: &[start], segments: &segments };
@@ -104,17 +104,17 @@ pub(super) fn whole_dot(body: &[Node<'_>]) -> bool {
             let uses = |pipeline: &Pipeline<'_>| uses_whole(pipeline, is_inputs);
             let found = match node {
                 Node::Text(..) | Node::Break(_) | Node::Continue(_) => false,
-                Node::Emit(pipeline) => uses(pipeline),
-                Node::Call(call) => call.data.as_ref().is_some_and(uses),
+                Node::Emit(placed) => uses(placed.pipeline),
+                Node::Call(call) => call.data.is_some_and(|data| uses(data.pipeline)),
                 Node::Choice(choice) => {
                     let moved = is_inputs && !choice.moves;
                     open.extend(choice.branches.iter().map(|(_, body)| (*body, moved)));
                     open.push((choice.otherwise, is_inputs));
-                    choice.branches.iter().any(|(pipeline, _)| uses(pipeline))
+                    choice.branches.iter().any(|(placed, _)| uses(placed.pipeline))
                 }
                 Node::Range(range) => {
                     open.extend([(range.body, false), (range.otherwise, is_inputs)]);
-                    uses(&range.pipeline)
+                    uses(range.pipeline.pipeline)
                 }
             };
             if found {
@@ -183,16 +183,16 @@ pub(super) fn uses(body: &[Node<'_>], test: &impl Fn(&str) -> bool) -> bool {
         for node in body {
             let found = match node {
                 Node::Text(..) | Node::Break(_) | Node::Continue(_) => false,
-                Node::Emit(pipeline) => in_pipeline(pipeline),
-                Node::Call(call) => call.data.as_ref().is_some_and(in_pipeline),
+                Node::Emit(placed) => in_pipeline(placed.pipeline),
+                Node::Call(call) => call.data.is_some_and(|data| in_pipeline(data.pipeline)),
                 Node::Choice(choice) => {
                     open.extend(choice.branches.iter().map(|(_, body)| *body));
                     open.push(choice.otherwise);
-                    choice.branches.iter().any(|(pipeline, _)| in_pipeline(pipeline))
+                    choice.branches.iter().any(|(placed, _)| in_pipeline(placed.pipeline))
                 }
                 Node::Range(range) => {
                     open.extend([range.body, range.otherwise]);
-                    in_pipeline(&range.pipeline)
+                    in_pipeline(range.pipeline.pipeline)
                 }
             };
             if found {

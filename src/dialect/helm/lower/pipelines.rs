@@ -94,7 +94,7 @@ impl<'a> Lower<'_, 'a> {
                     Term::Pipeline(pipeline) if first.fields.is_empty() => pipeline.span,
                     _ => first.span,
                 };
-                let text = self.source().slice(span).to_owned();
+                let text = self.text_at(span).to_owned();
                 let message = match first.term {
                     Term::Nil => "nil is not a command".to_owned(),
                     _ => format!("can't give argument to non-function {text}"),

@@ -115,6 +115,8 @@ pub(super) struct Lower<'l, 'a> {
 
     /// The file being lowered. Spans belong to it.
     pub file: usize,
+    /// The offset to which the places of the pipeline being lowered are relative; 0 outside of pipelines.
+    pub base: u32,
     /// `true` in the text of the file itself, outside the templates that it defines.
     pub in_file: bool,
     /// The value of `.`.
@@ -150,6 +152,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             missing: unit.missing_key,
             values: None,
             file: 0,
+            base: 0,
             in_file: false,
             dot: Dot::Inputs(None),
             root: Dot::Inputs(None),
@@ -279,7 +282,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         self.loops.clear();
         self.items.clear();
         self.emitter.begin_chunk(chunk);
-        (self.dot, self.root) = (Dot::Slot(0), Dot::Slot(0));
+        (self.dot, self.root, self.base) = (Dot::Slot(0), Dot::Slot(0), 0);
         self.at(defined.template.span);
         self.body(defined.template.body)?;
         self.emitter.end_chunk();
@@ -308,8 +311,13 @@ impl<'l, 'a> Lower<'l, 'a> {
 
     /// Sets the source position of the following instructions.
     pub fn at(&mut self, span: Span) {
-        let source = self.source();
+        let (source, span) = (self.source(), span.moved(self.base));
         self.emitter.at(source, span);
+    }
+
+    /// Returns the text at a place.
+    pub fn text_at(&self, span: Span) -> &'l str {
+        self.source().slice(span.moved(self.base))
     }
 
     /// Runs `lower` one level deeper.
@@ -318,7 +326,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     /// The nesting is too deep, which fails the whole compilation.
     pub fn deeper<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= DEPTH {
-            return Err(Limit::Nesting.error(DEPTH as u64).at(self.source(), span, ""));
+            return Err(Limit::Nesting.error(DEPTH as u64).at(self.source(), span.moved(self.base), ""));
         }
         self.emitter.check_size()?;
         self.depth += 1;
@@ -342,7 +350,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let mut lint = Diagnostic::warning(Code::UnknownTemplate, format!("no template is named {}", quoted(name))).at(
             self.source(),
-            span,
+            span.moved(self.base),
             "",
         );
         lint.help.clone_from(&help);

@@ -54,7 +54,7 @@ pub struct Mistake {
 pub struct Build<'a> {
     /// The arena of the tree.
     pub arena: &'a Bump,
-    /// The text of the file.
+    /// The text of the file from the action on.
     pub text: &'a str,
     /// The operands of the open commands, innermost last.
     operands: Vec<Operand<'a>>,

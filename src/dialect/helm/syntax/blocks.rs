@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use super::action::Mistake;
-use super::tree::{Action, Call, Choice, Node, Pipeline, Range, Template};
+use super::tree::{Action, Call, Choice, Node, Pipeline, Placed, Range, Template};
 use crate::text::Span;
 
 /// The kind of an open block.
@@ -21,9 +21,9 @@ struct Open<'a> {
     kind: Kind,
     span: Span,
     /// The pipeline of the current branch.
-    pipeline: Option<Pipeline<'a>>,
+    pipeline: Option<Placed<'a>>,
     /// The branches before the current one.
-    branches: Vec<(Pipeline<'a>, &'a [Node<'a>])>,
+    branches: Vec<(Placed<'a>, &'a [Node<'a>])>,
     /// `true` behind the last `else`.
     in_else: bool,
     /// The name of a template.
@@ -93,20 +93,21 @@ impl<'a> Blocks<'a> {
         self.mistakes.push(Mistake { span, message: message.into() });
     }
 
-    /// Adds an action that includes templates. `known` is the number of variables in scope before it.
-    pub fn action(&mut self, action: Action<'a>, includes: &[&'a str], span: Span, known: usize) {
+    /// Adds an action at an offset that includes templates. `known` is the number of variables in scope before it.
+    pub fn action(&mut self, (action, base): (&'a Action<'a>, u32), includes: &[&'a str], span: Span, known: usize) {
         self.calls.extend_from_slice(includes);
+        let placed = |pipeline: &'a Pipeline<'a>| Placed { pipeline, base };
         match action {
-            Action::Emit(pipeline) => self.nodes.push(Node::Emit(pipeline)),
-            Action::If(pipeline) => self.begin(Kind::If, span, Some(pipeline), known),
-            Action::With(pipeline) => self.begin(Kind::With, span, Some(pipeline), known),
+            Action::Emit(pipeline) => self.nodes.push(Node::Emit(placed(pipeline))),
+            Action::If(pipeline) => self.begin(Kind::If, span, Some(placed(pipeline)), known),
+            Action::With(pipeline) => self.begin(Kind::With, span, Some(placed(pipeline)), known),
             Action::Range(pipeline) => {
-                self.begin(Kind::Range, span, Some(pipeline), known);
+                self.begin(Kind::Range, span, Some(placed(pipeline)), known);
                 self.loops += 1;
             }
             Action::Else => self.otherwise(span),
-            Action::ElseIf(pipeline) => self.branch(Kind::If, pipeline, span),
-            Action::ElseWith(pipeline) => self.branch(Kind::With, pipeline, span),
+            Action::ElseIf(pipeline) => self.branch(Kind::If, placed(pipeline), span),
+            Action::ElseWith(pipeline) => self.branch(Kind::With, placed(pipeline), span),
             Action::End => self.end(span),
             Action::Break if self.loops == 0 => self.mistake(span, "{{break}} outside {{range}}"),
             Action::Continue if self.loops == 0 => self.mistake(span, "{{continue}} outside {{range}}"),
@@ -118,11 +119,11 @@ impl<'a> Blocks<'a> {
             }
             Action::Template(name, data) => {
                 let name = self.name(name, span);
-                self.call(Call { name, data, span });
+                self.call(Call { name, data: data.as_ref().map(placed), span });
             }
             Action::Block(name, pipeline) => {
                 let name = self.name(name, span);
-                self.template(Kind::Block, name, Some(pipeline), span);
+                self.template(Kind::Block, name, Some(placed(pipeline)), span);
             }
         }
     }
@@ -149,7 +150,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    fn begin(&mut self, kind: Kind, span: Span, pipeline: Option<Pipeline<'a>>, known: usize) {
+    fn begin(&mut self, kind: Kind, span: Span, pipeline: Option<Placed<'a>>, known: usize) {
         self.open.push(Open {
             kind,
             span,
@@ -166,7 +167,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Opens a template in the file. It has no variables but `$`.
-    fn template(&mut self, kind: Kind, name: &'a str, pipeline: Option<Pipeline<'a>>, span: Span) {
+    fn template(&mut self, kind: Kind, name: &'a str, pipeline: Option<Placed<'a>>, span: Span) {
         self.begin(kind, span, pipeline, 0);
         if let Some(open) = self.open.last_mut() {
             open.name = name;
@@ -222,7 +223,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Adds a branch with a pipeline of its own.
-    fn branch(&mut self, kind: Kind, pipeline: Pipeline<'a>, span: Span) {
+    fn branch(&mut self, kind: Kind, pipeline: Placed<'a>, span: Span) {
         if !self.else_fits(span) {
             return;
         }

@@ -212,10 +212,13 @@ impl<'a, 'd> Lexer<'a, 'd> {
         let mut len = lexer.span().end;
         if let Some(Ok(Raw::Space)) = raw {
             // A marker before the closing delimiter needs its own blank.
-            let space = self.rest().get(..len).unwrap_or("");
-            let marked = self.rest().get(len..).and_then(|rest| rest.strip_prefix('-'));
-            let closes = marked.is_some_and(|rest| rest.starts_with(self.delimiters.right));
-            len -= if closes && space.len() > 1 { 1 } else { 0 };
+            let behind = self.text.as_bytes().get(start + len..).unwrap_or(&[]);
+            if let [b'-', rest @ ..] = behind
+                && len > 1
+                && rest.starts_with(self.delimiters.right.as_bytes())
+            {
+                len -= 1;
+            }
             action.space = Some(Span::of(start..start + len));
             self.at += len;
             return true;
@@ -313,12 +316,15 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Reads the rest of a word that began at `start`.
     fn name(&mut self, start: usize) -> Result<&'a str, String> {
-        let rest = self.rest();
         // The raw token has the ASCII letters of the word, nearly always all of it.
-        if rest.starts_with(|c: char| !c.is_ascii()) {
+        if !self.next_byte().is_none_or(|next| next.is_ascii()) {
+            let rest = self.rest();
             self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         }
         let name = self.text.get(start..self.at).unwrap_or("");
+        if self.next_byte().is_some_and(ends_word) {
+            return Ok(name);
+        }
         match self.rest().chars().next() {
             Some(next) if !self.ends_word() => Err(format!("bad character {}", code_point(next))),
             _ => Ok(name),
@@ -331,8 +337,11 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Returns `true` if a word may end here.
     fn ends_word(&self) -> bool {
-        let ends = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'.' | b',' | b'|' | b':' | b'(' | b')');
-        self.rest().bytes().next().is_none_or(ends) || self.rest().starts_with(self.delimiters.right)
+        self.next_byte().is_none_or(ends_word) || self.rest().starts_with(self.delimiters.right)
+    }
+
+    fn next_byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
     }
 
     /// Reads the rest of a number: it may be complex.
@@ -370,6 +379,11 @@ impl<'a, 'd> Lexer<'a, 'd> {
     fn bad_number(&self, start: usize) -> String {
         format!("bad number syntax: {}", quoted(self.text.get(start..self.at).unwrap_or("")))
     }
+}
+
+/// Returns `true` for the bytes that may follow a word, besides a closing delimiter.
+fn ends_word(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'.' | b',' | b'|' | b':' | b'(' | b')')
 }
 
 fn is_word(c: char) -> bool {

@@ -7,8 +7,9 @@ use lalrpop_util::ParseError;
 
 use super::action::{Build, Mistake};
 use super::blocks::{Blocks, Opening};
-use super::known::{Known, KnownActions, Move};
+use super::known::{Known, KnownActions};
 use super::lexer::{Delimiters, Lexer, Piece};
+use super::shapes::Symbol;
 use super::token::{Spanned, Token, Tokens};
 use super::tree::{Action, Name, Template};
 use super::wording::{quoted, unexpected};
@@ -60,13 +61,26 @@ pub fn parse_next<'a>(
     let text = source.text();
     let (build, blocks, mistakes) = (Build::new(arena, text), Blocks::new(arena), Vec::new());
     let (used, declared, includes, tokens) = (Vec::new(), Vec::new(), Vec::new(), Tokens::default());
-    let mut parser =
-        Parser { source, delimiters, build, blocks, mistakes, functions, used, declared, includes, tokens };
+    let mut parser = Parser {
+        source,
+        delimiters,
+        build,
+        blocks,
+        mistakes,
+        functions,
+        known,
+        base: 0,
+        used,
+        declared,
+        includes,
+        tokens,
+        symbols: Vec::new(),
+    };
     let mut lexer = Lexer::new(arena, text, delimiters);
     while let Some(piece) = lexer.piece() {
         match piece {
             Piece::Text(text, span) => parser.blocks.text(text, span),
-            Piece::Action(start) => parser.read(&mut lexer, start, known),
+            Piece::Action(start) => parser.read(&mut lexer, start),
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
         }
         let deep = parser.blocks.depth() > limits.nesting;
@@ -87,6 +101,9 @@ struct Parser<'a, 'n> {
     blocks: Blocks<'a>,
     mistakes: Vec<Mistake>,
     functions: &'n Names<'n>,
+    known: &'n mut KnownActions<'a>,
+    /// The offset of the current action behind its opening delimiter.
+    base: u32,
     /// The variables of the current action that are not its own, and its own.
     used: Vec<&'a str>,
     declared: Vec<&'a str>,
@@ -94,17 +111,21 @@ struct Parser<'a, 'n> {
     includes: Vec<&'a str>,
     /// The tokens of the current action.
     tokens: Tokens<'a>,
+    /// The symbols of the current action.
+    symbols: Vec<Symbol<'a>>,
 }
 
 impl<'a> Parser<'a, '_> {
     /// Reads the action that opened at `start` and adds it to the blocks.
-    fn read(&mut self, lexer: &mut Lexer<'a, '_>, start: usize, known: &mut KnownActions<'a>) {
+    fn read(&mut self, lexer: &mut Lexer<'a, '_>, start: usize) {
         let (ahead, behind) = (lexer.ahead().unwrap_or(""), lexer.at());
-        if let Some(one) = known.get(ahead).filter(|one| self.sees(one.used)) {
+        self.base = Span::of(behind..behind).start;
+        if let Some(one) = self.known.actions.get(ahead).copied().filter(|one| self.sees(one.used)) {
             lexer.skip(ahead.len(), one.trims);
-            return self.repeat(one, behind, Span::of(start..lexer.at()));
+            return self.repeat(one, Span::of(start..lexer.at()));
         }
         let mut tokens = std::mem::take(&mut self.tokens);
+        self.build.text = self.source.text().get(behind..).unwrap_or("");
         lexer.action(&mut tokens);
         let (span, mistakes) = (Span::of(start..lexer.at()), self.mistakes.len());
         let place = started(self.source, span, &tokens.tokens);
@@ -117,8 +138,7 @@ impl<'a> Parser<'a, '_> {
             let arena = self.build.arena;
             let [used, declared, includes] =
                 [&self.used, &self.declared, &self.includes].map(|names| &*arena.alloc_slice_copy(names));
-            let start = Span::of(behind..behind).start;
-            known.keep(arena, ahead, Known { action, start, at, trims, used, declared, includes });
+            self.known.keep(arena, ahead, Known { action, at, trims, used, declared, includes });
         }
     }
 
@@ -127,14 +147,12 @@ impl<'a> Parser<'a, '_> {
         variables.iter().all(|name| self.blocks.variables.contains(name))
     }
 
-    /// Adds an action that was parsed before to the blocks. Here it begins at `start`, behind its delimiter.
-    fn repeat(&mut self, one: &Known<'a>, start: usize, span: Span) {
+    /// Adds an action that was parsed before to the blocks.
+    fn repeat(&mut self, one: &Known<'a>, span: Span) {
         let known = self.blocks.variables.len();
         self.blocks.variables.extend_from_slice(one.declared);
-        let here = Span::of(start..start).start;
-        let moved = Move { arena: self.build.arena, by: here.wrapping_sub(one.start) };
-        let at = one.at.map_or(span, |at| moved.span(at));
-        self.blocks.action(moved.action(one.action), one.includes, at, known);
+        let at = one.at.map_or(span, |at| at.moved(self.base));
+        self.blocks.action((one.action, self.base), one.includes, at, known);
     }
 
     /// Returns the templates, or the errors in order of position.
@@ -152,7 +170,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Parses the tokens of one action and adds it to the blocks. Returns it with its own place for errors, if it has one,
     /// unless there is an error.
-    fn action(&mut self, tokens: &[Spanned<'a>], span: Span) -> Option<(Action<'a>, Option<Span>)> {
+    fn action(&mut self, tokens: &[Spanned<'a>], span: Span) -> Option<(&'a Action<'a>, Option<Span>)> {
         let known = self.blocks.variables.len();
         self.check_names(tokens);
         if let [(Token::Define, at), ..] = tokens
@@ -165,13 +183,14 @@ impl<'a> Parser<'a, '_> {
         let broken = tokens.last().is_some_and(|(token, _)| *token == Token::Broken);
         match self.parse(tokens, span) {
             Ok(action) => {
+                let action: &'a Action<'a> = self.build.arena.alloc(action);
                 let at = own_place(action, tokens);
                 self.includes.clear();
                 if let Some(pipeline) = action.pipeline() {
                     pipeline.includes(&mut self.includes);
                 }
-                self.blocks.action(action, &self.includes, at.unwrap_or(span), known);
-                Some((action, at))
+                self.blocks.action((action, self.base), &self.includes, at.unwrap_or(span), known);
+                Some((action, at.map(|at| at.relative(self.base))))
             }
             Err(mistake) => {
                 // The error of a broken token is known.
@@ -184,10 +203,20 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn parse(&mut self, tokens: &[Spanned<'a>], span: Span) -> Result<Action<'a>, Mistake> {
-        let delimiters = self.delimiters;
+        let (delimiters, base) = (self.delimiters, self.base);
+        let arena = self.build.arena;
+        self.symbols.clear();
+        self.symbols.extend(symbols(arena, tokens, self.base));
+        let build = &mut self.build;
+        let parsed = self.known.shapes.get(arena, &self.symbols, |symbols| {
+            build.restart();
+            grammar::ActionParser::new().parse(build, symbols).ok()
+        });
+        if let Some(action) = parsed {
+            return Ok(action);
+        }
         self.build.restart();
-        let symbols = symbols(self.build.arena, tokens);
-        let parsed = grammar::ActionParser::new().parse(&mut self.build, symbols);
+        let parsed = grammar::ActionParser::new().parse(&mut self.build, self.symbols.iter().copied());
         let width = u32::try_from(delimiters.right.len()).unwrap_or(0);
         let end = Span::new(span.end.saturating_sub(width).max(span.start), span.end);
         parsed.map_err(|error| {
@@ -196,9 +225,11 @@ impl<'a> Parser<'a, '_> {
                 ParseError::User { error } if error.span.start == error.span.end => {
                     return Mistake { span: end, ..error };
                 }
-                ParseError::User { error } => return error,
+                ParseError::User { error } => return Mistake { span: error.span.moved(base), ..error },
                 ParseError::UnrecognizedToken { token: (start, ..), .. }
-                | ParseError::ExtraToken { token: (start, ..) } => tokens.iter().position(|(_, at)| at.start >= start),
+                | ParseError::ExtraToken { token: (start, ..) } => {
+                    tokens.iter().position(|(_, at)| at.start >= base.saturating_add(start))
+                }
                 ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => None,
             };
             // White space is told by what follows it.
@@ -208,7 +239,7 @@ impl<'a> Parser<'a, '_> {
                 Some((at, (_, found))) => (at, Some(*found)),
                 None => (tokens.len(), None),
             };
-            let text = found.and_then(|found| self.build.text.get(found.range()));
+            let text = found.and_then(|found| self.source.text().get(found.range()));
             let message = unexpected(tokens, at, text, delimiters.right);
             Mistake { span: found.unwrap_or(end), message }
         })
@@ -263,20 +294,21 @@ fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl
     }
 }
 
-/// Returns the symbols of the grammar: the tokens, with fields behind one another as one.
-fn symbols<'a>(arena: &'a Bump, mut tokens: &[Spanned<'a>]) -> impl Iterator<Item = (u32, Token<'a>, u32)> {
+/// Returns the symbols of the grammar: the tokens, with fields behind one another as one, and places relative to `base`.
+fn symbols<'a>(arena: &'a Bump, mut tokens: &[Spanned<'a>], base: u32) -> impl Iterator<Item = Symbol<'a>> {
     std::iter::from_fn(move || {
         let (first, at) = *tokens.first()?;
         let fields = tokens.iter().take_while(|(token, _)| matches!(token, Token::Field(_))).count();
         let (symbol, rest) = tokens.split_at_checked(fields.max(1))?;
         tokens = rest;
         let name = |(token, span): &Spanned<'a>| match token {
-            Token::Field(text) => Name { text, span: *span },
-            _ => Name { text: "", span: *span },
+            Token::Field(text) => Name { text, span: span.relative(base) },
+            _ => Name { text: "", span: span.relative(base) },
         };
         let token =
             if fields == 0 { first } else { Token::Fields(arena.alloc_slice_fill_iter(symbol.iter().map(name))) };
-        Some((at.start, token, symbol.last().map_or(at.end, |(_, last)| last.end)))
+        let whole = Span::new(at.start, symbol.last().map_or(at.end, |(_, last)| last.end)).relative(base);
+        Some((whole.start, token, whole.end))
     })
 }
 
@@ -287,7 +319,7 @@ fn is_quiet(token: Token<'_>) -> bool {
 
 /// Returns the place of an action for errors about its block, if it is not the whole action: `end`, `else`, and names
 /// have their own.
-fn own_place(action: Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
+fn own_place(action: &Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
     let own = match action {
         Action::Define(_) | Action::Template(..) | Action::Block(..) => tokens.get(1),
         Action::ElseIf(_) | Action::ElseWith(_) => tokens.get(1),

@@ -93,7 +93,7 @@ impl<'a> Token<'a> {
 
     /// Returns `true` for words that cannot be the name of a function, and for `.` alone.
     pub fn is_keyword(self) -> bool {
-        self == Token::Dot || self == Token::Nil || self.is_clause()
+        matches!(self, Token::Dot | Token::Nil) || self.is_clause()
     }
 
     /// Returns `true` for the words that begin an action of their own.
@@ -115,23 +115,23 @@ impl<'a> Token<'a> {
 
     /// Returns `true` if an operand may begin with the token.
     pub fn begins_operand(self) -> bool {
-        self == Token::Open
-            || matches!(
-                self,
-                Token::Dot
-                    | Token::Field(_)
-                    | Token::Variable(_)
-                    | Token::Function(_)
-                    | Token::Number(_)
-                    | Token::Str(_)
-                    | Token::Bool(_)
-                    | Token::Nil
-            )
+        matches!(
+            self,
+            Token::Open
+                | Token::Dot
+                | Token::Field(_)
+                | Token::Variable(_)
+                | Token::Function(_)
+                | Token::Number(_)
+                | Token::Str(_)
+                | Token::Bool(_)
+                | Token::Nil
+        )
     }
 
     /// Returns `true` if an operand may end with the token.
     pub fn ends_operand(self) -> bool {
-        self == Token::Close || self != Token::Open && self.begins_operand()
+        matches!(self, Token::Close) || !matches!(self, Token::Open) && self.begins_operand()
     }
 }
 
@@ -158,8 +158,10 @@ impl<'a> Tokens<'a> {
 
     /// Adds a token, and the white space before it where that separates two operands.
     pub fn push(&mut self, token: Token<'a>, span: Span) {
-        let separates = self.tokens.last().is_some_and(|(last, _)| last.ends_operand()) && token.begins_operand();
-        if let Some(space) = self.space.take().filter(|_| separates) {
+        if let Some(space) = self.space.take()
+            && token.begins_operand()
+            && self.tokens.last().is_some_and(|(last, _)| last.ends_operand())
+        {
             self.tokens.push((Token::Space, space));
         }
         self.tokens.push((token, span));

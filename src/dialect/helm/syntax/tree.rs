@@ -31,7 +31,7 @@ pub enum Node<'a> {
     /// Literal text.
     Text(&'a str, Span),
     /// `{{ pipeline }}`. A declaration writes nothing.
-    Emit(Pipeline<'a>),
+    Emit(Placed<'a>),
     /// `if` and `with`, with their `else` branches.
     Choice(&'a Choice<'a>),
     /// `range`.
@@ -50,7 +50,7 @@ pub struct Choice<'a> {
     /// `true` for `with`, which moves the dot.
     pub moves: bool,
     /// The branches: a pipeline and a body each.
-    pub branches: &'a [(Pipeline<'a>, &'a [Node<'a>])],
+    pub branches: &'a [(Placed<'a>, &'a [Node<'a>])],
     /// The last `else`.
     pub otherwise: &'a [Node<'a>],
 }
@@ -59,7 +59,7 @@ pub struct Choice<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Range<'a> {
     /// The pipeline. Its declarations are the variables of the loop.
-    pub pipeline: Pipeline<'a>,
+    pub pipeline: Placed<'a>,
     /// The body.
     pub body: &'a [Node<'a>],
     /// The body without items.
@@ -72,9 +72,25 @@ pub struct Call<'a> {
     /// The name of the template.
     pub name: &'a str,
     /// The data.
-    pub data: Option<Pipeline<'a>>,
+    pub data: Option<Placed<'a>>,
     /// The whole action.
     pub span: Span,
+}
+
+/// A pipeline in a file. Equal actions share their trees, so every place in one is relative.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    /// The tree.
+    pub pipeline: &'a Pipeline<'a>,
+    /// The offset to which its places are relative.
+    pub base: u32,
+}
+
+impl Placed<'_> {
+    /// Returns the place of the pipeline in the file.
+    pub fn span(&self) -> Span {
+        self.pipeline.span.moved(self.base)
+    }
 }
 
 /// A name and its place.
@@ -175,7 +191,7 @@ pub struct Number<'a> {
     pub text: &'a str,
 }
 
-/// An action of the grammar.
+/// An action of the grammar. The places in it are relative.
 #[derive(Debug, Clone, Copy)]
 pub enum Action<'a> {
     /// A pipeline alone.
@@ -208,7 +224,7 @@ pub enum Action<'a> {
 
 impl<'a> Action<'a> {
     /// Returns the pipeline of the action.
-    pub fn pipeline(&self) -> Option<&Pipeline<'a>> {
+    pub fn pipeline(&'a self) -> Option<&'a Pipeline<'a>> {
         match self {
             Action::Emit(pipeline)
             | Action::If(pipeline)

@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use super::reads;
 use crate::diagnostics::Label;
 use crate::dialect::helm::error::quoted;
-use crate::dialect::helm::syntax::tree::{Call, Command, Node, Operand, Pipeline, Template, Term};
+use crate::dialect::helm::syntax::tree::{Call, Command, Node, Operand, Pipeline, Placed, Template, Term};
 use crate::dialect::helm::syntax::{Delimiters, parse};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
@@ -48,31 +48,31 @@ pub(super) fn find(label: &Label) -> Option<Found> {
 }
 
 fn in_template(template: &Template<'_>, label: &Label) -> Option<Found> {
-    let mut search = Search { span: label.span, best: None, around: None };
+    let mut search = Search { span: label.span, base: 0, best: None, around: None };
     let mut open = vec![template.body];
     while let Some(body) = open.pop() {
         for node in body {
             match node {
                 Node::Text(..) | Node::Break(_) | Node::Continue(_) => {}
-                Node::Emit(pipeline) => search.pipeline(pipeline),
+                Node::Emit(placed) => search.placed(*placed),
                 Node::Call(call) => search.call(call),
                 Node::Choice(choice) => {
                     open.push(choice.otherwise);
-                    for (pipeline, body) in choice.branches {
-                        search.pipeline(pipeline);
+                    for (placed, body) in choice.branches {
+                        search.placed(*placed);
                         open.push(body);
                     }
                 }
                 Node::Range(range) => {
-                    search.pipeline(&range.pipeline);
+                    search.placed(range.pipeline);
                     open.extend([range.body, range.otherwise]);
                 }
             }
         }
     }
-    let reads = reads::values(search.best.map(|(_, piece)| piece), search.around);
+    let reads = reads::values(search.best.map(|best| best.piece), search.around);
     let functions = reads::functions(search.around);
-    search.best.map(|(_, piece)| Found { reads, functions, ..piece.found(template.name, &label.source) })
+    search.best.map(|best| Found { reads, functions, ..best.piece.found(template.name, &label.source, best.base) })
 }
 
 /// A part of a tree.
@@ -84,10 +84,21 @@ pub(super) enum Piece<'a> {
     Operand(Operand<'a>),
 }
 
+/// The smallest part so far.
+#[derive(Debug, Clone, Copy)]
+struct Best<'a> {
+    span: Span,
+    piece: Piece<'a>,
+    /// The offset to which the places in the part are relative.
+    base: u32,
+}
+
 /// The search for the smallest part of a template around a span.
 struct Search<'a> {
     span: Span,
-    best: Option<(Span, Piece<'a>)>,
+    /// The offset to which the places of the parts that are offered are relative.
+    base: u32,
+    best: Option<Best<'a>>,
     /// The smallest pipeline around the span.
     around: Option<Pipeline<'a>>,
 }
@@ -95,24 +106,27 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     /// Offers a part. Returns `true` if the span is in it.
     fn offer(&mut self, span: Span, piece: Piece<'a>) -> bool {
-        let is_around = span.start <= self.span.start && self.span.end <= span.end;
+        let (place, base) = (span.moved(self.base), self.base);
+        let is_around = place.start <= self.span.start && self.span.end <= place.end;
         let len = |span: Span| span.end - span.start;
-        if is_around && self.best.is_none_or(|(best, _)| len(span) <= len(best)) {
-            self.best = Some((span, piece));
+        if is_around && self.best.is_none_or(|best| len(span) <= len(best.span)) {
+            self.best = Some(Best { span, piece, base });
         }
         is_around
     }
 
     fn call(&mut self, call: &'a Call<'a>) {
+        self.base = 0;
         if self.offer(call.span, Piece::Call(call))
-            && let Some(data) = &call.data
+            && let Some(data) = call.data
         {
-            self.pipeline(data);
+            self.placed(data);
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline<'a>) {
-        let mut open = vec![*pipeline];
+    fn placed(&mut self, placed: Placed<'a>) {
+        self.base = placed.base;
+        let mut open = vec![*placed.pipeline];
         while let Some(pipeline) = open.pop() {
             if !self.offer(pipeline.span, Piece::Pipeline(pipeline)) {
                 continue;
@@ -136,8 +150,9 @@ impl<'a> Search<'a> {
 }
 
 impl Piece<'_> {
-    fn found(self, template: &str, source: &Arc<Source>) -> Found {
-        let mut printer = Printer { source, text: String::new() };
+    /// Returns the part as the reference prints it. Its places are relative to `base`.
+    fn found(self, template: &str, source: &Arc<Source>, base: u32) -> Found {
+        let mut printer = Printer { source, base, text: String::new() };
         let mut method = None;
         let (at, function) = match self {
             Piece::Call(call) => {
@@ -146,7 +161,7 @@ impl Piece<'_> {
             }
             Piece::Pipeline(pipeline) => {
                 match pipeline.commands.last().and_then(|command| command.operands.last()) {
-                    Some(last) => return Piece::Operand(*last).found(template, source),
+                    Some(last) => return Piece::Operand(*last).found(template, source, base),
                     None => printer.pipeline(&pipeline),
                 }
                 (pipeline.span.start, None)
@@ -167,7 +182,7 @@ impl Piece<'_> {
             }
         };
         let text = printer.text;
-        let (place, template) = (place(source, at), template.to_owned());
+        let (place, template) = (place(source, base + at), template.to_owned());
         Found { place, template, text, function, method, reads: Vec::new(), functions: Vec::new() }
     }
 }
@@ -209,6 +224,7 @@ fn place(source: &Source, at: u32) -> String {
 /// Prints nodes as the reference does. Parentheses nest as deep as the parser allows.
 struct Printer<'s> {
     source: &'s Source,
+    base: u32,
     text: String,
 }
 
@@ -217,7 +233,8 @@ impl Printer<'_> {
         let _ = write!(self.text, "{{{{template {}", quoted(call.name));
         if let Some(data) = &call.data {
             self.text.push(' ');
-            self.pipeline(data);
+            self.base = data.base;
+            self.pipeline(data.pipeline);
         }
         self.text.push_str("}}");
     }
@@ -253,7 +270,7 @@ impl Printer<'_> {
             Term::Dot if !operand.fields.is_empty() => {}
             _ => {
                 let end = operand.fields.first().map_or(operand.span.end, |field| field.span.start);
-                self.text.push_str(self.source.slice(Span::new(operand.span.start, end)));
+                self.text.push_str(self.source.slice(Span::new(operand.span.start, end).moved(self.base)));
             }
         }
         for field in operand.fields {

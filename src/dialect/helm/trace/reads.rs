@@ -10,7 +10,7 @@ const VALUES: &str = "Values";
 /// piped to it.
 pub(super) fn values(piece: Option<Piece<'_>>, around: Option<Pipeline<'_>>) -> Vec<Vec<String>> {
     let (own, end) = match piece {
-        Some(Piece::Call(Call { data: Some(data), .. })) => (of_commands(data.commands), None),
+        Some(Piece::Call(Call { data: Some(data), .. })) => (of_commands(data.pipeline.commands), None),
         Some(Piece::Command(command)) => (of_commands(&[command]), Some(command.span.start)),
         Some(Piece::Operand(operand)) => (of_operands(&[operand]), None),
         Some(Piece::Pipeline(pipeline)) => (of_commands(pipeline.commands), None),
