@@ -16,4 +16,5 @@ mod values;
 
 pub use labels::Label;
 pub use loops::{LoopMark, ProtectMark};
+pub use paths::KnownPath;
 pub use state::Emitter;

@@ -11,11 +11,27 @@ use crate::text::Span;
 /// The maximum number of roots of a path.
 const MOST_ROOTS: usize = 0xFF;
 
+/// A path of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownPath {
+    /// Its offset.
+    at: u32,
+    /// The number of its computed indexes.
+    indexes: usize,
+}
+
 impl Emitter<'_> {
-    /// Pushes the value of `path`.
-    pub fn load(&mut self, path: &PathSpec<'_>) {
-        if let Some(at) = self.path_for(Op::LoadPath, path) {
-            self.emit(Op::LoadPath, &[at]);
+    /// Pushes the value of `path`. Returns the path for later uses, unless it is unreachable here.
+    pub fn load(&mut self, path: &PathSpec<'_>) -> Option<KnownPath> {
+        let at = self.path_for(Op::LoadPath, path)?;
+        self.emit(Op::LoadPath, &[at]);
+        Some(KnownPath { at, indexes: computed(path) })
+    }
+
+    /// Pushes the value of a path again. Its steps are as far from this place as they were from the other one.
+    pub fn load_again(&mut self, path: KnownPath) {
+        if !self.is_dead(Op::LoadPath, path.indexes) {
+            self.emit(Op::LoadPath, &[path.at]);
         }
     }
 
@@ -26,17 +42,32 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the value of `path`.
-    pub fn write_path(&mut self, path: &PathSpec<'_>, mode: EscapeMode) {
+    /// Writes the value of `path`. Returns the path for later uses, unless it is unreachable here.
+    pub fn write_path(&mut self, path: &PathSpec<'_>, mode: EscapeMode) -> Option<KnownPath> {
+        let indexes = computed(path);
+        let at = self.write_at(indexes, mode, |emitter| emitter.path(path))?;
+        Some(KnownPath { at, indexes })
+    }
+
+    /// Writes the value of a path again, like [`Emitter::load_again`].
+    pub fn write_path_again(&mut self, path: KnownPath, mode: EscapeMode) {
+        self.write_at(path.indexes, mode, |_| path.at);
+    }
+
+    fn write_at(&mut self, indexes: usize, mode: EscapeMode, path: impl FnOnce(&mut Self) -> u32) -> Option<u32> {
         if self.pending.text.is_empty() || !self.pending.constants.is_empty() || self.frame.dead {
-            let Some(at) = self.path_for(Op::EmitPath, path) else { return };
+            if self.is_dead(Op::EmitPath, indexes) {
+                return None;
+            }
+            let at = path(self);
             self.emit(Op::EmitPath, &[at, mode as u32]);
-            return;
+            return Some(at);
         }
-        let at = self.path(path);
+        let at = path(self);
         if let Some(text) = self.take_text() {
             self.emit(Op::TextPath, &[at, mode as u32, text]);
         }
+        Some(at)
     }
 
     /// Returns the offset of a path for an instruction, unless it is unreachable.

@@ -42,7 +42,12 @@ fn a_call_site_in_a_loop_calls_chunks_of_several_names() {
             e.end_loop(mark);
             e.bind(empty);
         },
-        &[("a", &|e| e.text("A")), ("b", &|e| e.write_path(&path("b", &[RootSpec::Slot(0)]), EscapeMode::Plain))],
+        &[
+            ("a", &|e| e.text("A")),
+            ("b", &|e| {
+                e.write_path(&path("b", &[RootSpec::Slot(0)]), EscapeMode::Plain);
+            }),
+        ],
     );
     assert_eq!(render(&program, r#"{"names": ["a", "b", "b", "a", "b"]}"#).unwrap(), "AbbAb");
 }

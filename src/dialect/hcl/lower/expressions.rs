@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::Lowering;
 use crate::bytecode::{BinaryOp, Op};
-use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
+use crate::compiler::{Constant, Emitter, KnownPath, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
 use crate::dialect::hcl::syntax::{Entry, Expr, ExprId, Operator, Run, Step, StepKind, Str, UnaryOp};
 use crate::text::Span;
@@ -265,7 +265,7 @@ impl<'t> Lowering<'t> {
         span: Span,
         root: RootSpec<'t>,
         steps: Run,
-        emit: impl FnOnce(&mut Emitter<'t>, &PathSpec<'_>),
+        emit: impl FnOnce(&mut Emitter<'t>, &PathSpec<'_>) -> Option<KnownPath>,
     ) {
         let segments: SmallVec<[_; 8]> = self.tree.steps(steps).iter().map(|step| self.segment(step)).collect();
         self.at(span);

@@ -22,14 +22,35 @@ pub(super) enum Use {
     Write,
 }
 
+/// A path that was lowered before: the address of its fields, or else of its root's name, and the number of fields; the value
+/// it starts from; whether that is an item of a loop. Equal actions share their trees, so addresses tell them apart.
+pub(super) type PathKey<'a> = ((*const (), usize), Dot<'a>, bool);
+
 impl<'a> Lower<'_, 'a> {
     /// Reads fields of the dot or of a variable.
-    pub(super) fn path(&mut self, from: Dot<'a>, root: &str, fields: &[Name<'a>], span: Span, to: Use) -> Result<()> {
+    pub(super) fn path(
+        &mut self,
+        from: Dot<'a>,
+        root: &'a str,
+        fields: &'a [Name<'a>],
+        span: Span,
+        to: Use,
+    ) -> Result<()> {
         if fields.len() > SEGMENTS {
             let limit = self.unit.limits.code_words;
             return Err(Limit::CodeWords.error(limit as u64).at(self.source(), span.moved(self.base), "this path"));
         }
         self.at(span);
+        let is_item = matches!(from, Dot::Slot(slot) if self.items.contains(&slot));
+        let address = if fields.is_empty() { root.as_ptr().cast() } else { fields.as_ptr().cast() };
+        let key: PathKey<'a> = ((address, fields.len()), from, is_item);
+        if let Some(path) = self.paths.get(&key).copied() {
+            match to {
+                Use::Load => self.emitter.load_again(path),
+                Use::Write => self.emitter.write_path_again(path, EscapeMode::Plain),
+            }
+            return Ok(());
+        }
         let (start, steps) = match (from, fields) {
             (Dot::Slot(slot) | Dot::Inputs(Some(slot)), []) => (RootSpec::Slot(slot), fields),
             (Dot::Inputs(_), [first, rest @ ..]) => (RootSpec::Global(first.text), rest),
@@ -41,7 +62,7 @@ impl<'a> Lower<'_, 'a> {
         let root = match (from, fields) {
             (Dot::Inputs(_), [_, ..]) => "",
             (Dot::Input(_), _) => "data",
-            (Dot::Slot(slot), _) if self.items.contains(&slot) => match root {
+            (Dot::Slot(_), _) if is_item => match root {
                 "dot" => "item",
                 variable => &format!("item{variable}"),
             },
@@ -58,10 +79,11 @@ impl<'a> Lower<'_, 'a> {
             }
         }
         let spec = PathSpec { name: &name, roots: &[start], segments: &segments };
-        match to {
+        let path = match to {
             Use::Load => self.emitter.load(&spec),
             Use::Write => self.emitter.write_path(&spec, EscapeMode::Plain),
-        }
+        };
+        self.paths.extend(path.map(|path| (key, path)));
         self.name = name;
         Ok(())
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::paths::whole_dot;
+use super::paths::{PathKey, whole_dot};
 use super::recursion::recursive;
 use super::untaken::ValuesOfFiles;
 use crate::bytecode::{Failure, ImportKind, Op, Scope, Signature};
-use crate::compiler::{Emitter, Fold, LoopMark, MissingKey, Unit};
+use crate::compiler::{Emitter, Fold, KnownPath, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
 use crate::dialect::helm::error::quoted;
@@ -82,7 +82,7 @@ pub(in crate::dialect::helm) fn lower_made<'a>(
 }
 
 /// The value that `.` stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Dot<'a> {
     /// The top-level inputs; as a map in this slot, if anything needs it.
     Inputs(Option<u32>),
@@ -131,6 +131,8 @@ pub(super) struct Lower<'l, 'a> {
     pub loops: Vec<LoopMark>,
     /// The fingerprints of the functions called so far.
     signatures: HashMap<*const Builtin, Signature>,
+    /// The paths so far.
+    pub paths: HashMap<PathKey<'a>, KnownPath>,
     /// A buffer for the names of paths.
     pub name: String,
     depth: usize,
@@ -160,6 +162,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             items: Vec::new(),
             loops: Vec::new(),
             signatures: HashMap::new(),
+            paths: HashMap::new(),
             name: String::new(),
             depth: 0,
         }

@@ -46,9 +46,6 @@ pub enum Piece<'a> {
     Mistake(Mistake),
 }
 
-/// The white space that trim markers remove.
-const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
-
 /// A number in place of one that is malformed.
 const STAND_IN: Token<'static> =
     Token::Number(&Number { int: Some(0), uint: None, float: None, complex: None, text: "" });
@@ -77,7 +74,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
     pub fn piece(&mut self) -> Option<Piece<'a>> {
         loop {
             if let Some(start) = self.opened.take() {
-                if !self.rest().starts_with("/*") {
+                if !self.bytes().starts_with(b"/*") {
                     return Some(Piece::Action(start));
                 }
                 if let Err(mistake) = self.comment(start) {
@@ -94,10 +91,9 @@ impl<'a, 'd> Lexer<'a, 'd> {
             };
             let (start, open) = (self.at, self.at + found);
             self.at = open + self.delimiters.left.len();
-            let trims =
-                self.rest().starts_with('-') && self.rest().get(1..).is_some_and(|rest| rest.starts_with(BLANKS));
+            let trims = matches!(self.bytes(), [b'-', next, ..] if is_blank(*next));
             let before = self.text.get(start..open).unwrap_or("");
-            let before = if trims { before.trim_end_matches(BLANKS) } else { before };
+            let before = if trims { trimmed(before) } else { before };
             self.at += if trims { 2 } else { 0 };
             self.opened = Some(open);
             if !before.is_empty() {
@@ -131,14 +127,18 @@ impl<'a, 'd> Lexer<'a, 'd> {
         self.text.get(self.at..).unwrap_or("")
     }
 
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or(&[])
+    }
+
     /// Returns the length of the closing delimiter here, and `true` if it trims the text behind it.
     fn closing(&self) -> Option<(usize, bool)> {
-        let (rest, right) = (self.rest().as_bytes(), self.delimiters.right.as_bytes());
+        let (rest, right) = (self.bytes(), self.delimiters.right.as_bytes());
         match rest {
-            [b' ' | b'\t' | b'\r' | b'\n', b'-', marked @ ..] if marked.starts_with(right) => {
+            [first, b'-', marked @ ..] if is_blank(*first) && marked.starts_with(right) => {
                 Some((2 + right.len(), true))
             }
-            _ if rest.first() == right.first() && rest.starts_with(right) => Some((right.len(), false)),
+            [first, ..] if Some(first) == right.first() && rest.starts_with(right) => Some((right.len(), false)),
             _ => None,
         }
     }
@@ -148,7 +148,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         self.at += len;
         self.closed = (self.at, trims);
         if trims {
-            self.at += self.rest().len() - self.rest().trim_start_matches(BLANKS).len();
+            self.at += self.bytes().iter().take_while(|byte| is_blank(**byte)).count();
         }
     }
 
@@ -212,8 +212,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         let mut len = lexer.span().end;
         if let Some(Ok(Raw::Space)) = raw {
             // A marker before the closing delimiter needs its own blank.
-            let behind = self.text.as_bytes().get(start + len..).unwrap_or(&[]);
-            if let [b'-', rest @ ..] = behind
+            if let Some([b'-', rest @ ..]) = self.bytes().get(len..)
                 && len > 1
                 && rest.starts_with(self.delimiters.right.as_bytes())
             {
@@ -341,7 +340,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
     }
 
     fn next_byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.bytes().first().copied()
     }
 
     /// Reads the rest of a number: it may be complex.
@@ -381,9 +380,20 @@ impl<'a, 'd> Lexer<'a, 'd> {
     }
 }
 
+/// Returns `true` for the white space that trim markers remove.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Returns a text without white space at its end.
+fn trimmed(text: &str) -> &str {
+    let end = text.bytes().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    text.get(..end).unwrap_or("")
+}
+
 /// Returns `true` for the bytes that may follow a word, besides a closing delimiter.
 fn ends_word(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'.' | b',' | b'|' | b':' | b'(' | b')')
+    is_blank(byte) || matches!(byte, b'.' | b',' | b'|' | b':' | b'(' | b')')
 }
 
 fn is_word(c: char) -> bool {

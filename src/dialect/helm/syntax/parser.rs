@@ -107,7 +107,7 @@ struct Parser<'a, 'n> {
     /// The variables of the current action that are not its own, and its own.
     used: Vec<&'a str>,
     declared: Vec<&'a str>,
-    /// The literal names of the templates that the current action includes.
+    /// The literal names of the templates that the current action may include.
     includes: Vec<&'a str>,
     /// The tokens of the current action.
     tokens: Tokens<'a>,
@@ -136,8 +136,8 @@ impl<'a> Parser<'a, '_> {
         // An action with the delimiter in a string ends elsewhere.
         if let Some((action, at)) = action.filter(|_| self.mistakes.len() == mistakes && end == behind + ahead.len()) {
             let arena = self.build.arena;
-            let [used, declared, includes] =
-                [&self.used, &self.declared, &self.includes].map(|names| &*arena.alloc_slice_copy(names));
+            let kept = |names: &[&'a str]| if names.is_empty() { &[][..] } else { &*arena.alloc_slice_copy(names) };
+            let (used, declared, includes) = (kept(&self.used), kept(&self.declared), kept(&self.includes));
             self.known.keep(arena, ahead, Known { action, at, trims, used, declared, includes });
         }
     }
@@ -185,10 +185,6 @@ impl<'a> Parser<'a, '_> {
             Ok(action) => {
                 let action: &'a Action<'a> = self.build.arena.alloc(action);
                 let at = own_place(action, tokens);
-                self.includes.clear();
-                if let Some(pipeline) = action.pipeline() {
-                    pipeline.includes(&mut self.includes);
-                }
                 self.blocks.action((action, self.base), &self.includes, at.unwrap_or(span), known);
                 Some((action, at.map(|at| at.relative(self.base))))
             }
@@ -206,7 +202,7 @@ impl<'a> Parser<'a, '_> {
         let (delimiters, base) = (self.delimiters, self.base);
         let arena = self.build.arena;
         self.symbols.clear();
-        self.symbols.extend(symbols(arena, tokens, self.base));
+        add_symbols(&mut self.symbols, arena, tokens, self.base);
         let build = &mut self.build;
         let parsed = self.known.shapes.get(arena, &self.symbols, |symbols| {
             build.restart();
@@ -250,6 +246,7 @@ impl<'a> Parser<'a, '_> {
         let mut begins = true;
         self.used.clear();
         self.declared.clear();
+        self.includes.clear();
         for (at, (token, span)) in tokens.iter().enumerate() {
             match token {
                 Token::Variable(name) if begins && self.declares(tokens, at) => {
@@ -266,6 +263,7 @@ impl<'a> Parser<'a, '_> {
                     let message = format!("function {} not defined", quoted(name));
                     self.mistakes.push(Mistake { span: *span, message });
                 }
+                Token::Function("include") => self.includes.extend(named(tokens, at + 1)),
                 _ => {}
             }
             let named = matches!(token, Token::Str(_)) && matches!(tokens, [(Token::Template | Token::Block, _), ..]);
@@ -294,22 +292,32 @@ fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl
     }
 }
 
-/// Returns the symbols of the grammar: the tokens, with fields behind one another as one, and places relative to `base`.
-fn symbols<'a>(arena: &'a Bump, mut tokens: &[Spanned<'a>], base: u32) -> impl Iterator<Item = Symbol<'a>> {
-    std::iter::from_fn(move || {
-        let (first, at) = *tokens.first()?;
+/// Adds the symbols of the grammar: the tokens, with fields behind one another as one, and places relative to `base`.
+fn add_symbols<'a>(symbols: &mut Vec<Symbol<'a>>, arena: &'a Bump, mut tokens: &[Spanned<'a>], base: u32) {
+    let name = |(token, span): &Spanned<'a>| {
+        let text = if let Token::Field(text) = token { text } else { "" };
+        Name { text, span: span.relative(base) }
+    };
+    while let [(first, at), rest @ ..] = tokens {
         let fields = tokens.iter().take_while(|(token, _)| matches!(token, Token::Field(_))).count();
-        let (symbol, rest) = tokens.split_at_checked(fields.max(1))?;
-        tokens = rest;
-        let name = |(token, span): &Spanned<'a>| match token {
-            Token::Field(text) => Name { text, span: span.relative(base) },
-            _ => Name { text: "", span: span.relative(base) },
+        let at = at.relative(base);
+        let Some((chain, behind)) = tokens.split_at_checked(fields).filter(|_| fields > 0) else {
+            symbols.push((at.start, *first, at.end));
+            tokens = rest;
+            continue;
         };
-        let token =
-            if fields == 0 { first } else { Token::Fields(arena.alloc_slice_fill_iter(symbol.iter().map(name))) };
-        let whole = Span::new(at.start, symbol.last().map_or(at.end, |(_, last)| last.end)).relative(base);
-        Some((whole.start, token, whole.end))
-    })
+        let chain: &'a [Name<'a>] = arena.alloc_slice_fill_iter(chain.iter().map(name));
+        symbols.push((at.start, Token::Fields(chain), chain.last().map_or(at.end, |last| last.span.end)));
+        tokens = behind;
+    }
+}
+
+/// Returns the string at the start of `tokens[at..]`, behind white space.
+fn named<'a>(tokens: &[Spanned<'a>], at: usize) -> Option<&'a str> {
+    match tokens.get(at..)? {
+        [(Token::Space, _), (Token::Str(name), _), ..] => std::str::from_utf8(name).ok(),
+        _ => None,
+    }
 }
 
 /// Returns `true` for tokens that do not end the declarations at the start of a pipeline.

@@ -1,7 +1,5 @@
 //! Trees of templates. Nodes live in an arena and are `Copy`.
 
-use smallvec::SmallVec;
-
 use crate::text::Span;
 
 /// A template: a file, or the body of a `define` or `block`.
@@ -115,26 +113,6 @@ pub struct Pipeline<'a> {
     pub span: Span,
 }
 
-impl<'a> Pipeline<'a> {
-    /// Adds the literal names of the templates that it includes.
-    pub fn includes(&self, names: &mut Vec<&'a str>) {
-        let mut open: SmallVec<[&Pipeline<'a>; 4]> = SmallVec::from_slice(&[self]);
-        while let Some(pipeline) = open.pop() {
-            for command in pipeline.commands {
-                if let [first, named, ..] = command.operands
-                    && let (Term::Function("include"), Term::Str(name)) = (first.term, named.term)
-                {
-                    names.extend(std::str::from_utf8(name));
-                }
-                open.extend(command.operands.iter().filter_map(|operand| match operand.term {
-                    Term::Pipeline(inner) => Some(inner),
-                    _ => None,
-                }));
-            }
-        }
-    }
-}
-
 /// A command: a function and its arguments, or one operand.
 #[derive(Debug, Clone, Copy)]
 pub struct Command<'a> {
@@ -220,21 +198,4 @@ pub enum Action<'a> {
     Template(&'a [u8], Option<Pipeline<'a>>),
     /// `block`.
     Block(&'a [u8], Pipeline<'a>),
-}
-
-impl<'a> Action<'a> {
-    /// Returns the pipeline of the action.
-    pub fn pipeline(&'a self) -> Option<&'a Pipeline<'a>> {
-        match self {
-            Action::Emit(pipeline)
-            | Action::If(pipeline)
-            | Action::With(pipeline)
-            | Action::Range(pipeline)
-            | Action::ElseIf(pipeline)
-            | Action::ElseWith(pipeline)
-            | Action::Block(_, pipeline) => Some(pipeline),
-            Action::Template(_, data) => data.as_ref(),
-            Action::Else | Action::End | Action::Break | Action::Continue | Action::Define(_) => None,
-        }
-    }
 }

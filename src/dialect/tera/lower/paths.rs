@@ -38,7 +38,9 @@ impl<'a> Lower<'_, 'a> {
             return Ok(());
         }
         self.prepare(path)?;
-        self.first_there(path, |emitter, spec, _| emitter.load(spec));
+        self.first_there(path, |emitter, spec, _| {
+            emitter.load(spec);
+        });
         Ok(())
     }
 
@@ -66,9 +68,12 @@ impl<'a> Lower<'_, 'a> {
         }
         self.at(path.span);
         self.prepare(path)?;
-        let alone = self.first_there(path, |emitter, spec, alone| match alone {
-            true => emitter.write_path(spec, mode),
-            false => emitter.load(spec),
+        let alone = self.first_there(path, |emitter, spec, alone| {
+            if alone {
+                emitter.write_path(spec, mode)
+            } else {
+                emitter.load(spec)
+            };
         });
         if !alone {
             self.emitter.write(mode);
