@@ -237,9 +237,10 @@ impl<'a, 'd> Lexer<'a, 'd> {
     /// Returns the token of a raw one of `len` bytes and moves behind it.
     fn read(&mut self, raw: Option<Result<Raw, ()>>, len: usize, action: &mut Tokens<'a>) -> Result<Token<'a>, String> {
         let start = self.at;
-        let text = self.rest().get(..len).unwrap_or("");
         let Some(Ok(raw)) = raw else { return self.odd() };
         self.at += len;
+        // The text without its first and last byte.
+        let inner = || self.text.get(start + 1..start + len - 1).unwrap_or("");
         Ok(match raw {
             Raw::Declare => Token::Declare,
             Raw::Assign => Token::Assign,
@@ -252,12 +253,12 @@ impl<'a, 'd> Lexer<'a, 'd> {
             Raw::Variable => return self.name(start).map(Token::Variable),
             Raw::Word => return self.name(start).map(Token::of_word),
             Raw::Number => return self.number(start, action),
-            Raw::Quoted => self.string(start, text.get(1..len - 1).unwrap_or(""), action),
-            Raw::Verbatim => Token::Str(match text.get(1..len - 1).unwrap_or("") {
+            Raw::Quoted => self.string(start, inner(), action),
+            Raw::Verbatim => Token::Str(match inner() {
                 inner if inner.contains('\r') => self.arena.alloc_slice_copy(inner.replace('\r', "").as_bytes()),
                 inner => inner.as_bytes(),
             }),
-            Raw::Character => match literal::character(text) {
+            Raw::Character => match literal::character(self.text.get(start..self.at).unwrap_or("")) {
                 Ok(number) => Token::Number(self.arena.alloc(number)),
                 Err(message) => {
                     action.mistakes.push(Mistake { span: Span::of(start..self.at), message });

@@ -180,7 +180,7 @@ impl<'a> Parser<'a, '_> {
             self.blocks.broken(Some(Opening::Template), span, known);
             return None;
         }
-        let broken = tokens.last().is_some_and(|(token, _)| *token == Token::Broken);
+        let broken = tokens.last().is_some_and(|(token, _)| matches!(token, Token::Broken));
         match self.parse(tokens, span) {
             Ok(action) => {
                 let action: &'a Action<'a> = self.build.arena.alloc(action);
@@ -267,7 +267,7 @@ impl<'a> Parser<'a, '_> {
                 _ => {}
             }
             let named = matches!(token, Token::Str(_)) && matches!(tokens, [(Token::Template | Token::Block, _), ..]);
-            begins = token.is_clause() || *token == Token::Open || named && at == 1 || begins && is_quiet(*token);
+            begins = token.is_clause() || matches!(token, Token::Open) || named && at == 1 || begins && is_quiet(*token);
         }
     }
 
@@ -280,7 +280,7 @@ impl<'a> Parser<'a, '_> {
 /// Returns a function that adds to the mistake of the broken token, the last one of an action, in which line the action
 /// began, if that is another line.
 fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl Fn(Mistake) -> Mistake + use<'s> {
-    let broken = tokens.last().filter(|(token, _)| *token == Token::Broken).map(|(_, span)| *span);
+    let broken = tokens.last().filter(|(token, _)| matches!(token, Token::Broken)).map(|(_, span)| *span);
     move |mistake| {
         let lines = [action, mistake.span].map(|span| source.position(span.start).line);
         if broken != Some(mistake.span) || lines[0] == lines[1] {
