@@ -32,6 +32,8 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation
     let arena = Bump::new();
     let set = Set::parse(&arena, unit.together, unit)?;
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
+    // Most of a chart is text, and many of its branches are left out.
+    emitter.reserve(unit.together.iter().map(|file| file.text().len()).sum::<usize>() / 8);
     let output = |template: &PlannedTemplate| {
         let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
         Output { template: template.name().to_owned(), chart: chart.to_owned(), skip: template.skip() }
