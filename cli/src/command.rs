@@ -5,11 +5,12 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 
-use crate::console::{self, Console};
+use crate::console::Console;
+use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::limits::LimitOption;
@@ -17,7 +18,7 @@ use crate::limits::LimitOption;
 use crate::no_catalog::{self as catalog, self as serve};
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
-use crate::options::{self, Global};
+use crate::options::{self, ErrorFormat, Global};
 use crate::output::stdout_error;
 use crate::project::{Moved, Project};
 #[cfg(feature = "remote")]
@@ -112,15 +113,15 @@ pub fn main() -> ExitCode {
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
     let args = options::with_check_modes(eval::with_expressions(args));
-    let json = wants_json(&args);
+    let format = wanted_format(&args);
     let hint = terraform::one_dash(&args);
     let exit = match (parse(args.clone(), Moved::No), hint) {
         (Ok((cli, project)), None) => run(cli, project.as_ref(), &args),
         // Short options in one word.
-        (Ok(_), Some(hint)) => refuse(vec![hint], json),
-        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json),
-        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json),
-        (Err(Refused::Usage(error)), _) => usage(&error, json),
+        (Ok(_), Some(hint)) => refuse(vec![hint], format),
+        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, format),
+        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], format),
+        (Err(Refused::Usage(error)), _) => usage(&error, format),
     };
     exit.code()
 }
@@ -218,21 +219,21 @@ fn change_directory(cli: &Cli) -> Result<(), Failed> {
 }
 
 /// Prints a message of clap: help and version to standard output, errors to standard error.
-fn usage(error: &clap::Error, json: bool) -> Exit {
+fn usage(error: &clap::Error, format: ErrorFormat) -> Exit {
     if !error.use_stderr() {
         return match error.print() {
             Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-                print(&stdout_error(&failed), json);
+                Printer::new(format, false).diagnostic(&stdout_error(&failed));
                 Exit::Error
             }
             // A closed pipe is not an error for help.
             _ => Exit::Ok,
         };
     }
-    if json {
-        console::line(&Diagnostic::new(Code::Usage, first_line(error)).to_json().to_string());
-    } else {
+    if format == ErrorFormat::Human {
         let _ = error.print();
+    } else {
+        Printer::new(format, false).diagnostic(&Diagnostic::new(Code::Usage, first_line(error)));
     }
     Exit::Usage
 }
@@ -243,19 +244,22 @@ fn first_line(error: &clap::Error) -> String {
 }
 
 /// Prints usage errors before the options for them are known.
-fn refuse(errors: Vec<Box<Diagnostic>>, json: bool) -> Exit {
-    errors.iter().for_each(|error| print(error, json));
+fn refuse(errors: Vec<Box<Diagnostic>>, format: ErrorFormat) -> Exit {
+    let printer = Printer::new(format, false);
+    errors.iter().for_each(|error| printer.diagnostic(error));
     Exit::Usage
 }
 
-fn print(error: &Diagnostic, json: bool) {
-    console::line(&if json { error.to_json().to_string() } else { error.render(false) });
-}
-
-/// Returns `true` if the arguments request JSON errors, even if they cannot be parsed.
-fn wants_json(args: &[OsString]) -> bool {
-    let next_is_json = |pair: &[OsString]| matches!(pair, [flag, value] if flag == "--error-format" && value == "json");
-    args.iter().any(|arg| arg == "--error-format=json") || args.windows(2).any(next_is_json)
+/// Returns the format of errors that arguments ask for, even if they cannot be parsed.
+fn wanted_format(args: &[OsString]) -> ErrorFormat {
+    const OPTION: &str = "--error-format";
+    let of_pair = |pair: &[OsString]| match pair {
+        [flag, value] if flag == OPTION => value.to_str().map(str::to_owned),
+        [flag, ..] => flag.to_str()?.strip_prefix(OPTION)?.strip_prefix('=').map(str::to_owned),
+        [] => None,
+    };
+    let named = (0..args.len()).find_map(|at| of_pair(args.get(at..args.len().min(at + 2))?));
+    named.and_then(|name| ErrorFormat::from_str(&name, false).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Messages on standard error: errors, warnings and notes, for people or as JSON lines.
+//! Messages on standard error: errors, warnings and notes, for people or programs.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
-use serde_json::json;
-
+use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
@@ -13,10 +12,9 @@ use dropforge::diagnostics::{Diagnostic, Severity};
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
 pub(crate) struct Console {
-    pub(crate) format: ErrorFormat,
+    printer: Printer,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
-    color: bool,
     /// The number of warnings printed.
     warnings: Cell<usize>,
     choice: ColorChoice,
@@ -28,14 +26,18 @@ impl Console {
     /// Creates a console for a command with these options that raise limits.
     pub(crate) fn new(global: &Global, limits: &'static [LimitOption]) -> Self {
         Self {
-            format: global.error_format,
+            printer: Printer::new(global.error_format, use_color(global.color, std::io::stderr().is_terminal())),
             quiet: global.quiet,
             verbose: global.verbose > 0,
-            color: use_color(global.color, std::io::stderr().is_terminal()),
             warnings: Cell::new(0),
             choice: global.color,
             limits,
         }
+    }
+
+    /// Returns the format of errors.
+    pub(crate) fn format(&self) -> ErrorFormat {
+        self.printer.format
     }
 
     /// Returns `true` if standard output gets colors.
@@ -47,20 +49,14 @@ impl Console {
         self.count(diagnostic.severity);
         let mut diagnostic = diagnostic.clone();
         name_options(self.limits, &mut diagnostic);
-        match self.format {
-            ErrorFormat::Human => text(&diagnostic.render(self.color)),
-            ErrorFormat::Json => line(&diagnostic.to_json().to_string()),
-        }
+        self.printer.diagnostic(&diagnostic);
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
         self.count(failure.diagnostic.severity);
         let mut failure = failure.clone();
         name_options(self.limits, &mut failure.diagnostic);
-        match self.format {
-            ErrorFormat::Human => text(&failure.render(self.color)),
-            ErrorFormat::Json => line(&failure.to_json().to_string()),
-        }
+        self.printer.failure(&failure);
     }
 
     /// Prints diagnostics.
@@ -71,10 +67,7 @@ impl Console {
     /// Prints a warning.
     pub(crate) fn warning(&self, message: &str) {
         self.count(Severity::Warning);
-        match self.format {
-            ErrorFormat::Human => line(&format!("warning: {message}")),
-            ErrorFormat::Json => line(&json!({"severity": "warning", "message": message}).to_string()),
-        }
+        self.printer.warning(message);
     }
 
     /// Counts warnings from the beginning.
@@ -91,9 +84,9 @@ impl Console {
         self.warnings.update(|count| count + usize::from(severity == Severity::Warning));
     }
 
-    /// Prints a note, unless `--quiet` is given or errors are JSON.
+    /// Prints a note, unless `--quiet` is given or programs read the errors.
     pub(crate) fn note(&self, message: &str) {
-        if !self.quiet && self.format == ErrorFormat::Human {
+        if !self.quiet && self.format().has_notes() {
             line(message);
         }
     }
@@ -128,7 +121,8 @@ pub(crate) fn line(message: &str) {
     text(&format!("{message}\n"));
 }
 
-fn text(message: &str) {
+/// Prints text to standard error.
+pub(crate) fn text(message: &str) {
     // There is nowhere to report a failure to.
     let _ = std::io::stderr().lock().write_all(message.as_bytes());
 }

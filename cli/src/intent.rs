@@ -18,7 +18,7 @@ use dropforge::value::{Data, yaml};
 use crate::console::{self, Console};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::options::{ErrorFormat, limits};
+use crate::options::limits;
 use crate::output;
 
 /// Validate and resolve intent files
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &IntentArgs, files: &mut InputFiles, console: &Console) 
 }
 
 fn print(diagnostic: &Diagnostic, console: &Console) {
-    if console.format == ErrorFormat::Human {
+    if console.format().has_notes() {
         return console.diagnostic(diagnostic);
     }
     let mut object = error::to_json(diagnostic);

@@ -43,6 +43,7 @@ mod copies;
 mod disasm;
 #[cfg(feature = "catalog")]
 mod duration;
+mod error_formats;
 mod eval;
 mod exit;
 mod fleet;

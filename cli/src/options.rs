@@ -63,8 +63,21 @@ pub(crate) enum ErrorFormat {
     /// Text with source excerpts
     #[default]
     Human,
+    /// One line per error
+    Short,
     /// One JSON object per line
     Json,
+    /// A SARIF log, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+impl ErrorFormat {
+    /// Returns `true` if people read the output, with its notes and summaries.
+    pub(crate) fn has_notes(self) -> bool {
+        matches!(self, Self::Human | Self::Short | Self::Github)
+    }
 }
 
 /// Insertion of values in `tower` templates.

@@ -20,7 +20,7 @@ pub(crate) fn count(console: &Console) -> ProgressBar {
 /// Creates a progress bar for `clusters`. It is hidden if standard error is not a terminal, with `--quiet` and with JSON
 /// errors.
 pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
-    if console.quiet || console.format == ErrorFormat::Json || !std::io::stderr().is_terminal() {
+    if console.quiet || console.format() != ErrorFormat::Human || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(clusters as u64);

@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 
 /// Prints the summary of a run, or of a preview, which writes nothing.
 pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Console) {
-    if console.format == ErrorFormat::Json {
+    if console.format() == ErrorFormat::Json {
         if !console.quiet {
             let mut summary = report.to_json();
             if let Some(object) = summary.as_object_mut() {
@@ -30,13 +30,13 @@ pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Co
 
 /// Prints the summary of a folder that was rendered to files or to a stream, or of a preview of files.
 pub(crate) fn print_folder(report: &Report, (preview, is_stream): (bool, bool), took: Duration, console: &Console) {
-    match console.format {
+    match console.format() {
         ErrorFormat::Json if !is_stream => print(report, preview, took, console),
-        ErrorFormat::Human if report.failed == 0 && !is_stream => {
+        format if format.has_notes() && report.failed == 0 && !is_stream => {
             let what = if preview { "would render" } else { "rendered" };
             console.note(&format!("{what} {}", counts(report, took, "")));
         }
-        ErrorFormat::Human if report.failed == 0 && !report.copied.is_empty() => {
+        format if format.has_notes() && report.failed == 0 && !report.copied.is_empty() => {
             console.note(copied(report).trim_start_matches("; "));
         }
         _ => {}

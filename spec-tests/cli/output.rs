@@ -67,3 +67,33 @@ fn a_line_of_the_fleet_that_is_wrong_is_pointed_at() {
     sandbox.stamp(&[]).expect(4).says(&["E0602", "cluster: b"]);
     assert!(sandbox.path("out/a/a.yaml").exists());
 }
+
+#[test]
+fn errors_have_a_format_for_each_reader() {
+    let sandbox = Sandbox::fleet(3);
+    sandbox.write("fleet.ndjson", &clusters(3, |n| if n < 2 { "\"m\":1".into() } else { "\"n\":1".into() }));
+    let line = sandbox.stamp(&["--error-format", "short"]).expect(4).stderr;
+    assert!(line.contains("a.yaml.tera:2:"), "{line}");
+    assert!(line.contains(": error[E0201]: 2 clusters: ") && line.contains("[cluster c0, c1]\n"), "{line}");
+    let annotation = sandbox.stamp(&["--error-format=github"]).expect(4).stderr;
+    let first = annotation.lines().next().unwrap_or_default();
+    assert!(first.starts_with("::error file=") && first.contains("a.yaml.tera,line=2,endLine=2,col="), "{first}");
+    assert!(first.contains("title=E0201 ") && first.contains("%0Acluster: c0, c1"), "{first}");
+    let log = sandbox.stamp(&["--error-format", "sarif"]).expect(4).json();
+    let run = &log[0]["runs"][0];
+    assert_eq!((log.len(), log[0]["version"].as_str()), (1, Some("2.1.0")));
+    assert_eq!(run["results"].as_array().map(Vec::len), Some(2));
+    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "E0201");
+    assert!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 2);
+}
+
+#[test]
+fn a_log_is_printed_whatever_the_outcome() {
+    let sandbox = Sandbox::fleet(1);
+    let results = |arguments: &[&str], exit| {
+        let log = sandbox.run(&[arguments, &["--error-format", "sarif"]].concat()).expect(exit).json();
+        log[0]["runs"][0]["results"].as_array().map(Vec::len)
+    };
+    assert_eq!(results(&["check", "t"], 0), Some(0));
+    assert_eq!(results(&["render", "--nope"], 2), Some(1));
+}

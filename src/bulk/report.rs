@@ -67,14 +67,19 @@ impl Failure {
         failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
     }
 
-    /// Renders the error for people, with the first clusters.
-    pub fn render(&self, color: bool) -> String {
+    /// Returns the error with the number of clusters and the names of the first ones.
+    pub fn folded(&self) -> Box<Diagnostic> {
         let mut diagnostic = self.diagnostic.clone();
         if self.count > 1 {
             diagnostic.message = format!("{}: {}", counted(self.count, "cluster"), diagnostic.message);
             diagnostic.cluster = Some(listed_of(&self.clusters, self.count, NAMED));
         }
-        diagnostic.render(color)
+        diagnostic
+    }
+
+    /// Renders the error for people, with the first clusters.
+    pub fn render(&self, color: bool) -> String {
+        self.folded().render(color)
     }
 
     /// Returns the diagnostic's JSON with `clusters` (at most 100,000 names) and `count`.

@@ -16,7 +16,7 @@ use dropforge::diagnostics::counted;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::options::{ErrorFormat, Global};
+use crate::options::Global;
 use crate::signals::Stop;
 use crate::stamp::{self, Run, StampArgs};
 use crate::summary;
@@ -122,9 +122,9 @@ impl Watcher<'_> {
         self.console.forget_warnings();
         let report = self.stamp()?;
         stamp::print_problems(&report, self.console);
-        match self.console.format {
-            ErrorFormat::Human => self.console.note(&line(changed, &report, started.elapsed())),
-            ErrorFormat::Json => summary::print(&report, false, started.elapsed(), self.console),
+        match self.console.format() {
+            format if format.has_notes() => self.console.note(&line(changed, &report, started.elapsed())),
+            _ => summary::print(&report, false, started.elapsed(), self.console),
         }
         Ok(())
     }

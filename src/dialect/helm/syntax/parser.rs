@@ -267,7 +267,8 @@ impl<'a> Parser<'a, '_> {
                 _ => {}
             }
             let named = matches!(token, Token::Str(_)) && matches!(tokens, [(Token::Template | Token::Block, _), ..]);
-            begins = token.is_clause() || matches!(token, Token::Open) || named && at == 1 || begins && is_quiet(*token);
+            begins =
+                token.is_clause() || matches!(token, Token::Open) || named && at == 1 || begins && is_quiet(*token);
         }
     }
 
