@@ -257,13 +257,13 @@ impl<'m> MissingPath<'m> {
     }
 
     /// Returns the names of the fields from `at` on.
-    fn from_field(&self, at: usize) -> Option<&'m str> {
+    fn fields_at(&self, at: usize) -> Option<&'m str> {
         (0..at).try_fold(self.fields?, |fields, _| cut(fields).1)
     }
 
     /// Returns the name of a field.
     fn field(&self, at: usize) -> Option<&'m str> {
-        self.from_field(at).map(|fields| cut(fields).0)
+        self.fields_at(at).map(|fields| cut(fields).0)
     }
 
     /// Returns the value of the key that is the field `at`, missing in a map.
