@@ -78,14 +78,37 @@ pub enum Text {
 }
 
 impl Text {
-    fn as_str(&self) -> &str {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
         match self {
             Text::Own(text) => text,
             Text::Static(text) => text,
             Text::Shared(text, range) => text.get(range.clone()).unwrap_or(""),
         }
     }
+
+    /// Returns a part of this text as a text, which shares the bytes of a shared one.
+    ///
+    /// ```
+    /// use dropforge::text::Text;
+    /// let text = Text::Shared("kind: Pod\n".into(), 6..10);
+    /// assert_eq!(text.part(0..3), Text::from("Pod"));
+    /// ```
+    pub fn part(&self, range: std::ops::Range<usize>) -> Text {
+        match self {
+            Text::Shared(text, whole) => Text::Shared(text.clone(), whole.start + range.start..whole.start + range.end),
+            other => Text::from(other.as_str().get(range).unwrap_or("")),
+        }
+    }
 }
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
 
 impl<S: Into<String>> From<S> for Text {
     fn from(text: S) -> Self {

@@ -73,8 +73,10 @@ fn judged(expect: &Value, rendered: Result<ChartRender, Diagnostics>) -> Outcome
         (None, Ok(_)) => Outcome::Fail(format!("want the error {}", expect["message"])),
         (Some(_), Err(errors)) => Outcome::Fail(format!("got the errors {errors}")),
         (Some(want), Ok(render)) => {
-            let differs =
-                render.files().iter().find(|(name, text)| want.get(name).and_then(Value::as_str) != Some(text));
+            let differs = render
+                .files()
+                .iter()
+                .find(|(name, text)| want.get(name).and_then(Value::as_str) != Some(text.as_str()));
             if let Some((name, text)) = differs {
                 return Outcome::Fail(format!(
                     "{name}: want {:?}, got {text:?}",

@@ -235,7 +235,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         if self.fields.is_empty() {
             return Ok(());
         }
-        let fields = fields_of_text(&manifest.text, self.fields.iter().map(String::as_str));
+        let fields = fields_of_text(manifest.text.as_str(), self.fields.iter().map(String::as_str));
         let fields = fields.map_err(|mut error| {
             error.template = Some(manifest.source.clone());
             in_document(error, document)

@@ -149,20 +149,25 @@ pub(super) fn render<H: Hooks>(
     }
 }
 
-/// Runs a program of several outputs for its answer.
+/// Runs a program of several outputs for its answer. Appends its text to `out`.
 ///
 /// # Errors
 /// The errors of the run; `usage` for another language.
 #[cfg(feature = "helm")]
-pub(super) fn answer<'s, H: Hooks>(session: &'s mut Session, what: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
+pub(super) fn answer<'s, H: Hooks>(
+    session: &'s mut Session,
+    what: Run<'s>,
+    out: &mut String,
+    hooks: &mut H,
+) -> Result<Value<'s>> {
     match what.program.dialect() {
-        Dialect::Helm => vm::answer::<helm::Rules, H>(session, what, hooks),
+        Dialect::Helm => vm::answer::<helm::Rules, H>(session, what, Some(out), hooks),
         dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
     }
 }
 
-/// Runs a program of several outputs for what `end` makes of its answer. With `probes`, nothing may depend on inputs that are
-/// not known.
+/// Runs a program of several outputs for what `end` makes of its answer. Appends its text to `out`. With `probes`, nothing may
+/// depend on inputs that are not known.
 ///
 /// # Errors
 /// The errors of the run; `internal` if something depends on such an input; `usage` for another language.
@@ -170,12 +175,13 @@ pub(super) fn answer<'s, H: Hooks>(session: &'s mut Session, what: Run<'s>, hook
 pub(super) fn ended<'s, R>(
     session: &'s mut Session,
     what: Run<'s>,
+    out: &mut String,
     probes: bool,
     end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
 ) -> Result<R> {
     match what.program.dialect() {
-        Dialect::Helm if probes => vm::ended::<Probing<helm::Rules>, R>(session, what, end),
-        Dialect::Helm => vm::ended::<helm::Rules, R>(session, what, end),
+        Dialect::Helm if probes => vm::ended::<Probing<helm::Rules>, R>(session, what, out, end),
+        Dialect::Helm => vm::ended::<helm::Rules, R>(session, what, out, end),
         dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
     }
 }
@@ -225,7 +231,7 @@ pub(super) fn documents<'s, H: Hooks>(
 ) -> Result<&'s [Value<'s>]> {
     match what.program.dialect() {
         #[cfg(feature = "cel")]
-        Dialect::Cel | Dialect::CelYaml => listed(vm::answer::<cel::Rules, H>(session, what, hooks)?),
+        Dialect::Cel | Dialect::CelYaml => listed(vm::answer::<cel::Rules, H>(session, what, None, hooks)?),
         dialect => {
             let _ = (&session, &hooks);
             require(dialect)?;

@@ -15,20 +15,11 @@ pub(super) struct Written {
     /// The word of the instruction that runs.
     running: u32,
     len: usize,
-    /// The finished texts, if the main chunk gathers several, each with its length.
-    #[cfg(feature = "helm")]
-    texts: Option<Vec<Written>>,
 }
 
 impl Hooks for Written {
-    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
-        let heights = state().1;
-        self.end(heights.output);
-        #[cfg(feature = "helm")]
-        if op == Op::EndCapture && heights.frames == 1 {
-            self.end_text();
-        }
-        let _ = op;
+    fn step<'p>(&mut self, at: usize, _: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
+        self.end(state().1.output);
         self.running = u32::try_from(at).unwrap_or(u32::MAX);
     }
 }
@@ -42,33 +33,6 @@ impl Written {
             self.parts.push((self.len, self.running));
         }
         self.len = len;
-    }
-
-    /// Creates a record of the texts that the main chunk gathers, each of which begins with no output.
-    #[cfg(feature = "helm")]
-    pub fn of_texts() -> Self {
-        Self { texts: Some(Vec::new()), ..Self::default() }
-    }
-
-    /// Finishes a text.
-    #[cfg(feature = "helm")]
-    fn end_text(&mut self) {
-        if let Some(texts) = &mut self.texts {
-            let parts = std::mem::take(&mut self.parts);
-            texts.push(Self { parts, len: std::mem::take(&mut self.len), ..Self::default() });
-        }
-    }
-
-    /// Returns the record of a text that was gathered.
-    #[cfg(feature = "helm")]
-    pub fn text(&self, nth: usize) -> Option<&Self> {
-        self.texts.as_ref()?.get(nth)
-    }
-
-    /// Returns the number of bytes that were written.
-    #[cfg(feature = "helm")]
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     /// Returns the source and the span that wrote the byte at `at` of the output.

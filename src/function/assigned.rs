@@ -137,8 +137,11 @@ impl Assigned {
     /// Returns `true` if the arguments have the right number and types.
     #[inline]
     pub fn admit(&self, given: &[Value<'_>]) -> bool {
-        self.takes(given.len())
-            && given.iter().enumerate().all(|(at, value)| self.target(at).is_some_and(|target| target.admits(value)))
+        let Some((first, others)) = given.split_at_checked(self.params.len()) else { return false };
+        let are_admitted =
+            |others: &[Value<'_>]| self.rest.is_some_and(|target| others.iter().all(|value| target.admits(value)));
+        self.params.iter().zip(first).all(|(target, value)| target.admits(value))
+            && (others.is_empty() || are_admitted(others))
     }
 
     /// Returns the bytes that a fingerprint of the parameters consists of.

@@ -85,7 +85,8 @@ impl Link {
     #[inline(always)]
     pub(crate) fn accepts(&self, gate: Gate, given: &[Value<'_>]) -> bool {
         let fits = |at: usize| self.takes.get(at).zip(given.get(at)).is_some_and(|(ty, value)| ty.admits(value));
-        gate.is_in_order() && gate.checked().all(fits) || self.assigned.is_some_and(|params| params.admit(given))
+        gate.is_in_order() && gate.checked().all(fits)
+            || self.assigned.as_ref().is_some_and(|params| params.admit(given))
     }
 }
 

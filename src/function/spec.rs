@@ -196,7 +196,8 @@ pub struct Builtin {
     pub needs: Capabilities<'static>,
     /// `true` if its result depends only on its arguments. A function that needs a capability is not pure.
     pub pure: bool,
-    /// `true` if it uses nothing but its arguments. Unlike a pure function, it may make a map or change one.
+    /// `true` if it uses nothing but its arguments and the output before it. Unlike a pure function, it may make a map or
+    /// change one.
     pub local: bool,
     /// The parts of lists and maps among its arguments that it looks at.
     pub looks: Looks,
@@ -237,9 +238,9 @@ impl Builtin {
     /// Makes a row of a table impure: it reads other state than its arguments.
     #[doc(hidden)]
     #[must_use]
-    pub const fn reading(mut self, _: Place) -> Self {
+    pub const fn reading(mut self, place: Place) -> Self {
         self.pure = false;
-        self.local = false;
+        self.local = matches!(place, Place::Output);
         self
     }
 

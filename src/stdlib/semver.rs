@@ -123,13 +123,17 @@ impl<'t> LenientVersion<'t> {
 
 /// Splits the text behind the numbers into the prerelease and the build metadata.
 fn suffixes(behind: &str) -> (Option<&str>, Option<&str>) {
+    if behind.is_empty() {
+        return (None, None);
+    }
     let (prerelease, build) = behind.split_once('+').map_or((behind, None), |(before, build)| (before, Some(build)));
     (prerelease.strip_prefix('-'), build)
 }
 
 /// Returns the identifiers of the prerelease in the text behind the numbers.
 fn lenient_prerelease(behind: &str) -> Result<Vec<&str>, String> {
-    let parts: Vec<&str> = suffixes(behind).0.map_or(Vec::new(), |prerelease| prerelease.split('.').collect());
+    let Some(prerelease) = suffixes(behind).0 else { return Ok(Vec::new()) };
+    let parts: Vec<&str> = prerelease.split('.').collect();
     let has_zeros = |part: &&str| part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit());
     if parts.iter().any(has_zeros) { Err("version segment starts with 0".to_owned()) } else { Ok(parts) }
 }

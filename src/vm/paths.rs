@@ -11,6 +11,9 @@ use crate::bytecode::{
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 
+/// The last step that a path was followed to, and the value before it. `None` before the first step.
+type Reached<'r> = Option<(usize, Value<'r>)>;
+
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Machine::quick`].
     #[inline(never)]
@@ -20,7 +23,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             return Ok(near);
         }
         let path = self.program.path(at);
-        let found = self.find_path::<S>(&path);
+        let found = self.find_path::<S>(&path, &mut None);
         self.top -= path.indexes as usize;
         found.map(Option::unwrap_or_default)
     }
@@ -44,9 +47,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn load_far<S: Semantics>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let path = self.program.path(at);
         let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::writable(*value, mode));
-        let found = match self.find_path::<S>(&path)?.filter(fits) {
+        let mut reached = None;
+        let found = match self.find_path::<S>(&path, &mut reached)?.filter(fits) {
             Some(value) => value,
-            None => self.missing::<S>(&path, mode)?,
+            None => self.missing::<S>(&path, reached, mode)?,
         };
         self.top -= path.indexes as usize;
         Ok(found)
@@ -145,8 +149,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         A::at(self.values, global as usize)
     }
 
+    /// Finds the value of a path. If there are several roots, `reached` is the furthest step.
     #[inline]
-    fn find_path<S: Semantics>(&self, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+    fn find_path<S: Semantics>(&self, path: &Path<'r>, reached: &mut Reached<'r>) -> Result<Option<Value<'r>>> {
         for root in path.roots() {
             let value = match root {
                 Root::Slot(slot) => self.slot(slot),
@@ -158,7 +163,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 },
             };
             if !value.is_undefined()
-                && let Some(found) = self.walk::<S>(value, path)?
+                && let Some(found) = self.walk::<S>(value, path, reached)?
             {
                 return Ok(Some(found));
             }
@@ -167,9 +172,17 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline]
-    fn walk<S: Semantics>(&self, root: Value<'r>, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+    fn walk<S: Semantics>(
+        &self,
+        root: Value<'r>,
+        path: &Path<'r>,
+        reached: &mut Reached<'r>,
+    ) -> Result<Option<Value<'r>>> {
         let mut value = root;
-        for (segment, cache) in path.segments() {
+        for (at, (segment, cache)) in path.segments().enumerate() {
+            if reached.is_none_or(|(furthest, _)| at >= furthest) {
+                *reached = Some((at, value));
+            }
             match self.step::<S>(value, segment, cache, path)? {
                 Some(next) => value = next,
                 None => return Ok(None),
@@ -237,7 +250,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 if entry == name
                     && let value = self.root_in(root, at)
                     && !value.is_undefined()
-                    && let Some(found) = self.walk::<S>(value, path)?
+                    && let Some(found) = self.walk::<S>(value, path, &mut None)?
                 {
                     return Ok(Some(found));
                 }
@@ -292,46 +305,30 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.map(&names.into_iter().collect::<Vec<_>>())
     }
 
-    /// Asks the language for the value of a missing path. If there are several roots, the one that led furthest is
-    /// reported.
+    /// Asks the language for the value of a missing path, which was followed to the step that it has `reached`.
     #[cold]
-    pub(super) fn missing<S: Semantics>(&mut self, path: &Path<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+    fn missing<S: Semantics>(
+        &mut self,
+        path: &Path<'r>,
+        reached: Reached<'r>,
+        mode: Option<EscapeMode>,
+    ) -> Result<Value<'r>> {
         if S::FORGETS && self.is_absorbed() {
             return Err(Diagnostic::new(Code::UndefinedVariable, String::new()));
         }
-        let (mut deepest, mut parent) = (0, None);
-        for root in path.roots() {
-            let (steps, last) = self.walk_far::<S>(root, path)?;
-            if steps >= deepest && last.is_some() {
-                (deepest, parent) = (steps, last);
-            }
-        }
         let whole = self.program.str(path.name);
-        let failed = path.segments().nth(deepest).filter(|_| parent.is_some());
+        let (deepest, parent) = reached.unzip();
+        let failed = deepest.and_then(|deepest| path.segments().nth(deepest));
         let (name, index) = match failed {
             Some((Segment::Attr(name), _)) => (self.program.str(name), None),
             Some((Segment::Index(nth), _)) => (whole, Some(self.computed_index(nth, path))),
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
-        let step = failed.and_then(|_| u32::try_from(deepest).ok());
+        let step = deepest.and_then(|deepest| u32::try_from(deepest).ok());
         let value = S::missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
-        value.map_err(|error| if step.is_some() { self.placed_in_part(error, deepest) } else { error })
-    }
-
-    /// Returns the number of steps of the path that lead from a root to a value, and the value before the failing step.
-    /// The last step counts as failed if the value cannot be used.
-    fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
-        let mut value = self.root_in(root, self.frames.len());
-        if value.is_undefined() {
-            return Ok((0, None));
-        }
-        let last = path.len().saturating_sub(1);
-        for (steps, (segment, cache)) in path.segments().enumerate() {
-            match self.step::<S>(value, segment, cache, path)? {
-                Some(next) if steps < last => value = next,
-                _ => return Ok((steps, Some(value))),
-            }
-        }
-        Ok((0, None))
+        value.map_err(|error| match deepest {
+            Some(deepest) => self.placed_in_part(error, deepest),
+            None => error,
+        })
     }
 }

@@ -44,25 +44,31 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
     run_by::<S, H, Trusting>(session, run, Some(out), hooks).map(drop)
 }
 
-/// Runs a program for its result, which lives until the next run of the session. Output is dropped.
+/// Runs a program for its result, which lives until the next run of the session. Output is appended to `out`, or dropped.
 ///
 /// # Errors
 /// The errors of the run.
-pub fn answer<'s, S: Semantics, H: Hooks>(session: &'s mut Session, run: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
-    run_by::<S, H, Trusting>(session, run, None, hooks)
+pub fn answer<'s, S: Semantics, H: Hooks>(
+    session: &'s mut Session,
+    run: Run<'s>,
+    out: Option<&mut String>,
+    hooks: &mut H,
+) -> Result<Value<'s>> {
+    run_by::<S, H, Trusting>(session, run, out, hooks)
 }
 
-/// Runs a program in the space of a session for what `end` makes of its result. Output is dropped.
+/// Runs a program in the space of a session for what `end` makes of its result. Output is appended to `out`.
 ///
 /// # Errors
 /// The errors of the run.
 pub fn ended<'s, S: Semantics, R>(
     session: &'s mut Session,
     run: Run<'s>,
+    out: &mut String,
     end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
 ) -> Result<R> {
     session.space.reset();
-    run_in::<S, NoHooks, Trusting, _>(&session.space, run, None, &mut NoHooks, |machine| {
+    run_in::<S, NoHooks, Trusting, _>(&session.space, run, Some(out), &mut NoHooks, |machine| {
         machine.settled().map(|()| end(&machine.cx, machine.result))
     })
 }

@@ -21,7 +21,7 @@ pub fn compile(unit: &Unit<'_>) -> Compilation {
     finished(unit, emitter, reaches)
 }
 
-/// Compiles the templates of a chart to one program, whose answer is the list of their texts in the order of rendering.
+/// Compiles the templates of a chart to one program, whose answer is the list of the ends of their texts in the order of rendering.
 /// Its inputs are [`Plan::inputs`]. The unit's sources are the templates in that order, and its entry has the name of the
 /// chart. A `partial` program leaves out branches that the plan's values do not seem to take; a run that reaches one fails
 /// with `template.unknown`.

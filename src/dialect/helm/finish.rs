@@ -21,6 +21,18 @@ pub fn finish(program: &Program, out: &mut String, start: usize) {
     out.push_str(rest);
 }
 
+/// Removes every `<no value>` from texts that a program wrote to `out` one behind the other, each up to one of `ends`.
+pub fn finish_all(program: &Program, out: &mut String, ends: &mut [usize]) {
+    if program.start().lenient || Finder::new(NO_VALUE).find(out.as_bytes()).is_none() {
+        return;
+    }
+    let (written, mut start) = (std::mem::take(out), 0);
+    for end in ends {
+        out.push_str(&written.get(start..*end).unwrap_or("").replace(NO_VALUE, ""));
+        start = std::mem::replace(end, out.len());
+    }
+}
+
 /// Returns the offset in `whole` of the byte at `at` of `text`, which is `whole` without the text of missing values, or the
 /// same. `None` if it is another text.
 #[cfg(feature = "compile")]

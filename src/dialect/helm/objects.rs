@@ -119,17 +119,16 @@ pub(super) fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Result<Opt
 
 /// Returns the error of a field that an object does not have. `None` for values that are no objects.
 pub(super) fn no_field(value: Value<'_>, name: &str) -> Option<Box<Diagnostic>> {
-    let of = type_name(value);
-    let message = match value.extended() {
-        Some(_) if has_method(value, name) => format!("wrong number of args for {name}: want 1 got 0"),
-        Some(Extended::Typed(ty, _)) if *ty == KUBE_VERSION && name == "normalizedVersion" => {
-            format!("{name} is an unexported field of struct type {of}")
+    let message = match value.extended()? {
+        _ if has_method(value, name) => format!("wrong number of args for {name}: want 1 got 0"),
+        Extended::Typed(ty, _) if *ty == KUBE_VERSION && name == "normalizedVersion" => {
+            format!("{name} is an unexported field of struct type {}", type_name(value))
         }
         // A value in a map is an interface.
-        Some(Extended::Typed(ty, _)) if *ty == CAPABILITIES => {
-            format!("can't evaluate field {name} in type interface {{}}")
+        Extended::Typed(ty, _) if *ty == CAPABILITIES => format!("can't evaluate field {name} in type interface {{}}"),
+        Extended::Typed(Type::Capsule(_), Value::Map(_)) => {
+            format!("can't evaluate field {name} in type {}", type_name(value))
         }
-        Some(Extended::Typed(Type::Capsule(_), Value::Map(_))) => format!("can't evaluate field {name} in type {of}"),
         _ => return None,
     };
     Some(error(Code::UndefinedVariable, message))

@@ -27,9 +27,9 @@ impl Semantics for Rules {
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let path = MissingPath::of(missing);
         match missing.parent {
-            None if path.root.is_empty() => path
-                .missing_key(0)
-                .map_err(|error| lookups::lacking_input(cx, error, path.fields.first().copied().unwrap_or(""))),
+            None if path.root.is_empty() => {
+                path.missing_key(0).map_err(|error| lookups::lacking_input(cx, error, path.field(0).unwrap_or("")))
+            }
             None => path.of_nothing(),
             Some(parent) => path.step(cx, parent, missing),
         }
@@ -244,35 +244,46 @@ struct MissingPath<'m> {
     mark: Option<char>,
     /// The root: empty if the first field is a top-level input.
     root: &'m str,
-    fields: Vec<&'m str>,
+    /// The names of the fields, with dots between them.
+    fields: Option<&'m str>,
 }
 
 impl<'m> MissingPath<'m> {
     fn of(missing: &Missing<'m, '_>) -> Self {
         let mark = missing.path.chars().next().filter(|first| matches!(first, '?' | '!'));
         let rest = missing.path.get(mark.map_or(0, char::len_utf8)..).unwrap_or("");
-        let mut parts = rest.split('.');
-        let root = parts.next().unwrap_or("");
-        Self { mark, root, fields: parts.collect() }
+        let (root, fields) = cut(rest);
+        Self { mark, root, fields }
+    }
+
+    /// Returns the names of the fields from `at` on.
+    fn fields_at(&self, at: usize) -> Option<&'m str> {
+        (0..at).try_fold(self.fields?, |fields, _| cut(fields).1)
+    }
+
+    /// Returns the name of a field.
+    fn field(&self, at: usize) -> Option<&'m str> {
+        self.fields_at(at).map(|fields| cut(fields).0)
     }
 
     /// Returns the value of the key that is the field `at`, missing in a map.
     fn missing_key<'v>(&self, at: usize) -> Result<Value<'v>> {
-        let name = self.fields.get(at).copied().unwrap_or("");
-        match (self.mark, self.fields.get(at + 1)) {
-            (Some('!'), _) => {
-                let message = format!("map has no entry for key {}", quoted(name));
+        match self.mark {
+            Some('!') => {
+                let message = format!("map has no entry for key {}", quoted(self.field(at).unwrap_or("")));
                 Err(error(Code::UndefinedVariable, message))
             }
-            (Some(_), _) => Ok(Value::Undefined),
-            (None, None) => Ok(Value::Null),
-            (None, Some(next)) => Err(of_nil(next)),
+            Some(_) => Ok(Value::Undefined),
+            None => match self.field(at + 1) {
+                None => Ok(Value::Null),
+                Some(next) => Err(of_nil(next)),
+            },
         }
     }
 
     /// Returns the value of a path whose root is nothing.
     fn of_nothing<'v>(&self) -> Result<Value<'v>> {
-        match (self.mark, self.fields.first()) {
+        match (self.mark, self.field(0)) {
             (Some('!'), Some(name)) => {
                 let message = format!("nil data; no entry for key {}", quoted(name));
                 Err(error(Code::UndefinedVariable, message))
@@ -314,8 +325,16 @@ impl<'m> MissingPath<'m> {
             root if root.starts_with('$') => root,
             _ => return None,
         };
-        let fields = self.fields.get(..at).unwrap_or(&[]).iter();
+        let fields = (0..at).map_while(|at| self.field(at));
         Some(fields.fold(root.to_owned(), |path, field| path + "." + field))
+    }
+}
+
+/// Cuts a path behind its first name. Names are short.
+fn cut(path: &str) -> (&str, Option<&str>) {
+    match path.bytes().position(|byte| byte == b'.') {
+        Some(dot) => (path.get(..dot).unwrap_or(path), path.get(dot + 1..)),
+        None => (path, None),
     }
 }
 

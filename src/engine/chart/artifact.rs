@@ -43,7 +43,7 @@ impl ChartTemplate {
         }
         match artifact.bundle().stripped() {
             true => Err(no_program(plan, "and no sources to compile one").into()),
-            false => self.compiled(plan, false, Extent::Whole),
+            false => self.compiled(plan, Extent::Whole),
         }
     }
 
@@ -55,14 +55,14 @@ impl ChartTemplate {
     pub fn lints(&self, plan: &Plan) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
         let template = self.compile(plan)?;
         match template.origin() {
-            Origin::Artifact => Ok(self.compiled(plan, false, Extent::Whole)?.lints().to_vec()),
+            Origin::Artifact => Ok(self.compiled(plan, Extent::Whole)?.lints().to_vec()),
             _ => Ok(template.lints().to_vec()),
         }
     }
 
     /// Fails: this build cannot compile the sources of a plan.
     #[cfg(not(feature = "compile"))]
-    pub(super) fn compiled(&self, plan: &Plan, _: bool, _: Extent) -> Result<Template, Diagnostics> {
+    pub(super) fn compiled(&self, plan: &Plan, _: Extent) -> Result<Template, Diagnostics> {
         Err(no_program(plan, "and this build cannot compile one: it lacks the feature `compile`").into())
     }
 }

@@ -38,7 +38,7 @@ impl Engine {
     /// let mut values = UserValues::default();
     /// values.set("kind=Service")?;
     /// let render = chart.render(&values, &Release::default(), &Capabilities::default())?;
-    /// assert_eq!(render.files()[0].1, "kind: Service\n");
+    /// assert_eq!(render.files()[0].1.as_str(), "kind: Service\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bundle_chart(

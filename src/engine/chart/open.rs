@@ -1,6 +1,6 @@
 //! Runs of a chart's program for releases of one form.
 
-use super::template::texts;
+use super::template::{Texts, ends};
 use crate::diagnostics::Result;
 use crate::dialect::helm::chart::{OpenBase, OpenInputs};
 use crate::engine::{Template, instance};
@@ -52,10 +52,17 @@ impl<'v> OpenChart<'v> {
         'v: 'r,
     {
         let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
-        instance::ended(session, self.program.run(inputs), run.probes, |cx, answer| {
-            let added = self.base.added(cx, run.inputs);
-            let changes = added.is_none() || self.base.adds(cx, run.inputs);
-            Ok(OpenTexts { texts: texts(answer)?, added, changes })
-        })?
+        let (mut added, mut changes) = (None, false);
+        let mut texts = Texts::of(session, |session, whole| {
+            instance::ended(session, self.program.run(inputs), whole, run.probes, |cx, answer| {
+                added = self.base.added(cx, run.inputs);
+                changes = added.is_none() || self.base.adds(cx, run.inputs);
+                ends(answer)
+            })?
+        })?;
+        texts.finish(&self.program);
+        let all = texts.ranges().map(|range| texts.whole.get(range).unwrap_or("").to_owned()).collect();
+        session.text = texts.whole;
+        Ok(OpenTexts { texts: all, added, changes })
     }
 }

@@ -1,6 +1,7 @@
 //! A chart that is ready to render.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::programs::{Extent, Programs};
@@ -10,7 +11,6 @@ use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-#[cfg(feature = "compile")]
 use crate::dialect::helm;
 #[cfg(feature = "compile")]
 use crate::dialect::helm::chart::PlannedTemplate;
@@ -21,7 +21,8 @@ use crate::engine::Origin;
 use crate::engine::template::{Callees, Findings};
 use crate::engine::{Artifact, Engine, Template, instance};
 #[cfg(feature = "compile")]
-use crate::text::{Source, Text};
+use crate::text::Source;
+use crate::text::Text;
 use crate::value::{InputSpace, Inputs, Value};
 use crate::vm::{Hooks, NoHooks, Session};
 
@@ -94,14 +95,16 @@ impl ChartTemplate {
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
     pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
         let (template, extent) = self.program(&plan, Extent::Partial)?;
-        let texts = match run(session, &template, &plan, &mut NoHooks) {
+        let mut texts = match run(session, &template, &plan, &mut NoHooks) {
             Err(error) if extent == Extent::Partial && error.code == Code::UnknownTemplate => {
                 run(session, &self.compile(&plan)?, &plan, &mut NoHooks)?
             }
             texts => texts?,
         };
+        texts.finish(&template);
         let names = plan.templates().iter().filter(|template| !template.is_partial());
-        let files = names.map(|template| template.name().to_owned()).zip(texts).collect();
+        let files = names.map(|template| template.name().to_owned()).zip(texts.shared()).collect();
+        session.text = texts.whole;
         Ok(ChartRender { template: self.clone(), plan, files })
     }
 
@@ -129,16 +132,8 @@ impl ChartTemplate {
         let extent = if self.shared.artifact.is_some() { Extent::Whole } else { extent };
         self.shared.programs.get(plan, extent, || match &self.shared.artifact {
             Some(artifact) => self.of_artifact(artifact, plan),
-            None => self.compiled(plan, false, extent),
+            None => self.compiled(plan, extent),
         })
-    }
-
-    /// Compiles a program that keeps the text of missing values.
-    ///
-    /// # Errors
-    /// Those of [`ChartTemplate::compile`].
-    pub(super) fn compile_keeping(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
-        self.compiled(plan, true, Extent::Whole)
     }
 
     /// Compiles the templates of a plan.
@@ -146,16 +141,11 @@ impl ChartTemplate {
     /// # Errors
     /// Every syntax error of every template, or a limit.
     #[cfg(feature = "compile")]
-    pub(super) fn compiled(
-        &self,
-        plan: &Plan,
-        lenient: bool,
-        extent: Extent,
-    ) -> std::result::Result<Template, Diagnostics> {
+    pub(super) fn compiled(&self, plan: &Plan, extent: Extent) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
         let sources: Vec<Arc<Source>> = plan.templates().iter().map(source).collect();
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
-        let unit = Unit { together: &sources, lenient, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
+        let unit = Unit { together: &sources, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
         let compiled = helm::compile_chart(&unit, plan, extent == Extent::Partial).map_err(helm::parse_errors)?;
         let found =
             Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };
@@ -175,13 +165,63 @@ thread_local! {
     static KEPT: RefCell<InputSpace> = RefCell::default();
 }
 
-/// Runs the program of a plan and returns its texts.
-pub(super) fn run<H: Hooks>(
-    session: &mut Session,
-    template: &Template,
-    plan: &Plan,
-    hooks: &mut H,
-) -> Result<Vec<String>> {
+/// The texts of the templates of a chart, one behind the other.
+#[derive(Debug)]
+pub(super) struct Texts {
+    pub whole: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Takes the buffer of a session for the texts of the program that `run` runs, with its answer: the ends of the texts.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub fn of(
+        session: &mut Session,
+        run: impl FnOnce(&mut Session, &mut String) -> Result<Vec<usize>>,
+    ) -> Result<Self> {
+        let mut whole = std::mem::take(&mut session.text);
+        whole.clear();
+        match run(session, &mut whole) {
+            Ok(ends) => Ok(Self { whole, ends }),
+            Err(error) => {
+                session.text = whole;
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes the texts of missing values.
+    pub fn finish(&mut self, template: &Template) {
+        helm::finish_all(template.program(), &mut self.whole, &mut self.ends);
+    }
+
+    /// Returns the place of each text.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| start..*end)
+    }
+
+    /// Returns the texts, which share one copy.
+    fn shared(&self) -> impl Iterator<Item = Text> {
+        let whole: Arc<str> = Arc::from(self.whole.as_str());
+        self.ranges().map(move |range| Text::Shared(whole.clone(), range))
+    }
+}
+
+/// Returns the ends of the texts of an answer.
+pub(super) fn ends(answer: Value<'_>) -> Result<Vec<usize>> {
+    let end = |item: &Value<'_>| match item {
+        Value::Int(end) => usize::try_from(*end).ok(),
+        _ => None,
+    };
+    let ends = answer.as_list().and_then(|items| items.iter().map(end).collect());
+    ends.ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of lengths"))
+}
+
+/// Runs the program of a plan and returns its texts, with those of missing values.
+pub(super) fn run<H: Hooks>(session: &mut Session, template: &Template, plan: &Plan, hooks: &mut H) -> Result<Texts> {
     KEPT.with(|kept| match kept.try_borrow_mut() {
         Ok(mut kept) => run_with(&mut kept, session, template, plan, hooks),
         // In use: a registered function is rendering a chart of its own.
@@ -195,11 +235,13 @@ fn run_with<H: Hooks>(
     template: &Template,
     plan: &Plan,
     hooks: &mut H,
-) -> Result<Vec<String>> {
+) -> Result<Texts> {
     space.with(|builder| {
         let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
-        let answer = instance::answer(session, template.run(inputs), hooks);
-        texts(answer.map_err(|error| explained(template, plan, error))?)
+        Texts::of(session, |session, whole| {
+            let answer = instance::answer(session, template.run(inputs), whole, hooks);
+            ends(answer.map_err(|error| explained(template, plan, error))?)
+        })
     })
 }
 
@@ -215,13 +257,6 @@ fn explained(template: &Template, plan: &Plan, error: Box<Diagnostic>) -> Box<Di
 #[cfg(not(feature = "compile"))]
 fn explained(_: &Template, _: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
     error.with_field("stage", "render")
-}
-
-/// Returns the texts of an answer.
-pub(super) fn texts(answer: Value<'_>) -> Result<Vec<String>> {
-    let text = |item: &Value<'_>| item.as_str().unwrap_or("").to_owned();
-    let items = answer.as_list().map(|items| items.iter().map(text).collect());
-    items.ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of texts"))
 }
 
 #[cfg(all(test, feature = "compile"))]
@@ -244,7 +279,7 @@ mod tests {
             values.set(set).unwrap();
             chart.render(&values, &Release::default(), &Capabilities::default()).unwrap().files().to_vec()
         };
-        let file = |name: &str, text: &str| (format!("app/{name}"), text.to_owned());
+        let file = |name: &str, text: &str| (format!("app/{name}"), Text::from(text));
         let sub = file("charts/sub/templates/b.yaml", "b: release-name\n");
         for n in 1..4 {
             let own = file("templates/a.yaml", &format!("n: {n}\n"));
@@ -274,7 +309,7 @@ mod tests {
             let mut values = UserValues::default();
             values.set(set).unwrap();
             let render = chart.render(&values, &Release::default(), &Capabilities::default()).unwrap();
-            render.files()[0].1.clone()
+            render.files()[0].1.as_str().to_owned()
         };
         let kept = Engine::new().chart(&source).unwrap();
         for (set, expected) in sets.into_iter().zip(texts) {
@@ -283,6 +318,22 @@ mod tests {
             assert_eq!(text(&kept, set), expected, "{set}");
         }
         assert_eq!(kept.shared.programs.len(), 1);
+    }
+
+    #[test]
+    fn texts_of_missing_values_are_removed_within_each_text() {
+        let source = ChartSource::from_files([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+            ("templates/a.yaml", "a: {{ .Values.none }}b<no value>é<no "),
+            ("templates/b.yaml", "value>: {{ .Values.none }}\n"),
+            ("templates/c.yaml", "c: 1\n"),
+        ])
+        .unwrap();
+        let chart = Engine::new().chart(&source).unwrap();
+        let render = chart.render(&UserValues::default(), &Release::default(), &Capabilities::default()).unwrap();
+        let mut texts: Vec<_> = render.files().iter().map(|(_, text)| text.as_str()).collect();
+        texts.sort_unstable();
+        assert_eq!(texts, ["a: bé<no ", "c: 1\n", "value>: \n"]);
     }
 
     #[test]

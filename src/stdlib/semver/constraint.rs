@@ -169,11 +169,12 @@ impl<'t> Bound<'t> {
         let numbers = text.split(['-', '+']).next().unwrap_or(text);
         let plain = numbers.strip_prefix('v').unwrap_or(numbers);
         let is_any = |part: &str| matches!(part, "x" | "X" | "*");
-        let given = plain.split('.').position(is_any).unwrap_or_else(|| plain.split('.').count());
         let prerelease = lenient_prerelease(text.get(numbers.len()..).unwrap_or("")).map_err(|_| wrong())?;
-        let mut version = Version { numbers: [0; 3], prerelease };
-        for (number, part) in version.numbers.iter_mut().zip(plain.split('.').take(given)) {
+        let (mut version, mut given) = (Version { numbers: [0; 3], prerelease }, 0);
+        let parts = plain.split('.').take_while(|part| !is_any(part));
+        for (number, part) in version.numbers.iter_mut().zip(parts) {
             *number = part.parse().map_err(|_| wrong())?;
+            given += 1;
         }
         Ok(Self { version, given: if given == 0 { 3 } else { given }, any: given == 0 })
     }

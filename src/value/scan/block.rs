@@ -15,6 +15,13 @@ pub(super) fn is_gap(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | END)
 }
 
+/// Returns `true` for words such as `null`, `true`, `False`, and perhaps for others.
+#[inline(always)]
+fn may_be_word(name: &[u8]) -> bool {
+    let start = name.first_chunk().map(|&[first, second]: &[u8; 2]| [first | 0x20, second | 0x20]);
+    start.is_some_and(|start| matches!(&start, b"nu" | b"tr" | b"fa"))
+}
+
 impl<'s> Scan<'s> {
     /// Scans all documents.
     pub(super) fn documents(&mut self) -> Option<()> {
@@ -148,14 +155,19 @@ impl<'s> Scan<'s> {
     /// Returns the name of a plain key that begins at `start` and ends here.
     #[inline(always)]
     pub(super) fn plain_key(&self, start: usize) -> Option<&'s [u8]> {
-        let is_letter = |byte: u8| byte.is_ascii_alphabetic() && !matches!(byte | 0x20, b'n' | b't' | b'f');
-        // Some readers refuse null.
-        let is_name = |text| is_own_name(text) && text != "null";
-        let is_own = is_letter(self.byte(start)) || self.text.get(start..self.at).is_some_and(is_name);
-        if !is_own || self.byte(self.at - 1) == b' ' {
+        let name = self.bytes.get(start..self.at)?;
+        let is_own = name.first().is_some_and(u8::is_ascii_alphabetic) && !may_be_word(name);
+        if self.byte(self.at - 1) == b' ' || !(is_own || self.is_own_name(start)) {
             return None;
         }
-        self.bytes.get(start..self.at)
+        Some(name)
+    }
+
+    /// Returns `true` if the plain key that begins at `start` and ends here is a name as it is written.
+    #[inline(never)]
+    fn is_own_name(&self, start: usize) -> bool {
+        // Some readers refuse null.
+        self.text.get(start..self.at).is_some_and(|text| is_own_name(text) && text != "null")
     }
 
     /// Takes the value at `column` for the innermost collection.
@@ -217,6 +229,7 @@ impl<'s> Scan<'s> {
                 self.flow()?;
                 self.end_line()
             }
+            b':' if !is_gap(self.byte(self.at + 1)) => self.rest_of_plain(),
             _ => self.further_line(),
         }
     }

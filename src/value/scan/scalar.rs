@@ -25,8 +25,8 @@ impl Scan<'_> {
     #[inline(always)]
     pub(super) fn begin_plain(&self) -> Option<()> {
         let first = self.here();
-        let dash = || first == b'-' && !is_gap(self.byte(self.at + 1)) && !is(self.byte(self.at + 1), FLOW);
-        let begins = is(first, FIRST) || dash();
+        let is_dash = || first == b'-' && !is_gap(self.byte(self.at + 1)) && !is(self.byte(self.at + 1), FLOW);
+        let begins = is(first, FIRST) || is_dash();
         (begins && !(matches!(first, b'.' | b'+' | b'-') && self.may_be_infinite())).then_some(())
     }
 
@@ -72,7 +72,9 @@ impl Scan<'_> {
 
     /// Scans a further line of the plain scalar that the line before left open.
     pub(super) fn further_line(&mut self) -> Option<()> {
-        self.begin_plain()?;
+        if !matches!(self.here(), b'"' | b'\'') {
+            self.begin_plain()?;
+        }
         self.rest_of_plain()
     }
 
@@ -143,7 +145,12 @@ impl Scan<'_> {
     /// Scans an escape in a double-quoted scalar.
     fn escape(&mut self) -> Option<()> {
         let digits = match self.byte(self.at + 1) {
-            b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'\\' => 0,
+            b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'\\' | b' ' => 0,
+            // The line goes on in the next one.
+            b'\n' => {
+                self.at += 1;
+                return Some(());
+            }
             b'x' => 2,
             b'u' => 4,
             _ => return None,

@@ -88,6 +88,9 @@ fn what_readers_refuse_is_not_recognised() {
         "- .NaN\n",
         "a: \"\\/\"\n",
         "a: [b?c]\n",
+        "a: [:b]\n",
+        "a: :\n",
+        "Null: a\nTRUE: b\n",
     ];
     for text in texts {
         assert!(!Scanner::new().is_yaml(text), "{text:?}");

@@ -28,6 +28,7 @@ assigned! {
     intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
     intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
     intrinsic "text" (Str) = only, "A text, and nothing else." [];
+    intrinsic "length" () => |_, _, out| Ok(Some(Value::Int(out.len() as i64))), reads Output, "The number of bytes of output." [];
     intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
 }
 

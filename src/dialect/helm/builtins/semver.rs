@@ -44,11 +44,13 @@ fn semver_compare<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let (constraint, version) = two_bytes(cx, args)?;
     let (constraint, version) = (text(cx, constraint)?, text(cx, version)?);
     cx.spend((version.len() as u64 / 8).saturating_mul(constraint.len() as u64 / 8))?;
-    // The constraint is read first: the error of a bad one wins.
-    let zero = LenientVersion::parse("0").map_err(failed)?;
-    zero.version.fulfils(&constraint).map_err(failed)?;
-    let version = LenientVersion::parse(&version).map_err(failed)?;
-    version.version.fulfils(&constraint).map(Value::Bool).map_err(failed)
+    let (version, wrong) = match LenientVersion::parse(&version) {
+        Ok(version) => (version, None),
+        Err(why) => (LenientVersion::parse("0").map_err(failed)?, Some(why)),
+    };
+    // The error of a bad constraint wins.
+    let fulfils = version.version.fulfils(&constraint).map_err(failed)?;
+    wrong.map_or(Ok(Value::Bool(fulfils)), |why| Err(failed(why)))
 }
 
 /// Returns the text of a version and the text that it was read from. `None` for other values.

@@ -5,6 +5,7 @@ use super::head::Head;
 use super::invalid;
 use super::plan::is_partial;
 use crate::diagnostics::Result;
+use crate::text::Text;
 use crate::value::Scanner;
 
 /// A document of the output.
@@ -17,7 +18,7 @@ pub struct Manifest {
     /// The name in the metadata; empty if the document has none.
     pub name: String,
     /// The text.
-    pub text: String,
+    pub text: Text,
 }
 
 /// A document that is applied at certain events.
@@ -174,11 +175,13 @@ pub(super) fn each<'t>(
 /// Those of [`each`].
 pub(super) fn collect(
     scanner: &mut Scanner,
-    (source, text): (&str, &str),
+    (source, whole): (&str, &Text),
     manifests: &mut Vec<Manifest>,
     hooks: &mut Vec<Hook>,
 ) -> Result<()> {
-    each(scanner, (source, text), &mut |Found { head, text, events }| {
+    let start = whole.as_str().as_ptr().addr();
+    each(scanner, (source, whole.as_str()), &mut |Found { head, text, events }| {
+        let at = text.as_ptr().addr().saturating_sub(start);
         let policies = |key: &str| head.annotation(key).map_or(Vec::new(), |value| words(value).collect());
         let weight = || head.annotation("helm.sh/hook-weight").and_then(|weight| weight.parse().ok());
         let hook = events.map(|events| {
@@ -186,7 +189,7 @@ pub(super) fn collect(
             (events, weight().unwrap_or(0), delete_policies, policies("helm.sh/hook-output-log-policy"))
         });
         let Head { kind, name, .. } = head;
-        let manifest = Manifest { source: source.to_owned(), kind, name, text: text.to_owned() };
+        let manifest = Manifest { source: source.to_owned(), kind, name, text: whole.part(at..at + text.len()) };
         match hook {
             None => manifests.push(manifest),
             Some((events, weight, delete_policies, log_policies)) => {
@@ -214,11 +217,11 @@ pub(super) fn print(source: &str, text: &str, to: &mut String) {
 impl Manifest {
     /// Returns the length of the document as it is printed.
     pub(super) fn printed_len(&self) -> usize {
-        printed_len(&self.source, &self.text)
+        printed_len(&self.source, self.text.as_str())
     }
 
     /// Appends the document with its separator and the name of its template.
     pub fn print(&self, text: &mut String) {
-        print(&self.source, &self.text, text);
+        print(&self.source, self.text.as_str(), text);
     }
 }

@@ -5,6 +5,7 @@ use super::manifests::{Hook, Manifest, collect, rank};
 use super::plan::{Plan, PlannedChart};
 use crate::diagnostics::{Code, Result};
 use crate::stdlib::globs::PathGlob;
+use crate::text::Text;
 use crate::value::Scanner;
 
 /// The sorted documents of a render.
@@ -38,20 +39,20 @@ impl Default for Selection {
 }
 
 /// Splits and sorts rendered texts.
-pub(super) fn assemble<N: AsRef<str>, T: AsRef<str>>(
+pub(super) fn assemble<N: AsRef<str>, T: Into<Text>>(
     plan: &Plan,
     rendered: impl IntoIterator<Item = (N, T)>,
 ) -> Result<Output> {
     let root = plan.charts().first().map_or_else(String::new, |chart| chart.path().to_owned());
     let (mut manifests, mut hooks, mut notes) = (Vec::new(), Vec::new(), None);
-    let mut rendered: Vec<(N, T)> = rendered.into_iter().collect();
+    let mut rendered: Vec<(N, Text)> = rendered.into_iter().map(|(name, text)| (name, text.into())).collect();
     rendered.sort_unstable_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
     let mut scanner = Scanner::new();
     for (name, text) in &rendered {
-        let (name, text) = (name.as_ref(), text.as_ref());
+        let name = name.as_ref();
         if name.ends_with("NOTES.txt") {
             if name == format!("{root}/templates/NOTES.txt") {
-                notes = Some(text.to_owned());
+                notes = Some(text.as_str().to_owned());
             }
         } else {
             collect(&mut scanner, (name, text), &mut manifests, &mut hooks)?;
@@ -69,7 +70,7 @@ fn crds(chart: &PlannedChart) -> impl Iterator<Item = Manifest> {
         source,
         kind: "CustomResourceDefinition".to_owned(),
         name: String::new(),
-        text: String::from_utf8_lossy(bytes).into_owned(),
+        text: Text::from(String::from_utf8_lossy(bytes)),
     })
 }
 

@@ -281,7 +281,7 @@ impl Plan {
     ///
     /// # Errors
     /// `file.invalid_output` for a document that is not a YAML map.
-    pub fn assemble<N: AsRef<str>, T: AsRef<str>>(
+    pub fn assemble<N: AsRef<str>, T: Into<crate::text::Text>>(
         &self,
         rendered: impl IntoIterator<Item = (N, T)>,
     ) -> Result<super::Output> {

@@ -1,10 +1,10 @@
-//! A main chunk that renders several templates, one after another, and answers the list of their texts.
+//! A main chunk that renders several templates, one after another, and answers the list of the ends of their texts.
 //!
 //! If the program changes maps, all templates of a chart share one dot, so that each sees the changes of those before it.
 //! Main puts the name of each template into `.Template`, which is one map, too: the dot itself stays unchanged, so that
 //! the reads of it stay fast. Otherwise each template has a dot of its own.
 //!
-//! A template is left out, and nothing is in its place in the list, if an input of its own is true.
+//! A template is left out, and its text is empty, if an input of its own is true.
 
 use super::program::{Lower, Reached};
 use super::untaken::ValuesOfFiles;
@@ -59,22 +59,19 @@ pub(in crate::dialect::helm) fn lower_all<'a>(
 }
 
 impl Lower<'_, '_> {
-    /// Gathers the text of a template, or nothing if it is left out.
+    /// Writes the text of a template, unless it is left out, and gathers its end.
     fn output(&mut self, output: &Output) {
-        let (left_out, end) = (self.emitter.new_label(), self.emitter.new_label());
+        let left_out = self.emitter.new_label();
         let skip = output.skip.as_str();
         self.emitter.peek(&PathSpec { name: skip, roots: &[RootSpec::Global(skip)], segments: &[] });
         self.emitter.jump(Op::JumpIf, left_out);
         self.text_of(output);
-        self.emitter.op(Op::Keep, &[]);
-        self.emitter.jump(Op::Jump, end);
         self.emitter.bind(left_out);
-        self.emitter.undefined();
+        self.intrinsic("length", 0);
         self.emitter.op(Op::Keep, &[]);
-        self.emitter.bind(end);
     }
 
-    /// Pushes the text of a template.
+    /// Writes the text of a template.
     fn text_of(&mut self, output: &Output) {
         if self.mutates {
             let (chart, steps) = (output.chart.as_str(), [SegmentSpec::Attr(TEMPLATE, Span::default())]);
@@ -85,15 +82,10 @@ impl Lower<'_, '_> {
             self.intrinsic("put", 3);
             self.emitter.op(Op::Pop, &[]);
         }
-        self.emitter.begin_capture();
         if let Some(chunk) = self.chunk_of(&output.template) {
             self.input(if self.mutates { &output.chart } else { &output.template });
             self.emitter.op(Op::As, &[Role::Value as u32]);
             self.emitter.op(Op::CallChunk, &[chunk, 0]);
-        }
-        self.emitter.end_capture();
-        if !self.unit.lenient {
-            self.intrinsic("cleaned", 1);
         }
     }
 

@@ -53,8 +53,9 @@ impl Spec {
 
 /// Appends text, filled with spaces to the width, or with zeros.
 pub(super) fn pad(text: &[u8], spec: &Spec, out: &mut Vec<u8>) {
+    let Some(width) = spec.width else { return out.extend_from_slice(text) };
     let count = text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum();
-    let missing = spec.width.unwrap_or(0).saturating_sub(count);
+    let missing = width.saturating_sub(count);
     let filler = if spec.zeros() { b'0' } else { b' ' };
     if spec.minus {
         out.extend_from_slice(text);
@@ -294,15 +295,16 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
     format!("{sign}0x{}{point}{fraction}p{exponent_sign}{:02}", mantissa >> 52, exponent.unsigned_abs())
 }
 
-/// Returns text by a verb. `None` if it is none of strings.
-pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec) -> Option<Vec<u8>> {
-    Some(match verb {
-        'v' if spec.syntax => padded(quoted(text, spec).as_bytes(), spec),
-        'v' | 's' => padded(cut(text, spec), spec),
-        'q' => padded(quoted(cut(text, spec), spec).as_bytes(), spec),
-        'x' | 'X' => padded(hex(text, verb == 'X', spec).as_bytes(), spec),
-        _ => return None,
-    })
+/// Appends text by a verb. Returns `false` if it is none of strings.
+pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec, out: &mut Vec<u8>) -> bool {
+    match verb {
+        'v' if spec.syntax => pad(quoted(text, spec).as_bytes(), spec, out),
+        'v' | 's' => pad(cut(text, spec), spec, out),
+        'q' => pad(quoted(cut(text, spec), spec).as_bytes(), spec, out),
+        'x' | 'X' => pad(hex(text, verb == 'X', spec).as_bytes(), spec, out),
+        _ => return false,
+    }
+    true
 }
 
 /// Returns the first characters of a text, as many as the precision.

@@ -10,9 +10,12 @@ use crate::value::{Extended, Value};
 /// The largest width and precision.
 const WIDEST: usize = 1_000_000;
 
+/// Bytes that most results have room in.
+const ROOM: usize = 128;
+
 /// Formats values by the verbs in `format`.
 pub(super) fn formatted<'v>(cx: &Cx<'v>, format: &[u8], args: &[Value<'v>]) -> Result<Vec<u8>> {
-    let mut one = Formatter { cx, args, next: 0, reordered: false, good: true, out: Vec::new() };
+    let mut one = Formatter { cx, args, next: 0, reordered: false, good: true, out: Vec::with_capacity(ROOM) };
     let mut rest = format;
     while let Some(at) = memchr::memchr(b'%', rest) {
         one.out.extend_from_slice(rest.get(..at).unwrap_or(&[]));
@@ -189,6 +192,9 @@ fn digits(text: &[u8]) -> (Option<usize>, &[u8]) {
 
 /// Splits a character off the start.
 fn character(text: &[u8]) -> Option<(char, &[u8])> {
+    if let Some((first, behind)) = text.split_first().filter(|(first, _)| first.is_ascii()) {
+        return Some((char::from(*first), behind));
+    }
     let first = text.utf8_chunks().next()?;
     match first.valid().chars().next() {
         Some(c) => Some((c, text.get(c.len_utf8()..)?)),
@@ -227,12 +233,16 @@ pub(in crate::dialect::helm::builtins) fn value_text<'v>(
         Kind::Bool => bool_text(matches!(value, Value::Bool(true)), verb, spec),
         Kind::Int | Kind::Int64 | Kind::Uint8 | Kind::Uint => integer_text(value, verb, spec),
         Kind::Float => float_text(value.as_f64().unwrap_or(0.0), verb, spec),
-        Kind::Str => text_bytes(value).and_then(|text| text_verb(text, verb, spec)),
+        Kind::Str if text_bytes(value).is_some_and(|text| text_verb(text, verb, spec, out)) => return Ok(()),
+        Kind::Str => None,
         Kind::List => return list(cx, value, verb, spec, depth, out),
         Kind::Map => return map(cx, value, verb, spec, depth, out),
         Kind::Bytes => match (value.extended(), verb) {
             (Some(Extended::Typed(_, bytes)), 's' | 'x' | 'X' | 'q') => {
-                text_bytes(*bytes).and_then(|text| text_verb(text, verb, spec))
+                if text_bytes(*bytes).is_some_and(|text| text_verb(text, verb, spec, out)) {
+                    return Ok(());
+                }
+                None
             }
             _ => printed(cx, value, verb, spec)?,
         },
@@ -243,7 +253,10 @@ pub(in crate::dialect::helm::builtins) fn value_text<'v>(
         Kind::Time | Kind::Duration => {
             let mut text = Vec::new();
             print(cx, value, &mut text)?;
-            text_verb(&text, if verb == 'v' { 's' } else { verb }, spec)
+            if text_verb(&text, if verb == 'v' { 's' } else { verb }, spec, out) {
+                return Ok(());
+            }
+            None
         }
         Kind::Object => object(cx, value, verb, spec)?,
     };
