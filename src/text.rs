@@ -68,7 +68,8 @@ pub enum Text {
 }
 
 impl Text {
-    fn as_str(&self) -> &str {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
         match self {
             Text::Own(text) => text,
             Text::Static(text) => text,

@@ -21,7 +21,7 @@ use crate::engine::Origin;
 use crate::engine::template::{Callees, Findings};
 use crate::engine::{Artifact, Engine, Template, instance};
 #[cfg(feature = "compile")]
-use crate::text::{Source, Text};
+use crate::text::Source;
 use crate::value::{InputSpace, Inputs, Value};
 use crate::vm::{Hooks, NoHooks, Session};
 
@@ -166,8 +166,7 @@ impl ChartTemplate {
 /// Returns a template as a source, which shares its text.
 #[cfg(feature = "compile")]
 fn source(template: &PlannedTemplate) -> Arc<Source> {
-    let text = template.text();
-    Source::new(template.name(), Text::Shared(text.clone(), 0..text.len()))
+    Source::new(template.name(), template.text().clone())
 }
 
 thread_local! {

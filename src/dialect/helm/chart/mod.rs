@@ -28,6 +28,7 @@
 mod archive;
 mod capabilities;
 mod coalesce;
+mod content;
 mod declared;
 mod dependencies;
 mod directory;

@@ -16,14 +16,14 @@ use super::tree::Tree;
 use super::user_values::UserValues;
 use super::{dependencies, imports, schema};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use crate::text::Source;
+use crate::text::{Source, Text};
 use crate::value::DataMap;
 
 /// A template file of a plan.
 #[derive(Debug, Clone)]
 pub struct PlannedTemplate {
     name: String,
-    text: Arc<str>,
+    text: Text,
     chart: usize,
     is_partial: bool,
 }
@@ -35,7 +35,7 @@ impl PlannedTemplate {
     }
 
     /// Returns the source text.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &Text {
         &self.text
     }
 
@@ -64,7 +64,7 @@ pub struct PlannedChart {
     pub(super) data: DataMap,
     pub(super) files: FileSet,
     /// The text of `values.yaml`.
-    pub(super) defaults: Option<Arc<str>>,
+    pub(super) defaults: Option<Text>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     /// The index of the chart in which this one is.
