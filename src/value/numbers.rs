@@ -14,7 +14,12 @@ pub enum Numbers {
     Floats,
     /// Integers that have a width of 64 bits, and floats.
     Sized,
+    /// Floats as JSON writes them: those without a fraction are integers if they fit.
+    Whole,
 }
+
+/// The bound of the floats that are certainly integers of 64 bits.
+const WHOLE: f64 = 9.0e18;
 
 impl Numbers {
     /// Returns the value of a signed integer.
@@ -23,6 +28,15 @@ impl Numbers {
             Numbers::AsWritten => Value::Int(n),
             Numbers::Floats => Value::Float(n as f64),
             Numbers::Sized => arena.extended(Extended::Sized(Sized::Signed(Width::W64, n))),
+            Numbers::Whole => self.float(n as f64),
+        }
+    }
+
+    /// Returns the value of a float.
+    pub fn float<'v>(self, n: f64) -> Value<'v> {
+        match self {
+            Numbers::Whole if n.fract() == 0.0 && n.abs() < WHOLE => Value::Int(n as i64),
+            _ => Value::Float(n),
         }
     }
 
@@ -32,13 +46,14 @@ impl Numbers {
             (_, Ok(n)) => self.int(arena, n),
             (Numbers::AsWritten, _) => Value::Uint(n),
             (Numbers::Floats, _) => Value::Float(n as f64),
+            (Numbers::Whole, _) => self.float(n as f64),
             (Numbers::Sized, _) => arena.extended(Extended::Sized(Sized::Unsigned(Width::W64, n))),
         }
     }
 
     /// Returns a value with its numbers by this policy, of one that holds them as they are written.
     pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
-        if self == Numbers::AsWritten || !has_integers(value) {
+        if self == Numbers::AsWritten || (self != Numbers::Whole && !has_integers(value)) {
             return value;
         }
         match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
@@ -67,6 +82,7 @@ impl Numbers {
         match value {
             Value::Int(n) => self.int(arena, n),
             Value::Uint(n) => self.uint(arena, n),
+            Value::Float(n) => self.float(n),
             other => other,
         }
     }
@@ -152,5 +168,10 @@ mod tests {
         );
         assert!(shown.contains("\"d\": Float(1.0)") && !shown.contains("Int("), "{shown}");
         assert_eq!(read(Numbers::Sized), read(Numbers::AsWritten));
+        let shown = read(Numbers::Whole);
+        assert!(shown.contains("Int(9007199254740992), Float(1.8446744073709552e19)"), "{shown}");
+        assert!(shown.contains("\"b\": Float(1.5)") && shown.contains("\"d\": Int(1)"), "{shown}");
+        let floats = [-0.0, 2.0, 8.9e18, 9.0e18, f64::NAN].map(|n| format!("{:?}", Numbers::Whole.float(n)));
+        assert_eq!(floats, ["Int(0)", "Int(2)", "Int(8900000000000000000)", "Float(9e18)", "Float(NaN)"]);
     }
 }

@@ -42,6 +42,7 @@ mod imports;
 mod invalid;
 mod load;
 mod manifests;
+mod merged;
 mod metadata;
 #[cfg(feature = "bulk")]
 mod open;

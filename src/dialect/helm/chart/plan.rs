@@ -14,7 +14,7 @@ use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::tree::Tree;
 use super::user_values::UserValues;
-use super::{dependencies, imports, schema};
+use super::{dependencies, imports, merged, schema};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::text::{Source, Text};
 use crate::value::DataMap;
@@ -158,9 +158,10 @@ impl Chart {
     pub(super) fn merged(&self, values: &UserValues) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
         let mut tree = self.enabled(values)?;
         imports::import(&mut tree)?;
-        let mut merged = values.values().clone();
-        coalesce(&tree, &mut merged, Nulls::Delete)?;
-        Ok((tree, merged))
+        let mut all = merged::shared(values.values());
+        coalesce(&tree, &mut all, Nulls::Delete)?;
+        let all = merged::to_data(&all);
+        Ok((tree, all))
     }
 
     /// Returns the charts that the values enable.
@@ -173,7 +174,7 @@ impl Chart {
         if !missing.is_empty() {
             return Err(missing.into());
         }
-        dependencies::enable(&mut tree, values.values(), "")?;
+        dependencies::enable(&mut tree, &merged::shared(values.values()), "")?;
         Ok(tree)
     }
 
