@@ -52,9 +52,12 @@ impl<'d> Compiler<'d> {
     /// The schemas of a list.
     pub(super) fn list(&mut self, at: &str, value: &'d Value<'d>) -> Vec<NodeId> {
         match value {
-            Value::List(schemas) if !schemas.items().is_empty() => {
-                schemas.items().iter().enumerate().map(|(index, schema)| self.child(format!("{at}/{index}"), schema)).collect()
-            }
+            Value::List(schemas) if !schemas.items().is_empty() => schemas
+                .items()
+                .iter()
+                .enumerate()
+                .map(|(index, schema)| self.child(format!("{at}/{index}"), schema))
+                .collect(),
             _ => {
                 self.error(at, "this is a list of at least one schema");
                 Vec::new()
@@ -99,7 +102,14 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    pub(super) fn bound(&mut self, bound: &mut Option<Bound>, at: &str, keyword: &str, value: &Value<'_>, map: &Map<'_>) {
+    pub(super) fn bound(
+        &mut self,
+        bound: &mut Option<Bound>,
+        at: &str,
+        keyword: &str,
+        value: &Value<'_>,
+        map: &Map<'_>,
+    ) {
         let exclusive = keyword.starts_with("exclusive");
         if exclusive && self.draft == Draft::Draft4 {
             if !matches!(value, Value::Bool(_)) {

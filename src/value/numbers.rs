@@ -21,6 +21,9 @@ pub enum Numbers {
 /// The bound of the floats that are certainly integers of 64 bits.
 const WHOLE: f64 = 9.0e18;
 
+/// The largest of the integers that are all exact as floats.
+const EXACT: u64 = 1 << 53;
+
 impl Numbers {
     /// Returns the value of a signed integer.
     pub fn int(self, arena: &Arena, n: i64) -> Value<'_> {
@@ -53,7 +56,7 @@ impl Numbers {
 
     /// Returns a value with its numbers by this policy, of one that holds them as they are written.
     pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
-        if self == Numbers::AsWritten || (self != Numbers::Whole && !has_integers(value)) {
+        if self == Numbers::AsWritten || !self.changes(value) {
             return value;
         }
         match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
@@ -76,6 +79,26 @@ impl Numbers {
             return Ok(value);
         }
         self.converted(arena, value, seen)
+    }
+
+    /// Returns `true` if a value is or holds a number that may be another one by this policy.
+    fn changes(self, value: Value<'_>) -> bool {
+        let (root, mut open) = ([value], Vec::new());
+        let mut items: &[Value<'_>] = &root;
+        loop {
+            for item in items {
+                match item {
+                    Value::Int(n) if self == Numbers::Whole && n.unsigned_abs() <= EXACT => {}
+                    Value::Int(_) | Value::Uint(_) => return true,
+                    Value::Float(_) if self == Numbers::Whole => return true,
+                    other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
+                }
+            }
+            match open.pop() {
+                Some(next) => items = next,
+                None => return false,
+            }
+        }
     }
 
     fn scalar<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
@@ -120,24 +143,6 @@ impl Numbers {
                 };
                 open.pop();
             }
-        }
-    }
-}
-
-/// Returns `true` if a value is or holds an integer.
-fn has_integers(value: Value<'_>) -> bool {
-    let (root, mut open) = ([value], Vec::new());
-    let mut items: &[Value<'_>] = &root;
-    loop {
-        for item in items {
-            match item {
-                Value::Int(_) | Value::Uint(_) => return true,
-                other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
-            }
-        }
-        match open.pop() {
-            Some(next) => items = next,
-            None => return false,
         }
     }
 }

@@ -155,7 +155,12 @@ impl<'b> Listed<'b> {
     /// Returns the files with their contents.
     pub fn with(self, text: Pool, bytes: Arc<[u8]>) -> Resources {
         let files = self.files.into_iter();
-        let files = files.map(|Listing { path, is_text, content, value }| Listing { path: path.into(), is_text, content, value });
+        let files = files.map(|Listing { path, is_text, content, value }| Listing {
+            path: path.into(),
+            is_text,
+            content,
+            value,
+        });
         let files = files.collect();
         Resources { dialect: self.dialect, name: self.name.into(), files, text, bytes }
     }

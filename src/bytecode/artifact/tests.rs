@@ -8,8 +8,8 @@ use super::super::sections::{Parts, Properties};
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::open::Bytes;
-use super::write::seal;
 use super::stored;
+use super::write::seal;
 use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner};
 use crate::diagnostics::{Code, Result};
 use crate::value::{Data, DataMap};
@@ -191,12 +191,12 @@ fn files_stay_within_the_artifact_and_their_directory() {
     let file = b"\x95\xA3d/b\xC3\x04\x0B\x92\x02\x10";
     assert_eq!(opened(file, file), Ok(()));
     for (changed, why) in [
-        (&b"\x95\xA3d/b\xC3\x05\x0B\x92\x02\x10"[..], "V15"),            // within a character
-        (b"\x95\xA3d/b\xC3\x0B\x04\x92\x02\x10", "V15"),                 // backwards
+        (&b"\x95\xA3d/b\xC3\x05\x0B\x92\x02\x10"[..], "V15"), // within a character
+        (b"\x95\xA3d/b\xC3\x0B\x04\x92\x02\x10", "V15"),      // backwards
         (b"\x95\xA3d/b\xC3\x04\xCE\x00\xFF\xFF\xFF\x92\x02\x10", "V15"), // beyond the text
-        (b"\x95\xA3d/b\xC2\x00\x11\x92\x02\x10", "V15"),                 // beyond the bytes
-        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x02\x11", "V15"),                 // a value beyond the bytes
-        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x10\x02", "V15"),                 // a value backwards
+        (b"\x95\xA3d/b\xC2\x00\x11\x92\x02\x10", "V15"),      // beyond the bytes
+        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x02\x11", "V15"),      // a value beyond the bytes
+        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x10\x02", "V15"),      // a value backwards
         (b"\x95\xA3../\xC3\x04\x0B\x92\x02\x10", "V14"),
         (b"\x95\xA3/bc\xC3\x04\x0B\x92\x02\x10", "V14"),
         (b"\x95\xA3d/c\xC3\x04\x0B\x92\x02\x10", "V14"), // twice
@@ -219,7 +219,8 @@ fn files_stay_within_the_artifact_and_their_directory() {
 
 #[test]
 fn values_are_read_as_they_were_written() {
-    let ints = [0, 1, 0x7F, 0x80, 0xFFFF, 0x1_0000, 1 << 32, i64::MAX, -1, -0x20, -0x21, -0x80, -0x81, -0x8000, -0x8001];
+    let ints =
+        [0, 1, 0x7F, 0x80, 0xFFFF, 0x1_0000, 1 << 32, i64::MAX, -1, -0x20, -0x21, -0x80, -0x81, -0x8000, -0x8001];
     let ints = ints.into_iter().chain([i64::from(i32::MIN), i64::from(i32::MIN) - 1, i64::MIN]).map(Data::Int);
     let floats = [0.0, -0.0, 0.1, 1e300, f64::MIN_POSITIVE].map(Data::Float);
     let texts = [0, 31, 32, 255, 256, 70_000].map(|length| Data::Str("é".repeat(length)));

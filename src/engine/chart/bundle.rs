@@ -91,7 +91,8 @@ impl ChartBundling {
         let source = emptied.as_ref().unwrap_or(&self.source);
         let values: Vec<_> = source.files().iter().map(ChartFile::read).collect();
         let files = source.files().iter().zip(&values);
-        let files = files.map(|(file, value)| FileEntry { path: file.path(), content: file.bytes(), value: value.as_ref() });
+        let files =
+            files.map(|(file, value)| FileEntry { path: file.path(), content: file.bytes(), value: value.as_ref() });
         let files: Vec<_> = files.collect();
         let files = Files { dialect: Dialect::Helm, name: &self.name, files: &files };
         let entries: Vec<Entry<'_>> = self.programs.iter().map(|(name, program)| program.entry(name)).collect();

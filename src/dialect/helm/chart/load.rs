@@ -171,12 +171,7 @@ impl Loader {
     }
 
     /// Parses a YAML file into a structure.
-    fn parsed<T>(
-        &mut self,
-        file: &ChartFile,
-        at: &str,
-        read: fn(&Data) -> Result<T, Vec<String>>,
-    ) -> Option<T> {
+    fn parsed<T>(&mut self, file: &ChartFile, at: &str, read: fn(&Data) -> Result<T, Vec<String>>) -> Option<T> {
         let source = self.source(file, at)?;
         let data = match &file.value {
             Some(value) => self.stored(value)?,

@@ -55,7 +55,9 @@ impl ChartSchema {
         let (arena, names, mut spend) = (Arena::new(), Arena::new(), budget());
         let shapes = Shapes::once(&names);
         // Deeper data is refused where it is read.
-        let Ok(value) = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).data(value) else { return false };
+        let Ok(value) = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).data(value) else {
+            return false;
+        };
         schemas.iter().all(|id| schema.validate_part(*id, value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
     }
 

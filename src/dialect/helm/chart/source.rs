@@ -1,11 +1,11 @@
 //! The files of a chart, before they are parsed.
 
-use std::path::Path;
 use super::content::Content;
 use super::error::Stage;
 use super::{archive, directory};
 use crate::bytecode::StoredValue;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use std::path::Path;
 
 /// Limits on the files of a chart, including those of packed dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

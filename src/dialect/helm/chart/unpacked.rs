@@ -1,9 +1,9 @@
 //! Charts whose dependencies are unpacked: the form that artifacts hold.
 
 use super::archive;
+use super::content::Content;
 use super::error::Stage;
 use super::read::{first_document, values};
-use super::content::Content;
 use super::source::{Bounds, Budget, ChartFile, ChartSource, is_plain, outside};
 use crate::bytecode::{ResourceFile, Resources};
 use crate::diagnostics::{Code, Result};
