@@ -83,6 +83,20 @@ impl Chart {
     }
 }
 
+#[cfg(feature = "compile")]
+impl ChartFile {
+    /// Returns the value that loading a chart reads from the file: metadata, dependencies or default values. `None` for other
+    /// files, and those with errors.
+    pub(crate) fn read(&self) -> Option<Data> {
+        let source = || Some(Source::new(&*self.path, self.content.text("", &self.path).ok()?));
+        match super::unpacked::place(&self.path).1 {
+            "Chart.yaml" | "requirements.yaml" => first_document(&source()?).ok(),
+            "values.yaml" => values(&source()?).ok().map(Data::Map),
+            _ => None,
+        }
+    }
+}
+
 /// Collects errors over all charts.
 struct Loader {
     bounds: Bounds,

@@ -94,7 +94,7 @@ fn compile(text: &str) -> Result<Schema, String> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::once(&names);
     let data = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).json(text);
-    let data = data.map_err(|error| unreadable(text).unwrap_or_else(|| error.message))?;
+    let data = data.map_err(|error| unreadable(text).unwrap_or(error.message))?;
     let uri = data.as_map().and_then(|map| map.get("$schema")).and_then(|uri| uri.as_str());
     let draft = uri.and_then(draft).unwrap_or(Draft::Draft202012);
     Schema::of_value(data, draft).map_err(|errors| {

@@ -3,12 +3,9 @@
 use super::archive;
 use super::content::Content;
 use super::error::Stage;
-use super::read::{first_document, values};
 use super::source::{Bounds, Budget, ChartFile, ChartSource, is_plain, outside};
 use crate::bytecode::{ResourceFile, Resources};
 use crate::diagnostics::{Code, Result};
-use crate::text::Source;
-use crate::value::Data;
 
 impl ChartSource {
     /// Returns the chart with the files of packed dependencies in place of their archives: `charts/a-1.0.0.tgz` becomes a
@@ -68,21 +65,8 @@ impl ChartSource {
     }
 }
 
-impl ChartFile {
-    /// Returns the value that loading a chart reads from the file: metadata, dependencies or default values. `None` for other
-    /// files, and those with errors.
-    pub(crate) fn read(&self) -> Option<Data> {
-        let source = || Some(Source::new(&*self.path, self.content.text("", &self.path).ok()?));
-        match place(&self.path).1 {
-            "Chart.yaml" | "requirements.yaml" => first_document(&source()?).ok(),
-            "values.yaml" => values(&source()?).ok().map(Data::Map),
-            _ => None,
-        }
-    }
-}
-
 /// Returns the number of charts around a file, and its path in the innermost one.
-fn place(path: &str) -> (usize, &str) {
+pub(super) fn place(path: &str) -> (usize, &str) {
     let (mut depth, mut own) = (0, path);
     while let Some((name, below)) = own.strip_prefix("charts/").and_then(|rest| rest.split_once('/'))
         && !name.starts_with(['_', '.'])
