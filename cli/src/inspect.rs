@@ -6,7 +6,7 @@ use clap::Args;
 use humansize::{DECIMAL, format_size};
 use serde_json::{Map, Value, json};
 
-use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program, Resources};
+use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program, ResourceFile, Resources};
 use dropforge::diagnostics::counted;
 use dropforge::value::{Data, DataMap};
 
@@ -71,7 +71,7 @@ fn to_json(bundle: &Bundle) -> Value {
 }
 
 fn resources_json(resources: &Resources) -> Value {
-    let file = |(path, content): (&str, &[u8])| json!({"path": path, "bytes": content.len()});
+    let file = |file: ResourceFile<'_>| json!({"path": file.path(), "bytes": file.bytes().len()});
     json!({
         "name": resources.name(),
         "language": resources.dialect().id(),
@@ -122,7 +122,7 @@ fn to_text(bundle: &Bundle) -> String {
 
 /// Returns the owner of files, their number and size.
 fn of_files(resources: &Resources) -> String {
-    let (files, size) = (resources.files(), resources.files().map(|(_, content)| content.len()).sum::<usize>());
+    let (files, size) = (resources.files(), resources.files().map(|file| file.bytes().len()).sum::<usize>());
     let (number, language) = (counted(files.len(), "file"), resources.dialect().id());
     format!("{number} of {} ({language}), {}", resources.name(), format_size(size, DECIMAL))
 }

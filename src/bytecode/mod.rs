@@ -22,9 +22,11 @@ mod rows;
 mod sections;
 pub mod verify;
 
-pub use artifact::{Bundle, BundleEntry, Bytes, HEAD, Resources, fingerprint, is_artifact, owner};
+pub use artifact::{
+    Bundle, BundleEntry, Bytes, HEAD, ResourceFile, Resources, StoredValue, fingerprint, is_artifact, owner,
+};
 #[cfg(feature = "compile")]
-pub use artifact::{Entry, Files, encode, encode_specialised, encode_with_files};
+pub use artifact::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};
 pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};

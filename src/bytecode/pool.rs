@@ -1,5 +1,6 @@
 //! The string pool: all text of a program.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::sections::StringRow;
@@ -23,7 +24,11 @@ impl Pool {
 
     /// Returns a part of the text without copying it.
     pub(super) fn part(&self, [start, end]: [u32; 2]) -> Text {
-        let range = start as usize..end as usize;
+        self.range(start as usize..end as usize)
+    }
+
+    /// Returns a range of the text without copying it.
+    pub(super) fn range(&self, range: Range<usize>) -> Text {
         match self {
             Pool::Static(text) => Text::Static(text.get(range).unwrap_or("")),
             Pool::Shared(text) => Text::Shared(text.clone(), range),

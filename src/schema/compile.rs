@@ -5,9 +5,10 @@ use hashbrown::HashMap;
 use super::error::{SchemaError, below, step};
 use super::formats::Format;
 use super::node::Rest;
+use super::of_data::value_of;
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use crate::diagnostics::nearest;
-use crate::value::{Data, DataMap};
+use crate::value::{Arena, Data, Map, Value};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;
@@ -36,26 +37,41 @@ impl Schema {
     /// assert_eq!(errors[1].pointer, "/items");
     /// ```
     pub fn read(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
-        let limit = if draft == Draft::Template { DEPTH } else { DOCUMENT_DEPTH };
-        if is_deeper(data, limit) {
-            let message = format!("the schema nests deeper than {limit} levels");
-            return Err(vec![SchemaError::new("", message)]);
+        if is_deeper(data, levels(draft)) {
+            return Err(too_deep(draft));
         }
-        Self::compile(data, draft)
+        Self::read_checked(data, draft)
     }
 
     /// Compiles a schema whose nesting was checked.
-    pub(super) fn compile(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+    pub(super) fn read_checked(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+        let arena = Arena::new();
+        Self::compile(&value_of(&arena, data), draft)
+    }
+
+    /// Compiles a schema. See [`Schema::read`].
+    ///
+    /// # Errors
+    /// All errors in the schema.
+    pub fn of_value(value: Value<'_>, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+        if usize::from(value.depth()) > levels(draft) {
+            return Err(too_deep(draft));
+        }
+        Self::compile(&value, draft)
+    }
+
+    fn compile(root: &Value<'_>, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
         let mut compiler = Compiler {
             draft,
-            root: data,
+            root,
             nodes: Vec::new(),
             ids: HashMap::new(),
             patterns: 0,
             errors: Vec::new(),
             open: Vec::new(),
+            place: String::new(),
         };
-        compiler.child(String::new(), data);
+        compiler.child(String::new(), root);
         while let Some((id, data)) = compiler.open.pop() {
             let Some(node) = compiler.nodes.get_mut(id.0 as usize) else { continue };
             let mut node = std::mem::take(node);
@@ -112,16 +128,28 @@ fn is_deeper(data: &Data, levels: usize) -> bool {
     }
 }
 
+/// Maximum nesting of a schema in a draft.
+fn levels(draft: Draft) -> usize {
+    if draft == Draft::Template { DEPTH } else { DOCUMENT_DEPTH }
+}
+
+#[cold]
+fn too_deep(draft: Draft) -> Vec<SchemaError> {
+    vec![SchemaError::new("", format!("the schema nests deeper than {} levels", levels(draft)))]
+}
+
 pub(super) struct Compiler<'d> {
     pub(super) draft: Draft,
-    root: &'d Data,
+    root: &'d Value<'d>,
     nodes: Vec<Node>,
     /// The nodes by their data.
-    ids: HashMap<*const Data, NodeId>,
+    ids: HashMap<*const Value<'d>, NodeId>,
     pub(super) patterns: usize,
     pub(super) errors: Vec<SchemaError>,
     /// Nodes that are not compiled yet.
-    open: Vec<(NodeId, &'d Data)>,
+    open: Vec<(NodeId, &'d Value<'d>)>,
+    /// The memory of the pointer of a keyword.
+    place: String,
 }
 
 impl<'d> Compiler<'d> {
@@ -137,7 +165,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// Returns the node of the schema at `pointer`, which is compiled later.
-    pub(super) fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
+    pub(super) fn child(&mut self, pointer: String, data: &'d Value<'d>) -> NodeId {
         let fresh = NodeId::of(self.nodes.len());
         let id = *self.ids.entry(std::ptr::from_ref(data)).or_insert(fresh);
         if id == fresh {
@@ -147,39 +175,42 @@ impl<'d> Compiler<'d> {
         id
     }
 
-    fn node(&mut self, node: &mut Node, pointer: &str, data: &'d Data) {
+    fn node(&mut self, node: &mut Node, pointer: &str, data: &'d Value<'d>) {
         match data {
-            Data::Str(name) if self.draft == Draft::Template => node.types = self.one_type(pointer, name),
-            Data::Bool(any) if self.draft != Draft::Template => {
+            Value::Str(name) if self.draft == Draft::Template => node.types = self.one_type(pointer, name.as_str()),
+            Value::Bool(any) if self.draft != Draft::Template => {
                 node.rest = Some(Box::new(Rest { never: !any, ..Rest::default() }))
             }
-            Data::Map(map) => self.keywords(node, pointer, map),
+            Value::Map(map) => self.keywords(node, pointer, map),
             _ if self.draft == Draft::Template => self.error(pointer, "a schema is a map, or the name of a type"),
             _ => self.error(pointer, "a schema is an object or a boolean"),
         }
     }
 
-    fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d DataMap) {
+    fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d Map<'d>) {
         // Before draft 2019-09 a reference hides the keywords next to it.
-        let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.contains_key("$ref");
-        let mut at = pointer.to_owned();
-        for (keyword, value) in map {
+        let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.get("$ref").is_some();
+        let mut at = std::mem::take(&mut self.place);
+        at.clear();
+        at.push_str(pointer);
+        for (keyword, value) in map.slots() {
             at.truncate(pointer.len());
             step(&mut at, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
-            } else if !hides || matches!(keyword.as_str(), "$ref" | "default" | "definitions") {
+            } else if !hides || matches!(keyword, "$ref" | "default" | "definitions") {
                 self.common(node, &at, keyword, value, map);
             }
         }
-        if matches!(map.get("items"), Some(Data::List(_))) {
+        self.place = at;
+        if matches!(map.get("items"), Some(Value::List(_))) {
             node.items = node.rest.as_ref().and_then(|rest| rest.additional_items);
         }
         if self.draft == Draft::Template {
             // Properties can also say themselves that they are required.
-            let required = |value: &Data| value.get("required") == Some(&Data::Bool(true));
-            let properties = map.get("properties").and_then(Data::as_map).into_iter().flatten();
-            node.required.extend(properties.filter(|(_, value)| required(value)).map(|(name, _)| name.clone()));
+            let required = |value: &Value<'_>| matches!(member(value, "required"), Some(Value::Bool(true)));
+            let properties = map.get("properties").and_then(|all| all.as_map()).into_iter().flat_map(Map::iter);
+            node.required.extend(properties.filter(|(_, value)| required(value)).map(|(name, _)| name.to_owned()));
         }
     }
 
@@ -191,27 +222,27 @@ impl<'d> Compiler<'d> {
     }
 
     /// Compiles a keyword that template values have, too.
-    fn common(&mut self, node: &mut Node, at: &str, keyword: &str, value: &'d Data, map: &DataMap) {
+    fn common(&mut self, node: &mut Node, at: &str, keyword: &str, value: &'d Value<'d>, map: &Map<'d>) {
         match keyword {
             "type" => node.types = self.types(at, value),
             "enum" => match value {
-                Data::List(values) if self.draft != Draft::Template || !values.is_empty() => {
-                    node.values = Some(values.clone())
+                Value::List(values) if self.draft != Draft::Template || !values.items().is_empty() => {
+                    node.values = Some(values.items().iter().map(Value::to_data).collect())
                 }
                 _ => self.error(at, "`enum` is a list of at least one value"),
             },
-            "const" if self.draft == Draft::Template => node.values = Some(vec![value.clone()]),
+            "const" if self.draft == Draft::Template => node.values = Some(vec![value.to_data()]),
             "properties" => node.properties = self.members(at, value).collect(),
             "required" => self.required(node, at, value),
             "additionalProperties" => {
                 node.additional = match value {
-                    Data::Bool(true) => Additional::Any,
-                    Data::Bool(false) => Additional::None,
+                    Value::Bool(true) => Additional::Any,
+                    Value::Bool(false) => Additional::None,
                     _ => Additional::Schema(self.child(at.to_owned(), value)),
                 }
             }
             "items" => match value {
-                Data::List(_) if (Draft::Draft4..=Draft::Draft201909).contains(&self.draft) => {
+                Value::List(_) if (Draft::Draft4..=Draft::Draft201909).contains(&self.draft) => {
                     rest(node).prefix = self.list(at, value)
                 }
                 _ => node.items = Some(self.child(at.to_owned(), value)),
@@ -223,14 +254,14 @@ impl<'d> Compiler<'d> {
             "pattern" => node.pattern = self.pattern(at, value),
             "minimum" | "exclusiveMinimum" => self.bound(&mut node.minimum, at, keyword, value, map),
             "maximum" | "exclusiveMaximum" => self.bound(&mut node.maximum, at, keyword, value, map),
-            "default" => node.default = Some(value.clone()),
+            "default" => node.default = Some(value.to_data()),
             "$comment" | "deprecated" | "description" | "examples" | "title" => {}
             _ => self.applicator(rest(node), at, keyword, value),
         }
     }
 
     /// Compiles a keyword that applies other schemas to the same value, or refers to one.
-    fn applicator(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
+    fn applicator(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
         match keyword {
             "$ref" | "$dynamicRef" | "$recursiveRef" => rest.reference = self.reference(at, keyword, value),
             "$id" if at != "/$id" => {
@@ -251,10 +282,10 @@ impl<'d> Compiler<'d> {
     }
 
     /// Compiles any other keyword.
-    fn assertion(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
+    fn assertion(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
         match keyword {
-            "const" => rest.constant = Some(value.clone()),
-            "multipleOf" => match Number::of_data(value).filter(|number| number.is_positive()) {
+            "const" => rest.constant = Some(value.to_data()),
+            "multipleOf" => match Number::of_value(*value).filter(|number| number.is_positive()) {
                 Some(number) => rest.multiple_of = Some(number),
                 None => self.error(at, "`multipleOf` is a number above 0"),
             },
@@ -262,7 +293,7 @@ impl<'d> Compiler<'d> {
             "contentEncoding" => rest.encoding = self.text(at, value).map(str::to_owned),
             "contentMediaType" => rest.media_type = self.text(at, value).map(str::to_owned),
             "uniqueItems" => match value {
-                Data::Bool(unique) => rest.unique = *unique,
+                Value::Bool(unique) => rest.unique = *unique,
                 _ => self.error(at, "`uniqueItems` is a boolean"),
             },
             "prefixItems" => rest.prefix = self.list(at, value),
@@ -285,25 +316,25 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    fn dependencies(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
-        let Data::Map(map) = value else { return self.error(at, format!("`{keyword}` is a map")) };
-        for (name, value) in map {
+    fn dependencies(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
+        let Value::Map(map) = value else { return self.error(at, format!("`{keyword}` is a map")) };
+        for (name, value) in map.slots() {
             let at = below(at, name);
             match value {
-                Data::List(names) if keyword != "dependentSchemas" => {
-                    let names = self.names(&at, names);
-                    rest.dependent_names.push((name.clone(), names));
+                Value::List(names) if keyword != "dependentSchemas" => {
+                    let names = self.names(&at, names.items());
+                    rest.dependent_names.push((name.to_owned(), names));
                 }
                 _ if keyword == "dependentRequired" => {
                     self.error(&at, "`dependentRequired` maps names to lists of names")
                 }
-                _ => rest.dependent_schemas.push((name.clone(), self.child(at, value))),
+                _ => rest.dependent_schemas.push((name.to_owned(), self.child(at, value))),
             }
         }
     }
 
     /// Returns the node that a reference leads to.
-    fn reference(&mut self, at: &str, keyword: &str, value: &Data) -> Option<NodeId> {
+    fn reference(&mut self, at: &str, keyword: &str, value: &Value<'_>) -> Option<NodeId> {
         let target = self.text(at, value)?;
         let local =
             target.strip_prefix('#').filter(|path| path.is_empty() || (keyword == "$ref" && path.starts_with('/')));
@@ -316,7 +347,7 @@ impl<'d> Compiler<'d> {
         let mut data = self.root;
         for step in path.split('/').skip(1) {
             let name = step.replace("~1", "/").replace("~0", "~");
-            match data.get(&name).or_else(|| data.index(name.parse().ok()?)) {
+            match member(data, &name).or_else(|| data.as_list()?.get(name.parse::<usize>().ok()?)) {
                 Some(next) => data = next,
                 None => {
                     self.error(at, format!("there is nothing at {target:?}"));
@@ -326,6 +357,11 @@ impl<'d> Compiler<'d> {
         }
         Some(self.child(path.into_owned(), data))
     }
+}
+
+/// Returns the value under a key of a map.
+fn member<'d>(value: &Value<'d>, key: &str) -> Option<&'d Value<'d>> {
+    value.as_map()?.slot(key)
 }
 
 /// Returns the keywords outside [`Draft::Template`].

@@ -31,7 +31,7 @@ impl Schemas {
     /// Compiles the schemas from their text. `None` for any other text.
     pub fn read(text: &str) -> Option<Schemas> {
         let all = serde_json::from_str::<Data>(text).ok()?.into_map()?;
-        let schema = |(name, data)| Some((name, Schema::compile(&unescaped(&data)?, Draft::Template).ok()?));
+        let schema = |(name, data)| Some((name, Schema::read_checked(&unescaped(&data)?, Draft::Template).ok()?));
         Some(Schemas { of: all.into_iter().map(schema).collect::<Option<_>>()? })
     }
 

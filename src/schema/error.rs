@@ -27,6 +27,7 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
 
 /// Appends the step to the member `name` to a JSON pointer.
 pub(super) fn step(pointer: &mut String, name: &str) {
+    pointer.reserve(1 + name.len());
     pointer.push('/');
     let mut rest = name;
     while let Some(at) = memchr::memchr2(b'~', b'/', rest.as_bytes()) {

@@ -30,6 +30,7 @@ mod location;
 mod measure;
 mod node;
 mod number;
+mod of_data;
 mod operands;
 mod parts;
 mod pattern;

@@ -1,5 +1,6 @@
 //! Compiled schemas.
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::{IndexMap, IndexSet};
 use regex::Regex;
 
@@ -67,7 +68,7 @@ pub struct Node {
     /// The allowed values, if they are enumerated.
     pub values: Option<Vec<Data>>,
     /// The declared properties of an object, in schema order.
-    pub properties: IndexMap<String, NodeId>,
+    pub properties: IndexMap<String, NodeId, DefaultHashBuilder>,
     /// The required properties.
     pub required: IndexSet<String>,
     /// The schema of undeclared properties.

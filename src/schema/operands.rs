@@ -5,7 +5,7 @@ use super::error::below;
 use super::node::Node;
 use super::pattern::regex;
 use super::{Bound, Draft, NodeId, Number, Pattern, Types};
-use crate::value::{Data, DataMap};
+use crate::value::{Map, Value};
 
 /// Maximum number of patterns in a schema.
 const PATTERNS: usize = 256;
@@ -22,15 +22,15 @@ impl<'d> Compiler<'d> {
         })
     }
 
-    pub(super) fn types(&mut self, at: &str, value: &Data) -> Types {
+    pub(super) fn types(&mut self, at: &str, value: &Value<'_>) -> Types {
         let names = match value {
-            Data::List(names) if !names.is_empty() => names.as_slice(),
+            Value::List(names) if !names.items().is_empty() => names.items(),
             name => std::slice::from_ref(name),
         };
         let mut types = Types::default();
         for name in names {
             match name {
-                Data::Str(name) => types = types.or(self.one_type(at, name)),
+                Value::Str(name) => types = types.or(self.one_type(at, name.as_str())),
                 _ => self.error(at, "`type` is the name of a type, or a list of such names"),
             }
         }
@@ -38,23 +38,26 @@ impl<'d> Compiler<'d> {
     }
 
     /// The members of a map of schemas.
-    pub(super) fn members(&mut self, at: &str, value: &'d Data) -> std::vec::IntoIter<(String, NodeId)> {
+    pub(super) fn members(&mut self, at: &str, value: &'d Value<'d>) -> std::vec::IntoIter<(String, NodeId)> {
         let keyword = at.rsplit('/').next().unwrap_or("");
-        let Data::Map(map) = value else {
+        let Value::Map(map) = value else {
             self.error(at, format!("`{keyword}` is a map from names to schemas"));
             return Vec::new().into_iter();
         };
         let members: Vec<_> =
-            map.iter().map(|(name, value)| (name.clone(), self.child(below(at, name), value))).collect();
+            map.slots().map(|(name, value)| (name.to_owned(), self.child(below(at, name), value))).collect();
         members.into_iter()
     }
 
     /// The schemas of a list.
-    pub(super) fn list(&mut self, at: &str, value: &'d Data) -> Vec<NodeId> {
+    pub(super) fn list(&mut self, at: &str, value: &'d Value<'d>) -> Vec<NodeId> {
         match value {
-            Data::List(schemas) if !schemas.is_empty() => {
-                schemas.iter().enumerate().map(|(index, schema)| self.child(format!("{at}/{index}"), schema)).collect()
-            }
+            Value::List(schemas) if !schemas.items().is_empty() => schemas
+                .items()
+                .iter()
+                .enumerate()
+                .map(|(index, schema)| self.child(format!("{at}/{index}"), schema))
+                .collect(),
             _ => {
                 self.error(at, "this is a list of at least one schema");
                 Vec::new()
@@ -62,10 +65,10 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    pub(super) fn required(&mut self, node: &mut Node, at: &str, value: &Data) {
+    pub(super) fn required(&mut self, node: &mut Node, at: &str, value: &Value<'_>) {
         match value {
-            Data::Bool(must) if self.draft == Draft::Template => node.must = *must,
-            Data::List(names) => node.required.extend(self.names(at, names)),
+            Value::Bool(must) if self.draft == Draft::Template => node.must = *must,
+            Value::List(names) => node.required.extend(self.names(at, names.items())),
             _ if self.draft == Draft::Template => {
                 self.error(at, "`required` is a list of the names of properties, or `true`")
             }
@@ -73,25 +76,25 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    pub(super) fn names(&mut self, at: &str, names: &[Data]) -> Vec<String> {
+    pub(super) fn names(&mut self, at: &str, names: &[Value<'_>]) -> Vec<String> {
         if names.iter().any(|name| name.as_str().is_none()) {
             self.error(at, "`required` is a list of names");
         }
-        names.iter().filter_map(Data::as_str).map(str::to_owned).collect()
+        names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    pub(super) fn text<'t>(&mut self, at: &str, value: &'t Data) -> Option<&'t str> {
+    pub(super) fn text<'t>(&mut self, at: &str, value: &Value<'t>) -> Option<&'t str> {
         if value.as_str().is_none() {
             self.error(at, "this is a string");
         }
         value.as_str()
     }
 
-    pub(super) fn size(&mut self, at: &str, value: &Data) -> Option<u64> {
+    pub(super) fn size(&mut self, at: &str, value: &Value<'_>) -> Option<u64> {
         match value {
-            Data::Int(n) if *n >= 0 => u64::try_from(*n).ok(),
-            Data::Uint(n) => Some(*n),
-            Data::Float(n) if *n >= 0.0 && n.fract() == 0.0 && self.draft > Draft::Draft4 => Some(*n as u64),
+            Value::Int(n) if *n >= 0 => u64::try_from(*n).ok(),
+            Value::Uint(n) => Some(*n),
+            Value::Float(n) if *n >= 0.0 && n.fract() == 0.0 && self.draft > Draft::Draft4 => Some(*n as u64),
             _ => {
                 self.error(at, "this is a whole number that is not negative");
                 None
@@ -99,18 +102,25 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    pub(super) fn bound(&mut self, bound: &mut Option<Bound>, at: &str, keyword: &str, value: &Data, map: &DataMap) {
+    pub(super) fn bound(
+        &mut self,
+        bound: &mut Option<Bound>,
+        at: &str,
+        keyword: &str,
+        value: &Value<'_>,
+        map: &Map<'_>,
+    ) {
         let exclusive = keyword.starts_with("exclusive");
         if exclusive && self.draft == Draft::Draft4 {
-            if !matches!(value, Data::Bool(_)) {
+            if !matches!(value, Value::Bool(_)) {
                 self.error(at, format!("`{keyword}` is a boolean"));
             }
             return;
         }
         let lower = keyword.ends_with("inimum");
         let flag = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
-        let exclusive = exclusive || map.get(flag) == Some(&Data::Bool(true));
-        let Some(number) = Number::of_data(value) else { return self.error(at, format!("`{keyword}` is a number")) };
+        let exclusive = exclusive || matches!(map.get(flag), Some(Value::Bool(true)));
+        let Some(number) = Number::of_value(*value) else { return self.error(at, format!("`{keyword}` is a number")) };
         // Of an inclusive and an exclusive bound the stricter one wins.
         let stricter = |old: &Bound| match number.compare(old.number) {
             Some(order) if order.is_eq() => exclusive,
@@ -122,9 +132,9 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    pub(super) fn pattern(&mut self, at: &str, value: &Data) -> Option<Pattern> {
+    pub(super) fn pattern(&mut self, at: &str, value: &Value<'_>) -> Option<Pattern> {
         match value {
-            Data::Str(text) => self.compiled(at, text),
+            Value::Str(text) => self.compiled(at, text.as_str()),
             _ => {
                 self.error(at, "`pattern` is a regular expression");
                 None

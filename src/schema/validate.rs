@@ -69,10 +69,24 @@ impl Schema {
         spend: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Vec<Violation>, E> {
         let (arena, names) = (Arena::new(), Arena::new());
-        let shapes = Shapes::new(&names);
-        let mut check = Check::new(self, most, most, spend);
+        let shapes = Shapes::once(&names);
         // Deeper data is refused where it is read.
-        let Ok(value) = InputBuilder::new(&arena, &shapes).data(data) else { return Ok(check.found) };
+        let Ok(value) = InputBuilder::new(&arena, &shapes).data(data) else { return Ok(Vec::new()) };
+        self.validate_part(id, value, most, spend)
+    }
+
+    /// Returns the violations of a value by the schema `id`. See [`Schema::validate`].
+    ///
+    /// # Errors
+    /// Those of `spend`.
+    pub(crate) fn validate_part<E>(
+        &self,
+        id: NodeId,
+        value: Value<'_>,
+        most: usize,
+        spend: &mut impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<Vec<Violation>, E> {
+        let mut check = Check::new(self, most, most, spend);
         check.value(id, value, &Location::ROOT)?;
         Ok(check.found)
     }

@@ -136,7 +136,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// `limit.depth` for data that nests deeper than 128 levels.
     pub fn data(&self, data: &'v Data) -> Result<Value<'v>> {
-        self.owned(data, self.whole(), MAX_DEPTH).map(|value| self.numbered(value))
+        self.owned(data, self.whole(), MAX_DEPTH)
     }
 
     /// Converts an owned map, borrowing its texts and keys.
@@ -144,7 +144,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// # Errors
     /// Same as [`InputBuilder::data`].
     pub fn data_map(&self, map: &'v DataMap) -> Result<Value<'v>> {
-        self.owned_map(map, self.whole(), MAX_DEPTH).map(|value| self.numbered(value))
+        self.owned_map(map, self.whole(), MAX_DEPTH)
     }
 
     /// Converts an owned value with at most `levels` levels.
@@ -156,9 +156,9 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Data::Map(_) if is_unread => self.arena.map(&[]),
             Data::Null => Value::Null,
             Data::Bool(b) => Value::Bool(*b),
-            Data::Int(n) => Value::Int(*n),
-            Data::Uint(n) => Value::uint(*n),
-            Data::Float(n) => Value::Float(*n),
+            Data::Int(n) => self.numbers.int(self.arena, *n),
+            Data::Uint(n) => self.numbers.uint(self.arena, *n),
+            Data::Float(n) => self.numbers.float(*n),
             Data::Str(text) => self.arena.borrowed_text(text),
             Data::List(items) => {
                 let levels = levels.checked_sub(1).ok_or_else(too_deep)?;

@@ -175,7 +175,18 @@ impl<'v> Map<'v> {
 
     /// Returns the value under `key`.
     pub fn get(&self, key: &str) -> Option<Value<'v>> {
-        self.values.get(self.shape.find(key)?).copied()
+        self.slot(key).copied()
+    }
+
+    /// Returns the place of the value under `key`.
+    #[inline]
+    pub(crate) fn slot(&self, key: &str) -> Option<&'v Value<'v>> {
+        self.values.get(self.shape.find(key)?)
+    }
+
+    /// Returns the keys and the places of their values, in insertion order.
+    pub(crate) fn slots(&self) -> impl ExactSizeIterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
+        self.shape.keys.iter().map(Text::as_str).zip(self.values)
     }
 
     /// Returns the entries in insertion order.
@@ -226,6 +237,11 @@ impl<'w> Shapes<'w> {
         let (hasher, next) = (DefaultHashBuilder::default(), [const { Cell::new(None) }; 1 << GUESSES]);
         let (inputs, room) = (Learned::new(Reads::All), Cell::new(STEPS));
         Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next, inputs, room, paths: None }
+    }
+
+    /// Returns an interner for inputs that are read once: it does not learn which keys follow each other where.
+    pub fn once(arena: &'w Arena) -> Self {
+        Self { room: Cell::new(0), ..Self::new(arena) }
     }
 
     /// Returns an interner for inputs of which only `paths` are read. [`InputBuilder::json`](super::InputBuilder::json)

@@ -14,7 +14,15 @@ pub enum Numbers {
     Floats,
     /// Integers that have a width of 64 bits, and floats.
     Sized,
+    /// Floats as JSON writes them: those without a fraction are integers if they fit.
+    Whole,
 }
+
+/// The bound of the floats that are certainly integers of 64 bits.
+const WHOLE: f64 = 9.0e18;
+
+/// The largest of the integers that are all exact as floats.
+const EXACT: u64 = 1 << 53;
 
 impl Numbers {
     /// Returns the value of a signed integer.
@@ -23,6 +31,15 @@ impl Numbers {
             Numbers::AsWritten => Value::Int(n),
             Numbers::Floats => Value::Float(n as f64),
             Numbers::Sized => arena.extended(Extended::Sized(Sized::Signed(Width::W64, n))),
+            Numbers::Whole => self.float(n as f64),
+        }
+    }
+
+    /// Returns the value of a float.
+    pub fn float<'v>(self, n: f64) -> Value<'v> {
+        match self {
+            Numbers::Whole if n.fract() == 0.0 && n.abs() < WHOLE => Value::Int(n as i64),
+            _ => Value::Float(n),
         }
     }
 
@@ -32,13 +49,14 @@ impl Numbers {
             (_, Ok(n)) => self.int(arena, n),
             (Numbers::AsWritten, _) => Value::Uint(n),
             (Numbers::Floats, _) => Value::Float(n as f64),
+            (Numbers::Whole, _) => self.float(n as f64),
             (Numbers::Sized, _) => arena.extended(Extended::Sized(Sized::Unsigned(Width::W64, n))),
         }
     }
 
     /// Returns a value with its numbers by this policy, of one that holds them as they are written.
     pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
-        if self == Numbers::AsWritten || !has_integers(value) {
+        if self == Numbers::AsWritten || !self.changes(value) {
             return value;
         }
         match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
@@ -63,10 +81,31 @@ impl Numbers {
         self.converted(arena, value, seen)
     }
 
+    /// Returns `true` if a value is or holds a number that may be another one by this policy.
+    fn changes(self, value: Value<'_>) -> bool {
+        let (root, mut open) = ([value], Vec::new());
+        let mut items: &[Value<'_>] = &root;
+        loop {
+            for item in items {
+                match item {
+                    Value::Int(n) if self == Numbers::Whole && n.unsigned_abs() <= EXACT => {}
+                    Value::Int(_) | Value::Uint(_) => return true,
+                    Value::Float(_) if self == Numbers::Whole => return true,
+                    other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
+                }
+            }
+            match open.pop() {
+                Some(next) => items = next,
+                None => return false,
+            }
+        }
+    }
+
     fn scalar<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
         match value {
             Value::Int(n) => self.int(arena, n),
             Value::Uint(n) => self.uint(arena, n),
+            Value::Float(n) => self.float(n),
             other => other,
         }
     }
@@ -108,24 +147,6 @@ impl Numbers {
     }
 }
 
-/// Returns `true` if a value is or holds an integer.
-fn has_integers(value: Value<'_>) -> bool {
-    let (root, mut open) = ([value], Vec::new());
-    let mut items: &[Value<'_>] = &root;
-    loop {
-        for item in items {
-            match item {
-                Value::Int(_) | Value::Uint(_) => return true,
-                other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
-            }
-        }
-        match open.pop() {
-            Some(next) => items = next,
-            None => return false,
-        }
-    }
-}
-
 /// Returns the items of a list or the values of a map.
 fn parts<'v>(value: Value<'v>) -> &'v [Value<'v>] {
     match value {
@@ -152,5 +173,10 @@ mod tests {
         );
         assert!(shown.contains("\"d\": Float(1.0)") && !shown.contains("Int("), "{shown}");
         assert_eq!(read(Numbers::Sized), read(Numbers::AsWritten));
+        let shown = read(Numbers::Whole);
+        assert!(shown.contains("Int(9007199254740992), Float(1.8446744073709552e19)"), "{shown}");
+        assert!(shown.contains("\"b\": Float(1.5)") && shown.contains("\"d\": Int(1)"), "{shown}");
+        let floats = [-0.0, 2.0, 8.9e18, 9.0e18, f64::NAN].map(|n| format!("{:?}", Numbers::Whole.float(n)));
+        assert_eq!(floats, ["Int(0)", "Int(2)", "Int(8900000000000000000)", "Float(9e18)", "Float(NaN)"]);
     }
 }

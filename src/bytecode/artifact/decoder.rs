@@ -36,6 +36,11 @@ impl<'b> Decoder<'b> {
         Ok(self.take(len)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
+    /// Returns the next byte, which stays, or 0 at the end.
+    pub fn peek(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
     fn marker(&mut self) -> Result<u8> {
         Ok(self.number(1)? as u8)
     }
@@ -55,6 +60,28 @@ impl<'b> Decoder<'b> {
             0xCF => self.wide(8, 0x1_0000_0000),
             _ => Err(self.damaged("a number is expected")),
         }
+    }
+
+    /// Returns a negative number.
+    pub fn negative(&mut self) -> Result<i64> {
+        let (number, most) = match self.marker()? {
+            fixed @ 0xE0..=0xFF => (i64::from(fixed as i8), 0),
+            0xD0 => (i64::from(self.number(1)? as i8), -0x20),
+            0xD1 => (i64::from(self.number(2)? as i16), i64::from(i8::MIN)),
+            0xD2 => (i64::from(self.number(4)? as i32), i64::from(i16::MIN)),
+            0xD3 => (self.number(8)? as i64, i64::from(i32::MIN)),
+            _ => return Err(self.damaged("a negative number is expected")),
+        };
+        if number < most { Ok(number) } else { Err(self.damaged("a number is not written in the shortest form")) }
+    }
+
+    /// Returns a finite float.
+    pub fn float(&mut self) -> Result<f64> {
+        let number = match self.marker()? {
+            0xCB => f64::from_bits(self.number(8)?),
+            _ => return Err(self.damaged("a float is expected")),
+        };
+        if number.is_finite() { Ok(number) } else { Err(self.damaged("a number is not finite")) }
     }
 
     pub fn narrow<T: TryFrom<u64>>(&mut self) -> Result<T> {
@@ -99,8 +126,24 @@ impl<'b> Decoder<'b> {
             0xDD => self.wide(4, 0x1_0000)?,
             _ => return Err(self.damaged("a list is expected")),
         };
+        self.with_room(len)
+    }
+
+    /// Returns a length if there is at least one byte for each element.
+    fn with_room(&self, len: u64) -> Result<usize> {
         let left = self.bytes.len() - self.at;
         if len > left as u64 { Err(self.damaged("it is cut off")) } else { Ok(len as usize) }
+    }
+
+    /// Returns the number of entries of a map, which have at least one byte each.
+    pub fn map_length(&mut self) -> Result<usize> {
+        let len = match self.marker()? {
+            fixed @ 0x80..=0x8F => u64::from(fixed & 0x0F),
+            0xDE => self.wide(2, 0x10)?,
+            0xDF => self.wide(4, 0x1_0000)?,
+            _ => return Err(self.damaged("a map is expected")),
+        };
+        self.with_room(len)
     }
 
     /// Returns the head of an array of `len` elements.

@@ -12,10 +12,10 @@
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
 //! | `digest` | bin 16 | XXH3 of all following bytes (those before it are the same in every file of a version) |
 //! | `stripped` | bool | `true` without spans and source texts |
-//! | `resources` | array of maps | none or one: `dialect`, `name`, `files` (sorted; each an array of a path, `true` for a part of `text` or `false` for one of `bytes`, start and end) |
+//! | `resources` | array of maps | none or one: `dialect`, `name`, `files` (sorted; each an array of a path, `true` for a part of `text` or `false` for one of `bytes`, start, end, and an array that is empty or has the start and end of a value in `bytes`) |
 //! | `known` | str | the inputs that the residuals know, as a JSON object in clear; empty without residuals |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
-//! | `bytes` | bin | files that are no text |
+//! | `bytes` | bin | files that are no text, and the values that a language read from files, in MessagePack |
 //! | `text` | str | sources, files, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates, the residual of each behind its program |
 //!
@@ -47,6 +47,7 @@ mod format;
 mod known;
 mod open;
 mod resources;
+mod stored;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 #[cfg(feature = "compile")]
@@ -55,6 +56,7 @@ mod write;
 pub use fingerprint::fingerprint;
 pub use format::is_artifact;
 pub use open::{Bundle, BundleEntry, Bytes};
-pub use resources::{HEAD, Resources, owner};
+pub use resources::{HEAD, ResourceFile, Resources, owner};
+pub use stored::StoredValue;
 #[cfg(feature = "compile")]
-pub use write::{Entry, Files, encode, encode_specialised, encode_with_files};
+pub use write::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};

@@ -9,7 +9,9 @@ use super::super::pool::Pool;
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::format::{head, sorted_name};
+use super::stored::StoredValue;
 use crate::diagnostics::Result;
+use crate::text::Text;
 
 /// The number of bytes of an artifact that [`owner`] needs.
 pub const HEAD: usize = 256;
@@ -19,18 +21,20 @@ pub const HEAD: usize = 256;
 pub struct Resources {
     dialect: Dialect,
     name: Box<str>,
-    files: Arc<[(Box<str>, Place)]>,
+    files: Arc<[Listing<Box<str>>]>,
     text: Pool,
     bytes: Arc<[u8]>,
 }
 
-/// The place of a file's content.
+/// A file and the places of its content and value.
 #[derive(Debug, Clone)]
-enum Place {
-    /// A part of the artifact's text.
-    Text(Range<usize>),
-    /// A part of the artifact's bytes.
-    Bytes(Range<usize>),
+struct Listing<P> {
+    path: P,
+    /// `true` if the content is a part of the artifact's text, `false` if it is one of the bytes.
+    is_text: bool,
+    content: Range<usize>,
+    /// A part of the bytes.
+    value: Option<Range<usize>>,
 }
 
 impl Resources {
@@ -44,17 +48,43 @@ impl Resources {
         &self.name
     }
 
-    /// Returns the paths and contents, sorted by path.
-    pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
-        self.files.iter().map(|(path, place)| (&**path, self.content(place)))
+    /// Returns the files, sorted by path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = ResourceFile<'_>> {
+        self.files.iter().map(|file| ResourceFile { resources: self, file })
+    }
+}
+
+/// A file of an artifact.
+#[derive(Debug, Clone, Copy)]
+pub struct ResourceFile<'r> {
+    resources: &'r Resources,
+    file: &'r Listing<Box<str>>,
+}
+
+impl<'r> ResourceFile<'r> {
+    /// Returns the path.
+    pub fn path(&self) -> &'r str {
+        &self.file.path
     }
 
-    fn content(&self, place: &Place) -> &[u8] {
-        let content = match place {
-            Place::Text(range) => self.text.text().get(range.clone()).map(str::as_bytes),
-            Place::Bytes(range) => self.bytes.get(range.clone()),
+    /// Returns the content.
+    pub fn bytes(&self) -> &'r [u8] {
+        let range = self.file.content.clone();
+        let content = match self.file.is_text {
+            true => self.resources.text.text().get(range).map(str::as_bytes),
+            false => self.resources.bytes.get(range),
         };
         content.unwrap_or(&[])
+    }
+
+    /// Returns the content without copying it, if it is text.
+    pub fn text(&self) -> Option<Text> {
+        self.file.is_text.then(|| self.resources.text.range(self.file.content.clone()))
+    }
+
+    /// Returns the value that the language read from the file.
+    pub fn value(&self) -> Option<StoredValue> {
+        self.file.value.as_ref().map(|range| StoredValue::new(&self.resources.bytes, range.clone()))
     }
 }
 
@@ -68,7 +98,7 @@ impl fmt::Debug for Resources {
 pub(super) struct Listed<'b> {
     dialect: Dialect,
     name: &'b str,
-    files: Vec<(&'b str, Place)>,
+    files: Vec<Listing<&'b str>>,
 }
 
 impl<'b> Listed<'b> {
@@ -86,34 +116,52 @@ impl<'b> Listed<'b> {
         decoder.key("name")?;
         let name = sorted_name(decoder.str()?, None, rules)?;
         decoder.key("files")?;
-        let mut files: Vec<(&str, Place)> = Vec::new();
+        let mut files: Vec<Listing<&str>> = Vec::new();
         for _ in 0..decoder.array()? {
-            decoder.array_of(4)?;
-            let path = sorted_name(decoder.str()?, files.last().map(|(last, _)| *last), rules)?;
-            let is_text = decoder.bool()?;
-            let range = decoder.narrow()?..decoder.narrow()?;
-            files.push((path, if is_text { Place::Text(range) } else { Place::Bytes(range) }));
+            let last = files.last().map(|last| last.path);
+            files.push(Self::file(decoder, last, rules)?);
         }
         Ok(Self { dialect, name, files })
     }
 
-    /// Checks that the contents are parts of `text` and `bytes`, and of nothing that they begin or end within.
-    pub fn check(&self, text: &str, bytes: &[u8]) -> Result<()> {
-        let is_there = |place: &Place| match place {
-            Place::Text(range) => text.get(range.clone()).is_some(),
-            Place::Bytes(range) => bytes.get(range.clone()).is_some(),
+    fn file(decoder: &mut Decoder<'b>, last: Option<&str>, rules: Rules) -> Result<Listing<&'b str>> {
+        decoder.array_of(5)?;
+        let path = sorted_name(decoder.str()?, last, rules)?;
+        let is_text = decoder.bool()?;
+        let content = decoder.narrow()?..decoder.narrow()?;
+        let value = match decoder.array()? {
+            0 => None,
+            2 => Some(decoder.narrow()?..decoder.narrow()?),
+            _ => return Err(decoder.damaged("a place is expected")),
         };
-        match self.files.iter().find(|(_, place)| !is_there(place)) {
+        Ok(Listing { path, is_text, content, value })
+    }
+
+    /// Checks that the contents and values are parts of `text` and `bytes`, and begin and end at a character.
+    pub fn check(&self, text: &str, bytes: &[u8]) -> Result<()> {
+        let is_part = |range: &Range<usize>| bytes.get(range.clone()).is_some();
+        let is_there = |file: &&Listing<&str>| {
+            let content = if file.is_text { text.get(file.content.clone()).is_some() } else { is_part(&file.content) };
+            content && file.value.as_ref().is_none_or(is_part)
+        };
+        match self.files.iter().find(|file| !is_there(file)) {
             None => Ok(()),
-            Some((path, _)) => {
-                Err(Rule::V15.broken(format_args!("the file `{}` leaves the artifact", path.escape_debug())))
+            Some(file) => {
+                Err(Rule::V15.broken(format_args!("the file `{}` leaves the artifact", file.path.escape_debug())))
             }
         }
     }
 
     /// Returns the files with their contents.
     pub fn with(self, text: Pool, bytes: Arc<[u8]>) -> Resources {
-        let files = self.files.into_iter().map(|(path, place)| (path.into(), place)).collect();
+        let files = self.files.into_iter();
+        let files = files.map(|Listing { path, is_text, content, value }| Listing {
+            path: path.into(),
+            is_text,
+            content,
+            value,
+        });
+        let files = files.collect();
         Resources { dialect: self.dialect, name: self.name.into(), files, text, bytes }
     }
 }
@@ -129,8 +177,9 @@ fn dialect(decoder: &mut Decoder<'_>) -> Result<Dialect> {
 /// may be damaged behind its first [`HEAD`] bytes.
 ///
 /// ```
-/// use dropforge::bytecode::{Dialect, Files, encode_with_files, owner};
-/// let files = Files { dialect: Dialect::Tera, name: "web", files: &[("notes/a.txt", b"a note".as_slice())] };
+/// use dropforge::bytecode::{Dialect, FileEntry, Files, encode_with_files, owner};
+/// let file = FileEntry { path: "notes/a.txt", content: b"a note", value: None };
+/// let files = Files { dialect: Dialect::Tera, name: "web", files: &[file] };
 /// let artifact = encode_with_files(&[], &files, false)?;
 /// assert_eq!(owner(&artifact), Some(Dialect::Tera));
 /// assert_eq!(owner(b"a note"), None);

@@ -8,8 +8,9 @@ use super::super::sections::{Parts, Properties};
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::open::Bytes;
+use super::stored;
 use super::write::seal;
-use super::{Bundle, Entry, Files, encode, encode_specialised, encode_with_files, owner};
+use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner};
 use crate::diagnostics::{Code, Result};
 use crate::value::{Data, DataMap};
 
@@ -143,6 +144,11 @@ fn known_numbers_are_finite() {
     }
 }
 
+/// The value of a file of [`with_files`].
+fn value() -> Data {
+    Data::Map(DataMap::from([("n".to_owned(), Data::List(vec![Data::Float(1.0), Data::Null]))]))
+}
+
 /// The files of [`with_files`], in no order.
 const FILES: [(&str, &[u8]); 3] = [("d/b", "é main".as_bytes()), ("a", &[0xFF, 0]), ("d/c", b"")];
 
@@ -150,7 +156,9 @@ const FILES: [(&str, &[u8]); 3] = [("d/b", "é main".as_bytes()), ("a", &[0xFF, 
 fn with_files(from: &[u8], to: &[u8]) -> Vec<u8> {
     let program = program();
     let entry = Entry { name: "t", program: &program, escape: false, executable: false, reaches: &[], residual: None };
-    let files = Files { dialect: Dialect::ALL[1], name: "set", files: &FILES };
+    let (value, list) = (value(), FILES.map(|(path, content)| FileEntry { path, content, value: None }));
+    let list = list.map(|file| FileEntry { value: (file.path == "d/b").then_some(&value), ..file });
+    let files = Files { dialect: Dialect::ALL[1], name: "set", files: &list };
     let bytes = encode_with_files(&[entry], &files, false).unwrap();
     let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
     let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
@@ -166,7 +174,11 @@ fn files_are_read_as_they_were_written() {
     assert_eq!((resources.dialect(), resources.name()), (Dialect::ALL[1], "set"));
     let mut sorted = FILES;
     sorted.sort();
-    assert_eq!(resources.files().collect::<Vec<_>>(), sorted);
+    assert_eq!(resources.files().map(|file| (file.path(), file.bytes())).collect::<Vec<_>>(), sorted);
+    let texts: Vec<_> = resources.files().map(|file| file.text().map(|text| text.as_str().to_owned())).collect();
+    assert_eq!(texts, [None, Some("é main".to_owned()), Some(String::new())]);
+    let values: Vec<_> = resources.files().map(|file| file.value().map(|value| value.data().unwrap())).collect();
+    assert_eq!(values, [None, Some(value()), None]);
     assert_eq!(owner(bytes.get(..super::HEAD.min(bytes.len())).unwrap()), Some(Dialect::ALL[1]));
     assert_eq!(owner(&resealed(b"main", b"main")), None);
     assert!(Bundle::open(resealed(b"main", b"main")).unwrap().resources().is_none());
@@ -175,20 +187,23 @@ fn files_are_read_as_they_were_written() {
 #[test]
 fn files_stay_within_the_artifact_and_their_directory() {
     let opened = |from: &[u8], to: &[u8]| opened(&with_files(from, to), Rules::ALL).map(|_| ());
-    // Path, kind, start and end: `é main` follows `main` in the text.
-    let file = b"\x94\xA3d/b\xC3\x04\x0B";
+    // Path, kind, start, end and value: `é main` follows `main` in the text, and the value two bytes.
+    let file = b"\x95\xA3d/b\xC3\x04\x0B\x92\x02\x10";
     assert_eq!(opened(file, file), Ok(()));
     for (changed, why) in [
-        (&b"\x94\xA3d/b\xC3\x05\x0B"[..], "V15"),            // within a character
-        (b"\x94\xA3d/b\xC3\x0B\x04", "V15"),                 // backwards
-        (b"\x94\xA3d/b\xC3\x04\xCE\x00\xFF\xFF\xFF", "V15"), // beyond the text
-        (b"\x94\xA3d/b\xC2\x00\x03", "V15"),                 // beyond the bytes
-        (b"\x94\xA3../\xC3\x04\x0B", "V14"),
-        (b"\x94\xA3/bc\xC3\x04\x0B", "V14"),
-        (b"\x94\xA3d/c\xC3\x04\x0B", "V14"), // twice
-        (b"\x94\xA2A9\xC3\x04\x0B", "V14"),  // not in order
-        (b"\x93\xA3d/b\xC3\x04", "artifact.encoding"),
-        (b"\x94\xA3d/b\x01\x04\x0B", "artifact.encoding"),
+        (&b"\x95\xA3d/b\xC3\x05\x0B\x92\x02\x10"[..], "V15"), // within a character
+        (b"\x95\xA3d/b\xC3\x0B\x04\x92\x02\x10", "V15"),      // backwards
+        (b"\x95\xA3d/b\xC3\x04\xCE\x00\xFF\xFF\xFF\x92\x02\x10", "V15"), // beyond the text
+        (b"\x95\xA3d/b\xC2\x00\x11\x92\x02\x10", "V15"),      // beyond the bytes
+        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x02\x11", "V15"),      // a value beyond the bytes
+        (b"\x95\xA3d/b\xC3\x04\x0B\x92\x10\x02", "V15"),      // a value backwards
+        (b"\x95\xA3../\xC3\x04\x0B\x92\x02\x10", "V14"),
+        (b"\x95\xA3/bc\xC3\x04\x0B\x92\x02\x10", "V14"),
+        (b"\x95\xA3d/c\xC3\x04\x0B\x92\x02\x10", "V14"), // twice
+        (b"\x95\xA2A9\xC3\x04\x0B\x92\x02\x10", "V14"),  // not in order
+        (b"\x94\xA3d/b\xC3\x04\x0B", "artifact.encoding"),
+        (b"\x95\xA3d/b\x01\x04\x0B\x92\x02\x10", "artifact.encoding"),
+        (b"\x95\xA3d/b\xC3\x04\x0B\x91\x02", "artifact.encoding"),
     ] {
         assert_eq!(opened(file, changed), Err(why.to_owned()), "{changed:?}");
     }
@@ -203,9 +218,58 @@ fn files_stay_within_the_artifact_and_their_directory() {
 }
 
 #[test]
+fn values_are_read_as_they_were_written() {
+    let ints =
+        [0, 1, 0x7F, 0x80, 0xFFFF, 0x1_0000, 1 << 32, i64::MAX, -1, -0x20, -0x21, -0x80, -0x81, -0x8000, -0x8001];
+    let ints = ints.into_iter().chain([i64::from(i32::MIN), i64::from(i32::MIN) - 1, i64::MIN]).map(Data::Int);
+    let floats = [0.0, -0.0, 0.1, 1e300, f64::MIN_POSITIVE].map(Data::Float);
+    let texts = [0, 31, 32, 255, 256, 70_000].map(|length| Data::Str("é".repeat(length)));
+    let rest = [Data::Null, Data::Bool(true), Data::Bool(false), Data::Uint(u64::MAX), value()];
+    let mut all = Data::List(ints.chain(floats).chain(texts).chain(rest).collect());
+    for length in [0, 15, 16, 70_000] {
+        let map = (0..length).rev().map(|at| (at.to_string(), Data::Null)).collect();
+        all = Data::List(vec![all, Data::Map(map)]);
+    }
+    let read = stored::data(&rmp_serde::to_vec(&all).unwrap()).unwrap();
+    // Also signs of zeros, kinds of numbers and the order of keys.
+    assert_eq!(format!("{read:?}"), format!("{all:?}"));
+}
+
+#[test]
+fn values_are_bounded_and_written_in_one_way() {
+    let nested = |levels: usize| [&[0x91].repeat(levels)[..], &[0xC0]].concat();
+    assert!(stored::data(&nested(128)).is_ok());
+    let deep = nested(129);
+    for (bytes, why) in [
+        (&b""[..], "cut off"),
+        (b"\xC0\xC0", "behind its end"),
+        (&deep, "too deep"),
+        (b"\x82\xA1a\xC0\xA1a\xC0", "twice"),
+        (b"\x81\xC0\xC0", "text is expected"),
+        (b"\xDD\x00\x01\x00\x00\xC0", "cut off"),
+        (b"\xDF\xFF\xFF\xFF\xFF\xC0", "cut off"),
+        (b"\x92\x93\xC0\xC0\xC0", "cut off"),
+        (b"\xD0\xFF", "shortest"),
+        (b"\xD1\xFF\x80", "shortest"),
+        (b"\xD0\x01", "shortest"),
+        (b"\xDE\x00\x01\xA1a\xC0", "shortest"),
+        (b"\xCB\x7F\xF0\x00\x00\x00\x00\x00\x00", "not finite"),
+        (b"\xCB\x7F\xF8\x00\x00\x00\x00\x00\x00", "not finite"),
+        (b"\xCA\x00\x00\x00\x00", "expected"),
+        (b"\xC1", "expected"),
+        (b"\xC4\x00", "expected"),
+        (b"\xA1\xFF", "UTF-8"),
+    ] {
+        let error = stored::data(bytes).unwrap_err();
+        assert!(error.code == Code::ArtifactEncoding && error.message.contains(why), "{bytes:?}: {error}");
+    }
+}
+
+#[test]
 fn files_need_distinct_relative_paths() {
     let files = |files: &[(&str, &[u8])]| {
-        encode_with_files(&[], &Files { dialect: Dialect::ALL[0], name: "set", files }, false)
+        let files: Vec<_> = files.iter().map(|&(path, content)| FileEntry { path, content, value: None }).collect();
+        encode_with_files(&[], &Files { dialect: Dialect::ALL[0], name: "set", files: &files }, false)
             .map_err(|error| error.code)
     };
     assert!(files(&[("a", b""), ("b", b"")]).is_ok());

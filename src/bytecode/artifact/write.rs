@@ -14,7 +14,7 @@ use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name}
 use super::known;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::stdlib::small_sort::SmallSort as _;
-use crate::value::DataMap;
+use crate::value::{Data, DataMap};
 
 /// A template to write.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +40,19 @@ pub struct Files<'e> {
     pub dialect: Dialect,
     /// A name for all of them.
     pub name: &'e str,
-    /// Their paths, relative with `/`, and contents, in any order.
-    pub files: &'e [(&'e str, &'e [u8])],
+    /// The files, in any order.
+    pub files: &'e [FileEntry<'e>],
+}
+
+/// A file to write beside templates.
+#[derive(Debug, Clone, Copy)]
+pub struct FileEntry<'e> {
+    /// The path, relative with `/`.
+    pub path: &'e str,
+    /// The content.
+    pub content: &'e [u8],
+    /// The value that the language read from the file, so that it need not read it again.
+    pub value: Option<&'e Data>,
 }
 
 #[derive(Serialize, Default)]
@@ -77,8 +88,11 @@ struct Template<'f> {
 struct Listed<'f> {
     dialect: u8,
     name: &'f str,
-    files: Vec<(&'f str, bool, u32, u32)>,
+    files: Vec<Listing<'f>>,
 }
+
+/// A path, `true` for text, the place of the content, and that of the value.
+type Listing<'f> = (&'f str, bool, u32, u32, Vec<u32>);
 
 /// The properties of a program and the number of words of each of its tables.
 #[derive(Serialize, Clone, Copy)]
@@ -228,21 +242,28 @@ impl Body {
     /// Adds the contents of files.
     fn files<'f>(&mut self, files: &Files<'f>) -> Result<Listed<'f>> {
         let mut sorted = files.files.to_vec();
-        sorted.small_sort_by_key(|(path, _)| *path);
-        let paths = sorted.iter().map(|(path, _)| *path);
+        sorted.small_sort_by_key(|file| file.path);
+        let paths = sorted.iter().map(|file| file.path);
         distinct(paths.clone(), "two files have it")?;
         if let Some(name) = std::iter::once(files.name).chain(paths).find(|name| !is_name(name)) {
             return Err(bad_name(name, "it is no relative path"));
         }
-        let list = sorted.into_iter().map(|(path, content)| {
-            let (is_text, [start, end]) = match std::str::from_utf8(content) {
-                Ok(text) => (true, self.add(text)?),
-                Err(_) => (false, self.add_bytes(content)?),
-            };
-            Ok((path, is_text, start, end))
-        });
-        let list = list.collect::<Result<Vec<_>>>()?;
+        let list = sorted.into_iter().map(|file| self.file(file)).collect::<Result<Vec<_>>>()?;
         Ok(Listed { dialect: files.dialect as u8, name: files.name, files: list })
+    }
+
+    fn file<'f>(&mut self, file: FileEntry<'f>) -> Result<Listing<'f>> {
+        let (is_text, [start, end]) = match std::str::from_utf8(file.content) {
+            Ok(text) => (true, self.add(text)?),
+            Err(_) => (false, self.add_bytes(file.content)?),
+        };
+        let value = file.value.map(|value| self.value(value)).transpose()?;
+        Ok((file.path, is_text, start, end, value.into_iter().flatten().collect()))
+    }
+
+    /// Returns the range of the encoded `value`, which is added.
+    fn value(&mut self, value: &Data) -> Result<[u32; 2]> {
+        self.add_bytes(&rmp_serde::to_vec(value).map_err(|_| too_large())?)
     }
 
     /// Returns the range of `content`, which is added.

@@ -22,7 +22,7 @@ impl Artifact {
         let Some(resources) = self.resources_of_chart() else {
             return Err(Diagnostic::new(Code::UnknownTemplate, "the artifact holds no chart").into());
         };
-        let source = ChartSource::of_unpacked(resources.files())?;
+        let source = ChartSource::of_resources(resources)?;
         ChartTemplate::new(&source, self.engine(), Some(self.clone()))
     }
 

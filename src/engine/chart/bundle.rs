@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::programs;
-use crate::bytecode::{Dialect, Entry, Files, encode_with_files};
+use crate::bytecode::{Dialect, Entry, FileEntry, Files, encode_with_files};
 use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
-use crate::dialect::helm::chart::{ChartSource, UserValues};
+use crate::dialect::helm::chart::{ChartFile, ChartSource, UserValues};
 use crate::engine::{Engine, Template};
 
 /// A compiled chart to write as an artifact.
@@ -89,7 +89,11 @@ impl ChartBundling {
     pub fn encode(&self) -> Result<Vec<u8>> {
         let emptied = self.strip.then(|| self.source.without_templates());
         let source = emptied.as_ref().unwrap_or(&self.source);
-        let files: Vec<_> = source.files().iter().map(|file| (file.path(), file.bytes())).collect();
+        let values: Vec<_> = source.files().iter().map(ChartFile::read).collect();
+        let files = source.files().iter().zip(&values);
+        let files =
+            files.map(|(file, value)| FileEntry { path: file.path(), content: file.bytes(), value: value.as_ref() });
+        let files: Vec<_> = files.collect();
         let files = Files { dialect: Dialect::Helm, name: &self.name, files: &files };
         let entries: Vec<Entry<'_>> = self.programs.iter().map(|(name, program)| program.entry(name)).collect();
         encode_with_files(&entries, &files, self.strip)

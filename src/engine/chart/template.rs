@@ -156,8 +156,7 @@ impl ChartTemplate {
 /// Returns a template as a source, which shares its text.
 #[cfg(feature = "compile")]
 fn source(template: &PlannedTemplate) -> Arc<Source> {
-    let text = template.text();
-    Source::new(template.name(), Text::Shared(text.clone(), 0..text.len()))
+    Source::new(template.name(), template.text().clone())
 }
 
 thread_local! {

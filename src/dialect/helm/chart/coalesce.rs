@@ -5,10 +5,13 @@
 //!
 //! The recursion is bounded by the nesting of values and charts.
 
+use std::borrow::Cow;
+
 use super::error::Stage;
+use super::merged::{Merged, MergedMap, View, without_nulls};
 use super::tree::Tree;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// The effect of a null over a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +29,19 @@ const GLOBAL: &str = "global";
 ///
 /// # Errors
 /// `input.set_conflict` if the values of a dependency are not a map.
-pub(super) fn coalesce(tree: &Tree<'_>, values: &mut DataMap, nulls: Nulls) -> Result<()> {
+pub(super) fn coalesce<'v>(tree: &Tree<'v>, values: &mut MergedMap<'v>, nulls: Nulls) -> Result<()> {
     defaults(tree, values, nulls);
     for child in &tree.children {
-        let mut own = match values.get_mut(&child.name) {
-            None => DataMap::new(),
-            Some(Data::Map(own)) => std::mem::take(own),
-            Some(other) => return Err(mismatch(&child.name, other)),
+        let mut own = match values.get_mut(&*child.name) {
+            None => MergedMap::new(),
+            Some(own) => match own.map_mut() {
+                Some(own) => std::mem::take(own),
+                None => return Err(mismatch(&child.name, &own.to_data())),
+            },
         };
         globals(&mut own, values.get(GLOBAL), nulls);
         coalesce(child, &mut own, nulls)?;
-        values.insert(child.name.clone(), Data::Map(own));
+        values.insert(Cow::Owned(child.name.clone()), Merged::Map(own));
     }
     Ok(())
 }
@@ -53,91 +58,67 @@ fn mismatch(name: &str, found: &Data) -> Box<Diagnostic> {
 }
 
 /// Merges the defaults of one chart into `values`.
-fn defaults(tree: &Tree<'_>, values: &mut DataMap, nulls: Nulls) {
-    for (key, default) in tree.values.iter() {
-        match (values.get_mut(key), default) {
-            (None, default) => copy(values, key, default, nulls),
-            (Some(Data::Null), _) if nulls == Nulls::Delete => {
-                values.swap_remove(key);
-            }
-            (Some(Data::Map(given)), Data::Map(default)) => {
-                // A null for a dependency still has to remove that chart's own default.
-                let nulls = if tree.has_child(key) { Nulls::Keep } else { nulls };
-                tables(given, default, nulls);
-            }
-            _ => {}
+fn defaults<'v>(tree: &Tree<'v>, values: &mut MergedMap<'v>, nulls: Nulls) {
+    // A null for a dependency still has to remove that chart's own default.
+    merge(values, View::Map(&tree.values), nulls, &|key| if tree.has_child(key) { Nulls::Keep } else { nulls });
+}
+
+/// Merges `defaults`, a map, into `given`.
+pub(super) fn tables<'v>(given: &mut MergedMap<'v>, defaults: View<'_, 'v>, nulls: Nulls) {
+    merge(given, defaults, nulls, &|_| nulls);
+}
+
+/// Merges maps. `inside` returns the effect of nulls in the value under a key.
+fn merge<'v>(given: &mut MergedMap<'v>, defaults: View<'_, 'v>, nulls: Nulls, inside: &dyn Fn(&str) -> Nulls) {
+    for (key, default) in defaults.entries() {
+        let Some(found) = given.get_mut(&key) else {
+            copy(given, key, default, nulls);
+            continue;
+        };
+        if found.view().is_null() && nulls == Nulls::Delete {
+            given.swap_remove(&key);
+        } else if found.view().is_map()
+            && default.is_map()
+            && let Some(found) = found.map_mut()
+        {
+            tables(found, default, inside(&key));
         }
     }
 }
 
-/// Merges `defaults` into `given`.
-pub(super) fn tables(given: &mut DataMap, defaults: &DataMap, nulls: Nulls) {
-    for (key, default) in defaults {
-        match (given.get_mut(key), default) {
-            (None, default) => copy(given, key, default, nulls),
-            (Some(Data::Null), _) if nulls == Nulls::Delete => {
-                given.swap_remove(key);
-            }
-            (Some(Data::Map(given)), Data::Map(default)) => tables(given, default, nulls),
-            _ => {}
-        }
-    }
-}
-
-/// Copies a default under a key that has no value.
-fn copy(values: &mut DataMap, key: &str, default: &Data, nulls: Nulls) {
-    match nulls {
-        Nulls::Keep => {
-            values.insert(key.to_owned(), default.clone());
-        }
-        Nulls::Delete => {
-            if let Some(default) = without_nulls(default) {
-                values.insert(key.to_owned(), default);
-            }
-        }
-    }
-}
-
-/// Returns a value without the nulls in its maps. `None` for null.
-pub(super) fn without_nulls(data: &Data) -> Option<Data> {
-    match data {
-        Data::Null => None,
-        Data::Map(map) => {
-            let entries = map.iter().filter_map(|(key, value)| Some((key.clone(), without_nulls(value)?)));
-            Some(Data::Map(entries.collect()))
-        }
-        other => Some(other.clone()),
+/// Adds a default under a key that has no value.
+fn copy<'v>(values: &mut MergedMap<'v>, key: Cow<'v, str>, default: View<'_, 'v>, nulls: Nulls) {
+    let default = match nulls {
+        Nulls::Keep => Some(default.to_merged()),
+        Nulls::Delete => without_nulls(default),
+    };
+    if let Some(default) = default {
+        values.insert(key, default);
     }
 }
 
 /// Merges the shared values of a chart over those of a chart in it. Values that are no maps stay as they are.
-fn globals(own: &mut DataMap, outer: Option<&Data>, nulls: Nulls) {
-    if own.get(GLOBAL).is_some_and(|own| own.as_map().is_none()) {
-        return;
-    }
-    let nothing = DataMap::new();
-    let outer = match outer {
-        None => &nothing,
-        Some(Data::Map(outer)) => outer,
+fn globals<'v>(own: &mut MergedMap<'v>, outer: Option<&Merged<'v>>, nulls: Nulls) {
+    let nothing = MergedMap::new();
+    let outer = match outer.map(Merged::view) {
+        None => View::Map(&nothing),
+        Some(outer) if outer.is_map() => outer,
         Some(_) => return,
     };
-    let inner = own.entry(GLOBAL.to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
-    let Data::Map(inner) = inner else { return };
-    for (key, value) in outer {
-        match (inner.get(key), value) {
-            (None, _) => {
-                inner.insert(key.clone(), value.clone());
-            }
-            (Some(Data::Map(below)), Data::Map(above)) => {
-                let mut merged = above.clone();
-                tables(&mut merged, below, nulls);
-                inner.insert(key.clone(), Data::Map(merged));
+    let inner = own.entry(Cow::Borrowed(GLOBAL)).or_insert_with(|| Merged::Map(MergedMap::new()));
+    let Some(inner) = inner.map_mut() else { return };
+    for (key, value) in outer.entries() {
+        let below = inner.get(&key).map(Merged::view);
+        let merged = match below {
+            Some(below) if below.is_map() && value.is_map() => {
+                let mut merged = value.to_merged();
+                merged.map_mut().into_iter().for_each(|above| tables(above, below, nulls));
+                merged
             }
             // A map and another value: the chart's own stays.
-            (Some(Data::Map(_)), _) | (Some(_), Data::Map(_)) => {}
-            (Some(_), _) => {
-                inner.insert(key.clone(), value.clone());
-            }
-        }
+            Some(below) if below.is_map() || value.is_map() => continue,
+            _ => value.to_merged(),
+        };
+        inner.insert(key, merged);
     }
 }

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use super::coalesce::{Nulls, coalesce};
 use super::error::Stage;
+use super::merged::{MergedMap, View};
 use super::metadata::Dependency;
 use super::tree::{Tree, leaf, table};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::stdlib::semver::LenientVersion;
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// Returns an error if a chart in `Chart.yaml` is not in `charts/`.
 pub(super) fn missing(tree: &Tree<'_>) -> Option<Box<Diagnostic>> {
@@ -33,14 +34,14 @@ pub(super) fn is_compatible(constraint: &str, version: &str) -> bool {
 ///
 /// # Errors
 /// See [`coalesce`].
-pub(super) fn enable(tree: &mut Tree<'_>, values: &DataMap, path: &str) -> Result<()> {
+pub(super) fn enable<'v, 'c: 'v>(tree: &mut Tree<'c>, values: &MergedMap<'v>, path: &str) -> Result<()> {
     if tree.dependencies.is_empty() {
         return Ok(());
     }
     resolve(tree);
     let mut merged = values.clone();
     coalesce(tree, &mut merged, Nulls::Delete).map_err(|error| Stage::Dependencies.of(error))?;
-    let is_disabled = |dependency: &&Dependency| !is_enabled(dependency, &merged, path);
+    let is_disabled = |dependency: &&Dependency| !is_enabled(dependency, View::Map(&merged), path);
     let disabled: HashSet<String> =
         tree.dependencies.iter().filter(is_disabled).map(|dependency| dependency.name.clone()).collect();
     tree.children.retain(|child| !disabled.contains(&child.name));
@@ -78,13 +79,13 @@ fn fits(dependency: &Dependency, child: &Tree<'_>) -> bool {
 
 /// Returns `true` if conditions and tags enable a dependency. The first condition that is a boolean decides; without
 /// one, some tag has to be true if any is a boolean.
-fn is_enabled(dependency: &Dependency, values: &DataMap, path: &str) -> bool {
+fn is_enabled(dependency: &Dependency, values: View<'_, '_>, path: &str) -> bool {
     let conditions = dependency.condition.trim().split(',').filter(|condition| !condition.is_empty());
     let flag = |data: &Data| if let Data::Bool(flag) = data { Some(*flag) } else { None };
     let mut decided = conditions.filter_map(|condition| leaf(values, &format!("{path}{condition}")).and_then(flag));
     decided.next().unwrap_or_else(|| {
         let tags = table(values, "tags");
-        let mut flags = dependency.tags.iter().filter_map(|tag| tags?.get(tag).and_then(flag)).peekable();
+        let mut flags = dependency.tags.iter().filter_map(|tag| tags?.get(tag)?.scalar().and_then(flag)).peekable();
         flags.peek().is_none() || flags.any(|flag| flag)
     })
 }

@@ -43,7 +43,8 @@ impl Plan {
         let quoted = format!("\"{name}\"");
         first != VALUES
             || self.charts.get(at).and_then(|chart| chart.schema.as_ref()).is_some_and(|one| one.declares(&path))
-            || (missing.help.is_none() && self.templates.iter().any(|template| template.text().contains(&quoted)))
+            || (missing.help.is_none()
+                && self.templates.iter().any(|template| template.text().as_str().contains(&quoted)))
     }
 
     /// Returns the chart of a place among the inputs, and the place among the data of its templates.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::content::Content;
 use super::source::ChartFile;
 use crate::stdlib::base64;
 use crate::stdlib::globs::PathGlob;
@@ -10,7 +11,7 @@ use crate::value::{Data, DataMap};
 
 /// Files by path, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileSet(Arc<BTreeMap<String, Arc<[u8]>>>);
+pub struct FileSet(Arc<BTreeMap<String, Content>>);
 
 /// The error of the lines of an empty file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,17 +19,17 @@ pub struct EmptyFile;
 
 impl FileSet {
     pub(super) fn of(files: impl IntoIterator<Item = ChartFile>) -> Self {
-        Self(Arc::new(files.into_iter().map(|file| (file.path, file.bytes)).collect()))
+        Self(Arc::new(files.into_iter().map(|file| (file.path, file.content)).collect()))
     }
 
     /// Returns the content of a file.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
-        self.0.get(path).map(AsRef::as_ref)
+        self.0.get(path).map(Content::bytes)
     }
 
     /// Returns the files with their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0.iter().map(|(path, bytes)| (path.as_str(), &**bytes))
+        self.0.iter().map(|(path, content)| (path.as_str(), content.bytes()))
     }
 
     /// Returns the number of files.
@@ -45,7 +46,7 @@ impl FileSet {
     pub fn glob(&self, pattern: &str) -> FileSet {
         let Some(glob) = PathGlob::parse(pattern) else { return self.clone() };
         let matching = self.0.iter().filter(|(path, _)| glob.matches(path));
-        Self(Arc::new(matching.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()))
+        Self(Arc::new(matching.map(|(path, content)| (path.clone(), content.clone())).collect()))
     }
 
     /// Returns the lines of a file without a final line end. A file that does not exist has none.

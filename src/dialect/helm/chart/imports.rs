@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use super::coalesce::{Nulls, coalesce, tables};
 use super::error::Stage;
+use super::merged::{Merged, MergedMap, View};
 use super::metadata::Dependency;
 use super::tree::{Tree, table};
 use crate::diagnostics::{Code, Result};
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// Maximum number of names in the path to imported values.
 const NAMES: usize = 64;
@@ -21,20 +22,20 @@ pub(super) fn import(tree: &mut Tree<'_>) -> Result<()> {
     if tree.dependencies.is_empty() {
         return Ok(());
     }
-    let mut values = DataMap::new();
+    let mut values = MergedMap::new();
     coalesce(tree, &mut values, Nulls::Keep).map_err(|error| Stage::Dependencies.of(error))?;
-    let mut imported = DataMap::new();
+    let mut imported = MergedMap::new();
     for dependency in &tree.dependencies {
         for item in &dependency.import_values {
             if let Some((child, parent)) = source_and_target(item)
-                && let Some(found) = table(&values, &format!("{}.{child}", dependency.name))
+                && let Some(found) = table(View::Map(&values), &format!("{}.{child}", dependency.name))
             {
-                tables(&mut imported, &nested(&parent, found, dependency)?, Nulls::Keep);
+                tables(&mut imported, nested(&parent, found, dependency)?.view(), Nulls::Keep);
             }
         }
     }
-    tables(&mut values, &imported, Nulls::Keep);
-    tree.values = Cow::Owned(values);
+    tables(&mut values, View::Map(&imported), Nulls::Keep);
+    tree.values = values;
     Ok(())
 }
 
@@ -51,14 +52,14 @@ fn source_and_target(item: &Data) -> Option<(String, String)> {
 }
 
 /// Returns values as the value at a path.
-fn nested(path: &str, values: &DataMap, dependency: &Dependency) -> Result<DataMap> {
+fn nested<'v>(path: &str, values: View<'_, 'v>, dependency: &Dependency) -> Result<Merged<'v>> {
     if path == "." {
-        return Ok(values.clone());
+        return Ok(values.to_merged());
     }
     if path.split('.').count() > NAMES {
         let message = format!("`import-values` of `{}`: a path has more than {NAMES} names", dependency.name);
         return Err(Stage::Dependencies.error(Code::LimitDepth, message));
     }
-    let wrap = |inner: DataMap, key: &str| DataMap::from([(key.to_owned(), Data::Map(inner))]);
-    Ok(path.rsplit('.').fold(values.clone(), wrap))
+    let wrap = |inner, key: &str| Merged::Map(MergedMap::from([(Cow::Owned(key.to_owned()), inner)]));
+    Ok(path.rsplit('.').fold(values.to_merged(), wrap))
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::error::{GO_MESSAGE, Stage};
 use super::files::FileSet;
 use super::metadata::Metadata;
-use super::read::{first_document, source, text, values};
+use super::read::{first_document, values};
 use super::schema::ChartSchema;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
 use super::{archive, validate};
+use crate::bytecode::StoredValue;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::text::{Source, Span};
-use crate::value::DataMap;
+use crate::text::{Source, Span, Text};
+use crate::value::{Data, DataMap};
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -24,7 +25,7 @@ pub struct Chart {
     pub(super) metadata: Metadata,
     pub(super) values: DataMap,
     /// The text of `values.yaml`.
-    pub(super) defaults: Option<Arc<str>>,
+    pub(super) defaults: Option<Text>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     pub(super) templates: Vec<Template>,
@@ -38,7 +39,7 @@ pub struct Chart {
 pub(super) struct Template {
     /// The path from the chart's directory.
     pub(super) path: String,
-    pub(super) text: Arc<str>,
+    pub(super) text: Text,
 }
 
 impl Chart {
@@ -50,7 +51,7 @@ impl Chart {
         let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
         let mut loader = Loader { bounds, budget: Budget::new(bounds), errors: Vec::new(), charts: 0, is_unpacked };
         for file in &source.files {
-            if let Err(error) = loader.budget.take(&file.path, file.bytes.len() as u64) {
+            if let Err(error) = loader.budget.take(&file.path, file.bytes().len() as u64) {
                 return Err(vec![error].into());
             }
         }
@@ -79,6 +80,20 @@ impl Chart {
     /// Returns the files of the chart that templates can read.
     pub fn files(&self) -> &FileSet {
         &self.files
+    }
+}
+
+#[cfg(feature = "compile")]
+impl ChartFile {
+    /// Returns the value that loading a chart reads from the file: metadata, dependencies or default values. `None` for other
+    /// files, and those with errors.
+    pub(crate) fn read(&self) -> Option<Data> {
+        let source = || Some(Source::new(&*self.path, self.content.text("", &self.path).ok()?));
+        match super::unpacked::place(&self.path).1 {
+            "Chart.yaml" | "requirements.yaml" => first_document(&source()?).ok(),
+            "values.yaml" => values(&source()?).ok().map(Data::Map),
+            _ => None,
+        }
     }
 }
 
@@ -137,9 +152,8 @@ impl Loader {
         let number = self.charts;
         self.charts += 1;
         let metadata = self.metadata(&sorted, at);
-        let defaults = sorted.values.and_then(|file| self.source(file, at));
-        let values = defaults.as_ref().map(|source| self.values(source)).unwrap_or_default();
-        let defaults = defaults.map(|source| source.text().into());
+        let (defaults, values) = sorted.values.and_then(|file| self.values(file, at)).unzip();
+        let values = values.unwrap_or_default();
         let schema =
             sorted.schema.and_then(|file| self.source(file, at)).map(|source| Arc::new(ChartSchema::new(source)));
         let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
@@ -171,14 +185,12 @@ impl Loader {
     }
 
     /// Parses a YAML file into a structure.
-    fn parsed<T>(
-        &mut self,
-        file: &ChartFile,
-        at: &str,
-        read: fn(&crate::value::Data) -> Result<T, Vec<String>>,
-    ) -> Option<T> {
+    fn parsed<T>(&mut self, file: &ChartFile, at: &str, read: fn(&Data) -> Result<T, Vec<String>>) -> Option<T> {
         let source = self.source(file, at)?;
-        let data = self.or_errors(&file.path, first_document(&source))?;
+        let data = match &file.value {
+            Some(value) => self.stored(value)?,
+            None => self.or_errors(&file.path, first_document(&source))?,
+        };
         match read(&data) {
             Ok(value) => Some(value),
             Err(messages) => {
@@ -192,13 +204,23 @@ impl Loader {
         }
     }
 
-    fn values(&mut self, source: &Arc<Source>) -> DataMap {
-        self.or_errors("values.yaml", values(source)).unwrap_or_default()
+    /// Returns the text and the values of `values.yaml`.
+    fn values(&mut self, file: &ChartFile, at: &str) -> Option<(Text, DataMap)> {
+        let text = self.text(file, at)?;
+        let values = match &file.value {
+            Some(value) => self.stored(value)?.into_map(),
+            None => self.or_errors("values.yaml", values(&Source::new(format!("{at}{}", file.path), text.clone()))),
+        };
+        Some((text, values.unwrap_or_default()))
+    }
+
+    /// Returns the value that an artifact has of a file.
+    fn stored(&mut self, value: &StoredValue) -> Option<Data> {
+        value.data().map_err(|error| self.errors.push(error)).ok()
     }
 
     fn template(&mut self, file: &ChartFile, at: &str) -> Option<Template> {
-        let text = text(&format!("{at}{}", file.path), &file.bytes).map_err(|error| self.errors.push(error)).ok()?;
-        Some(Template { path: file.path.clone(), text: text.into() })
+        Some(Template { path: file.path.clone(), text: self.text(file, at)? })
     }
 
     fn charts(&mut self, charts: &BTreeMap<&str, Vec<&ChartFile>>, at: &str, depth: usize) -> Vec<Arc<Chart>> {
@@ -227,7 +249,7 @@ impl Loader {
             self.fail(format!("error unpacking subchart tar in {at}: expected one file"));
             return None;
         };
-        match archive::files(&file.bytes, &mut self.budget) {
+        match archive::files(file.bytes(), &mut self.budget) {
             Ok(files) => self.chart(&files, at, depth + 1),
             Err(error) => {
                 self.errors.push(error.with_note(format!("the archive is `{}`", file.path)));
@@ -237,8 +259,11 @@ impl Loader {
     }
 
     fn source(&mut self, file: &ChartFile, at: &str) -> Option<Arc<Source>> {
-        let source = source(format!("{at}{}", file.path), &file.bytes);
-        source.map_err(|error| self.errors.push(error)).ok()
+        Some(Source::new(format!("{at}{}", file.path), self.text(file, at)?))
+    }
+
+    fn text(&mut self, file: &ChartFile, at: &str) -> Option<Text> {
+        file.content.text(at, &file.path).map_err(|error| self.errors.push(error)).ok()
     }
 
     fn fail(&mut self, message: String) {

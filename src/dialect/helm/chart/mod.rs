@@ -28,6 +28,7 @@
 mod archive;
 mod capabilities;
 mod coalesce;
+mod content;
 mod declared;
 mod dependencies;
 mod directory;
@@ -41,6 +42,7 @@ mod imports;
 mod invalid;
 mod load;
 mod manifests;
+mod merged;
 mod metadata;
 #[cfg(feature = "bulk")]
 mod open;

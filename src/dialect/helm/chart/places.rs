@@ -27,7 +27,7 @@ impl Plan {
         }
         for (depth, (_, chart)) in around.iter().enumerate() {
             let Some(text) = &chart.defaults else { continue };
-            let file = Source::new(format!("{}/values.yaml", chart.path), &**text);
+            let file = Source::new(format!("{}/values.yaml", chart.path), text.clone());
             let inner = around.iter().skip(depth + 1).map(|(_, chart)| Step::Key(chart.name.clone()));
             let whole: Vec<Step> = inner.chain(path.iter().cloned()).collect();
             let found = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)));

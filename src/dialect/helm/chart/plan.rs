@@ -14,16 +14,16 @@ use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::tree::Tree;
 use super::user_values::UserValues;
-use super::{dependencies, imports, schema};
+use super::{dependencies, imports, merged, schema};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use crate::text::Source;
+use crate::text::{Source, Text};
 use crate::value::DataMap;
 
 /// A template file of a plan.
 #[derive(Debug, Clone)]
 pub struct PlannedTemplate {
     name: String,
-    text: Arc<str>,
+    text: Text,
     chart: usize,
     is_partial: bool,
 }
@@ -35,7 +35,7 @@ impl PlannedTemplate {
     }
 
     /// Returns the source text.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &Text {
         &self.text
     }
 
@@ -64,7 +64,7 @@ pub struct PlannedChart {
     pub(super) data: DataMap,
     pub(super) files: FileSet,
     /// The text of `values.yaml`.
-    pub(super) defaults: Option<Arc<str>>,
+    pub(super) defaults: Option<Text>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     /// The index of the chart in which this one is.
@@ -158,9 +158,10 @@ impl Chart {
     pub(super) fn merged(&self, values: &UserValues) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
         let mut tree = self.enabled(values)?;
         imports::import(&mut tree)?;
-        let mut merged = values.values().clone();
-        coalesce(&tree, &mut merged, Nulls::Delete)?;
-        Ok((tree, merged))
+        let mut all = merged::shared(values.values());
+        coalesce(&tree, &mut all, Nulls::Delete)?;
+        let all = merged::to_data(&all);
+        Ok((tree, all))
     }
 
     /// Returns the charts that the values enable.
@@ -173,7 +174,7 @@ impl Chart {
         if !missing.is_empty() {
             return Err(missing.into());
         }
-        dependencies::enable(&mut tree, values.values(), "")?;
+        dependencies::enable(&mut tree, &merged::shared(values.values()), "")?;
         Ok(tree)
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::error::{GO_MESSAGE, Stage};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::error::GO_MESSAGE;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::text::{Source, Span};
 use crate::value::marshal::Numbers;
 use crate::value::yaml::libyaml::{self, ReadOptions};
@@ -84,25 +84,6 @@ pub(super) fn values(source: &Arc<Source>) -> std::result::Result<DataMap, Error
         }
     }
     Ok(values)
-}
-
-/// Returns the text of a file as a source called `name`.
-///
-/// # Errors
-/// `syntax.not_utf8`.
-pub(super) fn source(name: String, bytes: &[u8]) -> Result<Arc<Source>> {
-    text(&name, bytes).map(|text| Source::new(name.clone(), text))
-}
-
-/// Returns the text of the file `name`.
-///
-/// # Errors
-/// `syntax.not_utf8`.
-pub(super) fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let message = format!("`{name}` is not UTF-8 from byte {} on", error.valid_up_to());
-        Stage::Load.of(Diagnostic::new(Code::NotUtf8, message))
-    })
 }
 
 /// Puts `over` over `base`: maps merge, any other value replaces the old one. A null is a value like any other.

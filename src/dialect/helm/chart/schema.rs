@@ -3,15 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::{GO_MESSAGE, Stage};
-use super::read::json;
 use super::tree::Tree;
 use crate::diagnostics::{Code, Diagnostic};
 #[cfg(feature = "bulk")]
 use crate::schema::NodeId;
 use crate::schema::{Detail, Draft, Schema, Violation};
 use crate::text::{Source, Span};
-use crate::value::marshal::{Numbers, json_read};
-use crate::value::{Arena, Data, DataMap};
+use crate::value::marshal::json_read;
+use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
 
 /// Maximum number of violations of one chart.
 const VIOLATIONS: usize = 100;
@@ -53,9 +52,13 @@ impl ChartSchema {
     #[cfg(feature = "bulk")]
     pub(super) fn admits(&self, schemas: &[NodeId], value: &Data) -> bool {
         let Ok(schema) = self.compiled() else { return false };
-        let (mut spend, mut value) = (budget(), value.clone());
-        to_integers(&mut value);
-        schemas.iter().all(|id| schema.validate_data(*id, &value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
+        let (arena, names, mut spend) = (Arena::new(), Arena::new(), budget());
+        let shapes = Shapes::once(&names);
+        // Deeper data is refused where it is read.
+        let Ok(value) = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).data(value) else {
+            return false;
+        };
+        schemas.iter().all(|id| schema.validate_part(*id, value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
     }
 
     /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none.
@@ -64,9 +67,12 @@ impl ChartSchema {
             Ok(schema) => schema,
             Err(why) => return vec![why.to_owned()],
         };
-        let mut values = Data::Map(values.clone());
-        to_integers(&mut values);
-        match schema.validate_data(Schema::ROOT, &values, VIOLATIONS, &mut budget()) {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::once(&names);
+        let builder = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole);
+        // Deeper values are refused where they are read.
+        let Ok(values) = builder.data_map(values) else { return Vec::new() };
+        match schema.validate_part(Schema::ROOT, values, VIOLATIONS, &mut budget()) {
             Ok(found) => {
                 found.iter().map(|found| format!("- at '{}': {}\n", found.pointer, what(schema, found))).collect()
             }
@@ -85,11 +91,13 @@ fn budget() -> impl FnMut(u64) -> Result<(), ()> {
 }
 
 fn compile(text: &str) -> Result<Schema, String> {
-    let data = json(text).map_err(|error| unreadable(text).unwrap_or_else(|| error.to_string()))?;
-    let draft = data.get("$schema").and_then(Data::as_str).and_then(draft).unwrap_or(Draft::Draft202012);
-    let mut data = data;
-    to_integers(&mut data);
-    Schema::read(&data, draft).map_err(|errors| {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::once(&names);
+    let data = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).json(text);
+    let data = data.map_err(|error| unreadable(text).unwrap_or(error.message))?;
+    let uri = data.as_map().and_then(|map| map.get("$schema")).and_then(|uri| uri.as_str());
+    let draft = uri.and_then(draft).unwrap_or(Draft::Draft202012);
+    Schema::of_value(data, draft).map_err(|errors| {
         let lines = errors.iter().map(|error| format!("- schema at '{}': {}", error.pointer, error.message));
         lines.collect::<Vec<_>>().join("\n")
     })
@@ -108,17 +116,6 @@ fn unreadable(text: &str) -> Option<String> {
 fn draft(uri: &str) -> Option<Draft> {
     let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
     Draft::of_uri(&format!("http://{rest}")).or_else(|| Draft::of_uri(&format!("https://{rest}")))
-}
-
-/// Makes integers of whole floats, as JSON writes them.
-fn to_integers(data: &mut Data) {
-    match data {
-        // Every such float is an integer that fits.
-        Data::Float(n) if n.fract() == 0.0 && n.abs() < 9.0e18 => *data = Data::Int(*n as i64),
-        Data::List(items) => items.iter_mut().for_each(to_integers),
-        Data::Map(map) => map.values_mut().for_each(to_integers),
-        _ => {}
-    }
 }
 
 /// Returns an error about all charts whose values do not fit their schema.

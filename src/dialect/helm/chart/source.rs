@@ -1,11 +1,11 @@
 //! The files of a chart, before they are parsed.
 
-use std::path::Path;
-use std::sync::Arc;
-
+use super::content::Content;
 use super::error::Stage;
 use super::{archive, directory};
+use crate::bytecode::StoredValue;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use std::path::Path;
 
 /// Limits on the files of a chart, including those of packed dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +69,22 @@ impl Budget {
 }
 
 /// A file of a chart.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ChartFile {
     /// The path from the chart's directory, with `/` between components.
     pub(super) path: String,
-    pub(super) bytes: Arc<[u8]>,
+    pub(super) content: Content,
+    /// The value that an artifact has of the file.
+    pub(super) value: Option<StoredValue>,
 }
+
+impl PartialEq for ChartFile {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.path, &self.content) == (&other.path, &other.content)
+    }
+}
+
+impl Eq for ChartFile {}
 
 impl ChartFile {
     /// Returns the path from the chart's directory.
@@ -84,18 +94,18 @@ impl ChartFile {
 
     /// Returns the content.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        self.content.bytes()
     }
 
     /// Returns the same file, without `prefix` in its path.
     pub(super) fn below(&self, prefix: &str) -> Option<ChartFile> {
         let path = self.path.strip_prefix(prefix)?;
-        Some(ChartFile { path: path.to_owned(), bytes: self.bytes.clone() })
+        Some(ChartFile { path: path.to_owned(), ..self.clone() })
     }
 
     /// Returns the same file in a directory.
     pub(super) fn within(self, directory: &str) -> ChartFile {
-        ChartFile { path: format!("{directory}/{}", self.path), bytes: self.bytes }
+        ChartFile { path: format!("{directory}/{}", self.path), ..self }
     }
 }
 
@@ -170,11 +180,11 @@ pub(super) fn file(path: String, bytes: &[u8]) -> Result<ChartFile> {
         return Err(outside(&path));
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    Ok(ChartFile { path, bytes: bytes.into() })
+    Ok(ChartFile { path, content: Content::of(bytes), value: None })
 }
 
 /// Returns `true` for a relative path without `..` or empty components.
-fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain(path: &str) -> bool {
     !path.contains(['\0', '\\']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 

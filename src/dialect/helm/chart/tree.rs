@@ -1,11 +1,11 @@
 //! The charts of a plan: a working copy with enabled dependencies, their names and imported values.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::load::Chart;
+use super::merged::{MergedMap, View, shared};
 use super::metadata::Dependency;
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// A chart of a plan.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) struct Tree<'c> {
     /// The alias, or the chart's own name.
     pub(super) name: String,
     /// Default values, with imported ones.
-    pub(super) values: Cow<'c, DataMap>,
+    pub(super) values: MergedMap<'c>,
     /// The enabled dependencies, under their aliases.
     pub(super) dependencies: Vec<Dependency>,
     pub(super) children: Vec<Tree<'c>>,
@@ -26,7 +26,7 @@ impl<'c> Tree<'c> {
         Self {
             chart,
             name: chart.metadata.name.clone(),
-            values: Cow::Borrowed(&chart.values),
+            values: shared(&chart.values),
             dependencies: chart.metadata.dependencies.clone(),
             children: chart.charts.iter().map(|chart: &'c Arc<Chart>| Tree::of(chart)).collect(),
         }
@@ -39,15 +39,15 @@ impl<'c> Tree<'c> {
 }
 
 /// Returns the map at a dotted path.
-pub(super) fn table<'d>(values: &'d DataMap, path: &str) -> Option<&'d DataMap> {
-    path.split('.').try_fold(values, |map, key| map.get(key).and_then(Data::as_map))
+pub(super) fn table<'m, 'v>(values: View<'m, 'v>, path: &str) -> Option<View<'m, 'v>> {
+    path.split('.').try_fold(values, |map, key| map.get(key).filter(|value| value.is_map()))
 }
 
 /// Returns the value at a dotted path that is not a map.
-pub(super) fn leaf<'d>(values: &'d DataMap, path: &str) -> Option<&'d Data> {
+pub(super) fn leaf<'v>(values: View<'_, 'v>, path: &str) -> Option<&'v Data> {
     let (map, last) = match path.rsplit_once('.') {
         Some((way, last)) => (table(values, way)?, last),
         None => (values, path),
     };
-    map.get(last).filter(|value| value.as_map().is_none())
+    map.get(last)?.scalar()
 }

@@ -1,8 +1,10 @@
 //! Charts whose dependencies are unpacked: the form that artifacts hold.
 
 use super::archive;
+use super::content::Content;
 use super::error::Stage;
-use super::source::{Bounds, Budget, ChartFile, ChartSource, file};
+use super::source::{Bounds, Budget, ChartFile, ChartSource, is_plain, outside};
+use crate::bytecode::{ResourceFile, Resources};
 use crate::diagnostics::{Code, Result};
 
 impl ChartSource {
@@ -13,7 +15,7 @@ impl ChartSource {
     /// `input.syntax` for an archive that cannot be unpacked; `template.outside_root`; `limit.*`.
     pub fn unpacked(&self) -> Result<Self> {
         let mut budget = Budget::new(self.bounds);
-        self.files.iter().try_for_each(|file| budget.take(&file.path, file.bytes.len() as u64))?;
+        self.files.iter().try_for_each(|file| budget.take(&file.path, file.bytes().len() as u64))?;
         let (mut files, mut open) = (Vec::new(), self.files.clone());
         while let Some(file) = open.pop() {
             let (depth, path) = place(&file.path);
@@ -25,7 +27,7 @@ impl ChartSource {
                 let message = format!("charts nest deeper than {} levels", self.bounds.depth);
                 return Err(Stage::Load.error(Code::LimitDepth, message));
             }
-            let inside = archive::files(&file.bytes, &mut budget);
+            let inside = archive::files(file.bytes(), &mut budget);
             let inside = inside.map_err(|error| error.with_note(format!("the archive is `{}`", file.path)))?;
             open.extend(inside.into_iter().map(|one| one.within(&file.path)));
         }
@@ -33,25 +35,30 @@ impl ChartSource {
         Ok(Self { files, bounds: self.bounds, is_unpacked: true })
     }
 
-    /// Returns the chart of files that were [unpacked](Self::unpacked).
+    /// Returns the [unpacked](Self::unpacked) chart in an artifact. Texts share the memory of the artifact.
     ///
     /// # Errors
     /// `template.outside_root` for a path that leads out of the chart; `limit.*`.
-    pub fn of_unpacked<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<Self> {
+    pub fn of_resources(resources: &Resources) -> Result<Self> {
         let bounds = Bounds::default();
         let mut budget = Budget::new(bounds);
-        let file = |(path, bytes): (&str, &[u8])| {
+        let file = |file: ResourceFile<'_>| {
+            let (path, bytes) = (file.path(), file.bytes());
             budget.take(path, bytes.len() as u64)?;
-            file(path.to_owned(), bytes)
+            if !is_plain(path) {
+                return Err(outside(path));
+            }
+            let content = file.text().map_or_else(|| Content::of(bytes), Content::Text);
+            Ok(ChartFile { path: path.to_owned(), content, value: file.value() })
         };
-        let files = files.into_iter().map(file).collect::<Result<_>>()?;
+        let files = resources.files().map(file).collect::<Result<_>>()?;
         Ok(Self { files, bounds, is_unpacked: true })
     }
 
     /// Returns the chart with empty templates. Their names tell what a compiled program renders.
     pub fn without_templates(&self) -> Self {
         let emptied = |file: &ChartFile| match place(&file.path).1.starts_with("templates/") {
-            true => ChartFile { path: file.path.clone(), bytes: [].into() },
+            true => ChartFile { content: Content::default(), ..file.clone() },
             false => file.clone(),
         };
         Self { files: self.files.iter().map(emptied).collect(), ..*self }
@@ -59,7 +66,7 @@ impl ChartSource {
 }
 
 /// Returns the number of charts around a file, and its path in the innermost one.
-fn place(path: &str) -> (usize, &str) {
+pub(super) fn place(path: &str) -> (usize, &str) {
     let (mut depth, mut own) = (0, path);
     while let Some((name, below)) = own.strip_prefix("charts/").and_then(|rest| rest.split_once('/'))
         && !name.starts_with(['_', '.'])

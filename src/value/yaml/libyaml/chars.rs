@@ -1,11 +1,13 @@
 //! Classes of characters.
 
 /// Returns `true` for the end of a line.
+#[inline]
 pub(super) const fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Returns `true` for a space or tab.
+#[inline]
 pub(super) const fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t')
 }

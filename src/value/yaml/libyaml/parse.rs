@@ -100,10 +100,12 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[inline]
     fn peek(&mut self) -> Result<&Token<'t>> {
         Ok(self.scanner.peek()?.0)
     }
 
+    #[inline]
     fn is(&mut self, token: &Token<'_>) -> Result<bool> {
         Ok(self.peek()? == token)
     }
@@ -197,9 +199,10 @@ impl<'t> Parser<'t> {
     fn properties(&mut self) -> Result<Properties<'t>> {
         let mut all = Properties::default();
         loop {
-            match self.peek()?.clone() {
-                Token::Anchor(name) if all.anchor.is_none() => all.anchor = Some(name),
+            match self.peek()? {
+                Token::Anchor(name) if all.anchor.is_none() => all.anchor = Some(*name),
                 Token::Tag(handle, suffix) if all.tag.is_none() => {
+                    let (handle, suffix) = (*handle, suffix.clone());
                     all.tag = Some(self.whole_tag(handle, &suffix)?);
                 }
                 _ => return Ok(all),

@@ -76,6 +76,8 @@ pub(super) struct Scanner<'t> {
     taken: usize,
     started: bool,
     ended: bool,
+    /// `true` if the first token in the queue is certain.
+    ready: bool,
     /// The column of the innermost block; -1 outside.
     pub(super) indent: isize,
     indents: Vec<isize>,
@@ -96,6 +98,7 @@ impl<'t> Scanner<'t> {
             taken: 0,
             started: false,
             ended: false,
+            ready: false,
             indent: -1,
             indents: Vec::new(),
             key_allowed: true,
@@ -105,6 +108,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Returns the next token and its line, leaving it in the queue.
+    #[inline]
     pub fn peek(&mut self) -> Result<(&Token<'t>, usize)> {
         self.fill()?;
         match self.tokens.front() {
@@ -117,13 +121,21 @@ impl<'t> Scanner<'t> {
     pub fn take(&mut self) -> Result<Token<'t>> {
         self.fill()?;
         self.taken += 1;
+        self.ready = false;
         Ok(self.tokens.pop_front().map_or(Token::StreamEnd, |(token, _)| token))
     }
 
+    #[inline]
     fn fill(&mut self) -> Result<()> {
+        if self.ready { Ok(()) } else { self.fetch_first() }
+    }
+
+    /// Fetches tokens until the first one in the queue is certain.
+    fn fetch_first(&mut self) -> Result<()> {
         while !self.ended && (self.tokens.is_empty() || self.key_may_begin()?) {
             self.fetch()?;
         }
+        self.ready = true;
         Ok(())
     }
 
@@ -211,7 +223,20 @@ impl<'t> Scanner<'t> {
     }
 
     /// Moves over a line break, if one is here. Returns it as it counts in a text.
+    #[inline]
     pub(super) fn line_break(&mut self) -> Option<char> {
+        match self.text.as_bytes().get(self.at)? {
+            b'\n' => {
+                self.at += 1;
+                self.mark = Mark { index: self.mark.index + 1, line: self.mark.line + 1, column: 0 };
+                Some('\n')
+            }
+            b'\r' | 0x80.. => self.rare_break(),
+            _ => None,
+        }
+    }
+
+    fn rare_break(&mut self) -> Option<char> {
         let c = self.here().filter(|c| is_break(*c))?;
         let length = if self.rest().starts_with("\r\n") { 2 } else { c.len_utf8() };
         self.at += length;
@@ -286,10 +311,11 @@ impl<'t> Scanner<'t> {
     /// Moves over white space, comments and line breaks.
     fn skip_to_token(&mut self) {
         loop {
-            while self.here().is_some_and(|c| c == ' ' || (c == '\t' && (self.is_flow() || !self.key_allowed))) {
-                self.advance_ascii(1);
-            }
-            if self.here() == Some('#') {
+            let tabs = self.is_flow() || !self.key_allowed;
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+            let white = rest.iter().take_while(|byte| **byte == b' ' || (**byte == b'\t' && tabs)).count();
+            self.advance_ascii(white);
+            if rest.get(white) == Some(&b'#') {
                 self.skip_line();
             }
             if self.line_break().is_none() {

@@ -427,6 +427,7 @@ impl<'t> Scanner<'t> {
 }
 
 /// Returns `true` for bytes that never end a word of a plain scalar.
+#[inline]
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
 }
