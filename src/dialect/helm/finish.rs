@@ -35,7 +35,6 @@ pub fn finish_all(program: &Program, out: &mut String, ends: &mut [usize]) {
 
 /// Returns the offset in `whole` of the byte at `at` of `text`, which is `whole` without the text of missing values, or the
 /// same. `None` if it is another text.
-#[cfg(feature = "compile")]
 pub fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
     if whole == text {
         return Some(at);
@@ -54,7 +53,7 @@ pub fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
     found.filter(|_| rest.is_empty())
 }
 
-#[cfg(all(test, feature = "compile"))]
+#[cfg(test)]
 mod tests {
     use super::with_no_values;
 

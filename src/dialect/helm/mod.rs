@@ -31,9 +31,7 @@ pub const DATA: &str = ".";
 pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_chart};
-#[cfg(feature = "compile")]
-pub use finish::with_no_values;
-pub use finish::{finish, finish_all};
+pub use finish::{finish, finish_all, with_no_values};
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use trace::{explain, is_optional, parse_errors, values_read};
