@@ -16,5 +16,5 @@ mod values;
 
 pub use labels::Label;
 pub use loops::{LoopMark, ProtectMark};
-pub use paths::KnownPath;
+pub use paths::{KnownFailure, KnownPath};
 pub use state::Emitter;

@@ -20,6 +20,13 @@ pub struct KnownPath {
     indexes: usize,
 }
 
+/// A failure of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownFailure {
+    /// The offset of its record.
+    at: u32,
+}
+
 impl Emitter<'_> {
     /// Pushes the value of `path`. Returns the path for later uses, unless it is unreachable here.
     pub fn load(&mut self, path: &PathSpec<'_>) -> Option<KnownPath> {
@@ -196,9 +203,16 @@ impl Emitter<'_> {
         at
     }
 
-    /// Raises `failure`.
-    pub fn fail(&mut self, failure: &Failure) {
-        self.failure(Op::Fail, failure);
+    /// Raises `failure`. Returns it for later uses, unless it is unreachable here.
+    pub fn fail(&mut self, failure: &Failure) -> Option<KnownFailure> {
+        self.failure(Op::Fail, failure).map(|at| KnownFailure { at })
+    }
+
+    /// Raises a failure again.
+    pub fn fail_again(&mut self, failure: KnownFailure) {
+        if !self.is_dead(Op::Fail, 0) {
+            self.emit(Op::Fail, &[failure.at]);
+        }
     }
 
     /// Records `failure` and pushes the language's recovery value.
@@ -206,9 +220,9 @@ impl Emitter<'_> {
         self.failure(Op::Fault, failure);
     }
 
-    fn failure(&mut self, op: Op, failure: &Failure) {
+    fn failure(&mut self, op: Op, failure: &Failure) -> Option<u32> {
         if self.is_dead(op, 0) {
-            return;
+            return None;
         }
         let message = self.tables.string(&failure.message);
         let help = failure.help.as_ref().map_or(0, |help| self.tables.string(help) + 1);
@@ -217,6 +231,7 @@ impl Emitter<'_> {
         record.extend(failure.available.iter().flatten().map(|name| self.tables.string(name)));
         let at = self.tables.failure(record);
         self.emit(op, &[at]);
+        Some(at)
     }
 }
 

@@ -61,9 +61,9 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Pushes a string. One that is not UTF-8 cannot be a constant; its bytes are written as characters.
-    fn text(&mut self, text: &[u8]) {
+    fn text(&mut self, text: &'a [u8]) {
         match std::str::from_utf8(text) {
-            Ok(text) => self.emitter.constant(Constant::Str(text.to_owned().into())),
+            Ok(text) => self.emitter.constant(Constant::Str(text.into())),
             Err(_) => {
                 let spelled: String = text.iter().map(|byte| char::from(*byte)).collect();
                 self.emitter.constant(Constant::Str(spelled.into()));

@@ -8,7 +8,7 @@ use super::paths::{PathKey, whole_dot};
 use super::recursion::recursive;
 use super::untaken::ValuesOfFiles;
 use crate::bytecode::{Failure, ImportKind, Op, Scope, Signature};
-use crate::compiler::{Emitter, Fold, KnownPath, LoopMark, MissingKey, Unit};
+use crate::compiler::{Emitter, Fold, KnownFailure, KnownPath, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
 use crate::dialect::helm::error::quoted;
@@ -131,6 +131,8 @@ pub(super) struct Lower<'l, 'a> {
     pub loops: Vec<LoopMark>,
     /// The fingerprints of the functions called so far.
     signatures: HashMap<*const Builtin, Signature>,
+    /// The failure of branches that are left out.
+    pub left_out: Option<KnownFailure>,
     /// The paths so far.
     pub paths: HashMap<PathKey<'a>, KnownPath>,
     /// A buffer for the names of paths.
@@ -162,6 +164,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             items: Vec::new(),
             loops: Vec::new(),
             signatures: HashMap::new(),
+            left_out: None,
             paths: HashMap::new(),
             name: String::new(),
             depth: 0,

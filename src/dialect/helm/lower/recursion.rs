@@ -6,32 +6,35 @@ use crate::dialect::helm::set::Set;
 
 /// Returns the names of all templates on a cycle of calls by literal names, and of those between two cycles.
 pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
-    let mut calls: Vec<(&'a str, &'a str)> = Vec::new();
-    for (name, defined) in &set.templates {
-        let called = defined.template.calls.iter().filter(|called| set.templates.contains_key(**called));
-        calls.extend(called.map(|called| (*name, *called)));
+    let numbers: HashMap<&'a str, usize> = set.templates.keys().copied().zip(0..).collect();
+    let mut calls: Vec<(usize, usize)> = Vec::new();
+    for (caller, defined) in set.templates.values().enumerate() {
+        let called = defined.template.calls.iter().filter_map(|called| numbers.get(called));
+        calls.extend(called.map(|called| (caller, *called)));
     }
-    let callers = without_roots(&calls);
-    let back: Vec<_> = callers.into_iter().map(|(caller, called)| (called, caller)).collect();
-    without_roots(&back).into_iter().map(|(name, _)| name).collect()
+    let without_callers = without_roots(calls, numbers.len());
+    let back = without_callers.into_iter().map(|(caller, called)| (called, caller)).collect();
+    let left: HashSet<usize> = without_roots(back, numbers.len()).into_iter().map(|(number, _)| number).collect();
+    set.templates.keys().copied().zip(0..).filter(|(_, number)| left.contains(number)).map(|(name, _)| name).collect()
 }
 
 /// Removes the edges from nodes to which no edge leads, until there are none.
-fn without_roots<'a>(edges: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let (mut leading, mut from): (HashMap<&str, usize>, HashMap<&str, Vec<&'a str>>) = Default::default();
-    for (start, end) in edges {
-        *leading.entry(end).or_default() += 1;
-        from.entry(start).or_default().push(end);
-    }
-    let mut roots: Vec<&str> = from.keys().copied().filter(|start| !leading.contains_key(start)).collect();
+fn without_roots(mut edges: Vec<(usize, usize)>, nodes: usize) -> Vec<(usize, usize)> {
+    edges.sort_unstable();
+    let mut leading = vec![0_usize; nodes];
+    edges.iter().for_each(|(_, end)| leading[*end] += 1);
+    let from = |node: usize| edges.partition_point(|(start, _)| *start < node);
+    let mut roots: Vec<usize> = (0..nodes).filter(|node| leading[*node] == 0).collect();
+    let mut is_root = vec![false; nodes];
     while let Some(root) = roots.pop() {
-        for end in from.remove(root).unwrap_or_default() {
-            let left = leading.entry(end).or_default();
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                roots.push(end);
+        is_root[root] = true;
+        for (_, end) in edges.iter().skip(from(root)).take_while(|(start, _)| *start == root) {
+            leading[*end] -= 1;
+            if leading[*end] == 0 {
+                roots.push(*end);
             }
         }
     }
-    edges.iter().filter(|(start, _)| from.contains_key(start)).copied().collect()
+    edges.retain(|(start, _)| !is_root[*start]);
+    edges
 }

@@ -5,6 +5,7 @@
 //! `.Values` alone, and only in the text of a file that is rendered, whose dot is known.
 
 use super::program::Lower;
+use crate::bytecode::Failure;
 use crate::diagnostics::{Code, Result};
 use crate::dialect::helm::syntax::tree::{Node, Operand, Pipeline, Term};
 use crate::text::Span;
@@ -34,7 +35,12 @@ impl<'a> Lower<'_, 'a> {
 
     /// Emits code that fails.
     pub(super) fn leave_out(&mut self, span: Span) {
-        self.fail(span, Code::UnknownTemplate, "this part of the template is not compiled");
+        self.at(span);
+        if let Some(failure) = self.left_out {
+            return self.emitter.fail_again(failure);
+        }
+        let (code, message) = (Code::UnknownTemplate, "this part of the template is not compiled".to_owned());
+        self.left_out = self.emitter.fail(&Failure { code, message, available: None, help: None });
     }
 }
 
