@@ -93,7 +93,7 @@ pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
 pub use engine::{Precompile, precompile, render};
 pub use limits::Limits;
 
-/// The README's example, compiled and run with the documentation's tests.
+/// The examples of the page about the library, compiled and run with the documentation's tests.
 #[cfg(all(doctest, feature = "bulk"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;

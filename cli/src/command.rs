@@ -27,8 +27,8 @@ use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, krm, project, render, stamp,
-    terraform, values, watch,
+    check, compile, completions, disasm, eval, explain, functions, hcl, init, inspect, intent, krm, project, render,
+    stamp, terraform, values, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -53,6 +53,7 @@ enum Command {
     Disasm(disasm::DisasmArgs),
     Eval(eval::EvalArgs),
     Functions(functions::FunctionsArgs),
+    Explain(explain::ExplainArgs),
     Intent(intent::IntentArgs),
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
@@ -190,6 +191,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Disasm(args) => disasm::run(&args, files),
         Command::Eval(args) => eval::run(&args, files, &console),
         Command::Functions(args) => functions::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Intent(args) => intent::run(&args, files, &console),
         Command::Hcl(args) => hcl::run(&args, files, &console),
         Command::Catalog(args) => catalog::run(&args, files, &console),

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &FunctionsArgs) -> Result<Exit, Failed> {
 fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
     let langs = match lang {
         Some(lang) => vec![lang],
-        None => vec![Dialect::Tera, Dialect::Hcl, Dialect::Cel],
+        None => vec![Dialect::Tera, Dialect::Helm, Dialect::Hcl, Dialect::Cel],
     };
     let of = |lang: Dialect| {
         let marks = if lang == Dialect::Tera { tera::marks() } else { &[] };

@@ -46,6 +46,7 @@ mod duration;
 mod error_formats;
 mod eval;
 mod exit;
+mod explain;
 mod fleet;
 mod folder;
 mod functions;

@@ -12,6 +12,7 @@ mod cel_yaml;
 mod deploy;
 mod documents;
 mod examples;
+mod explain;
 #[path = "../first-hour/mod.rs"]
 mod first_hour;
 mod hcl;

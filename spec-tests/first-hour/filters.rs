@@ -120,14 +120,15 @@ fn functions_are_listed_as_json() {
         serde_json::from_str(&printed).unwrap()
     };
     let all = json(&[]);
-    for (lang, least) in [("tera", 80), ("hcl", 100), ("cel", 100)] {
+    for (lang, least) in [("tera", 80), ("helm", 200), ("hcl", 100), ("cel", 100)] {
         assert!(all.iter().filter(|row| row["language"] == lang).count() >= least, "{lang}");
     }
     for row in &all {
         let has = |key: &str| row[key].as_array().is_some_and(|list| !list.is_empty());
         assert!(has("signatures") && row["doc"].as_str().is_some_and(|doc| !doc.is_empty()), "{row}");
     }
-    let [one] = &json(&["ternary"])[..] else { panic!("one filter") };
+    assert_eq!(json(&["ternary"]).len(), 2, "of Tera and of Helm");
+    let [one] = &json(&["ternary", "--lang", "tera"])[..] else { panic!("one filter") };
     assert_eq!((&one["kind"], &one["beyond_tera"]), (&"filter".into(), &true.into()));
     assert_eq!(one["signatures"][0], "value | ternary(yes, no)");
     assert!(one["examples"][0]["source"].as_str().unwrap().contains("ternary(yes="));

@@ -65,46 +65,46 @@ codes! {
     MisplacedTag         "E0105" "syntax.misplaced_tag"        "a tag stands where it is not allowed";
     DuplicateDefinition  "E0106" "syntax.duplicate_definition" "a name is defined twice";
     NotUtf8              "E0107" "syntax.not_utf8"             "the source is not UTF-8";
-    UnknownDirective     "E0108" "syntax.unknown_directive"    "a key is written as a directive and is none";
-    BadDirective         "E0109" "syntax.bad_directive"        "a directive is not written as it has to be";
-    MaybeExpression      "E0111" "syntax.maybe_expression"     "a text that could be meant as an expression";
-    MaybeText            "E0112" "syntax.maybe_text"           "an expression that could be meant as text";
-    LineEndBehind        "E0113" "syntax.line_end_behind"      "a line end behind an expression makes text of it";
+    UnknownDirective     "E0108" "syntax.unknown_directive"    "unknown directive";
+    BadDirective         "E0109" "syntax.bad_directive"        "a directive is not written correctly";
+    MaybeExpression      "E0111" "syntax.maybe_expression"     "text that may be meant as an expression";
+    MaybeText            "E0112" "syntax.maybe_text"           "an expression that may be meant as text";
+    LineEndBehind        "E0113" "syntax.line_end_behind"      "a line end after an expression makes it text";
 
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
     BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
-    UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that nothing gives";
+    UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that is never set";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
     NotIterable          "E0303" "value.not_iterable"          "a value cannot be looped over";
-    Unfit                "E0304" "value.unfit"                 "a value does not fit the type it is asked for as";
-    Assertion            "E0305" "value.assertion"             "a condition that must hold does not";
+    Unfit                "E0304" "value.unfit"                 "a value does not fit the requested type";
+    Assertion            "E0305" "value.assertion"             "an assertion does not hold";
 
-    UnknownFunction      "E0401" "function.unknown"            "no function of this name";
+    UnknownFunction      "E0401" "function.unknown"            "unknown function";
     MissingArgument      "E0402" "function.missing_argument"   "a required argument is not given";
     BadArgument          "E0403" "function.bad_argument"       "an argument has the wrong type or value";
     FunctionFailed       "E0404" "function.failed"             "a function reported an error";
     CapabilityOff        "E0405" "function.capability_off"     "the engine was built without this capability";
 
-    UnknownTemplate      "E0501" "template.unknown"            "no template of this name";
-    UnknownMacro         "E0502" "template.unknown_macro"      "no macro of this name";
+    UnknownTemplate      "E0501" "template.unknown"            "unknown template";
+    UnknownMacro         "E0502" "template.unknown_macro"      "unknown macro";
     InheritanceCycle     "E0503" "template.inheritance_cycle"  "a template inherits from itself";
-    BadInheritance       "E0504" "template.bad_inheritance"    "inheritance or `super()` is used where it cannot be";
+    BadInheritance       "E0504" "template.bad_inheritance"    "inheritance or `super()` is used in the wrong place";
     OutsideRoot          "E0505" "template.outside_root"       "an include leaves its root";
     IncludeCycle         "E0506" "template.include_cycle"      "a template includes itself";
 
     LimitSourceBytes     "E0601" "limit.source_bytes"          "a source is too long";
-    LimitDepth           "E0602" "limit.depth"                 "something nests too deep";
+    LimitDepth           "E0602" "limit.depth"                 "something is nested too deep";
     LimitFuel            "E0603" "limit.fuel"                  "a render took too many steps";
     LimitMemory          "E0604" "limit.memory"                "a render needs too much memory";
     LimitOutputBytes     "E0605" "limit.output_bytes"          "an output is too long";
-    LimitRecursion       "E0606" "limit.recursion"             "calls nest too deep";
+    LimitRecursion       "E0606" "limit.recursion"             "calls are nested too deep";
     LimitTemplates       "E0607" "limit.templates"             "too many templates are reached";
     LimitCode            "E0608" "limit.code"                  "a template expands to too much code";
     LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
-    CorruptProgram       "E0610" "program.corrupt"             "a program that no compiler of ours writes";
+    CorruptProgram       "E0610" "program.corrupt"             "the program is damaged";
     LimitCost            "E0611" "limit.cost"                  "an evaluation costs too much";
     LimitTime            "E0612" "limit.time"                  "a render took too long";
 
@@ -137,24 +137,24 @@ codes! {
     UnreferenceableName           "E0753" "unreferenceable_name"              "a name that no expression can refer to";
     DuplicateStep                 "E0754" "duplicate_step"                    "two steps of one name";
 
-    InputSyntax          "E0801" "input.syntax"                "an input file cannot be read as what it says it is";
-    BadSet               "E0802" "input.bad_set"               "a `--set` expression cannot be read";
-    SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value of another type";
+    InputSyntax          "E0801" "input.syntax"                "cannot parse an input file";
+    BadSet               "E0802" "input.bad_set"               "cannot parse a `--set` option";
+    SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value that is not a map";
     BadFleet             "E0804" "input.bad_fleet"             "a fleet is not a list of maps";
     DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
-    InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
+    InputStructure       "E0806" "input.structure"             "an input lacks what the command needs";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
-    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema or declaration";
-    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
+    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
+    UnreadValue          "E0809" "input.unread"                "no template reads a value";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
     SymbolicLink         "E0903" "file.symbolic_link"          "an output would go through a symbolic link";
     OutputLocked         "E0904" "file.locked"                 "another run holds the output directory";
-    ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has gone";
+    ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has closed the pipe";
     InvalidOutput        "E0906" "file.invalid_output"         "an output is not valid YAML or JSON";
     UnfitOutput          "E0907" "file.unfit_output"           "an output does not fit the schema of its kind";
-    NoTemplates          "E0911" "plan.no_templates"           "there is no template to stamp";
+    NoTemplates          "E0911" "plan.no_templates"           "there is no template to render";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
     BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
     DuplicateOutput      "E0914" "plan.duplicate_output"       "two outputs have the same path";
@@ -163,25 +163,25 @@ codes! {
     DuplicateCluster     "E0917" "plan.duplicate_cluster"      "two clusters have the same name";
     UnnamedCluster       "E0918" "plan.unnamed_cluster"        "a cluster has no name";
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
-    BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
-    Usage                "E0921" "usage"                       "an option cannot be used like this";
+    BadManifest          "E0920" "file.bad_manifest"           "cannot read the list of files of the last run";
+    Usage                "E0921" "usage"                       "an option is used incorrectly";
     ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
-    MissingPart          "E0923" "plan.missing_part"           "a shard is not done with the plan that is to be finished";
+    MissingPart          "E0923" "plan.missing_part"           "a shard has not stamped the plan";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
-    ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";
-    ArtifactEncoding     "E0934" "artifact.encoding"           "an artifact is cut off, or encoded as none of ours is";
-    ArtifactName         "E0935" "artifact.name"               "a template's name cannot stand in an artifact";
-    Internal             "E0999" "internal"                    "a mistake in this program";
+    ArtifactDigest       "E0933" "artifact.digest"             "an artifact was changed after it was written";
+    ArtifactEncoding     "E0934" "artifact.encoding"           "an artifact is truncated or damaged";
+    ArtifactName         "E0935" "artifact.name"               "a name cannot be stored in an artifact";
+    Internal             "E0999" "internal"                    "a bug in dropforge";
 
-    CatalogRefused       "E1001" "catalog.refused"             "a catalog does not do what it is asked for";
+    CatalogRefused       "E1001" "catalog.refused"             "the catalog refuses a request";
     CatalogUnreachable   "E1002" "catalog.unreachable"         "a catalog cannot be reached";
-    CatalogFinding       "E1003" "catalog.finding"             "something about a template of a catalog, or what it renders, is odd";
+    CatalogFinding       "E1003" "catalog.finding"             "a template of the catalog looks wrong";
 
     StoreUnreachable     "E1101" "store.unreachable"           "an object store or registry cannot be reached";
     StoreDenied          "E1102" "store.denied"                "an object store or registry denies access";
     StoreMissing         "E1103" "store.missing"               "an object, bucket or artifact does not exist";
-    StoreChanged         "E1104" "store.changed"               "an object is not as it was when it was read";
+    StoreChanged         "E1104" "store.changed"               "an object has changed since it was read";
     StoreFailed          "E1105" "store.failed"                "an object store or registry refuses a request";
     StoreLocked          "E1106" "store.locked"                "another run holds the lock of a prefix";
     LockLost             "E1107" "store.lock_lost"             "a run has lost the lock of its prefix";

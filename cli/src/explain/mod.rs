@@ -1,0 +1,105 @@
+//! `dropforge explain`: causes, examples and fixes of errors.
+
+mod entry;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+
+use self::entry::Entry;
+use crate::exit::{Exit, Failed};
+use crate::output::print;
+
+/// Explain an error: its cause, an example, and the fix
+///
+///     dropforge explain E0201
+///     dropforge explain name.undefined_variable
+///
+/// Without a code, all codes are listed. The exit code is 2 for a code that does not exist.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ExplainArgs {
+    /// Explain the error with this code or name
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+    /// Print the page of the documentation: all errors, as Markdown
+    #[arg(long, conflicts_with_all = ["code", "json"])]
+    markdown: bool,
+    /// Print a JSON array of one error, or of all
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failed> {
+    let one = args.code.as_ref().map(|code| found(code)).transpose()?;
+    print(match one {
+        _ if args.json => {
+            let codes = one.as_ref().map_or(Code::ALL, std::slice::from_ref);
+            format!("{:#}\n", codes.iter().map(|code| to_json(*code)).collect::<Value>())
+        }
+        Some(code) => text(code),
+        None if args.markdown => page(),
+        None => Code::ALL.iter().map(|code| format!("{}  {}\n", code.id(), code.title())).collect(),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the code with an id, in any case, or a name.
+fn found(code: &str) -> Result<Code, Box<Diagnostic>> {
+    let known = Code::named(code).or_else(|| Code::named(&code.to_uppercase()));
+    known.ok_or_else(|| {
+        let names = || Code::ALL.iter().flat_map(|code| [code.id(), code.name()]);
+        let error = Diagnostic::new(Code::Usage, format!("there is no error `{code}`"));
+        error.with_help("`dropforge explain` lists all errors").with_suggestion(code, names())
+    })
+}
+
+/// Returns the explanation for a terminal.
+fn text(code: Code) -> String {
+    let mut text = format!("{} ({}): {}\n\n", code.id(), code.name(), code.title());
+    let Some(entry) = Entry::of(code) else { return text };
+    text.push_str(&format!("{}\n\n", entry.cause));
+    for (path, content) in &entry.files {
+        text.push_str(&format!("{path}:\n\n{}\n", indented(content)));
+    }
+    entry.commands.iter().for_each(|command| text.push_str(&format!("    $ {command}\n")));
+    text.push_str(if entry.commands.is_empty() { "" } else { "\n" });
+    text.push_str(&format!("Fix: {}\n", entry.fix));
+    text
+}
+
+fn to_json(code: Code) -> Value {
+    let entry = Entry::of(code).unwrap_or_default();
+    let file = |(path, content): &(String, String)| json!({"path": path, "content": content});
+    json!({
+        "code": code.id(), "name": code.name(), "title": code.title(), "cause": entry.cause,
+        "files": entry.files.iter().map(file).collect::<Value>(), "commands": entry.commands,
+        "no_example": entry.no_example, "fix": entry.fix,
+    })
+}
+
+fn indented(content: &str) -> String {
+    content.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
+}
+
+/// Returns the page of all errors.
+fn page() -> String {
+    let mut page = "# Errors\n\n\
+        Every error and warning has a code. `dropforge explain CODE` prints the text below. This page is generated: \
+        `dropforge explain --markdown`.\n"
+        .to_owned();
+    for code in Code::ALL {
+        page.push_str(&format!("\n## {}: {}\n\n`{}`\n\n", code.id(), code.title(), code.name()));
+        let Some(entry) = Entry::of(*code) else { continue };
+        page.push_str(&format!("{}\n\n", entry.cause));
+        for (path, content) in &entry.files {
+            page.push_str(&format!("`{path}`:\n\n```\n{content}```\n\n"));
+        }
+        let commands: String = entry.commands.iter().map(|command| format!("$ {command}\n")).collect();
+        page.push_str(&if commands.is_empty() { String::new() } else { format!("```\n{commands}```\n\n") });
+        page.push_str(&format!("Fix: {}\n", entry.fix));
+    }
+    page
+}
