@@ -25,6 +25,7 @@ mod helm_errors;
 mod helm_fleet;
 mod helm_gotmpl;
 mod helm_hostile;
+mod hooks;
 mod hostile;
 mod intent;
 mod modes;

@@ -1,0 +1,85 @@
+//! The action of GitHub and the hooks of pre-commit.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Outcome, Sandbox, outcome};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn yaml(name: &str) -> Value {
+    let source = dropforge::text::Source::new(name, std::fs::read_to_string(Path::new(ROOT).join(name)).unwrap());
+    let documents = dropforge::value::yaml::read(&source, &dropforge::limits::Limits::default()).unwrap();
+    serde_json::to_value(documents[0].to_data()).unwrap()
+}
+
+/// Runs the step of the action as GitHub does, with these inputs.
+fn action(sandbox: &Sandbox, inputs: &[(&str, &str)]) -> Outcome {
+    let action = yaml("action.yml");
+    let step = &action["runs"]["steps"][0];
+    let mut shell = sandbox.shell("-c", step["run"].as_str().unwrap());
+    shell.env("GITHUB_ACTION_PATH", ROOT);
+    for (name, expression) in step["env"].as_object().unwrap() {
+        let of = |input: &&String| expression.as_str() == Some(&format!("${{{{ inputs.{input} }}}}"));
+        let declared = action["inputs"].as_object().unwrap();
+        let input = declared.keys().find(of).unwrap_or_else(|| panic!("{expression} is no input"));
+        let given = inputs.iter().find(|(known, _)| known == input).map(|(_, value)| *value);
+        shell.env(name, given.unwrap_or_else(|| declared[input]["default"].as_str().unwrap_or("")));
+    }
+    outcome(shell)
+}
+
+#[test]
+fn the_action_annotates_errors_and_outputs_that_are_out_of_date() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "name: {{ name }}\nimage: {{ image }}\n"),
+        ("fleet.ndjson", "{\"name\": \"eu-1\"}\n"),
+        ("values.yaml", "image: shop\n"),
+    ]);
+    let inputs = [("templates", "t"), ("fleet", "fleet.ndjson"), ("values", "values.yaml")];
+    action(&sandbox, &inputs).expect(0);
+    let all = [&inputs[..], &[("output", "out")]].concat();
+    action(&sandbox, &all).expect(3);
+    sandbox.run(&["stamp", "t", "--fleet", "fleet.ndjson", "-f", "values.yaml", "-o", "out"]).expect(0);
+    action(&sandbox, &all).expect(0);
+    sandbox.write("t/a.yaml.tera", "name: {{ name }}\nimage: {{ imge }}\n");
+    let wrong = action(&sandbox, &inputs).stderr;
+    assert!(wrong.contains("::error file=t/a.yaml.tera,line=2,") && wrong.contains("did you mean `image`?"), "{wrong}");
+}
+
+#[test]
+fn hooks_judge_the_files_that_they_match() {
+    let cases = [
+        ("dropforge-check", "a.yaml.tera", "name: {{ name }}\n", 0),
+        ("dropforge-check", "b.gotmpl", "{{ if .a }}", 1),
+        ("dropforge-check", "c.cel.yaml", "$if: x\n$then: 1\n", 0),
+        ("dropforge-hcl-fmt", "d.tf", "a   = 1\n", 0),
+    ];
+    let hooks = yaml(".pre-commit-hooks.yaml");
+    for (id, name, text, code) in cases {
+        let hook = hooks.as_array().unwrap().iter().find(|hook| hook["id"] == id).unwrap();
+        assert!(regex::Regex::new(hook["files"].as_str().unwrap()).unwrap().is_match(name), "{id} {name}");
+        let sandbox = Sandbox::with(&[(name, text)]);
+        let shell = sandbox.shell("-c", &format!("{} {name}", hook["entry"].as_str().unwrap()));
+        outcome(shell).expect(code);
+        assert!(!sandbox.read(name).contains("a   = 1"), "{name}");
+    }
+}
+
+/// Every step of a workflow is an action, or one script that runs elsewhere, too.
+#[test]
+fn workflows_run_scripts_of_this_repository() {
+    for entry in std::fs::read_dir(Path::new(ROOT).join(".github/workflows")).unwrap() {
+        let name = format!(".github/workflows/{}", entry.unwrap().file_name().display());
+        for (job, content) in yaml(&name)["jobs"].as_object().unwrap() {
+            for step in content["steps"].as_array().unwrap() {
+                let is_script = |run: &str| run.starts_with(".ci/") && Path::new(ROOT).join(run).is_file();
+                assert!(
+                    step["uses"].is_string() || step["run"].as_str().is_some_and(is_script),
+                    "{name} {job}: {step}"
+                );
+            }
+        }
+    }
+}
