@@ -27,8 +27,8 @@ use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, explain, functions, hcl, init, inspect, intent, krm, project, render,
-    stamp, terraform, values, watch,
+    check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
+    render, stamp, terraform, values, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -54,6 +54,7 @@ enum Command {
     Eval(eval::EvalArgs),
     Functions(functions::FunctionsArgs),
     Explain(explain::ExplainArgs),
+    Help(help::HelpArgs),
     Intent(intent::IntentArgs),
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
@@ -192,6 +193,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Eval(args) => eval::run(&args, files, &console),
         Command::Functions(args) => functions::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Help(args) => help::run(&args, definition()),
         Command::Intent(args) => intent::run(&args, files, &console),
         Command::Hcl(args) => hcl::run(&args, files, &console),
         Command::Catalog(args) => catalog::run(&args, files, &console),

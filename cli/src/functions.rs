@@ -67,6 +67,14 @@ fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
     langs.into_iter().flat_map(of).collect()
 }
 
+/// Returns the documentation of all functions, filters and tests of a name.
+pub(crate) fn pages(name: &str) -> Option<String> {
+    let engine = Engine::new();
+    let found = all(&engine, None).into_iter().filter(|(_, builtin)| builtin.name == name);
+    let pages: Vec<_> = found.map(|(lang, builtin)| page(lang, builtin)).collect();
+    (!pages.is_empty()).then(|| pages.join("\n"))
+}
+
 fn unknown(name: &str, all: &[(Dialect, &Builtin)]) -> Box<Diagnostic> {
     let names = || all.iter().map(|(_, builtin)| &*builtin.name);
     let error = Diagnostic::new(Code::Usage, format!("there is no function, filter or test `{name}`"));

@@ -52,6 +52,7 @@ mod folder;
 mod functions;
 mod glob;
 mod hcl;
+mod help;
 mod init;
 mod input;
 mod inspect;

@@ -60,6 +60,25 @@ fn an_error_is_found_by_its_id_or_name() {
     assert!(sandbox.run(&["explain"]).expect(0).stdout.contains("E0603  "));
 }
 
+#[test]
+fn help_knows_commands_options_errors_and_functions() {
+    let sandbox = Sandbox::new();
+    let help = |words: &[&str]| sandbox.run(&[&["help"], words].concat()).expect(0).stdout;
+    let commands = help(&[]);
+    for line in commands.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap();
+        assert_eq!(help(&[name]), sandbox.run(&[name, "--help"]).expect(0).stdout, "{name}");
+    }
+    assert_eq!(help(&["hcl", "fmt"]), sandbox.run(&["hcl", "fmt", "--help"]).expect(0).stdout);
+    let layout = help(&["--layout"]);
+    assert!(layout.starts_with("--layout (stamp") && layout.contains("{cluster}"), "{layout}");
+    assert!(help(&["-l"]).starts_with("-l (stamp"));
+    assert!(help(&["e0201"]).starts_with("E0201 "));
+    let nindent = help(&["nindent"]);
+    assert!(nindent.contains("(tera)") && nindent.contains("(helm)"), "{nindent}");
+    sandbox.run(&["help", "stmp"]).expect(2).says(&["`stmp`", "did you mean `stamp`?"]);
+}
+
 /// `docs/errors.md` is what the command prints. `dropforge explain --markdown > docs/errors.md` writes it.
 #[test]
 fn the_page_of_errors_is_up_to_date() {

@@ -47,9 +47,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failed> {
 }
 
 /// Returns the code with an id, in any case, or a name.
+pub(crate) fn named(code: &str) -> Option<Code> {
+    Code::named(code).or_else(|| Code::named(&code.to_uppercase()))
+}
+
 fn found(code: &str) -> Result<Code, Box<Diagnostic>> {
-    let known = Code::named(code).or_else(|| Code::named(&code.to_uppercase()));
-    known.ok_or_else(|| {
+    named(code).ok_or_else(|| {
         let names = || Code::ALL.iter().flat_map(|code| [code.id(), code.name()]);
         let error = Diagnostic::new(Code::Usage, format!("there is no error `{code}`"));
         error.with_help("`dropforge explain` lists all errors").with_suggestion(code, names())
@@ -57,7 +60,7 @@ fn found(code: &str) -> Result<Code, Box<Diagnostic>> {
 }
 
 /// Returns the explanation for a terminal.
-fn text(code: Code) -> String {
+pub(crate) fn text(code: Code) -> String {
     let mut text = format!("{} ({}): {}\n\n", code.id(), code.name(), code.title());
     let Some(entry) = Entry::of(code) else { return text };
     text.push_str(&format!("{}\n\n", entry.cause));
