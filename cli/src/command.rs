@@ -19,7 +19,7 @@ use crate::no_catalog::{self as catalog, self as serve};
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{self, ErrorFormat, Global};
-use crate::output::stdout_error;
+use crate::output::{print, stdout_error};
 use crate::project::{Moved, Project};
 #[cfg(feature = "remote")]
 use crate::remote;
@@ -28,7 +28,7 @@ use crate::signals;
 use crate::{catalog, serve};
 use crate::{
     check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
-    render, stamp, terraform, values, watch,
+    render, stamp, terraform, values, version, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -116,6 +116,10 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
     let args = options::with_check_modes(eval::with_expressions(args));
     let format = wanted_format(&args);
+    if version::is_asked(&args) {
+        let printed = print(version::details());
+        return printed.map_or_else(|error| refuse(vec![error], format), |()| Exit::Ok).code();
+    }
     let hint = terraform::one_dash(&args);
     let exit = match (parse(args.clone(), Moved::No), hint) {
         (Ok((cli, project)), None) => run(cli, project.as_ref(), &args),

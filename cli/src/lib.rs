@@ -89,6 +89,7 @@ mod template_paths;
 mod terraform;
 mod unread;
 mod values;
+mod version;
 mod watch;
 
 pub use command::{main, run_with};

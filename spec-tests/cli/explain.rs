@@ -1,4 +1,4 @@
-//! Explanations of errors.
+//! Explanations of errors, help, the version.
 
 use serde_json::Value;
 
@@ -77,6 +77,18 @@ fn help_knows_commands_options_errors_and_functions() {
     let nindent = help(&["nindent"]);
     assert!(nindent.contains("(tera)") && nindent.contains("(helm)"), "{nindent}");
     sandbox.run(&["help", "stmp"]).expect(2).says(&["`stmp`", "did you mean `stamp`?"]);
+}
+
+#[test]
+fn the_version_has_details() {
+    let sandbox = Sandbox::new();
+    let short = sandbox.run(&["--version"]).expect(0).stdout;
+    let long = sandbox.run(&["--version", "-v"]).expect(0).stdout;
+    assert!(long.starts_with(&short) && short.lines().count() == 1, "{short}{long}");
+    assert_eq!(long, sandbox.run(&["-vV"]).expect(0).stdout);
+    for part in ["features: catalog, remote, arrow\n", "tera (Tera 1.20)", "helm (Helm 4.2)", "artifacts: format "] {
+        assert!(long.contains(part), "{part}: {long}");
+    }
 }
 
 /// `docs/errors.md` is what the command prints. `dropforge explain --markdown > docs/errors.md` writes it.

@@ -23,7 +23,8 @@ mod sections;
 pub mod verify;
 
 pub use artifact::{
-    Bundle, BundleEntry, Bytes, HEAD, ResourceFile, Resources, StoredValue, fingerprint, is_artifact, owner,
+    ARTIFACT_FORMAT, Bundle, BundleEntry, Bytes, HEAD, ResourceFile, Resources, StoredValue, fingerprint, is_artifact,
+    owner,
 };
 #[cfg(feature = "compile")]
 pub use artifact::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};

@@ -54,7 +54,7 @@ mod tests;
 mod write;
 
 pub use fingerprint::fingerprint;
-pub use format::is_artifact;
+pub use format::{FORMAT as ARTIFACT_FORMAT, is_artifact};
 pub use open::{Bundle, BundleEntry, Bytes};
 pub use resources::{HEAD, ResourceFile, Resources, owner};
 pub use stored::StoredValue;

@@ -1,0 +1,42 @@
+//! `dropforge --version -v`: the version, the features of the build, and the versions of languages and artifacts.
+
+use std::ffi::OsString;
+
+use dropforge::bytecode::{ARTIFACT_FORMAT, fingerprint};
+use dropforge::engine::Dialect;
+
+/// Returns `true` if arguments ask for the version with its details.
+pub(crate) fn is_asked(args: &[OsString]) -> bool {
+    let has = |names: &[&str]| args.iter().any(|arg| names.iter().any(|name| arg == name));
+    has(&["-vV", "-Vv"]) || has(&["-V", "--version"]) && has(&["-v", "--verbose"])
+}
+
+/// Returns the version with its details.
+pub(crate) fn details() -> String {
+    let features = [
+        ("catalog", cfg!(feature = "catalog")),
+        ("remote", cfg!(feature = "remote")),
+        ("arrow", cfg!(feature = "arrow")),
+    ];
+    let features: Vec<_> = features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
+    let languages: Vec<_> = Dialect::ALL.iter().map(|lang| language(*lang)).collect();
+    let none = if features.is_empty() { "none" } else { "" };
+    format!(
+        "dropforge {}\nfeatures: {none}{}\nlanguages: {}\nartifacts: format {ARTIFACT_FORMAT}, instructions {:016x}\n",
+        env!("CARGO_PKG_VERSION"),
+        features.join(", "),
+        languages.join(", "),
+        fingerprint(),
+    )
+}
+
+/// Returns the name of a language with the version that it follows.
+fn language(lang: Dialect) -> String {
+    let follows = match lang {
+        Dialect::Tera => " (Tera 1.20)",
+        Dialect::Helm => " (Helm 4.2)",
+        Dialect::Hcl => " (HCL 2)",
+        _ => "",
+    };
+    format!("{}{follows}", lang.id())
+}
