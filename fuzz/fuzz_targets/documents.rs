@@ -33,10 +33,16 @@ fuzz_target!(|text: &str| {
 fn clusters(source: &Arc<Source>, format: Format, layers: &Layers) {
     match Fleet::read(source, format, &OPTIONS) {
         Err(error) => report([&*error]),
-        Ok(fleet) => fleet.clusters().iter().for_each(|cluster| match layers.overlay(cluster) {
-            Ok(overlay) => drop(overlay.to_map().map(|map| map.len())),
-            Err(error) => report([&*error]),
-        }),
+        Ok(fleet) => {
+            let read = fleet.each(&mut |_, cluster| {
+                match layers.overlay(cluster) {
+                    Ok(overlay) => drop(overlay.to_map().map(|map| map.len())),
+                    Err(error) => report([&*error]),
+                }
+                Ok(())
+            });
+            read.unwrap_or_else(|error| report([&*error]));
+        }
     }
 }
 
@@ -46,9 +52,8 @@ fn same_as_a_list(source: &Arc<Source>) {
     let list = serde_json::to_string(&Data::List(documents)).expect("data is JSON");
     let names = |source: &Arc<Source>, format| {
         let fleet = Fleet::read(source, format, &OPTIONS).map_err(|error| error.code)?;
-        Ok::<_, dropforge::diagnostics::Code>(
-            fleet.clusters().iter().map(|one| one.name().to_owned()).collect::<Vec<_>>(),
-        )
+        let mut reader = fleet.reader();
+        Ok::<_, dropforge::diagnostics::Code>((0..fleet.len()).map(|at| reader.name(at)).collect::<Vec<_>>())
     };
     assert_eq!(names(source, Format::Ndjson), names(&Source::new("list", list), Format::Json));
 }
