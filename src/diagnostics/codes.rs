@@ -58,9 +58,9 @@ macro_rules! codes {
 }
 
 codes! {
-    UnexpectedToken      "E0101" "syntax.unexpected_token"     "something else was expected here";
-    UnknownCharacter     "E0102" "syntax.unknown_character"    "no token begins with this character";
-    Unterminated         "E0103" "syntax.unterminated"         "the file ends inside a construct";
+    UnexpectedToken      "E0101" "syntax.unexpected_token"     "an unexpected token";
+    UnknownCharacter     "E0102" "syntax.unknown_character"    "an unknown character";
+    Unterminated         "E0103" "syntax.unterminated"         "an unclosed tag, string or block";
     NumberOutOfRange     "E0104" "syntax.number_out_of_range"  "a literal number does not fit";
     MisplacedTag         "E0105" "syntax.misplaced_tag"        "a tag stands where it is not allowed";
     DuplicateDefinition  "E0106" "syntax.duplicate_definition" "a name is defined twice";
@@ -72,12 +72,12 @@ codes! {
     LineEndBehind        "E0113" "syntax.line_end_behind"      "a line end after an expression makes it text";
 
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
-    BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
+    BadIndex             "E0202" "name.bad_index"              "a key or index does not exist or cannot be used";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
     UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that is never set";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
-    Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
+    Arithmetic           "E0302" "value.arithmetic"            "a division by zero or a numeric overflow";
     NotIterable          "E0303" "value.not_iterable"          "a value cannot be looped over";
     Unfit                "E0304" "value.unfit"                 "a value does not fit the requested type";
     Assertion            "E0305" "value.assertion"             "an assertion does not hold";
@@ -96,12 +96,12 @@ codes! {
     IncludeCycle         "E0506" "template.include_cycle"      "a template includes itself";
 
     LimitSourceBytes     "E0601" "limit.source_bytes"          "a source is too long";
-    LimitDepth           "E0602" "limit.depth"                 "something is nested too deep";
+    LimitDepth           "E0602" "limit.depth"                 "brackets, blocks or values are nested too deep";
     LimitFuel            "E0603" "limit.fuel"                  "a render took too many steps";
     LimitMemory          "E0604" "limit.memory"                "a render needs too much memory";
     LimitOutputBytes     "E0605" "limit.output_bytes"          "an output is too long";
     LimitRecursion       "E0606" "limit.recursion"             "calls are nested too deep";
-    LimitTemplates       "E0607" "limit.templates"             "too many templates are reached";
+    LimitTemplates       "E0607" "limit.templates"             "a template reaches too many others";
     LimitCode            "E0608" "limit.code"                  "a template expands to too much code";
     LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
     CorruptProgram       "E0610" "program.corrupt"             "the program is damaged";
@@ -114,10 +114,10 @@ codes! {
     TemplateInvalidIdentifier  "E0704" "template_invalid_identifier"  "a name that is not an identifier";
     TemplateDisallowedField    "E0705" "template_disallowed_field"    "an expression in a field that must be literal";
     TemplateUnsafeShellContext "E0706" "template_unsafe_shell_context" "an expression where quoting cannot protect it";
-    IntentStructure            "E0711" "intent_structure"             "an intent does not have the shape of one";
+    IntentStructure            "E0711" "intent_structure"             "an invalid structure of an intent file";
     IntentRenderMode           "E0712" "intent_render_mode"           "a render mode that does not exist";
     IntentUnknownStep          "E0713" "intent_unknown_step"          "a step that the runbook does not have";
-    ParameterDeclaration       "E0721" "parameter_declaration"        "a parameter is declared wrongly";
+    ParameterDeclaration       "E0721" "parameter_declaration"        "an invalid declaration of a parameter";
     ParameterMissing           "E0722" "parameter_missing"            "a required parameter is not given";
     ParameterType              "E0723" "parameter_type"               "a parameter has the wrong type";
     ParameterNotAllowed        "E0724" "parameter_not_allowed"        "a parameter is not one of the declared values";
@@ -132,10 +132,10 @@ codes! {
     ShellExpressionInComment      "E0748" "shell_expression_in_comment"       "a shell expression in a comment";
     ShellExpressionInArithmetic   "E0749" "shell_expression_in_arithmetic"    "a shell expression in shell arithmetic";
     ShellExpressionMayBeOption    "E0750" "shell_expression_may_be_option"    "a value could be taken for an option";
-    LiteralCommand                "E0751" "literal_command"                   "a command with values that are not quoted";
+    LiteralCommand                "E0751" "literal_command"                   "a command that inserts values without quotes";
     ControlCharacter              "E0752" "control_character"                 "a control character in literal text";
     UnreferenceableName           "E0753" "unreferenceable_name"              "a name that no expression can refer to";
-    DuplicateStep                 "E0754" "duplicate_step"                    "two steps of one name";
+    DuplicateStep                 "E0754" "duplicate_step"                    "two steps with the same name";
 
     InputSyntax          "E0801" "input.syntax"                "cannot parse an input file";
     BadSet               "E0802" "input.bad_set"               "cannot parse a `--set` option";
@@ -145,7 +145,7 @@ codes! {
     InputStructure       "E0806" "input.structure"             "an input lacks what the command needs";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
-    UnreadValue          "E0809" "input.unread"                "no template reads a value";
+    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
@@ -156,7 +156,7 @@ codes! {
     UnfitOutput          "E0907" "file.unfit_output"           "an output does not fit the schema of its kind";
     NoTemplates          "E0911" "plan.no_templates"           "there is no template to render";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
-    BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
+    BadLayout            "E0913" "plan.bad_layout"             "a layout is invalid or a value for it is missing";
     DuplicateOutput      "E0914" "plan.duplicate_output"       "two outputs have the same path";
     CaseCollision        "E0915" "plan.case_collision"         "two output paths differ only in letter case";
     PrefixCollision      "E0916" "plan.prefix_collision"       "an output path is also a directory of another";
@@ -166,7 +166,7 @@ codes! {
     BadManifest          "E0920" "file.bad_manifest"           "cannot read the list of files of the last run";
     Usage                "E0921" "usage"                       "an option is used incorrectly";
     ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
-    MissingPart          "E0923" "plan.missing_part"           "a shard has not stamped the plan";
+    MissingPart          "E0923" "plan.missing_part"           "a shard of the plan is not finished";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact was changed after it was written";
@@ -186,8 +186,8 @@ codes! {
     StoreLocked          "E1106" "store.locked"                "another run holds the lock of a prefix";
     LockLost             "E1107" "store.lock_lost"             "a run has lost the lock of its prefix";
     NoConditions         "E1108" "store.no_conditions"         "an object store has no conditional puts";
-    BadUrl               "E1109" "store.bad_url"               "a URL of a store or registry cannot be read";
-    WrongDigest          "E1110" "store.wrong_digest"          "content does not have its digest";
+    BadUrl               "E1109" "store.bad_url"               "an invalid URL of a store or registry";
+    WrongDigest          "E1110" "store.wrong_digest"          "content does not match its digest";
 }
 
 impl Code {
