@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, BundleEntry, Entry, ISA, Program, encode, encode_specialised};
 use dropforge::diagnostics::Code;
-use dropforge::dialect::{cel, hcl, tera, tower};
+use dropforge::dialect::{cel, hcl, helm, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -338,6 +338,8 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             (Dialect::Cel | Dialect::CelYaml, true) => {
                 answer_checked::<cel::Rules>(&mut session, what).and_then(|answer| written(answer, &mut out))
             }
+            (Dialect::Helm, false) => run::<helm::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+            (Dialect::Helm, true) => run_checked::<helm::Rules>(&mut session, what, &mut out),
             (other, _) => panic!("no rules for {other:?}"),
         };
         result.map(|()| out).map_err(|error| error.render(false))
