@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::options::ErrorFormat;
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::{Code, Diagnostic, Label, Severity};
+use dropforge::diagnostics::{Code, Diagnostic, Label};
 
 /// The bytes of a path that a URI encodes.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -75,13 +75,6 @@ fn each(diagnostic: &Diagnostic, print: &mut dyn FnMut(&Diagnostic)) {
     diagnostic.also.iter().for_each(|other| each(other, print));
 }
 
-fn severity(diagnostic: &Diagnostic) -> &'static str {
-    match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
 /// Returns one line: `file:line:column: error[E0201]: message; help`.
 fn short(diagnostic: &Diagnostic) -> String {
     let place = diagnostic.primary().map(|label| format!("{}:{}: ", label.source.path(), label.position()));
@@ -90,7 +83,7 @@ fn short(diagnostic: &Diagnostic) -> String {
     let line = format!(
         "{}{}[{}]: {}{}{}",
         place.unwrap_or_default(),
-        severity(diagnostic),
+        diagnostic.severity.name(),
         diagnostic.code.id(),
         diagnostic.message,
         help.unwrap_or_default(),
@@ -133,7 +126,7 @@ fn annotation(diagnostic: &Diagnostic) -> String {
         properties.extend((line == end).then(|| format!("col={column},endColumn={}", end_column.max(column))));
     }
     properties.push(format!("title={}", property(&format!("{} {}", diagnostic.code.id(), diagnostic.code.title()))));
-    format!("::{} {}::{}", severity(diagnostic), properties.join(","), escaped(&message(diagnostic)))
+    format!("::{} {}::{}", diagnostic.severity.name(), properties.join(","), escaped(&message(diagnostic)))
 }
 
 /// Escapes the text of a workflow command.
@@ -154,7 +147,7 @@ fn result(diagnostic: &Diagnostic) -> Value {
     let related = |label: &Label| json!({"physicalLocation": location(label), "message": {"text": label.text}});
     let mut result = json!({
         "ruleId": diagnostic.code.id(),
-        "level": severity(diagnostic),
+        "level": diagnostic.severity.name(),
         "message": {"text": message(diagnostic)},
     });
     if let Some((first, others)) = diagnostic.labels.split_first() {

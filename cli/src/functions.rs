@@ -45,7 +45,7 @@ pub(crate) fn run(args: &FunctionsArgs) -> Result<Exit, Failed> {
     }
     print(match (args.json, args.name.is_some()) {
         (true, _) => format!("{:#}\n", found.iter().map(|(lang, builtin)| to_json(*lang, builtin)).collect::<Value>()),
-        (false, true) => found.iter().map(|(lang, builtin)| page(*lang, builtin)).collect::<Vec<_>>().join("\n"),
+        (false, true) => pages_of(&found),
         (false, false) => found.iter().map(|(lang, builtin)| line(*lang, builtin)).collect(),
     })?;
     Ok(Exit::Ok)
@@ -70,9 +70,12 @@ fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
 /// Returns the documentation of all functions, filters and tests of a name.
 pub(crate) fn pages(name: &str) -> Option<String> {
     let engine = Engine::new();
-    let found = all(&engine, None).into_iter().filter(|(_, builtin)| builtin.name == name);
-    let pages: Vec<_> = found.map(|(lang, builtin)| page(lang, builtin)).collect();
-    (!pages.is_empty()).then(|| pages.join("\n"))
+    let found: Vec<_> = all(&engine, None).into_iter().filter(|(_, builtin)| builtin.name == name).collect();
+    (!found.is_empty()).then(|| pages_of(&found))
+}
+
+fn pages_of(found: &[(Dialect, &Builtin)]) -> String {
+    found.iter().map(|(lang, builtin)| page(*lang, builtin)).collect::<Vec<_>>().join("\n")
 }
 
 fn unknown(name: &str, all: &[(Dialect, &Builtin)]) -> Box<Diagnostic> {

@@ -25,6 +25,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Returns `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// A span in a source with a message.
 #[derive(Debug, Clone)]
 pub struct Label {

@@ -107,14 +107,10 @@ impl Diagnostic {
         let mut object: Map<String, Value> =
             self.fields.iter().map(|(key, text)| (String::from(*key), json!(text))).collect();
         let position = self.position();
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
         let own = [
             ("code", json!(self.code.id())),
             ("name", json!(self.code.name())),
-            ("severity", json!(severity)),
+            ("severity", json!(self.severity.name())),
             ("message", json!(self.message)),
             ("file", json!(self.primary().map(|label| label.source.path()))),
             ("line", json!(position.map(|at| at.line))),
