@@ -1,11 +1,11 @@
 //! Everything is tested: the case files run every instruction, and every builtin has examples, all of them true.
 
-use dropforge::bytecode::{CodeView, Control, ISA, ImportKind, Op, OpInfo, Operand, Place, Places, Pops};
+use dropforge::bytecode::{Control, ISA, ImportKind, Op, OpInfo, Operand, Place, Places, Pops};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{Dialect, Engine};
 use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Audit, Contents, Heights, Hooks, Session, Transition};
+use dropforge::vm::{Audit, Contents, Hooks, Moment, Session, Transition};
 
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
@@ -38,9 +38,9 @@ fn run_case_files(hooks: &mut impl Hooks) {
 struct Seen<H>(Vec<bool>, H);
 
 impl<H: Hooks> Hooks for Seen<H> {
-    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
+    fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
         self.0[op as usize] = true;
-        self.1.step(at, op, state);
+        self.1.step(at, op, moment);
     }
 
     fn contents(&mut self, contents: impl FnOnce() -> Contents) {

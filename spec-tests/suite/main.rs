@@ -23,6 +23,7 @@ mod house;
 mod library;
 mod limits;
 mod reads;
+mod recording;
 mod specialised;
 mod store_codes;
 mod tower;

@@ -131,6 +131,23 @@ pub(super) fn render<H: Hooks>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
+    let start = out.len();
+    render_raw(session, what, format, out, hooks)?;
+    #[cfg(feature = "helm")]
+    if what.program.dialect() == Dialect::Helm {
+        helm::finish(what.program, out, start);
+    }
+    Ok(())
+}
+
+/// Works like [`render`], but leaves texts of missing values in the output that the language removes.
+pub(super) fn render_raw<H: Hooks>(
+    session: &mut Session,
+    what: Run<'_>,
+    format: OutputFormat,
+    out: &mut String,
+    hooks: &mut H,
+) -> Result<()> {
     match what.program.dialect() {
         #[cfg(feature = "tower")]
         Dialect::Tower => run::<tower::Rules, H>(session, what, out, hooks),
@@ -139,12 +156,7 @@ pub(super) fn render<H: Hooks>(
         #[cfg(feature = "hcl")]
         Dialect::Hcl => run::<hcl::Rules, H>(session, what, out, hooks),
         #[cfg(feature = "helm")]
-        Dialect::Helm => {
-            let start = out.len();
-            run::<helm::Rules, H>(session, what, out, hooks)?;
-            helm::finish(what.program, out, start);
-            Ok(())
-        }
+        Dialect::Helm => run::<helm::Rules, H>(session, what, out, hooks),
         _ => write(session, out, |session, out| write_answer(documents(session, what, hooks)?, what, format, out)),
     }
 }

@@ -35,10 +35,10 @@ mod output_check;
 mod path_from_here;
 #[cfg(feature = "compile")]
 mod precompile;
+#[cfg(feature = "yaml")]
+pub mod recording;
 mod residual;
 mod template;
-#[cfg(feature = "yaml")]
-mod written;
 
 pub use artifact::Artifact;
 pub use builder::{Engine, EngineBuilder};

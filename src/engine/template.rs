@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::builder::Engine;
 use super::instance;
-use super::residual::{Choice, Residual};
 #[cfg(feature = "yaml")]
-use super::written::Written;
+use super::recording::{Recorder, Recording, Writer};
+use super::residual::{Choice, Residual};
 use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
 #[cfg(feature = "compile")]
 use crate::bytecode::{Entry, encode};
@@ -250,17 +250,26 @@ impl Template {
     /// the second output differs.
     #[cfg(feature = "yaml")]
     pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
-        let (mut again, mut written) = (String::new(), Written::default());
-        let rendered = self.render_hooked(session, inputs, &mut again, &mut written);
-        written.end(again.len());
-        let (is_same, program) = (rendered.is_ok() && again == text, self.chosen(inputs).program);
+        let (recording, _) = self.record(session, inputs);
         for error in errors {
             error.template.get_or_insert_with(|| self.name().to_owned());
-            let at = error.primary().filter(|_| is_same).map(|label| label.span.start as usize);
-            if let Some((source, span)) = at.and_then(|at| written.place(program, at)) {
-                error.labels.push(Label { source: source.clone(), span, text: "written here".to_owned() });
+            let at = error.primary().map(|label| label.span.start as usize);
+            if let Some(Writer { source, span }) = at.and_then(|at| recording.writer_of(text, at)) {
+                error.labels.push(Label { source, span, text: "written here".to_owned() });
             }
         }
+    }
+
+    /// Renders with the general program and records what wrote each part of the output. The recording ends where the
+    /// render failed, if it did.
+    ///
+    /// # Errors
+    /// Those of a render.
+    #[cfg(feature = "yaml")]
+    pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<()>) {
+        let (mut text, mut recorder) = (String::new(), Recorder::default());
+        let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, &mut recorder);
+        (recorder.end(text), rendered)
     }
 
     /// Checks that the template's format can represent a document.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::hooks::{Contents, Heights, Hooks};
+use super::hooks::{Contents, Heights, Hooks, Moment};
 use crate::bytecode::{CodeView, Control, Fails, ISA, Op, OpInfo, Places};
 use crate::diagnostics::Diagnostic;
 
@@ -154,8 +154,8 @@ impl<F: FnMut(&Transition<'_>)> Audit<F> {
 }
 
 impl<F: FnMut(&Transition<'_>)> Hooks for Audit<F> {
-    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
-        let (code, heights) = state();
+    fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
+        let Moment { code, heights, .. } = moment();
         self.last = Some(op);
         let Some(contents) = self.contents else { return };
         let (after, depth) = (Step { at: at as u32, op, heights, contents }, heights.frames);

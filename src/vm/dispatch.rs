@@ -24,9 +24,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let word = A::at(words, pc);
             let op = A::op(word);
             hooks.contents(|| self.contents());
-            hooks.step(pc, op, || (self.program, self.heights()));
-            self.cx.go(pc);
             let a = word >> 8;
+            hooks.step(pc, op, || self.moment(op, a));
+            self.cx.go(pc);
             if S::PROBES {
                 self.probe(op, a)?;
             }

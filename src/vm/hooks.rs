@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::machine::{Capture, Machine};
-use crate::bytecode::{CodeView, Op, Place, Places};
+use crate::bytecode::{CodeView, Op, Operand, Place, Places};
 use crate::diagnostics::Diagnostic;
 use crate::value::Value;
 
@@ -11,10 +11,10 @@ pub trait Hooks {
     /// `true` if every instruction is observed by itself. Otherwise two may run as one.
     const WATCHES: bool = true;
 
-    /// Called before the instruction at word `at`. `state` returns the running code and the machine's heights.
+    /// Called before the instruction at word `at`. `moment` returns the state of the machine.
     #[inline(always)]
-    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
-        let _ = (at, op, state);
+    fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
+        let _ = (at, op, moment);
     }
 
     /// Called before [`Hooks::step`]. `contents` returns a digest of the machine's state.
@@ -36,6 +36,36 @@ pub struct NoHooks;
 
 impl Hooks for NoHooks {
     const WATCHES: bool = false;
+}
+
+/// The state of the machine before an instruction.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'m> {
+    /// The running program.
+    pub code: CodeView<'m>,
+    /// The index of the running program among those of the run.
+    pub unit: u32,
+    /// The heights of the stacks.
+    pub heights: Heights,
+    /// The values of the running program: inputs and memos, then the slots and the stack of each of its frames.
+    pub values: &'m [Value<'m>],
+    /// The index of the first slot of the running chunk.
+    pub base: usize,
+    /// The index after the top of the stack.
+    pub top: usize,
+    /// The output so far.
+    pub output: &'m str,
+    /// What the path of the instruction begins with, if it has one.
+    pub root: Option<Beginning>,
+}
+
+/// The value that a path begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beginning {
+    /// The value at an index of [`Moment::values`].
+    Value(usize),
+    /// A property of the loop with this index among the open ones.
+    Loop(usize),
 }
 
 /// The heights of the machine's stacks.
@@ -70,6 +100,21 @@ impl Contents {
 }
 
 impl<A: Access> Machine<'_, '_, A> {
+    /// Returns the state before an instruction with this opcode and first operand.
+    pub(super) fn moment(&self, op: Op, operand: u32) -> Moment<'_> {
+        let reads = op.info().operands.first() == Some(&Operand::Path);
+        Moment {
+            code: self.program,
+            unit: self.unit,
+            heights: self.heights(),
+            values: self.values,
+            base: self.base,
+            top: self.top,
+            output: self.out.since(0),
+            root: reads.then(|| self.beginning(&self.program.path(operand))).flatten(),
+        }
+    }
+
     /// Returns the heights of the stacks.
     pub(super) fn heights(&self) -> Heights {
         let stack = self.frames.last().map_or(self.top, |frame| frame.stack);

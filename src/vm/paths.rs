@@ -1,6 +1,7 @@
 //! Paths, with an inline cache at each step.
 
 use super::access::Access;
+use super::hooks::Beginning;
 use super::machine::Machine;
 use super::memory::{ABSENT, CHANGED};
 use super::semantics::{Missing, Semantics};
@@ -244,8 +245,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Finds the value of a path that begins with `name` in the nearest caller's scope that has it.
     #[cold]
     fn find_in_callers<S: Semantics>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
-        for at in (0..self.frames.len()).rev() {
-            let scope = self.scope_of_caller(at);
+        for (at, scope) in self.scopes_of_callers() {
             for (entry, root) in scope.entries() {
                 if entry == name
                     && let value = self.root_in(root, at)
@@ -255,11 +255,16 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     return Ok(Some(found));
                 }
             }
-            if !scope.sees_callers() {
-                break;
-            }
         }
         Ok(None)
+    }
+
+    /// Returns the scopes of the callers that the running code sees, the nearest first, each with the index of the frame
+    /// that it was given to.
+    fn scopes_of_callers(&self) -> impl Iterator<Item = (usize, Scope<'r>)> {
+        let mut seen = true;
+        let frames = (0..self.frames.len()).rev().map(|at| (at, self.scope_of_caller(at)));
+        frames.take_while(move |(_, scope)| std::mem::replace(&mut seen, scope.sees_callers()))
     }
 
     fn scope_of_caller(&self, frame: usize) -> Scope<'r> {
@@ -268,14 +273,41 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Returns the value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
     fn root_in(&self, root: Root, frame: usize) -> Value<'r> {
+        match (root, self.beginning_in(root, frame)) {
+            (_, Some(Beginning::Value(at))) => self.values.get(at).copied().unwrap_or_default(),
+            (Root::Loop(_, field), Some(Beginning::Loop(at))) => {
+                self.loops.get(at).map_or(Value::Undefined, |running| running.field(field))
+            }
+            _ => Value::Undefined,
+        }
+    }
+
+    /// Returns what a root stands for in the frame that called `frame`. Names of callers are not looked up.
+    fn beginning_in(&self, root: Root, frame: usize) -> Option<Beginning> {
         let open = self.frames.get(frame).map_or(self.loops.len(), |frame| frame.loops);
         let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);
         match root {
-            Root::Slot(slot) => self.values.get(base + slot as usize).copied().unwrap_or_default(),
-            Root::Global(global) => self.global(global),
-            Root::Loop(level, field) => self.loop_field(open, level, field),
-            Root::Callers(_) => Value::Undefined,
+            Root::Slot(slot) => Some(Beginning::Value(base + slot as usize)),
+            Root::Global(global) => Some(Beginning::Value(global as usize)),
+            Root::Loop(level, _) => open.checked_sub(level as usize + 1).map(Beginning::Loop),
+            Root::Callers(_) => None,
         }
+    }
+
+    /// Returns the value that a path begins with: the first of its roots that is set.
+    #[cold]
+    pub(super) fn beginning(&self, path: &Path<'r>) -> Option<Beginning> {
+        let running = self.frames.len();
+        path.roots().find_map(|root| match root {
+            Root::Callers(name) => self.scopes_of_callers().find_map(|(at, scope)| {
+                let mut entries = scope.entries().filter(|(entry, _)| *entry == name);
+                entries
+                    .find(|(_, root)| !self.root_in(*root, at).is_undefined())
+                    .and_then(|(_, root)| self.beginning_in(root, at))
+            }),
+            root if self.root_in(root, running).is_undefined() => None,
+            root => self.beginning_in(root, running),
+        })
     }
 
     /// Builds a map of all names visible in the scope at `at`: the entries that are set, then those of the callers, then

@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod control;
 mod effects;
 mod held;
 mod lookup;
@@ -18,6 +19,7 @@ mod missing;
 mod reads;
 mod walk;
 
+pub(crate) use control::ControlDependence;
 pub use lookup::Lack;
 pub use missing::missing;
 pub use reads::{InputPath, Reads, display_path};

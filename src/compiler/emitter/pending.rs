@@ -1,7 +1,9 @@
 //! Pending text and constants, and their folding into instructions.
 
+use smallvec::SmallVec;
+
 use super::state::{Emitter, OPERAND};
-use crate::bytecode::{BinaryOp, EscapeMode, Literal, Number, Op, Spanned};
+use crate::bytecode::{BinaryOp, EscapeMode, Literal, Number, Op, PieceKind, Spanned, TextPiece};
 use crate::compiler::fold::Constant;
 
 /// Text and constants that have not been emitted.
@@ -9,12 +11,15 @@ use crate::compiler::fold::Constant;
 pub(super) struct Pending<'f> {
     pub text: String,
     text_place: Spanned,
+    /// The pieces of the text, if they come from several places.
+    pieces: SmallVec<[TextPiece; 2]>,
     pub constants: Vec<(Constant<'f>, Spanned)>,
 }
 
 impl Pending<'_> {
     pub fn clear(&mut self) {
         self.text.clear();
+        self.pieces.clear();
         self.constants.clear();
     }
 }
@@ -22,14 +27,28 @@ impl Pending<'_> {
 impl<'f> Emitter<'f> {
     /// Writes text.
     pub fn text(&mut self, text: &str) {
+        self.piece(text, PieceKind::Text);
+    }
+
+    /// Writes a piece of text.
+    fn piece(&mut self, text: &str, kind: PieceKind) {
         if text.is_empty() {
             return;
         }
         self.flush_constants();
-        if self.pending.text.is_empty() {
-            self.pending.text_place = self.place;
+        if self.pending.text_place.source != self.place.source {
+            self.flush_text();
         }
-        self.pending.text.push_str(text);
+        let pending = &mut self.pending;
+        let start = pending.text.len();
+        if start == 0 {
+            pending.text_place = self.place;
+            pending.pieces.clear();
+        }
+        if pending.pieces.last().is_none_or(|last| (last.place, last.kind) != (self.place, kind)) {
+            pending.pieces.push(TextPiece { start, end: None, place: self.place, kind });
+        }
+        pending.text.push_str(text);
     }
 
     /// Pops the top value and writes it.
@@ -38,7 +57,7 @@ impl<'f> Emitter<'f> {
             && let Some(text) = self.fold.text(constant, mode)
         {
             self.pending.constants.clear();
-            self.text(&text);
+            self.piece(&text, PieceKind::Value);
             return;
         }
         self.emit(Op::Emit, &[mode as u32]);
@@ -97,6 +116,10 @@ impl<'f> Emitter<'f> {
         if let Some(id) = self.take_text() {
             let place = std::mem::replace(&mut self.place, self.pending.text_place);
             self.emit_now(Op::Text, &[id]);
+            if self.pending.pieces.len() > 1 {
+                let pieces = std::mem::take(&mut self.pending.pieces);
+                self.pieces(&pieces);
+            }
             self.place = place;
         }
     }

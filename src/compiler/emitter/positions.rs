@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::state::Emitter;
-use crate::bytecode::{Region, Spanned, inline_row};
+use crate::bytecode::{Region, Spanned, TextPiece, inline_row, piece_part};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
 impl Emitter<'_> {
@@ -25,6 +26,16 @@ impl Emitter<'_> {
         if details.last().is_none_or(|row| row[0] < at) {
             details.extend((0..).zip(parts).map(|(part, span)| [at, part, span.start, span.end]));
         }
+    }
+
+    /// Records the places of the pieces of the text that the latest instruction writes.
+    pub(super) fn pieces(&mut self, pieces: &[TextPiece]) {
+        let (Some(at), details) = (self.last, &mut self.tables.parts.details) else { return };
+        let own = details.len();
+        let same = pieces.iter().filter(|piece| piece.place.source == self.place.source);
+        let span = |piece: &TextPiece| piece.place.span;
+        details.extend(same.map(|piece| [at, piece_part(piece.kind, piece.start), span(piece).start, span(piece).end]));
+        details.get_mut(own..).unwrap_or_default().small_sort_by_key(|row| row[1]);
     }
 
     /// Begins code that is inlined for a call at the current position.

@@ -1,14 +1,12 @@
 //! The result of a render, and the places that wrote its parts.
 
-use std::sync::Arc;
+use std::ops::Range;
 
-use super::template::{ChartTemplate, Texts, run};
-use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::helm;
+use super::template::{ChartTemplate, run};
+use crate::diagnostics::{Diagnostic, Diagnostics, Result};
 use crate::dialect::helm::chart::{DocumentLints, Output, Plan};
-use crate::engine::Template;
-use crate::engine::written::Written;
-use crate::text::{Source, Span, Text};
+use crate::engine::recording::{Recorder, Recording, Why, Writer};
+use crate::text::{Source, Text};
 use crate::vm::Session;
 
 /// The rendered templates of a chart.
@@ -54,14 +52,16 @@ impl ChartRender {
     /// Replaces the places of errors in rendered texts by those in the templates that wrote them. Renders again to find
     /// them; the errors of a text that comes out different keep their places in it.
     fn show_writers(&self, errors: &mut [Box<Diagnostic>]) {
-        let again = self.template.compile(&self.plan).ok().and_then(|template| self.again(template));
+        let recording = self.record().ok();
         for error in errors {
             for label in &mut error.labels {
                 let Some(nth) = self.files.iter().position(|(name, _)| name == label.source.name()) else { continue };
                 let text = label.source.text();
-                let place = again.as_ref().and_then(|again| again.place(nth, text, label.span));
-                label.source = match place {
-                    Some((source, span)) => {
+                // An error at the end is about the last line.
+                let at = (label.span.start as usize).min(text.len().saturating_sub(1));
+                let why = recording.as_ref().and_then(|recording| recording.why(nth, text, at));
+                label.source = match why.and_then(|why| why.written.into_iter().next()) {
+                    Some(Writer { source, span }) => {
                         label.span = span;
                         if label.text.is_empty() {
                             label.text.push_str("written here");
@@ -74,32 +74,31 @@ impl ChartRender {
         }
     }
 
-    /// Renders again with a program of this chart.
-    fn again(&self, template: Template) -> Option<Again> {
-        let mut written = Written::default();
-        let texts = run(&mut Session::new(), &template, &self.plan, &mut written).ok()?;
-        written.end(texts.whole.len());
-        Some(Again { template, texts, written })
+    /// Renders again with the whole program of the chart, and records what wrote each part of the texts.
+    ///
+    /// # Errors
+    /// Those of compiling and rendering.
+    #[cfg(feature = "yaml")]
+    pub fn record(&self) -> std::result::Result<ChartRecording, Diagnostics> {
+        let mut recorder = Recorder::default();
+        let template = self.template.compile(&self.plan)?;
+        let texts = run(&mut Session::new(), &template, &self.plan, &mut recorder)?;
+        let ranges = texts.ranges().collect();
+        Ok(ChartRecording { recording: recorder.end(texts.whole), ranges })
     }
 }
 
-/// A second render, and what wrote its texts.
-struct Again {
-    template: Template,
-    texts: Texts,
-    written: Written,
+/// The recorded render of a chart.
+#[derive(Debug)]
+pub struct ChartRecording {
+    recording: Recording,
+    /// The place of each text in the output of the run.
+    ranges: Vec<Range<usize>>,
 }
 
-impl Again {
-    /// Returns the place in a template that wrote the start of a span in the text `nth`, which is `text` without the texts
-    /// of missing values.
-    fn place(&self, nth: usize, text: &str, span: Span) -> Option<(Arc<Source>, Span)> {
-        let range = self.texts.ranges().nth(nth)?;
-        let whole = self.texts.whole.get(range.clone())?;
-        // An error at the end is about the last line.
-        let at = (span.start as usize).min(text.len().saturating_sub(1));
-        let at = helm::with_no_values(whole, text, at)?;
-        let (source, span) = self.written.place(self.template.program(), range.start + at)?;
-        Some((source.clone(), span))
+impl ChartRecording {
+    /// Returns why byte `at` of the text of a template is there: of the `nth` of [`ChartRender::files`].
+    pub fn why(&self, nth: usize, text: &str, at: usize) -> Option<Why> {
+        self.recording.why_part(self.ranges.get(nth)?.clone(), text, at)
     }
 }

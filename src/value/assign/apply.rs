@@ -112,13 +112,7 @@ impl Assignment {
 
     /// Returns the error of a value of another kind at the step `at`.
     fn conflict(&self, at: usize, found: &str, expected: &str) -> Box<Diagnostic> {
-        let mut path = String::new();
-        for step in self.path.iter().take(at + 1) {
-            match step {
-                Step::Key(key) => path.extend([if path.is_empty() { "" } else { "." }, key]),
-                Step::Index(index) => path.push_str(&format!("[{index}]")),
-            }
-        }
+        let path = Step::joined(self.path.get(..=at).unwrap_or(&self.path));
         Diagnostic::new(
             Code::SetConflict,
             format!("`{}`: expected a {expected} at `{path}`, found {found}", self.origin),

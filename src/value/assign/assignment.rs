@@ -82,6 +82,15 @@ impl Step {
             Step::Index(_) => None,
         }
     }
+
+    /// Returns a path as text, such as `spec.ports[0].port`.
+    pub fn joined(path: &[Step]) -> String {
+        path.iter().fold(String::new(), |text, step| match step {
+            Step::Key(key) if text.is_empty() => key.clone(),
+            Step::Key(key) => text + "." + key,
+            Step::Index(at) => format!("{text}[{at}]"),
+        })
+    }
 }
 
 /// The effect at the end of a path.

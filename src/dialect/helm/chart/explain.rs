@@ -119,10 +119,8 @@ fn is_empty(value: &Data) -> bool {
 
 /// Returns a path below `.Values` as a template writes it.
 fn written(path: &[Step]) -> String {
-    path.iter().fold(format!(".{VALUES}"), |text, step| match step {
-        Step::Key(key) => format!("{text}.{key}"),
-        Step::Index(at) => format!("{text}[{at}]"),
-    })
+    let name = std::iter::once(Step::Key(format!(".{VALUES}")));
+    Step::joined(&name.chain(path.iter().cloned()).collect::<Vec<_>>())
 }
 
 fn json(place: &[Step]) -> String {

@@ -1,63 +1,42 @@
-//! The place in a template that wrote a part of its output.
+//! The place in a template that an instruction stands for.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bytecode::{CodeView, Op, PieceKind, Program, TextPiece};
+use super::Recording;
+use super::event::Event;
+use crate::bytecode::{Op, PieceKind, Program, TextPiece};
 use crate::text::{Source, Span};
-use crate::vm::{Heights, Hooks};
 
-/// Records during a render which instruction wrote each part of the output.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    /// The start of each part and the word of its instruction.
-    parts: Vec<(usize, u32)>,
-    /// The word of the instruction that runs.
-    running: u32,
-    len: usize,
-}
-
-impl Hooks for Written {
-    fn step<'p>(&mut self, at: usize, _: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
-        self.end(state().1.output);
-        self.running = u32::try_from(at).unwrap_or(u32::MAX);
-    }
-}
-
-impl Written {
-    /// Takes note of the length of the output after an instruction.
-    pub fn end(&mut self, len: usize) {
-        // Captured text is taken back, and written elsewhere.
-        while self.parts.pop_if(|(start, _)| *start >= len).is_some() {}
-        if len > self.len {
-            self.parts.push((self.len, self.running));
-        }
-        self.len = len;
-    }
-
-    /// Returns the source and the span that wrote the byte at `at` of the output.
-    pub fn place<'p>(&self, program: &'p Program, at: usize) -> Option<(&'p Arc<Source>, Span)> {
-        let part = self.parts.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
-        let &(start, word) = self.parts.get(part)?;
+impl Recording {
+    /// Returns the source and the span of an event. For text, the span is that of the line with the byte `nth` of it.
+    pub(super) fn place(&self, event: &Event, nth: usize) -> Option<(Arc<Source>, Span)> {
+        let (program, word) = (self.program(event.unit)?, event.at);
         let place = program.place(word)?;
         let source = program.source(place)?;
-        let Some((text, is_behind)) = text_of(program, word).filter(|(text, _)| at < start + text.len()) else {
-            return Some((source, place.span));
+        let Some((text, is_behind)) = text_of(program, word).filter(|(text, _)| nth < text.len()) else {
+            return Some((source.clone(), place.span));
         };
         // The text of a specialised program may come from several places.
-        let (nth, whole) = (at - start, TextPiece { start: 0, end: None, place, kind: PieceKind::of(is_behind) });
+        let whole = TextPiece { start: 0, end: None, place, kind: PieceKind::of(is_behind) };
         let piece = program.text_piece(word, nth).unwrap_or(whole);
         let text = text.get(piece.start..piece.end.unwrap_or(text.len()))?;
         let span = piece.place.span;
         let line = |is_behind| line_of(text, nth - piece.start, source.text(), span, is_behind).unwrap_or(span);
-        Some((
-            source,
-            match piece.kind {
-                PieceKind::Text => line(true),
-                PieceKind::Before => line(false),
-                PieceKind::Value => span,
-            },
-        ))
+        let span = match piece.kind {
+            PieceKind::Text => line(true),
+            PieceKind::Before => line(false),
+            PieceKind::Value => span,
+        };
+        Some((source.clone(), span))
+    }
+
+    /// Returns `true` if byte `nth` of what an event wrote is text of the template.
+    pub(super) fn is_text(&self, event: &Event, nth: usize) -> bool {
+        let Some(program) = self.program(event.unit) else { return false };
+        let piece = || program.text_piece(event.at, nth);
+        text_of(program, event.at).is_some_and(|(text, _)| nth < text.len())
+            && piece().is_none_or(|piece| piece.kind != PieceKind::Value)
     }
 }
 

@@ -1,0 +1,186 @@
+//! The inputs that flowed into a value.
+
+use std::collections::HashSet;
+
+use super::Recording;
+use super::event::{Detail, Edge, Event, Member};
+use crate::bytecode::{Op, Operand, Segment};
+use crate::value::assign::Step;
+
+/// Maximum number of inputs of a value, and of origins that are looked at.
+const FLOWS: usize = 64;
+const ORIGINS: usize = 1 << 14;
+
+/// An input that flowed into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// The path of the input.
+    pub path: Vec<Step>,
+    /// An excerpt of its value, if the template read it under this path.
+    pub value: Option<String>,
+    /// `true` if the value is the input itself. Otherwise it was computed from it.
+    pub is_direct: bool,
+}
+
+/// A member of an origin whose inputs are wanted.
+#[derive(Debug, PartialEq, Eq, Hash, Clone)]
+struct Wanted {
+    edge: Edge,
+    steps: Vec<Step>,
+    is_direct: bool,
+}
+
+impl Recording {
+    /// Returns the inputs that flowed into the member behind `steps` of an origin, in the order of their use.
+    pub(super) fn flows(&self, edges: &[Edge], steps: &[Step], is_direct: bool) -> Vec<Flow> {
+        let (mut flows, mut seen): (Vec<Flow>, HashSet<Wanted>) = (Vec::new(), HashSet::new());
+        let wanted = |edge: &Edge| (Wanted { edge: *edge, steps: steps.to_vec(), is_direct }, None);
+        let mut open: Vec<(Wanted, Option<&str>)> = edges.iter().rev().map(wanted).collect();
+        while let Some((wanted, shown)) = open.pop() {
+            if flows.len() >= FLOWS || seen.len() >= ORIGINS || !seen.insert(wanted.clone()) {
+                continue;
+            }
+            let Wanted { edge, steps, is_direct } = wanted;
+            match edge {
+                Edge::None => {}
+                Edge::Input(name) => {
+                    let name = self.names.get(name as usize).cloned().map(Step::Key);
+                    add(&mut flows, name.into_iter().chain(steps).collect(), shown, is_direct);
+                }
+                Edge::Event(event) => {
+                    if let Some(event) = self.event(event) {
+                        if self.is_input(event, &steps) {
+                            add(&mut flows, steps, shown, is_direct);
+                            continue;
+                        }
+                        let mut from = self.origins(event, &steps, is_direct, shown);
+                        from.reverse();
+                        open.append(&mut from);
+                    }
+                }
+            }
+        }
+        without_wholes(flows)
+    }
+
+    /// Returns `true` if the member behind `steps` of a map of all visible names is an input.
+    fn is_input(&self, event: &Event, steps: &[Step]) -> bool {
+        let Detail::Members(members) = &event.detail else { return event.op == Op::Scope && !steps.is_empty() };
+        let is_first = |member: &Member| steps.first().is_some_and(|first| matches(&member.step, first));
+        event.op == Op::Scope && !steps.is_empty() && !members.iter().any(is_first)
+    }
+
+    /// Returns the origins of the member behind `steps` of the result of an event.
+    fn origins<'e>(
+        &'e self,
+        event: &'e Event,
+        steps: &[Step],
+        is_direct: bool,
+        shown: Option<&'e str>,
+    ) -> Vec<(Wanted, Option<&'e str>)> {
+        let inputs = self.inputs(event);
+        let behind = |within: Option<&Step>, rest: &[Step]| within.into_iter().chain(rest).cloned().collect::<Vec<_>>();
+        let direct = |edge: Edge, steps| (Wanted { edge, steps, is_direct }, shown);
+        let derived = |edge: &Edge| (Wanted { edge: *edge, steps: Vec::new(), is_direct: false }, None);
+        if let Some(mut path) = self.path(event) {
+            path.extend_from_slice(steps);
+            let shown = if steps.is_empty() { event.shown.as_deref() } else { shown };
+            let root = inputs.first().map(|edge| (Wanted { edge: *edge, steps: path, is_direct }, shown));
+            return root.into_iter().chain(inputs.iter().skip(1).map(derived)).collect();
+        }
+        match (&event.detail, steps) {
+            (Detail::Turn(step), _) => {
+                inputs.first().map(|edge| direct(*edge, behind(Some(step), steps))).into_iter().collect()
+            }
+            (Detail::Same(edge, within), _) => vec![direct(*edge, behind(within.as_ref(), steps))],
+            (Detail::Members(members), [first, rest @ ..]) => {
+                let found = members.iter().rfind(|member| matches(&member.step, first));
+                found.map(|member| direct(member.from, behind(member.within.as_ref(), rest))).into_iter().collect()
+            }
+            (Detail::Members(members), []) if !members.is_empty() => {
+                members.iter().map(|member| direct(member.from, behind(member.within.as_ref(), &[]))).collect()
+            }
+            (Detail::Text(text), _) if !text.parts.is_empty() => {
+                let parts = text.parts.iter().filter_map(|part| self.event(part.event));
+                parts.flat_map(|event| self.inputs_of(event)).map(|edge| derived(&edge)).collect()
+            }
+            (Detail::Text(_), [_, ..]) => inputs.iter().map(|edge| direct(*edge, steps.to_vec())).collect(),
+            _ => inputs.iter().map(derived).collect(),
+        }
+    }
+
+    /// Returns the origins of what an event used: of the value itself, if it reads a path.
+    pub(super) fn inputs_of(&self, event: &Event) -> Vec<Edge> {
+        let number = self.path(event).and_then(|_| self.number(event));
+        number.map_or_else(|| self.inputs(event).to_vec(), |number| vec![Edge::Event(number)])
+    }
+
+    /// Returns the number of an event.
+    fn number(&self, event: &Event) -> Option<u32> {
+        let size = size_of::<Event>();
+        let at = std::ptr::from_ref(event).addr().checked_sub(self.events.as_ptr().addr())? / size;
+        u32::try_from(at).ok()
+    }
+
+    /// Returns the steps of the path that an event reads.
+    pub(super) fn path(&self, event: &Event) -> Option<Vec<Step>> {
+        if event.op.info().operands.first() != Some(&Operand::Path) {
+            return None;
+        }
+        let code = self.program(event.unit)?.code();
+        let path = code.path(code.instruction(event.at)?.operand(Operand::Path)?);
+        let computed = if let Detail::Indexes(computed) = &event.detail { computed.as_slice() } else { &[] };
+        let step = |segment| match segment {
+            (Segment::Attr(name), _) => Some(Step::Key(code.str(name).to_owned())),
+            (Segment::Index(nth), _) => computed.get(nth as usize).cloned(),
+        };
+        path.segments().map(step).collect()
+    }
+
+    /// Follows the member behind `steps` of an origin to the event that made it. Returns the event and the steps that are
+    /// left.
+    pub(super) fn maker(&self, edge: Edge, steps: &[Step]) -> Option<(u32, Vec<Step>)> {
+        let (mut edge, mut steps, mut last) = (edge, steps.to_vec(), None);
+        for _ in 0..ORIGINS {
+            let Edge::Event(number) = edge else { break };
+            last = Some((number, steps.clone()));
+            match (&self.event(number)?.detail, steps.as_slice()) {
+                (Detail::Same(from, within), rest) => {
+                    steps = within.iter().chain(rest).cloned().collect();
+                    edge = *from;
+                }
+                (Detail::Members(members), [first, rest @ ..]) => {
+                    let Some(member) = members.iter().rfind(|member| matches(&member.step, first)) else { break };
+                    steps = member.within.iter().chain(rest).cloned().collect();
+                    edge = member.from;
+                }
+                _ => break,
+            }
+        }
+        last
+    }
+}
+
+/// Adds an input unless it is there.
+fn add(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, is_direct: bool) {
+    if !flows.iter().any(|flow| flow.path == path) {
+        flows.push(Flow { path, value: shown.map(str::to_owned), is_direct });
+    }
+}
+
+/// Returns `true` if two steps may lead to the same member: a key may be a number.
+fn matches(one: &Step, other: &Step) -> bool {
+    match (one, other) {
+        (Step::Key(key), Step::Index(at)) | (Step::Index(at), Step::Key(key)) => key.parse() == Ok(*at),
+        _ => one == other,
+    }
+}
+
+/// Leaves out inputs that others are members of, if the value was only computed from something in them.
+fn without_wholes(flows: Vec<Flow>) -> Vec<Flow> {
+    let is_whole = |flow: &Flow| {
+        let above = |other: &Flow| other.path.len() > flow.path.len() && other.path.starts_with(&flow.path);
+        !flow.is_direct && flows.iter().any(above)
+    };
+    flows.iter().filter(|flow| !is_whole(flow)).cloned().collect()
+}

@@ -1,0 +1,156 @@
+//! What instructions run within: calls, turns of loops and outcomes of branches.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::Recording;
+use super::event::{Edge, Event};
+use crate::bytecode::Op;
+use crate::bytecode::analysis::ControlDependence;
+use crate::vm::{Heights, Moment};
+
+/// The context of what runs outside all branches and loops of the first chunk.
+pub(super) const OUTERMOST: u32 = 0;
+
+/// A call, turn or branch within another one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Context {
+    pub around: u32,
+    pub event: u32,
+}
+
+/// The running chunks and loops.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    frames: Vec<Frame>,
+    loops: Vec<Looping>,
+    /// The event that enters the next frame, and its context.
+    calling: Option<(u32, u32)>,
+    contexts: Vec<Context>,
+    known: HashMap<(u32, u32), u32>,
+    /// The control dependences of chunks, by their programs and first words.
+    dependences: HashMap<(u32, u32), Rc<ControlDependence>>,
+    /// The branches that instructions depend on, by their programs and words.
+    branches: HashMap<(u32, u32), Rc<[u32]>>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    /// The first word of its chunk.
+    entry: u32,
+    /// The context of its call.
+    context: u32,
+    loops: usize,
+    /// The latest outcome of each branch, by its word.
+    outcomes: HashMap<u32, u32>,
+}
+
+/// A running loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looping {
+    /// The word of the instruction that opened it.
+    at: u32,
+    /// The number of loop variables.
+    pub names: u32,
+    /// The origin of what it loops over.
+    pub over: Edge,
+    /// The number of turns.
+    pub begun: usize,
+    /// The event of the current turn.
+    turn: u32,
+}
+
+impl Frames {
+    pub fn into_contexts(self) -> Vec<Context> {
+        self.contexts
+    }
+
+    /// Enters a frame that has begun.
+    pub fn enter(&mut self, moment: &Moment<'_>, at: u32) {
+        let calling = self.calling.take();
+        if self.frames.len() >= moment.heights.frames {
+            return;
+        }
+        let context = calling.map_or(OUTERMOST, |(event, around)| self.within(around, event));
+        self.frames.push(Frame { entry: at, context, loops: moment.heights.loops, outcomes: HashMap::new() });
+    }
+
+    /// Takes note that an event in this context calls a chunk.
+    pub fn call(&mut self, event: u32, context: u32) {
+        self.calling = Some((event, context));
+    }
+
+    /// Leaves frames and loops that have ended.
+    pub fn leave(&mut self, heights: &Heights) {
+        self.frames.truncate(heights.frames);
+        self.loops.truncate(heights.loops);
+    }
+
+    /// Takes note of the outcome of the branch at word `at` of the running chunk.
+    pub fn decide(&mut self, at: u32, event: u32) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.outcomes.insert(at, event);
+        }
+    }
+
+    /// Takes note of a loop that the instruction at word `at` has opened over what `over` gives.
+    pub fn open(&mut self, at: u32, names: u32, over: Edge) {
+        self.loops.push(Looping { at, names, over, begun: 0, turn: 0 });
+    }
+
+    /// Takes note of the next turn of the innermost loop, which an event begins, and gives the event the place of the loop.
+    pub fn turn(&mut self, number: u32, event: &mut Event) -> Option<Looping> {
+        let last = self.loops.last_mut()?;
+        (last.begun, last.turn, event.at) = (last.begun + 1, number, last.at);
+        Some(*last)
+    }
+
+    /// Returns the context of the instruction at word `at`, which began at these heights.
+    pub fn context(&mut self, recording: &Recording, unit: u32, at: u32, heights: Heights) -> u32 {
+        let depth = heights.frames.wrapping_sub(1);
+        let Some(entry) = self.frames.get(depth).map(|frame| frame.entry) else { return OUTERMOST };
+        let branches = self.branches_of(recording, unit, entry, at);
+        let Some(frame) = self.frames.get(depth) else { return OUTERMOST };
+        let is_outcome = |event: &u32| {
+            recording.events.get(*event as usize).is_some_and(|event| match event.op {
+                Op::Next => false,
+                Op::Iter => event.jumped,
+                _ => true,
+            })
+        };
+        let outcomes = branches.iter().filter_map(|at| frame.outcomes.get(at)).copied().filter(is_outcome);
+        let open = self.loops.get(frame.loops..heights.loops.min(self.loops.len())).unwrap_or(&[]);
+        let mut events: Vec<u32> = outcomes.chain(open.iter().map(|each| each.turn)).collect();
+        events.sort_unstable();
+        events.into_iter().fold(frame.context, |around, event| self.within(around, event))
+    }
+
+    /// Returns the context of an event within another context.
+    fn within(&mut self, around: u32, event: u32) -> u32 {
+        if self.contexts.is_empty() {
+            self.contexts.push(Context::default());
+        }
+        let contexts = &mut self.contexts;
+        *self.known.entry((around, event)).or_insert_with(|| {
+            contexts.push(Context { around, event });
+            contexts.len() as u32 - 1
+        })
+    }
+
+    /// Returns the branches that the instruction at word `at` depends on, of the chunk that begins at `entry`.
+    fn branches_of(&mut self, recording: &Recording, unit: u32, entry: u32, at: u32) -> Rc<[u32]> {
+        if let Some(known) = self.branches.get(&(unit, at)) {
+            return known.clone();
+        }
+        let dependence = self.dependences.entry((unit, entry)).or_insert_with(|| {
+            let program = recording.program(unit);
+            let chunk = program.and_then(|program| program.chunks().find(|chunk| chunk.entry == entry));
+            let of = |(program, chunk): (&crate::bytecode::Program, _)| ControlDependence::of(program.code(), chunk);
+            Rc::new(program.zip(chunk).map(of).unwrap_or_default())
+        });
+        let found: Rc<[u32]> = dependence.branches(at).into();
+        self.branches.insert((unit, at), found.clone());
+        found
+    }
+}

@@ -1,0 +1,104 @@
+//! Recordings of runs: the places that wrote each part of an output, what they ran within, and the inputs that flowed in.
+//!
+//! ```
+//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::bulk::values::Step;
+//! use dropforge::value::{Arena, Inputs, Value};
+//! use dropforge::vm::Session;
+//! let source = "{% for port in ports %}\n- {{ port }}{% endfor %}\n";
+//! let template = Engine::new().compile(Dialect::Tera, "ports", source)?;
+//! let arena = Arena::new();
+//! let ports = arena.list(&[Value::Int(80), Value::Int(443)]);
+//! let inputs = Inputs::new(arena.map(&[("ports", ports)]));
+//! let mut text = String::new();
+//! template.render_inputs(&mut Session::new(), inputs, &mut text)?;
+//! let (recording, _) = template.record(&mut Session::new(), inputs);
+//! let why = recording.why(&text, text.find("443").unwrap()).unwrap();
+//! assert_eq!(why.written[0].place(), "ports:2:3");
+//! assert_eq!(why.within.len(), 1);
+//! assert_eq!(Step::joined(&why.inputs[0].path), "ports[1]");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod document;
+mod event;
+mod flow;
+mod frames;
+mod known;
+mod places;
+mod recorder;
+mod why;
+
+use hashbrown::HashMap;
+
+use crate::bytecode::Program;
+use event::{Edge, Event, Part};
+use frames::Context;
+
+pub use flow::Flow;
+pub use recorder::Recorder;
+pub use why::{Why, Within, Writer};
+
+/// A recorded run.
+#[derive(Debug, Default)]
+pub struct Recording {
+    /// The output, with the texts of missing values that a language removes.
+    text: String,
+    /// The parts of the output.
+    parts: Vec<Part>,
+    events: Vec<Event>,
+    /// The origins of what the events used, each with a range of them.
+    edges: Vec<Edge>,
+    contexts: Vec<Context>,
+    /// The programs of the run by their numbers.
+    programs: Vec<Option<Program>>,
+    /// The names of inputs by their numbers.
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// The origin of the result.
+    answer: Edge,
+    /// The run had more events than are recorded.
+    is_cut: bool,
+}
+
+impl Recording {
+    /// Returns `true` if the run was too long to be recorded to its end.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Takes note of a program of the run.
+    fn know(&mut self, unit: u32, program: &Program) {
+        let unit = unit as usize;
+        if self.programs.len() <= unit {
+            self.programs.resize(unit + 1, None);
+        }
+        if let Some(place @ None) = self.programs.get_mut(unit) {
+            *place = Some(program.clone());
+        }
+    }
+
+    fn program(&self, unit: u32) -> Option<&Program> {
+        self.programs.get(unit as usize)?.as_ref()
+    }
+
+    /// Returns the number of the name of an input.
+    fn name(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    fn event(&self, number: u32) -> Option<&Event> {
+        self.events.get(number as usize)
+    }
+
+    /// Returns where what an event used comes from.
+    fn inputs(&self, event: &Event) -> &[Edge] {
+        self.edges.get(event.inputs.start as usize..event.inputs.end as usize).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,418 @@
+//! The hook that records a run.
+//!
+//! A hook sees the machine before each instruction. So an instruction is taken note of in two steps: what it uses when it
+//! begins, and what it did when the next one begins. The origins of values are kept in a copy of the machine's stacks.
+
+use super::Recording;
+use super::event::{Captured, Detail, Edge, Event, Member, Part};
+use super::frames::{Frames, OUTERMOST};
+use super::known::{Arguments, members_of, step_of};
+use crate::bytecode::{Control, Instruction, Op, Operand, Root, Segment};
+use crate::diagnostics::Diagnostic;
+use crate::function::excerpt;
+use crate::stdlib::strings::abridged;
+use crate::value::Value;
+use crate::value::assign::Step;
+use crate::vm::{Beginning, Heights, Hooks, Moment};
+
+/// Maximum number of events.
+const EVENTS: usize = 2 << 20;
+
+/// Maximum number of bytes of text in an excerpt.
+const SHOWN: usize = 60;
+
+/// Records a run: what wrote each part of its output, within what, and the values that flowed into it.
+///
+/// It observes one run. An instruction that a run repeats is recorded each time, up to about two million instructions.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    recording: Recording,
+    frames: Frames,
+    /// The origins of the values of each program: inputs, memos, slots and stacks.
+    origins: Vec<Vec<Edge>>,
+    /// What is gathered, and where each open gathering begins.
+    gathered: Vec<Member>,
+    gathers: Vec<usize>,
+    running: Option<Running>,
+    failed: bool,
+}
+
+/// An instruction that has begun.
+#[derive(Debug)]
+struct Running {
+    unit: u32,
+    at: u32,
+    op: Op,
+    heights: Heights,
+    base: usize,
+    /// The top of the stack without what it pops.
+    top: usize,
+    output: usize,
+    /// The bytes of text that it writes before a value.
+    text: usize,
+    /// The word behind it, and that of its label.
+    next: u32,
+    label: Option<u32>,
+    slot: u32,
+    names: u32,
+    /// The origins of what it uses.
+    inputs: Vec<Edge>,
+    arguments: Arguments,
+    /// The value that it tests or loops over.
+    tested: Option<Box<str>>,
+    /// The computed steps of its path.
+    indexes: Vec<Step>,
+    /// The members of what it builds or gathers.
+    members: Vec<Member>,
+}
+
+/// What an instruction did.
+#[derive(Debug, Clone, Copy)]
+struct Did {
+    jumped: bool,
+    pushed: bool,
+    wrote: bool,
+    decided: bool,
+    called: bool,
+}
+
+impl Hooks for Recorder {
+    fn step<'m>(&mut self, at: usize, _: Op, moment: impl FnOnce() -> Moment<'m>) {
+        let (at, now) = (at as u32, moment());
+        if let Some(running) = self.running.take() {
+            self.finish(&running, at, &now);
+        }
+        self.recording.know(now.unit, &now.code);
+        self.frames.enter(&now, at);
+        if self.recording.events.len() >= EVENTS {
+            self.recording.is_cut = true;
+        } else if let Some(instruction) = now.code.instruction(at) {
+            self.running = Some(self.begun(instruction, &now));
+        }
+    }
+
+    fn failed(&mut self, _: &Diagnostic) {
+        self.failed = true;
+    }
+}
+
+impl Recorder {
+    /// Ends the recording of a run that wrote `text`.
+    pub(in crate::engine) fn end(mut self, text: String) -> Recording {
+        self.recording.text = text;
+        self.recording.contexts = self.frames.into_contexts();
+        self.recording
+    }
+
+    /// Takes note of what an instruction uses.
+    fn begun(&mut self, instruction: Instruction<'_>, moment: &Moment<'_>) -> Running {
+        let Moment { code, unit, heights, base, top, .. } = *moment;
+        let (op, info) = (instruction.op, instruction.op.info());
+        let operand = instruction.operands().next().map_or(0, |(_, value)| value);
+        let below = top.saturating_sub(code.pops(info, operand) as usize);
+        let values = moment.values.get(below..top).unwrap_or(&[]);
+        let mut inputs: Vec<Edge> = (below..top).map(|at| self.origin(moment, at)).collect();
+        let members = match op {
+            Op::Scope => self.visible(moment, operand),
+            _ => members_built(&instruction, moment, values, &inputs),
+        };
+        let arguments = match op {
+            Op::Call | Op::CallMemo | Op::Apply => Arguments::of(values, &inputs),
+            Op::As => Arguments::of_one(values.first(), inputs.first()),
+            _ => Arguments::default(),
+        };
+        match info.operands.first() {
+            Some(Operand::Path) => inputs.insert(0, self.beginning(moment)),
+            _ if op == Op::Answer => self.recording.answer = inputs.first().copied().unwrap_or_default(),
+            _ if op == Op::Answered => inputs.push(self.recording.answer),
+            _ => {}
+        }
+        let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop);
+        let slot = [Operand::Slot, Operand::LoopSlots].into_iter().find_map(|kind| instruction.operand(kind));
+        Running {
+            unit,
+            at: instruction.at,
+            op,
+            heights,
+            base,
+            top: below,
+            output: moment.output.len(),
+            text: instruction.operand(Operand::Str).map_or(0, |text| code.str(text).len()),
+            next: instruction.end(),
+            label: instruction.operand(Operand::Label),
+            slot: slot.unwrap_or(0),
+            names: instruction.operand(Operand::Names).unwrap_or(0),
+            inputs,
+            arguments,
+            tested: tested(&instruction, moment, values).filter(|_| tests).map(|value| excerpt(value).into()),
+            indexes: indexes(moment, operand, values),
+            members,
+        }
+    }
+
+    /// Returns where the value at an index of the running program comes from.
+    fn origin(&mut self, moment: &Moment<'_>, at: usize) -> Edge {
+        match moment.code.globals().get(at) {
+            Some(name) => Edge::Input(self.recording.name(moment.code.str(*name))),
+            None => self.origins.get(moment.unit as usize).and_then(|all| all.get(at)).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Returns the names in the slots of the running chunk that a scope shows. The others are inputs, or names of callers.
+    fn visible(&mut self, moment: &Moment<'_>, scope: u32) -> Vec<Member> {
+        let entries = moment.code.scope(scope).entries().filter_map(|(name, root)| match root {
+            Root::Slot(slot) => Some((moment.code.str(name), moment.base + slot as usize)),
+            _ => None,
+        });
+        let set = entries.filter(|(_, at)| moment.values.get(*at).is_some_and(|value| !value.is_undefined()));
+        let set: Vec<_> = set.collect();
+        let member = |(name, at): (&str, usize)| Member {
+            step: Step::Key(name.to_owned()),
+            from: self.origin(moment, at),
+            within: None,
+        };
+        set.into_iter().map(member).collect()
+    }
+
+    /// Returns where the root of a path comes from.
+    fn beginning(&mut self, moment: &Moment<'_>) -> Edge {
+        match moment.root {
+            Some(Beginning::Value(at)) => self.origin(moment, at),
+            Some(Beginning::Loop(_)) | None => Edge::None,
+        }
+    }
+
+    /// Takes note of what an instruction did before the one at `at`.
+    fn finish(&mut self, running: &Running, at: u32, now: &Moment<'_>) {
+        let failed = std::mem::take(&mut self.failed);
+        let control = running.op.info().control;
+        let is_same = !failed && (now.unit, now.heights.frames) == (running.unit, running.heights.frames);
+        let did = Did {
+            jumped: !failed && running.label == Some(at) && running.next != at,
+            pushed: is_same && now.top > running.top && control != Control::BranchWithTop && control != Control::Branch,
+            wrote: now.output.len() > running.output,
+            decided: matches!(
+                control,
+                Control::Branch | Control::BranchWithTop | Control::OpenLoop | Control::NextItem
+            ),
+            called: now.heights.frames > running.heights.frames,
+        };
+        let recorded = did.pushed || did.wrote || did.decided || did.called;
+        let event = recorded.then(|| self.add(running, did, now));
+        self.frames.leave(&now.heights);
+        self.move_output(running, event.filter(|_| did.wrote), now);
+        self.move_gathered(running, now);
+        let edge = event.map_or(Edge::None, Edge::Event);
+        match (running.op, event) {
+            (Op::StoreSlot, _) => self.set(now, running.base + running.slot as usize, running.inputs[..].first()),
+            (_, Some(event)) if did.decided => self.decide(running, event, did, now),
+            (_, Some(event)) if did.called => self.call(running, event, now),
+            _ if failed => self.set(now, now.top.saturating_sub(1), None),
+            _ if did.pushed => (running.top..now.top).for_each(|at| self.set(now, at, Some(&edge))),
+            _ => {}
+        }
+    }
+
+    /// Sets where the value at an index of the running program comes from.
+    fn set(&mut self, moment: &Moment<'_>, at: usize, edge: Option<&Edge>) {
+        let unit = moment.unit as usize;
+        if self.origins.len() <= unit {
+            self.origins.resize_with(unit + 1, Vec::new);
+        }
+        let Some(origins) = self.origins.get_mut(unit) else { return };
+        if origins.len() <= at {
+            origins.resize(at + 1, Edge::None);
+        }
+        if let Some(origin) = origins.get_mut(at) {
+            *origin = edge.copied().unwrap_or_default();
+        }
+    }
+
+    /// Adds the event of an instruction.
+    fn add(&mut self, running: &Running, did: Did, now: &Moment<'_>) -> u32 {
+        let context = self.frames.context(&self.recording, running.unit, running.at, running.heights);
+        let edges = &mut self.recording.edges;
+        let start = edges.len() as u32;
+        edges.extend_from_slice(&running.inputs);
+        let result = now.top.checked_sub(1).and_then(|at| now.values.get(at)).copied().filter(|_| did.pushed);
+        let inputs = start..edges.len() as u32;
+        let detail = self.detail(running, result, now);
+        let shown = self.shown(running, result, now);
+        self.recording.events.push(Event {
+            unit: running.unit,
+            at: running.at,
+            op: running.op,
+            jumped: did.jumped,
+            context,
+            inputs,
+            shown,
+            detail,
+        });
+        self.recording.events.len() as u32 - 1
+    }
+
+    /// Returns an excerpt of what an instruction tested, pushed or wrote.
+    fn shown(&self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Option<Box<str>> {
+        let value = running.tested.clone().or_else(|| result.map(|value| excerpt(value).into()));
+        value.or_else(|| {
+            let writes = matches!(running.op, Op::EmitPath | Op::TextPath);
+            let text = now.output.get(running.output + running.text..).filter(|_| writes)?;
+            Some(format!("`{}`", abridged(text, SHOWN)).into())
+        })
+    }
+
+    /// Returns what is known of a result besides.
+    fn detail(&mut self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Detail {
+        let members = |members: &[Member]| Detail::Members(members.to_vec());
+        match (running.op, result) {
+            (Op::EndCapture, Some(text)) => Detail::Text(self.captured(text, now.output.len())),
+            (Op::EndGather | Op::EndEntries, _) => {
+                let start = self.gathers.last().copied().unwrap_or(0);
+                members(self.gathered.get(start..).unwrap_or(&[]))
+            }
+            (Op::Answered, _) => Detail::Same(self.recording.answer, None),
+            (Op::List | Op::ListSome | Op::Map | Op::MapSome | Op::Scope, _) => members(&running.members),
+            (Op::Call | Op::CallMemo | Op::Apply | Op::As, Some(result)) => {
+                match (running.arguments.detail(result), result) {
+                    (Detail::None, Value::Str(text)) if running.arguments.structured => {
+                        Detail::Text(Captured { text: text.as_str().into(), parts: Vec::new() })
+                    }
+                    (detail, _) => detail,
+                }
+            }
+            _ if !running.indexes.is_empty() => Detail::Indexes(running.indexes.clone()),
+            _ => Detail::None,
+        }
+    }
+
+    /// Takes the parts of a text that was captured behind `start`.
+    fn captured(&mut self, text: Value<'_>, start: usize) -> Captured {
+        let parts = &mut self.recording.parts;
+        let mut taken = parts.split_off(parts.partition_point(|part| part.start < start));
+        taken.iter_mut().for_each(|part| part.start -= start);
+        Captured { text: text.as_str().unwrap_or("").into(), parts: taken }
+    }
+
+    /// Takes note of what an instruction wrote. Text that is taken back has no parts.
+    fn move_output(&mut self, running: &Running, event: Option<u32>, now: &Moment<'_>) {
+        let parts = &mut self.recording.parts;
+        parts.truncate(parts.partition_point(|part| part.start < now.output.len()));
+        parts.extend(event.map(|event| Part { start: running.output, event }));
+    }
+
+    fn move_gathered(&mut self, running: &Running, now: &Moment<'_>) {
+        if now.heights.gathers > self.gathers.len() {
+            self.gathers.push(self.gathered.len());
+        }
+        if let Some(start) = self.gathers.get(now.heights.gathers).copied() {
+            self.gathers.truncate(now.heights.gathers);
+            self.gathered.truncate(start);
+        }
+        if now.heights.gathered > running.heights.gathered {
+            let start = self.gathers.last().copied().unwrap_or(0);
+            let next = self.gathered.len() - start.min(self.gathered.len());
+            self.gathered.extend(running.members.iter().cloned().map(|member| match running.op {
+                Op::Keep | Op::KeepSome => Member { step: Step::Index(next), ..member },
+                _ => member,
+            }));
+        }
+    }
+
+    /// Takes note of the outcome of a branch or of the turn of a loop.
+    fn decide(&mut self, running: &Running, event: u32, did: Did, now: &Moment<'_>) {
+        self.frames.decide(running.at, event);
+        match running.op.info().control {
+            Control::OpenLoop if !did.jumped => {
+                let over = running.inputs.first().copied().unwrap_or_default();
+                self.frames.open(running.at, running.names, over);
+                self.turn(running, event, now);
+            }
+            Control::NextItem if did.jumped => self.turn(running, event, now),
+            _ => {}
+        }
+    }
+
+    /// Takes note of the next turn of the innermost loop.
+    fn turn(&mut self, running: &Running, number: u32, now: &Moment<'_>) {
+        let Some(event) = self.recording.events.get_mut(number as usize) else { return };
+        let Some(running_loop) = self.frames.turn(number, event) else { return };
+        let (first, names) = (running.base + running.slot as usize, running_loop.names as usize);
+        let item = (first + names).checked_sub(1).and_then(|at| now.values.get(at));
+        let key = if names > 1 { now.values.get(first).and_then(|key| step_of(*key)) } else { None };
+        let step = if names > 1 { key } else { Some(Step::Index(running_loop.begun - 1)) };
+        let start = self.recording.edges.len() as u32;
+        self.recording.edges.push(running_loop.over);
+        (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt(*item).into()));
+        event.detail = step.map_or(Detail::None, Detail::Turn);
+        if names > 1 {
+            // The key is not the item.
+            let key = Event { shown: None, detail: Detail::None, inputs: start..start + 1, ..*event };
+            self.recording.events.push(key);
+            let key = Edge::Event(self.recording.events.len() as u32 - 1);
+            self.set(now, first, Some(&key));
+        }
+        self.set(now, (first + names).saturating_sub(1), Some(&Edge::Event(number)));
+    }
+
+    /// Passes the arguments of a call to the slots of the chunk. Those of a call by name are above the name.
+    fn call(&mut self, running: &Running, event: u32, now: &Moment<'_>) {
+        let context = self.recording.event(event).map_or(OUTERMOST, |event| event.context);
+        self.frames.call(event, context);
+        let named = usize::from(running.op != Op::CallChunk);
+        let arguments = running.inputs.get(named..).unwrap_or(&[]);
+        for (nth, at) in (now.base..now.top).enumerate() {
+            self.set(now, at, arguments.get(nth));
+        }
+    }
+}
+
+/// Returns the members of the list or map that an instruction builds or adds to.
+fn members_built(
+    instruction: &Instruction<'_>,
+    moment: &Moment<'_>,
+    values: &[Value<'_>],
+    inputs: &[Edge],
+) -> Vec<Member> {
+    let member = |(step, from): (Step, &Edge)| Member { step, from: *from, within: None };
+    let items = |edges: &mut dyn Iterator<Item = &Edge>| (0..).map(Step::Index).zip(edges).map(member).collect();
+    match (instruction.op, values, inputs) {
+        (Op::List | Op::Keep | Op::KeepSome, ..) => items(&mut inputs.iter()),
+        (Op::ListSome, ..) => {
+            let there = inputs.iter().zip(values).filter(|(_, value)| !value.is_undefined());
+            items(&mut there.map(|(edge, _)| edge))
+        }
+        (Op::Map | Op::MapSome, ..) => {
+            let keys = moment.code.keys(instruction.operand(Operand::Keys).unwrap_or(0)).iter();
+            keys.map(|key| Step::Key(moment.code.str(*key).to_owned())).zip(inputs).map(member).collect()
+        }
+        (Op::KeepEntry, [key, _], [_, from]) => step_of(*key).into_iter().zip([from]).map(member).collect(),
+        (Op::KeepEntries, [map], [from]) => members_of(*map)
+            .into_iter()
+            .map(|step| Member { step: step.clone(), from: *from, within: Some(step) })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the value that a branch or loop decides by, unless the path of it has computed steps.
+fn tested<'m>(instruction: &Instruction<'_>, moment: &Moment<'m>, values: &[Value<'m>]) -> Option<Value<'m>> {
+    let (Some(path), Some(Beginning::Value(at))) = (instruction.operand(Operand::Path), moment.root) else {
+        return values.last().copied();
+    };
+    moment.code.path(path).segments().try_fold(*moment.values.get(at)?, |value, (segment, _)| match segment {
+        Segment::Attr(name) => value.as_map()?.get(moment.code.str(name)),
+        Segment::Index(_) => None,
+    })
+}
+
+/// Returns the computed steps of the path of an instruction.
+fn indexes(moment: &Moment<'_>, operand: u32, values: &[Value<'_>]) -> Vec<Step> {
+    if values.is_empty() || moment.root.is_none() {
+        return Vec::new();
+    }
+    let nth = |(segment, _)| match segment {
+        Segment::Index(nth) => values.get(nth as usize).and_then(|value| step_of(*value)),
+        Segment::Attr(_) => None,
+    };
+    moment.code.path(operand).segments().filter_map(nth).collect()
+}

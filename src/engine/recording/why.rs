@@ -1,0 +1,276 @@
+//! The answer to why a part of an output is there.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Recording;
+use super::document::path_at;
+use super::event::{Captured, Detail, Edge, Event, Part};
+use super::flow::Flow;
+use super::frames::OUTERMOST;
+use crate::bytecode::{Control, Op, Operand, Test};
+use crate::text::{Source, Span};
+use crate::value::assign::Step;
+
+/// Maximum number of captures that a text is followed through, and of calls that one goes through.
+const CAPTURES: usize = 64;
+const CALLS: usize = 16;
+
+/// Why a part of an output is there.
+#[derive(Debug, Clone, Default)]
+pub struct Why {
+    /// The places that wrote it, the innermost first. The others captured what the one before wrote and wrote it again.
+    pub written: Vec<Writer>,
+    /// `true` if it is text of the template.
+    pub is_text: bool,
+    /// What the writer ran within, the outermost first.
+    pub within: Vec<Within>,
+    /// The inputs that flowed into it.
+    pub inputs: Vec<Flow>,
+}
+
+/// A place in a template that wrote something.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    /// The source.
+    pub source: Arc<Source>,
+    /// The span of the expression, or that of the line of text.
+    pub span: Span,
+}
+
+impl Writer {
+    /// Returns the place as `file:line:column`.
+    pub fn place(&self) -> String {
+        let position = self.source.position(self.span.start);
+        format!("{}:{}:{}", self.source.name(), position.line, position.column)
+    }
+}
+
+/// What a part of a template ran within.
+#[derive(Debug, Clone)]
+pub enum Within {
+    /// A call of a macro, a block, an include or a named template.
+    Call(Writer),
+    /// A turn of a loop: the index or key of the item, and an excerpt of the item.
+    Turn(Writer, Option<Step>, Option<String>),
+    /// A branch that was taken.
+    Branch {
+        /// The condition.
+        at: Writer,
+        /// The outcome.
+        holds: bool,
+        /// The inputs that decided.
+        inputs: Vec<Flow>,
+    },
+}
+
+/// What a part of an output is followed to.
+struct Found<'r> {
+    event: &'r Event,
+    /// What the event wrote, and the byte of it.
+    piece: &'r str,
+    nth: usize,
+}
+
+impl Recording {
+    /// Returns why byte `at` of the output `text` is there. `None` without such a byte, if the run gave another output, or
+    /// if the recording was cut before it.
+    pub fn why(&self, text: &str, at: usize) -> Option<Why> {
+        let at = self.written_at(0..self.text.len(), text, at)?;
+        if self.parts.is_empty() { self.why_document(at) } else { self.why_text(at) }
+    }
+
+    /// Returns why byte `at` of one of several outputs is there: `text`, which the run wrote to `range` of its output.
+    pub(in crate::engine) fn why_part(&self, range: Range<usize>, text: &str, at: usize) -> Option<Why> {
+        self.why_text(self.written_at(range, text, at)?)
+    }
+
+    /// Returns the byte that the run wrote as byte `at` of an output.
+    fn written_at(&self, range: Range<usize>, text: &str, at: usize) -> Option<usize> {
+        let whole = self.text.get(range.clone())?;
+        let at = match whole == text {
+            true => at,
+            #[cfg(feature = "helm")]
+            false => crate::dialect::helm::with_no_values(whole, text, at)?,
+            #[cfg(not(feature = "helm"))]
+            false => return None,
+        };
+        (at < whole.len()).then_some(range.start + at)
+    }
+
+    /// Returns the innermost place that wrote byte `at` of the output `text`.
+    pub(in crate::engine) fn writer_of(&self, text: &str, at: usize) -> Option<Writer> {
+        self.why(text, at)?.written.into_iter().next()
+    }
+
+    fn why_text(&self, at: usize) -> Option<Why> {
+        let mut found = self.found(&self.parts, &self.text, at)?;
+        let (mut written, mut inputs) = (vec![self.writer(found.event, found.nth)], None);
+        for _ in 0..CAPTURES {
+            let Some((maker, captured, at)) = self.captured(&found) else { break };
+            match self.found(&captured.parts, &captured.text, at) {
+                Some(inner) => {
+                    found = inner;
+                    written.push(self.writer(found.event, found.nth));
+                }
+                None => {
+                    let steps = path_at(&captured.text, at).map(|(_, steps)| steps).unwrap_or_default();
+                    inputs = Some(self.flows(self.inputs(maker), &steps, true));
+                    break;
+                }
+            }
+        }
+        let is_text = inputs.is_none() && self.is_text(found.event, found.nth);
+        let own = || if is_text { Vec::new() } else { self.flows(&self.inputs_of(found.event), &[], true) };
+        let inputs = inputs.unwrap_or_else(own);
+        written.reverse();
+        Some(Why {
+            written: written.into_iter().flatten().collect(),
+            is_text,
+            within: self.within(found.event),
+            inputs,
+        })
+    }
+
+    /// Finds the event that wrote byte `at` of a text.
+    fn found<'r>(&'r self, parts: &[Part], text: &'r str, at: usize) -> Option<Found<'r>> {
+        let nth = parts.partition_point(|part| part.start <= at).checked_sub(1)?;
+        let (part, next) = (parts.get(nth)?, parts.get(nth + 1));
+        let piece = text.get(part.start..next.map_or(text.len(), |next| next.start))?;
+        Some(Found { event: self.event(part.event)?, piece, nth: at - part.start })
+    }
+
+    /// Finds the text that an event wrote as it was captured or computed before, what made it, and the byte of it.
+    fn captured(&self, found: &Found<'_>) -> Option<(&Event, &Captured, usize)> {
+        if !matches!(found.event.op, Op::Emit | Op::CallMade) {
+            return None;
+        }
+        let mut open: Vec<(Edge, usize)> = self.inputs(found.event).iter().map(|edge| (*edge, 0)).collect();
+        open.reverse();
+        while let Some((edge, depth)) = open.pop() {
+            let Edge::Event(number) = edge else { continue };
+            let event = self.event(number)?;
+            if let Detail::Text(captured) = &event.detail
+                && let Some(at) = matching(found.piece, found.nth, &captured.text)
+            {
+                return Some((event, captured, at));
+            }
+            let inner = self.inputs(event).iter().rev().filter(|_| depth < CALLS && open.len() < CAPTURES);
+            let inner: Vec<_> = inner.map(|edge| (*edge, depth + 1)).collect();
+            open.extend(inner);
+        }
+        None
+    }
+
+    /// Returns why a part of the written documents of the result is there.
+    fn why_document(&self, at: usize) -> Option<Why> {
+        let text = self.text.as_str();
+        let (nth, steps) = path_at(text, at).or_else(|| {
+            // JSON documents, one on each line.
+            let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+            let line = text.get(start..)?.lines().next()?;
+            let nth = text.get(..start)?.lines().filter(|line| !line.trim().is_empty()).count();
+            path_at(line, at - start).map(|(_, steps)| (nth, steps))
+        })?;
+        let steps: Vec<Step> = std::iter::once(Step::Index(nth)).chain(steps).collect();
+        let (number, rest) = self.maker(self.answer, &steps)?;
+        let event = self.event(number)?;
+        let inputs = self.flows(&[Edge::Event(number)], &rest, true);
+        let (written, within) = (self.writer(event, 0).into_iter().collect(), self.within(event));
+        Some(Why { written, is_text: self.inputs(event).is_empty(), within, inputs })
+    }
+
+    fn writer(&self, event: &Event, nth: usize) -> Option<Writer> {
+        self.place(event, nth).map(|(source, span)| Writer { source, span })
+    }
+
+    /// Returns what an event ran within, the outermost first.
+    fn within(&self, event: &Event) -> Vec<Within> {
+        let (mut context, mut all) = (event.context, self.inlined(event));
+        while context != OUTERMOST
+            && let Some(of) = self.contexts.get(context as usize)
+            && let Some(event) = self.event(of.event)
+        {
+            all.extend(self.around(event));
+            if !matches!(event.op.info().control, Control::Branch | Control::BranchWithTop) {
+                all.append(&mut self.inlined(event));
+            }
+            context = of.around;
+        }
+        all.reverse();
+        all
+    }
+
+    /// Returns the calls that the code of an event was inlined for, the innermost first.
+    fn inlined(&self, event: &Event) -> Vec<Within> {
+        let Some(program) = self.program(event.unit) else { return Vec::new() };
+        let calls = program.inlined_at(event.at).into_iter();
+        let writer = |place| Some(Writer { source: program.source(place)?.clone(), span: place.span });
+        calls.filter_map(writer).map(Within::Call).collect()
+    }
+
+    /// Returns the call, turn or branch that an event is.
+    fn around(&self, event: &Event) -> Option<Within> {
+        let at = self.writer(event, 0)?;
+        let holds = match (event.op, event.op.info().control) {
+            (Op::JumpUnless, _) => !event.jumped,
+            (Op::JumpTest, _) => self.test(event)? == event.jumped,
+            (_, Control::Branch | Control::BranchWithTop) => event.jumped,
+            (Op::Iter, _) if event.jumped => false,
+            (_, Control::OpenLoop | Control::NextItem) => {
+                let step = if let Detail::Turn(step) = &event.detail { Some(step.clone()) } else { None };
+                return Some(Within::Turn(at, step, event.shown.as_deref().map(str::to_owned)));
+            }
+            _ => return Some(Within::Call(at)),
+        };
+        Some(Within::Branch { at, holds, inputs: self.flows(&self.inputs_of(event), &[], true) })
+    }
+
+    /// Returns the outcome of a comparison that makes the event jump.
+    fn test(&self, event: &Event) -> Option<bool> {
+        let instruction = self.program(event.unit)?.code().instruction(event.at)?;
+        instruction.operand(Operand::Test).map(|test| Test::of(test).wanted)
+    }
+}
+
+/// Returns the byte of `text` that byte `nth` of `piece` is: both are the same, one is a part of the other, or the lines of
+/// one are those of the other with other white space around them.
+fn matching(piece: &str, nth: usize, text: &str) -> Option<usize> {
+    if let Some(start) = piece.find(text)
+        && let Some(at) = nth.checked_sub(start).filter(|at| *at < text.len())
+    {
+        return Some(at);
+    }
+    let start = piece.get(..nth)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = piece.get(start..)?.lines().next()?;
+    let (content, indent) = (line.trim(), line.len() - line.trim_start().len());
+    if content.is_empty() {
+        return None;
+    }
+    let before = piece.get(..start)?.lines().filter(|line| line.trim() == content).count();
+    let mut equal = text.match_indices(content).filter(|(at, _)| {
+        let start = text.get(..*at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        text.get(start..).and_then(|rest| rest.lines().next()).is_some_and(|line| line.trim() == content)
+    });
+    let (at, _) = equal.nth(before)?;
+    Some(at + (nth - start).saturating_sub(indent).min(content.len() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matching;
+
+    #[test]
+    fn texts_match_by_their_lines() {
+        let text = "a: 1\nb:\n  a: 1\n";
+        let piece = "\n    a: 1\n    b:\n      a: 1";
+        let at = |part: usize| matching(piece, part, text).map(|at| &text[at..]);
+        assert_eq!(at(5), Some(text));
+        assert_eq!(at(piece.len() - 1), Some("1\n"));
+        assert_eq!(at(piece.find('b').unwrap()), Some("b:\n  a: 1\n"));
+        assert_eq!(at(0), None);
+        assert_eq!(matching("\"x\"", 1, "x"), Some(0));
+        assert_eq!(matching("\"x\"", 0, "x"), None);
+        assert_eq!(matching("é", 0, ""), None);
+    }
+}
