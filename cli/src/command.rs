@@ -28,7 +28,7 @@ use crate::signals;
 use crate::{catalog, serve};
 use crate::{
     check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
-    render, stamp, terraform, values, version, watch,
+    render, run_options, stamp, terraform, values, version, watch, why,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -47,6 +47,7 @@ enum Command {
     Stamp(stamp::StampArgs),
     Render(render::RenderArgs),
     Values(values::ValuesArgs),
+    Why(why::WhyArgs),
     Check(check::CheckArgs),
     Compile(compile::CompileArgs),
     Inspect(inspect::InspectArgs),
@@ -183,13 +184,20 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Stamp(args) => Ok(args),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
     };
+    let subject = |args: Vec<OsString>| match parse(args, Moved::Yes)?.0.command {
+        Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),
+        Command::Render(args) => Ok(why::Subject::Render(Box::new(args))),
+        _ => Err(Diagnostic::new(Code::Usage, "only `stamp` and `render` write outputs").into()),
+    };
+    cli.global.run = run_options::of(&definition(), args);
     let result = change_directory(&cli).and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)
         }
         Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console),
-        Command::Render(args) => render::run(&args, files, &console),
+        Command::Render(args) => render::run(&args, &cli.global, files, &console),
         Command::Values(args) => values::run(&args, files, &console),
+        Command::Why(args) => why::run(&args, files, &console, &subject),
         Command::Check(args) => check::run(&args, files, &console),
         Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),

@@ -18,11 +18,13 @@ use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
 use crate::layers::layers;
+use crate::options::Global;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
 use crate::stamp::print_problems;
 use crate::summary;
+use crate::why::Rendering;
 
 /// Options of folders.
 #[derive(Debug, Args)]
@@ -63,7 +65,12 @@ impl FolderArgs {
 ///
 /// # Errors
 /// Errors of the plan, of compiling, and of writing.
-pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+pub(crate) fn run(
+    args: &RenderArgs,
+    global: &Global,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<Exit, Failed> {
     let started = Instant::now();
     let (changes, is_stream) = (&args.folder.changes, is_dash(&args.output));
     if let Some(option) = changes.preview().filter(|_| is_stream) {
@@ -74,15 +81,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let kinds = args.kinds.read(args.warnings.strict)?;
-    let sources = Sources {
-        paths: templates,
-        language: &args.language,
-        values: &args.values,
-        cache: &args.cache,
-        outputs: &args.folder.outputs,
-        named: NamedFiles::new(&args.values, Some(&args.output)).with(args.schema.file()),
-        format: args.format.output_format,
-    };
+    let sources = sources(args);
     let Loaded { forge, names, paths } = sources.load(files, console)?;
     let outputs = Outputs::new(&sources, is_stream, &forge, names)?;
     let layout = outputs.layout(layout)?;
@@ -95,8 +94,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = args.folder.outputs.options();
-    let options =
-        Options { plain_stream: outputs.plain_stream, templates: paths, deletions: changes.compare(), ..options };
+    let (plain_stream, deletions, run) = (outputs.plain_stream, changes.compare(), global.run.clone());
+    let options = Options { plain_stream, templates: paths, deletions, run, ..options };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
@@ -113,6 +112,38 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
         Exit::Ok if changes.compare() && report.differs() => Ok(Exit::Differs),
         exit => Ok(exit),
+    }
+}
+
+/// Returns what the command renders.
+///
+/// # Errors
+/// Errors of reading and compiling.
+pub(crate) fn rendering(
+    args: &RenderArgs,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<Rendering, Failed> {
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
+    let sources = sources(args);
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
+    let outputs = Outputs::new(&sources, is_dash(&args.output), &forge, names)?.all;
+    let outputs = outputs.into_iter().filter(|one| args.template.as_ref().is_none_or(|name| one.template == *name));
+    let (fleet, selector) = (Fleet::new(vec![Cluster::new("", DataMap::new())])?, Selector::default());
+    Ok(Rendering { fleet, layers, selector, forge, chart: None, paths, outputs: outputs.collect() })
+}
+
+/// Returns the templates of the command and the options to load them with.
+fn sources(args: &RenderArgs) -> Sources<'_> {
+    Sources {
+        paths: std::slice::from_ref(&args.file),
+        language: &args.language,
+        values: &args.values,
+        cache: &args.cache,
+        outputs: &args.folder.outputs,
+        named: NamedFiles::new(&args.values, Some(&args.output)).with(args.schema.file()),
+        format: args.format.output_format,
     }
 }
 

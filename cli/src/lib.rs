@@ -76,6 +76,7 @@ mod project;
 #[cfg(feature = "remote")]
 mod remote;
 mod render;
+mod run_options;
 mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
@@ -91,5 +92,6 @@ mod unread;
 mod values;
 mod version;
 mod watch;
+mod why;
 
 pub use command::{main, run_with};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{Entry, TemplateSet, dialect_of, discover_with};
+use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect};
@@ -43,6 +43,9 @@ pub(crate) struct Global {
     /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
     #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     pub(crate) max_input: u64,
+    /// The options of the command, for a manifest.
+    #[arg(skip)]
+    pub(crate) run: Option<RunOptions>,
 }
 
 /// When to use colors.

@@ -23,12 +23,13 @@ use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
-use crate::options::{CacheArgs, CheckMode, FormatArgs, LanguageArgs, ValueArgs};
+use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
 use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
+use crate::why::Rendering;
 
 /// Render one template, all of a folder, or a Helm chart
 ///
@@ -90,14 +91,19 @@ pub(crate) struct RenderArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(
+    args: &RenderArgs,
+    global: &Global,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Exit, Failed> {
     if chart::is_chart(&args.file) {
         return chart::run(args, files, console);
     }
     args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {
         check_no_name(args)?;
-        return folder::run(args, files, console);
+        return folder::run(args, global, files, console);
     }
     args.folder.check_unused(&args.file)?;
     let (mut template, executable) = template(args, files)?;
@@ -132,6 +138,17 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         console.detail(&format!("{}: {change}", args.output.display()));
     }
     Ok(Exit::Ok)
+}
+
+/// Returns what the command renders.
+///
+/// # Errors
+/// Errors of reading and compiling.
+pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Rendering, Failed> {
+    match chart::is_chart(&args.file) {
+        true => chart::rendering(args, files, console),
+        false => folder::rendering(args, files, console),
+    }
 }
 
 /// Renders `template` with these inputs.

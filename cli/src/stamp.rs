@@ -40,6 +40,7 @@ use crate::stores::StoreArgs;
 use crate::summary;
 use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
+use crate::why::Rendering;
 
 use target::{Target, stamp};
 
@@ -243,6 +244,20 @@ fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::
     Ok(Prepared { layers, selector, kinds, forge, chart: None, paths, outputs, layout })
 }
 
+/// Returns what the command renders, for every cluster that it selects.
+///
+/// # Errors
+/// Errors of reading and compiling.
+pub(crate) fn rendering(
+    args: &StampArgs,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<Rendering, Failed> {
+    let fleet = args.fleet.read(files)?;
+    let Prepared { layers, selector, forge, chart, paths, outputs, .. } = prepare(args, console, files)?;
+    Ok(Rendering { fleet, layers, selector, forge: forge.general(), chart, paths, outputs: outputs.all })
+}
+
 /// Stamps once: everything, or what differs from the run that was `seen`.
 pub(crate) fn once(
     args: &StampArgs,
@@ -405,6 +420,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune: args.prune,
         prune_force: args.prune_force,
         deletions: args.changes.compare(),
+        run: global.run.clone(),
         ..args.outputs.options()
     }
 }

@@ -69,8 +69,9 @@ fn explained(dialect: Dialect, templates: &[(&str, &str)], context: &serde_json:
         why.written.iter().map(|at| format!("{} {}", at.place(), at.source.slice(at.span))).collect();
     lines.extend(why.within.iter().map(|within| match within {
         Within::Call(at) => format!("call {}", at.source.slice(at.span)),
-        Within::Turn(at, step, item) => {
-            format!("turn {} {step:?} {item:?}", at.source.slice(at.span))
+        Within::Turn { at, inputs, .. } => {
+            let inputs: Vec<_> = inputs.iter().map(|flow| (Step::joined(&flow.path), flow.value.as_deref())).collect();
+            format!("turn {} {inputs:?}", at.source.slice(at.span))
         }
         Within::Branch { at, holds, inputs } => {
             let inputs: Vec<_> = inputs.iter().map(|flow| Step::joined(&flow.path)).collect();
@@ -101,8 +102,11 @@ fn loops_conditions_and_macros_are_told() {
 {%- for n in app.none | default(value=[]) %}n{% else %}empty{% endfor %}";
     let around = "true prod [\"prod\"]\ntrue app.name [\"app.name\"]\n";
     let cases = [
-        ("443", format!("t:2:91 port\n{around}turn app.ports Some(Index(1)) Some(\"`443`\")\napp.ports[1] = `443`")),
-        ("port", format!("t:2:82 port:\n{around}turn app.ports Some(Index(0)) Some(\"`80`\")")),
+        (
+            "443",
+            format!("t:2:91 port\n{around}turn app.ports [(\"app.ports[1]\", Some(\"`443`\"))]\napp.ports[1] = `443`"),
+        ),
+        ("port", format!("t:2:82 port:\n{around}turn app.ports [(\"app.ports[0]\", Some(\"`80`\"))]")),
         ("V1", format!("t:1:28 text | upper\n{around}call self::line(text=tag)\nfrom tag = `\"v1\"`")),
         ("none", "t:3:101 none\ntrue prod [\"prod\"]\nfalse tag [\"tag\"]".to_owned()),
         ("empty", "t:4:56 empty\nfalse app.none | default(value=[]) []".to_owned()),
@@ -128,21 +132,21 @@ port{{ $i }}: {{ $p }}
 {{ include \"sub\" (dict \"n\" .app \"x\" .tag) }}{{ define \"sub\" }}{{ .n.name }}!{{ .x }}{{ end }}
 {{ tpl \"a: {{ .tag }}-tpl\" . }}";
     let labels = "t.gotmpl:6:7 include \"labels\" . | nindent 2\ncall include \"labels\" .";
-    let turn = "true .prod [\"prod\"]\nturn $i, $p := .app.ports Some(Index(1)) Some(\"`443`\")";
+    let turn = "true .prod [\"prod\"]\nturn $i, $p := .app.ports [(\"app.ports[1]\", Some(\"`443`\"))]";
     let sub =
         "t.gotmpl:14:4 include \"sub\" (dict \"n\" .app \"x\" .tag)\ncall include \"sub\" (dict \"n\" .app \"x\" .tag)";
     let cases = [
         ("app:", format!("t.gotmpl:2:1 app:\n{labels}")),
-        ("web", format!("t.gotmpl:2:9 .app.name\n{labels}\napp.name = `web`")),
+        ("web", format!("t.gotmpl:2:9 .app.name\n{labels}\napp.name = `\"web\"`")),
         ("v1\"", format!("t.gotmpl:3:9 .tag | quote\n{labels}\nfrom tag = `\"v1\"`")),
         ("- 443", "t.gotmpl:9:4 toYaml .app.ports | indent 2\ntrue .prod [\"prod\"]\napp.ports[1] = ?".to_owned()),
         ("1: 443", format!("t.gotmpl:11:8 $i\n{turn}\nfrom app.ports = `[80,443]`")),
         (": 443", format!("t.gotmpl:11:13 :\n{turn}")),
-        ("web!", format!("t.gotmpl:14:66 .n.name\n{sub}\napp.name = `web`")),
+        ("web!", format!("t.gotmpl:14:66 .n.name\n{sub}\napp.name = `\"web\"`")),
         ("!v1", format!("t.gotmpl:14:76 !\n{sub}")),
         (
             "v1-tpl",
-            "gotpl:1:7 .tag\nt.gotmpl:15:4 tpl \"a: {{ .tag }}-tpl\" .\ncall tpl \"a: {{ .tag }}-tpl\" .\ntag = `v1`"
+            "gotpl:1:7 .tag\nt.gotmpl:15:4 tpl \"a: {{ .tag }}-tpl\" .\ncall tpl \"a: {{ .tag }}-tpl\" .\ntag = `\"v1\"`"
                 .to_owned(),
         ),
     ];
@@ -169,8 +173,8 @@ whole: ${app}
     let cases = [
         ("kind", "t.yaml:3:7 X"),
         ("web", "t.yaml:4:9 n\napp.name = `\"web\"`"),
-        ("port: 443", "t.yaml:8:15 p\nturn  app.ports Some(Index(1)) Some(\"`443`\")\napp.ports[1] = `443`"),
-        ("fixed", "t.yaml:9:14 1\nturn  app.ports Some(Index(0)) Some(\"`80`\")"),
+        ("port: 443", "t.yaml:8:15 p\nturn  app.ports [(\"app.ports[1]\", Some(\"`443`\"))]\napp.ports[1] = `443`"),
+        ("fixed", "t.yaml:9:14 1\nturn  app.ports [(\"app.ports[0]\", Some(\"`80`\"))]"),
         ("v1-x", "t.yaml:13:12 tag + \"-x\"\ntrue prod [\"prod\"]\nfrom tag = `\"v1\"`"),
         ("    - 443", "t.yaml:14:10 app\napp.ports[1] = ?"),
     ];

@@ -19,7 +19,7 @@ use super::plan::Output;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::helm::chart::{Capabilities, Manifest, Output as Documents};
 use crate::dialect::helm::chart::{Release, Selection, UserValues};
-use crate::engine::chart::ChartTemplate;
+use crate::engine::chart::{ChartRender, ChartTemplate};
 use crate::value::{Data, DataMap};
 use crate::vm::Session;
 
@@ -73,18 +73,36 @@ impl FleetChart {
         &self,
         session: &mut Session,
         cluster: &str,
-        (own, is_table): (DataMap, bool),
+        own: (DataMap, bool),
     ) -> std::result::Result<Documents, Diagnostics> {
+        let render = self.render(session, cluster, own)?;
+        let output = render.output()?;
+        self.check.check(&render, cluster)?;
+        Ok(output)
+    }
+
+    /// Renders the templates for a cluster with the inputs `own`.
+    pub(super) fn rendered(
+        &self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+    ) -> std::result::Result<ChartRender, Diagnostics> {
+        self.render(&mut Session::new(), cluster.name(), own_values(cluster, own)?)
+    }
+
+    fn render(
+        &self,
+        session: &mut Session,
+        cluster: &str,
+        (own, is_table): (DataMap, bool),
+    ) -> std::result::Result<ChartRender, Diagnostics> {
         let values = self.values.with_cluster(own, is_table)?;
         let namespace = self.namespace(values.values())?;
         let name = self.name.as_deref().unwrap_or(cluster).to_owned();
         let release = Release { name, namespace, ..self.release.clone() };
         release.check_name()?;
         let plan = self.template.chart().plan(&values, &release, &self.capabilities)?;
-        let render = self.template.render_in(session, plan)?;
-        let output = render.output()?;
-        self.check.check(&render, cluster)?;
-        Ok(output)
+        self.template.render_in(session, plan)
     }
 
     fn namespace(&self, values: &DataMap) -> Result<String> {
@@ -169,12 +187,8 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         text: &mut String,
         results: &mut Vec<Result<usize>>,
     ) -> std::result::Result<(), Diagnostics> {
-        let values = match own {
-            Overlay::Whole { own, .. } => own.clone(),
-            other => other.to_map()?,
-        };
-        let is_table = cluster.place().is_some_and(|place| matches!(place.format(), Format::Csv | Format::Tsv));
-        let mut own = Own { name: cluster.name(), values: values.into_owned(), is_table };
+        let (values, is_table) = own_values(cluster, own)?;
+        let mut own = Own { name: cluster.name(), values, is_table };
         if let Some(forms) = &mut self.forms
             && !self.chart.check.wants_more()
         {
@@ -243,6 +257,16 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         self.pieces.push(Piece { output, end, document, fields, blank: false });
         Ok(())
     }
+}
+
+/// Returns the inputs of a cluster alone, and `true` if they come from a table.
+fn own_values(cluster: &Cluster, own: &Overlay<'_>) -> Result<(DataMap, bool)> {
+    let values = match own {
+        Overlay::Whole { own, .. } => own.clone(),
+        other => other.to_map()?,
+    };
+    let is_table = cluster.place().is_some_and(|place| matches!(place.format(), Format::Csv | Format::Tsv));
+    Ok((values.into_owned(), is_table))
 }
 
 #[cold]

@@ -8,6 +8,7 @@ use super::cluster::Cluster;
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
+use super::manifest::RunOptions;
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
@@ -119,6 +120,8 @@ pub struct Options {
     pub shard: Option<PlanShard>,
     /// When to specialise templates to the values that the clusters share.
     pub specialise: Specialise,
+    /// The options of the command, for the manifest.
+    pub run: Option<RunOptions>,
 }
 
 /// The order of the documents of a cluster in a stream.

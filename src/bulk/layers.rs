@@ -181,6 +181,11 @@ impl Layers {
         self.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
+    /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](crate::schema::is_secret)).
+    pub fn is_secret(&self, path: &[Step]) -> bool {
+        self.schemas.as_ref().is_some_and(|schemas| schemas.is_secret(path))
+    }
+
     /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs
     /// that cannot be merged.
     pub fn violations(&self, cluster: Option<&Cluster>) -> Vec<Box<Diagnostic>> {

@@ -78,6 +78,7 @@ mod output_names;
 mod output_path;
 mod pieces;
 mod plan;
+mod recorded;
 #[cfg(feature = "remote")]
 mod remote;
 mod report;
@@ -121,7 +122,7 @@ pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
-pub use manifest::{MANIFEST, Manifest};
+pub use manifest::{MANIFEST, Maker, Manifest, RunOptions, Withheld};
 pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
@@ -133,6 +134,7 @@ pub use output_path::check_path;
 #[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
+pub use recorded::{Given, RecordedOutput, found_in};
 #[cfg(feature = "remote")]
 pub use remote::{
     Locking, PackFormat, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store,

@@ -96,6 +96,14 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Hides the value of an option.
+    pub fn without_value(mut self) -> Self {
+        if let Some((option, _)) = self.name.split_once('=') {
+            self.name = format!("{option}=…").into();
+        }
+        self
+    }
+
     /// Returns the file and the span of the value, if it is in a file and found there.
     pub fn place(&self) -> Option<(&Arc<Source>, Span)> {
         self.place.as_ref().and_then(|(source, span)| Some((source, (*span)?)))

@@ -135,7 +135,13 @@ fn end_shard<D: Destination>(
         return Ok(false);
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let at = manifest::At { to, name: &shard.part(), fsync: job.options.fsync, incomplete: false };
+    let at = manifest::At {
+        to,
+        name: &shard.part(),
+        fsync: job.options.fsync,
+        incomplete: false,
+        run: job.options.run.as_ref(),
+    };
     // The manifest has the tags of objects that were not put again.
     manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| true)
 }
@@ -231,7 +237,13 @@ fn finish<D: Destination>(
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
-    let at = manifest::At { to, name: MANIFEST, fsync: job.options.fsync, incomplete: is_cut };
+    let at = manifest::At {
+        to,
+        name: MANIFEST,
+        fsync: job.options.fsync,
+        incomplete: is_cut,
+        run: job.options.run.as_ref(),
+    };
     manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
     if !written.are_distinct() {
         report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);

@@ -11,7 +11,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 #[cfg(feature = "hcl")]
 use crate::dialect::hcl::Variables;
 use crate::limits::Limits;
-use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation};
+use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation, is_secret};
 use crate::text::{Source, Span};
 use crate::value::yaml::{self, Node};
 use crate::value::{Arena, Data, DataMap, InputBuilder, Shapes};
@@ -277,6 +277,14 @@ impl Schemas {
         }
         let _ = path;
         self.schemas.iter().map(ValuesSchema::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns `true` if a schema marks the value at `path` secret.
+    pub(super) fn is_secret(&self, path: &[Step]) -> bool {
+        self.schemas.iter().any(|schema| {
+            let format = Format::of_name(schema.source.name()).unwrap_or(Format::Yaml);
+            input::documents(&schema.source, format).is_ok_and(|all| all.iter().any(|one| is_secret(one, path)))
+        })
     }
 
     /// Returns the violations of schemas, and the errors of variables.

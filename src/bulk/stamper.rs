@@ -22,6 +22,7 @@ use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::engine::OutputCheck;
+use crate::engine::recording::Recording;
 use crate::value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 use crate::vm::Session;
 
@@ -90,6 +91,28 @@ impl<'f> Stamper<'f> {
     /// form.
     pub fn admitted(&self) -> usize {
         self.admitted.load(Ordering::Relaxed)
+    }
+
+    /// Returns the chart that makes all outputs.
+    #[cfg(feature = "helm")]
+    pub(super) fn chart(&self) -> Option<&FleetChart> {
+        self.chart
+    }
+
+    /// Renders a template for a cluster and records it. Returns `None` for a file that is copied.
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<(String, Recording)>> {
+        let Some(template) = self.contents.get(output).and_then(Content::template) else { return Ok(None) };
+        let (arena, names, mut session, mut text) = (Arena::new(), Arena::new(), Session::new(), String::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let (shared, given) = (builder.data_map(self.layers.shared())?, converted(own, &builder)?);
+        let inputs = inputs_of(shared, self.layers.merge(), own, given, &builder);
+        template.render_inputs(&mut session, inputs, &mut text)?;
+        let (recording, recorded) = template.record(&mut session, inputs);
+        recorded.map(|()| Some((text, recording)))
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {

@@ -63,6 +63,14 @@ impl Data {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
+    /// Returns the items of a list.
+    pub fn as_list(&self) -> Option<&[Data]> {
+        match self {
+            Data::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
     /// Returns the map of a [`Data::Map`].
     pub fn as_map(&self) -> Option<&DataMap> {
         match self {

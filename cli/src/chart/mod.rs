@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use args::{ChartArgs, FleetChartArgs};
 pub(crate) use check::check;
 pub(crate) use compile::compile;
-pub(crate) use render::run;
+pub(crate) use render::{rendering, run};
 pub(crate) use stamp::{digest, load, only_chart, paths};
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};

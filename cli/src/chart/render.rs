@@ -1,8 +1,9 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
-use dropforge::bulk::{Change, write_file};
+use dropforge::bulk::{Change, Cluster, DocumentCheck, Fleet, FleetChart, Forge, Merge, Selector, write_file};
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked, counted};
 use dropforge::dialect::helm::chart::Output;
+use dropforge::value::DataMap;
 
 use super::{open, print, unused, values};
 use crate::console::Console;
@@ -10,6 +11,7 @@ use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::options::CheckMode;
 use crate::render::RenderArgs;
+use crate::why::Rendering;
 
 /// Renders a chart.
 ///
@@ -32,6 +34,31 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         (false, _) => write(&output, args, console)?,
     }
     Ok(Exit::Ok)
+}
+
+/// Returns what the command renders.
+///
+/// # Errors
+/// Errors of the chart and its values.
+pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Rendering, Failed> {
+    refuse_options(args)?;
+    let layers = crate::layers::layers(&args.values, Merge::default(), files, console)?;
+    let release = args.chart.release();
+    let chart = FleetChart {
+        template: open(&args.file, args.values.grant(args.language.engine())?, files)?,
+        values: values::read(&args.values, files)?,
+        name: Some(release.name.clone()),
+        release,
+        capabilities: args.chart.capabilities()?,
+        selection: args.chart.selection(),
+        namespace_key: None,
+        single: true,
+        check: DocumentCheck::new(false),
+    };
+    let (outputs, selector) = (chart.outputs(), Selector::default());
+    let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
+    let (forge, paths) = (Forge::default(), super::paths(&args.file, &outputs, files));
+    Ok(Rendering { fleet, layers, selector, forge, chart: Some(chart), paths, outputs })
 }
 
 /// Writes the documents of each template to a file of its own.

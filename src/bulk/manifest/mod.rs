@@ -7,12 +7,15 @@
 
 mod parse;
 mod rows;
+mod runs;
 mod write;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
+use self::parse::Head;
+use self::runs::Runs;
 use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
@@ -22,6 +25,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub(crate) use self::rows::{Row, Rows};
+pub use self::runs::{RunOptions, Withheld};
 pub(super) use self::write::{At, write};
 
 /// The manifest's name in the output directory.
@@ -39,6 +43,21 @@ pub struct Manifest {
     paths: SortedKeys,
     /// `true` if the last run ended early.
     incomplete: bool,
+    /// The last runs of the templates.
+    runs: Runs,
+}
+
+/// The maker of a file of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maker {
+    /// The name of the cluster.
+    pub cluster: String,
+    /// The path of the template.
+    pub template: String,
+    /// `true` if the file is as it was written.
+    pub is_unchanged: bool,
+    /// The run that wrote it, if it is known.
+    pub run: Option<RunOptions>,
 }
 
 /// A file that a run has written.
@@ -80,7 +99,9 @@ impl Manifest {
         }
         let mut paths = KeySet::default();
         for (name, file) in &manifest.files {
-            manifest.incomplete |= parsed(name, file, &mut |entry| paths.add(entry.path))?;
+            let head = parsed(name, file, &mut |entry| paths.add(entry.path))?;
+            manifest.incomplete |= head.incomplete;
+            manifest.runs.extend(head.runs);
         }
         Ok(Self { paths: paths.sort()?, ..manifest })
     }
@@ -100,7 +121,24 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest`; errors of `each`.
     pub(crate) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        self.files.iter().try_for_each(|(name, file)| parsed(name, file, each).map(|_| ()))
+        self.files.iter().try_for_each(|(name, file)| parsed(name, file, each).map(drop))
+    }
+
+    /// Returns the maker of the file at `path` with this content.
+    ///
+    /// # Errors
+    /// `file.bad_manifest`.
+    pub fn maker(&self, path: &str, content: &[u8]) -> Result<Option<Maker>> {
+        let (mut found, hash) = (None, blake3::hash(content));
+        self.each(&mut |entry| {
+            if let Some((cluster, template)) = entry.maker.filter(|_| entry.path == path) {
+                let run = self.runs.of(template).cloned();
+                let (cluster, template, is_unchanged) = (cluster.to_owned(), template.to_owned(), entry.hash == hash);
+                found = Some(Maker { cluster, template, is_unchanged, run });
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Returns `true` if the run that wrote it ended early.
@@ -132,8 +170,8 @@ impl Manifest {
     }
 }
 
-/// Passes on the entries of a file. Returns `true` if it is that of a run that ended early.
-fn parsed(name: &str, file: &File, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<bool> {
+/// Passes on the entries of a file. Returns the rest of it.
+fn parsed(name: &str, file: &File, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<Head> {
     let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
     parse::parse(reader, each)?.ok_or_else(|| damaged(name))
 }
@@ -194,7 +232,7 @@ mod tests {
             templates.push((*template).to_owned());
         }
         let kept = |entry: Entry<'_>| Ok(kept(entry.path));
-        let at = At { to: dir, name: MANIFEST, fsync: true, incomplete: false };
+        let at = At { to: dir, name: MANIFEST, fsync: true, incomplete: false, run: None };
         write(&old, &kept, (rows, templates), &at).unwrap();
         Manifest::read(Some(dir)).unwrap()
     }
@@ -255,7 +293,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let dir = OutputDir::create(temp.path()).unwrap();
         for incomplete in [true, false] {
-            let at = At { to: &dir, name: MANIFEST, fsync: false, incomplete };
+            let at = At { to: &dir, name: MANIFEST, fsync: false, incomplete, run: None };
             write(&Manifest::default(), &|_| Ok(false), Default::default(), &at).unwrap();
             assert_eq!(Manifest::read(Some(&dir)).unwrap().is_incomplete(), incomplete);
         }

@@ -6,22 +6,30 @@ use std::io::Read;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
+use super::runs::{Runs, Stored};
 use super::{Entry, VERSION};
 use crate::diagnostics::{Diagnostic, Result};
 
 /// Receives the entries.
 type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> Result<()>;
 
-/// Calls `each` with every entry. Returns whether the run that wrote the manifest ended early, or `None` if it is not a
-/// manifest.
+/// What a manifest has besides its entries.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    /// The run that wrote it ended early.
+    pub incomplete: bool,
+    pub runs: Runs,
+}
+
+/// Calls `each` with every entry. Returns the rest, or `None` if it is not a manifest.
 ///
 /// # Errors
 /// Errors of `each`.
-pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<bool>> {
+pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<Head>> {
     let (mut failed, mut deserializer) = (None, serde_json::Deserializer::from_reader(reader));
     let parsed = Root { each, failed: &mut failed }
         .deserialize(&mut deserializer)
-        .and_then(|is_incomplete| deserializer.end().map(|()| is_incomplete));
+        .and_then(|head| deserializer.end().map(|()| head));
     match failed {
         Some(error) => Err(error),
         None => Ok(parsed.ok()),
@@ -47,26 +55,27 @@ struct Files<'r, 'e> {
 struct Item(String, usize, String, #[serde(default)] String);
 
 impl<'de> DeserializeSeed<'de> for Root<'_> {
-    type Value = bool;
+    type Value = Head;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<bool, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Head, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for Root<'_> {
-    type Value = bool;
+    type Value = Head;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a manifest")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<bool, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<Head, A::Error> {
         let (mut templates, mut version) = (Vec::<String>::new(), 0);
-        let (mut has_files, mut incomplete) = (false, false);
+        let (mut has_files, mut head, mut stored) = (false, Head::default(), Vec::new());
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "incomplete" => incomplete = map.next_value()?,
+                "incomplete" => head.incomplete = map.next_value()?,
+                "runs" => stored = map.next_value::<Vec<Stored<'static>>>()?,
                 "version" => version = map.next_value()?,
                 "templates" => templates = map.next_value()?,
                 "clusters" => {
@@ -79,8 +88,9 @@ impl<'de> Visitor<'de> for Root<'_> {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
+        head.runs.add(stored, &templates);
         match has_files && (1..=VERSION).contains(&version) {
-            true => Ok(incomplete),
+            true => Ok(head),
             false => Err(A::Error::custom("not a version of the format")),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
+use super::runs::{RunOptions, Runs};
 use super::{Entry, Manifest, VERSION};
 use crate::bulk::destination::Destination;
 use crate::bulk::output_files::Change;
@@ -21,6 +22,8 @@ pub(in crate::bulk) struct At<'a, D> {
     pub(in crate::bulk) fsync: bool,
     /// Mark it as that of a run that ended early.
     pub(in crate::bulk) incomplete: bool,
+    /// The run that made the rows.
+    pub(in crate::bulk) run: Option<&'a RunOptions>,
 }
 
 /// Writes a manifest, or a part of one: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
@@ -33,7 +36,10 @@ pub(in crate::bulk) fn write<D: Destination>(
     (mut rows, mut templates): (Rows, Vec<String>),
     at: &At<'_, D>,
 ) -> Result<Change> {
-    let mut unknown = BTreeMap::new();
+    let (mut unknown, mut runs) = (BTreeMap::new(), old.runs.clone());
+    if let Some(run) = at.run {
+        runs.add_run(run, &templates);
+    }
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
     old.each(&mut |entry| {
         if !kept(entry)? {
@@ -60,7 +66,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     let mut rows = rows.sort()?;
     at.to.write_own(at.name, at.fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
-        file.begin(&names, at.incomplete);
+        file.begin(&names, at.incomplete, &runs);
         file.rows(&mut rows)?;
         file.end(&unknown)
     })
@@ -78,9 +84,15 @@ struct ManifestFile<'w> {
 }
 
 impl ManifestFile<'_> {
-    fn begin(&mut self, templates: &BTreeSet<&str>, incomplete: bool) {
+    fn begin(&mut self, templates: &BTreeSet<&str>, incomplete: bool, runs: &Runs) {
         self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",").as_bytes());
         self.bytes.extend_from_slice(if incomplete { b"\"incomplete\":true," } else { b"" });
+        let runs = runs.stored(templates);
+        if !runs.is_empty() {
+            self.bytes.extend_from_slice(b"\"runs\":");
+            push_json(&mut self.bytes, &runs);
+            self.bytes.push(b',');
+        }
         self.bytes.extend_from_slice(b"\"templates\":");
         push_json(&mut self.bytes, templates);
         self.bytes.extend_from_slice(b",\"clusters\":{\n");

@@ -33,5 +33,5 @@ mod template;
 pub use bundle::ChartBundling;
 #[cfg(feature = "bulk")]
 pub(crate) use open::{OpenChart, OpenRun};
-pub use render::ChartRender;
+pub use render::{ChartRecording, ChartRender};
 pub use template::ChartTemplate;

@@ -58,7 +58,7 @@ struct Running {
     /// The origins of what it uses.
     inputs: Vec<Edge>,
     arguments: Arguments,
-    /// The value that it tests or loops over.
+    /// The value that it tests, loops over or writes.
     tested: Option<Box<str>>,
     /// The computed steps of its path.
     indexes: Vec<Step>,
@@ -127,7 +127,8 @@ impl Recorder {
             _ if op == Op::Answered => inputs.push(self.recording.answer),
             _ => {}
         }
-        let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop);
+        let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop)
+            || matches!(op, Op::EmitPath | Op::TextPath);
         let slot = [Operand::Slot, Operand::LoopSlots].into_iter().find_map(|kind| instruction.operand(kind));
         Running {
             unit,
@@ -394,7 +395,7 @@ fn members_built(
     }
 }
 
-/// Returns the value that a branch or loop decides by, unless the path of it has computed steps.
+/// Returns the value that a branch, a loop or a write uses, unless it has a path with computed steps.
 fn tested<'m>(instruction: &Instruction<'_>, moment: &Moment<'m>, values: &[Value<'m>]) -> Option<Value<'m>> {
     let (Some(path), Some(Beginning::Value(at))) = (instruction.operand(Operand::Path), moment.root) else {
         return values.last().copied();

@@ -51,8 +51,15 @@ impl Writer {
 pub enum Within {
     /// A call of a macro, a block, an include or a named template.
     Call(Writer),
-    /// A turn of a loop: the index or key of the item, and an excerpt of the item.
-    Turn(Writer, Option<Step>, Option<String>),
+    /// A turn of a loop.
+    Turn {
+        /// What it loops over.
+        at: Writer,
+        /// The index or key of the item.
+        step: Option<Step>,
+        /// The item, if it is an input, or the inputs that it was computed from.
+        inputs: Vec<Flow>,
+    },
     /// A branch that was taken.
     Branch {
         /// The condition.
@@ -187,11 +194,15 @@ impl Recording {
     /// Returns what an event ran within, the outermost first.
     fn within(&self, event: &Event) -> Vec<Within> {
         let (mut context, mut all) = (event.context, self.inlined(event));
+        // Code that stands for no text, such as that which renders one template of a chart after the other.
+        let is_written = |within: &Within| match within {
+            Within::Call(at) | Within::Turn { at, .. } | Within::Branch { at, .. } => at.span.start < at.span.end,
+        };
         while context != OUTERMOST
             && let Some(of) = self.contexts.get(context as usize)
             && let Some(event) = self.event(of.event)
         {
-            all.extend(self.around(event));
+            all.extend(self.around(event).filter(is_written));
             if !matches!(event.op.info().control, Control::Branch | Control::BranchWithTop) {
                 all.append(&mut self.inlined(event));
             }
@@ -219,7 +230,12 @@ impl Recording {
             (Op::Iter, _) if event.jumped => false,
             (_, Control::OpenLoop | Control::NextItem) => {
                 let step = if let Detail::Turn(step) = &event.detail { Some(step.clone()) } else { None };
-                return Some(Within::Turn(at, step, event.shown.as_deref().map(str::to_owned)));
+                let steps: Vec<Step> = step.iter().cloned().collect();
+                let mut inputs = self.flows(self.inputs(event), &steps, true);
+                if let [Flow { value: value @ None, is_direct: true, .. }] = inputs.as_mut_slice() {
+                    *value = event.shown.as_deref().map(str::to_owned);
+                }
+                return Some(Within::Turn { at, step, inputs });
             }
             _ => return Some(Within::Call(at)),
         };

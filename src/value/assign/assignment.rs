@@ -93,6 +93,19 @@ impl Step {
     }
 }
 
+/// A value that an input of a template is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InputValue {
+    /// The input as a template writes it.
+    pub name: String,
+    /// The path among the values. Empty for an input that is no value.
+    pub path: Vec<Step>,
+    /// The file and line of its default.
+    pub default: Option<String>,
+    /// A schema marks it secret.
+    pub is_secret: bool,
+}
+
 /// The effect at the end of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
@@ -120,6 +133,13 @@ pub struct Assignment {
     pub(crate) action: Action,
     /// The beginning of the option, for errors. The assignments of an option share it.
     pub(crate) origin: Arc<str>,
+}
+
+impl Assignment {
+    /// Returns the path that it sets or deletes.
+    pub fn path(&self) -> &[Step] {
+        &self.path
+    }
 }
 
 /// Merges `over` into `base`: maps merge key by key, a null removes the old value, and any other value replaces it. A

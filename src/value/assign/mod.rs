@@ -10,6 +10,6 @@ mod parse;
 
 pub(crate) use apply::value_at;
 pub(crate) use assignment::Action;
-pub use assignment::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, Step, merge};
+pub use assignment::{Assignment, Gaps, InputValue, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, Step, merge};
 pub use parse::parse_set;
 pub(crate) use parse::{Rules, parse_path, parse_set_in, set_to, typed};

@@ -7,7 +7,7 @@ use crate::value::Data;
 use crate::value::assign::Step;
 
 /// The key of the values in the data of a template.
-const VALUES: &str = "Values";
+pub(super) const VALUES: &str = "Values";
 
 impl Plan {
     /// Adds to the error of a template the line of the value that was meant, or of the map in which it was looked up.
@@ -60,7 +60,7 @@ impl Plan {
     }
 
     /// Returns the chart with this path, or with a template of this name.
-    fn chart_named(&self, name: &str) -> Option<usize> {
+    pub(super) fn chart_named(&self, name: &str) -> Option<usize> {
         let template = self.templates.iter().find(|template| template.name() == name);
         template.map(|one| one.chart()).or_else(|| self.charts.iter().position(|chart| chart.path == name))
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::explain::VALUES;
 use super::plan::{Plan, PlannedChart};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
-use crate::value::assign::Step;
+use crate::value::assign::{InputValue, Step};
 use crate::value::yaml::{self, Node};
 use crate::value::{Data, DataMap};
 
@@ -25,6 +26,12 @@ impl Plan {
                 return Some((file.clone(), span));
             }
         }
+        self.default_place(at, path)
+    }
+
+    /// Returns the place of a value in the values of the outermost chart that has it.
+    fn default_place(&self, at: usize, path: &[Step]) -> Option<(Arc<Source>, Span)> {
+        let around = self.around(at);
         for (depth, (_, chart)) in around.iter().enumerate() {
             let Some(text) = &chart.defaults else { continue };
             let file = Source::new(format!("{}/values.yaml", chart.path), text.clone());
@@ -36,6 +43,28 @@ impl Plan {
             }
         }
         None
+    }
+
+    /// Returns the value that an input is, with its path among the values of the outermost chart.
+    pub fn value_of(&self, input: &[Step]) -> InputValue {
+        let at = input.first().and_then(Step::key).and_then(|name| self.chart_named(name));
+        let (Some(at), [_, path @ ..]) = (at, input) else {
+            return InputValue { name: Step::joined(input), ..InputValue::default() };
+        };
+        let name = format!(".{}", Step::joined(path));
+        let [Step::Key(first), path @ ..] = path else { return InputValue { name, ..InputValue::default() } };
+        if first != VALUES {
+            return InputValue { name, ..InputValue::default() };
+        }
+        let charts = self.around(at);
+        let above = charts.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
+        let whole = above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect();
+        let default = self.default_place(at, path).map(|(source, span)| {
+            let position = source.position(span.start);
+            format!("{}:{}:{}", source.name(), position.line, position.column)
+        });
+        let schema = self.charts.get(at).and_then(|chart| chart.schema.as_ref());
+        InputValue { name, path: whole, default, is_secret: schema.is_some_and(|schema| schema.hides(path)) }
     }
 
     /// Returns the values of the chart `at`.

@@ -7,8 +7,9 @@ use super::tree::Tree;
 use crate::diagnostics::{Code, Diagnostic};
 #[cfg(feature = "bulk")]
 use crate::schema::NodeId;
-use crate::schema::{Detail, Draft, Schema, Violation};
+use crate::schema::{Detail, Draft, Schema, Violation, is_secret};
 use crate::text::{Source, Span};
+use crate::value::assign::Step;
 use crate::value::marshal::json_read;
 use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
 
@@ -36,6 +37,11 @@ impl ChartSchema {
     /// Returns the text of the file.
     pub(super) fn text(&self) -> &str {
         self.source.text()
+    }
+
+    /// Returns `true` if it marks the value at a path secret.
+    pub(super) fn hides(&self, path: &[Step]) -> bool {
+        serde_json::from_str::<Data>(self.text()).is_ok_and(|schema| is_secret(&schema, path))
     }
 
     fn compiled(&self) -> Result<&Schema, &str> {

@@ -1,0 +1,129 @@
+//! `dropforge why`: what wrote a line of an output, and the values that it comes from.
+
+mod place;
+mod report;
+mod search;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use dropforge::bulk::{RunOptions, Withheld};
+use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
+
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::options::SetArgs;
+use crate::output::print;
+use crate::run_options::given_again;
+use place::Wanted;
+
+pub(crate) use search::{Rendering, Subject};
+
+/// Tell what wrote a line of an output, and where its values come from
+///
+///     dropforge why out/eu-1/app.yaml:17
+///     dropforge why out/eu-1/app.yaml:17:12 --set image.tag=v2
+///     dropforge why :17 -- render app.yaml.tera -f values.yaml
+///
+/// It renders the file again, with the options of the run that wrote it: the
+/// manifest of the output directory has them. So run it in the directory where
+/// `stamp` ran, or one level up with the same paths. A manifest has no values of
+/// `--set`; give them again if the answer depends on them. After `--`, name a
+/// command instead: `stamp` or `render` with its options, as for `:17`, a line
+/// that it prints.
+///
+/// Without a column, the answer is about the last value of the line.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct WhyArgs {
+    /// The line, and the column if wanted: `FILE:LINE` or `FILE:LINE:COLUMN`
+    #[arg(value_name = "PLACE")]
+    place: String,
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    sets: SetArgs,
+    /// Render with this command instead of that of the manifest
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Parses the arguments of a command that renders.
+pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>) -> std::result::Result<Subject, Failed>;
+
+/// Runs the command.
+pub(crate) fn run(
+    args: &WhyArgs,
+    files: &mut InputFiles,
+    console: &Console,
+    parse: Parse<'_>,
+) -> std::result::Result<Exit, Failed> {
+    let mut wanted = Wanted::parse(&args.place)?;
+    let arguments = match (&args.command[..], &wanted.file) {
+        ([], None) => return Err(no_file().into()),
+        ([], Some(_)) => of_manifest(&mut wanted, args, console)?,
+        (command, _) => command.to_vec(),
+    };
+    let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect())?;
+    let answer = subject.answer(&wanted, files, console)?;
+    let Some(report) = answer else { return Err(wanted.not_found().into()) };
+    print(if args.json { report.json() } else { report.text(console.colors_stdout()) })?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the command that wrote the file, and changes to the directory where it ran.
+fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result<Vec<OsString>> {
+    let (maker, run) = wanted.maker()?;
+    if !maker.is_unchanged {
+        console.warning(&format!("`{}` was changed after it was written", wanted.name()));
+    }
+    let folder = place::folder_of(&run, &wanted.directory);
+    if let Some(folder) = folder {
+        std::env::set_current_dir(&folder).map_err(|error| {
+            Diagnostic::new(Code::ReadFailed, format!("cannot change to directory `{}`: {error}", folder.display()))
+        })?;
+    }
+    let mut arguments: Vec<OsString> = run.arguments.iter().map(OsString::from).collect();
+    let sets = sets(&run, args, console);
+    let at = arguments.len().min(1);
+    arguments.splice(at..at, sets);
+    wanted.of = Some(maker);
+    Ok(arguments)
+}
+
+/// Returns the `--set` options of a run that are given again, and warns of those that are not.
+fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
+    let again = given_again(&args.sets.0);
+    let (mut options, mut missing) = (Vec::new(), Vec::new());
+    for withheld in &run.withheld {
+        let is_same = |(one, _): &&(Withheld, String)| (&one.option, &one.key) == (&withheld.option, &withheld.key);
+        match again.iter().find(is_same) {
+            Some((one, text)) => {
+                if one.digest != withheld.digest {
+                    console.warning(&format!("the run set `{}` to another value", withheld.key));
+                }
+                options.push(format!("--{}={text}", withheld.option).into());
+            }
+            None => missing.push(format!("--{} {}=…", withheld.option, withheld.key)),
+        }
+    }
+    if !missing.is_empty() {
+        let count = counted(missing.len(), "value");
+        console.warning(&format!("the run had {count} that the manifest does not keep: {}", missing.join(" ")));
+    }
+    options
+}
+
+fn no_file() -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, "no file and no command is given")
+        .with_help("name a file, `dropforge why out/app.yaml:17`, or a command: `dropforge why :17 -- render app.tera`")
+}
+
+/// Returns a path without `.` and `..` in it, if it has no links.
+fn plain(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}

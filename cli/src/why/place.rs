@@ -1,0 +1,176 @@
+//! The place that an answer is about: a file, a line and a column.
+
+use std::path::{Path, PathBuf};
+
+use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, RunOptions};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+use super::plain;
+use crate::input::unreadable;
+
+/// The part of an output that an answer is about.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// The path of the file. `None` for what a command prints.
+    pub(super) file: Option<PathBuf>,
+    /// The content of the file.
+    pub(super) text: Option<String>,
+    pub(super) line: usize,
+    pub(super) column: Option<usize>,
+    /// The output directory of the file.
+    pub(super) directory: PathBuf,
+    /// What made the file.
+    pub(super) of: Option<Maker>,
+}
+
+impl Wanted {
+    /// Parses a place and reads its file.
+    ///
+    /// # Errors
+    /// `usage` for other text; `file.read_failed`.
+    pub(super) fn parse(place: &str) -> Result<Self> {
+        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+        let (before, last) = place.rsplit_once(':').ok_or_else(|| bad_place(place))?;
+        let last = number(last).ok_or_else(|| bad_place(place))?;
+        let (file, line, column) = match before.rsplit_once(':').map(|(file, line)| (file, number(line))) {
+            Some((file, Some(line))) => (file, line, Some(last)),
+            _ => (before, last, None),
+        };
+        let file = Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
+        let text = file.as_ref().map(|file| std::fs::read_to_string(file).map_err(|error| unreadable(file, error)));
+        let wanted = Self { file, text: text.transpose()?, line, column, directory: PathBuf::new(), of: None };
+        match &wanted.text {
+            Some(text) => wanted.at(text).map(|_| wanted),
+            None => Ok(wanted),
+        }
+    }
+
+    /// Returns the name of the file.
+    pub(super) fn name(&self) -> String {
+        self.file.as_ref().map_or_else(|| "the output".to_owned(), |file| file.display().to_string())
+    }
+
+    /// Returns the byte of a text that is wanted. Without a column, that is the start of the last value of the line.
+    ///
+    /// # Errors
+    /// `usage` if the text has no such line or column.
+    pub(super) fn at(&self, text: &str) -> Result<usize> {
+        let start = text.split_inclusive('\n').take(self.line - 1).map(str::len).sum::<usize>();
+        let line = text.split_inclusive('\n').nth(self.line - 1).ok_or_else(|| {
+            let count = text.lines().count();
+            Diagnostic::new(Code::Usage, format!("{} has {count} lines, so no line {}", self.name(), self.line))
+        })?;
+        let content = line.trim_end();
+        match self.column {
+            Some(column) => content.char_indices().nth(column - 1).map(|(at, _)| start + at).ok_or_else(|| {
+                let count = content.chars().count();
+                let message =
+                    format!("line {} of {} has {count} columns, so no column {column}", self.line, self.name());
+                Diagnostic::new(Code::Usage, message)
+            }),
+            None => Ok(start + value_of(content)),
+        }
+    }
+
+    /// Finds what made the file: the nearest manifest above it tells.
+    ///
+    /// # Errors
+    /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`.
+    pub(super) fn maker(&mut self) -> Result<(Maker, RunOptions)> {
+        let (file, text) = (plain(self.file.as_deref().unwrap_or(Path::new(""))), self.text.as_deref().unwrap_or(""));
+        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
+            let message = format!("no directory above `{}` has a manifest of dropforge", self.name());
+            return Err(Diagnostic::new(Code::Usage, message).with_help(
+                "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
+            ));
+        };
+        let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
+        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
+        let Some(maker) = manifest.maker(&below, text.as_bytes())? else {
+            let message = format!("the manifest `{}` does not list `{below}`", directory.join(MANIFEST).display());
+            return Err(Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file"));
+        };
+        self.directory = directory.to_owned();
+        match maker.run.clone() {
+            Some(run) => Ok((maker, run)),
+            None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
+                .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
+        }
+    }
+
+    /// Returns the error of a line that the run does not write.
+    pub(super) fn not_found(&self) -> Box<Diagnostic> {
+        let message = format!("line {} of {} is not what the run writes now", self.line, self.name());
+        Diagnostic::new(Code::Usage, message)
+            .with_note("the templates, the values or the file were changed, or values of `--set` are missing")
+            .with_help("stamp again, or compare with `stamp --diff`")
+    }
+}
+
+/// Returns the directory where a run with this output directory ran. `None` if that is not known.
+pub(super) fn folder_of(run: &RunOptions, directory: &Path) -> Option<PathBuf> {
+    let output = run.arguments.iter().find_map(|argument| argument.strip_prefix("--output="))?;
+    let parts = Path::new(output).components().filter(|part| !matches!(part, std::path::Component::CurDir));
+    let parts: Vec<_> = parts.collect();
+    let is_below = parts.iter().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let below: PathBuf = parts.iter().collect();
+    (is_below && directory.ends_with(&below)).then(|| directory.ancestors().nth(parts.len()).map(Path::to_owned))?
+}
+
+/// Returns the position of the last value of a line of YAML or JSON, or of its content.
+fn value_of(line: &str) -> usize {
+    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+    match line.rfind(": ") {
+        Some(at) if at >= indent => {
+            line.len() - line.get(at + 1..).unwrap_or("").trim_start_matches([' ', '"', '\'']).len()
+        }
+        _ => indent.min(line.len().saturating_sub(1)),
+    }
+}
+
+fn bad_place(place: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, format!("`{place}` names no line"))
+        .with_help("write `FILE:LINE` or `FILE:LINE:COLUMN`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(place: &str) -> (Option<PathBuf>, usize, Option<usize>) {
+        let Wanted { file, line, column, .. } = Wanted::parse(place).unwrap();
+        (file, line, column)
+    }
+
+    #[test]
+    fn places_have_a_line_and_may_have_a_column() {
+        assert_eq!(wanted(":17"), (None, 17, None));
+        assert_eq!(wanted("-:17:2"), (None, 17, Some(2)));
+        for bad in ["x", "x:", "x:0", "", ":", "x:y"] {
+            assert_eq!(Wanted::parse(bad).unwrap_err().code, Code::Usage, "{bad}");
+        }
+        assert_eq!(Wanted::parse("no-such-file:1").unwrap_err().code, Code::ReadFailed);
+    }
+
+    #[test]
+    fn the_last_value_of_a_line_is_meant() {
+        let at = |line: &str| line[value_of(line)..].to_owned();
+        assert_eq!(at("  a: 1"), "1");
+        assert_eq!(at("  - a: \"x\""), "x\"");
+        assert_eq!(at("  - b"), "b");
+        assert_eq!(at("key:"), "key:");
+        assert_eq!(at(""), "");
+    }
+
+    #[test]
+    fn the_folder_of_a_run_is_above_its_output() {
+        let folder = |output: &str, directory: &str| {
+            let run = RunOptions { arguments: vec![format!("--output={output}")], ..RunOptions::default() };
+            folder_of(&run, Path::new(directory))
+        };
+        assert_eq!(folder("./a/out", "/x/a/out"), Some("/x".into()));
+        assert_eq!(folder("../out", "/x/out"), None);
+        assert_eq!(folder("/x/out", "/x/out"), None);
+        assert_eq!(folder("out", "/x/other"), None);
+    }
+}
