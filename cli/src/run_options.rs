@@ -4,6 +4,7 @@
 //! written are left out, and so are values on the command line: a manifest is committed, and they may be secret.
 
 use std::ffi::OsString;
+use std::path::{Component, Path};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -13,7 +14,7 @@ use dropforge::bulk::{PlanDigest, RunOptions, Withheld};
 use crate::project::is_given;
 
 /// Options that do not change what a run writes.
-const WITHOUT_EFFECT: [&str; 28] = [
+const WITHOUT_EFFECT: [&str; 30] = [
     "allow_foreign",
     "cache_dir",
     "chdir",
@@ -42,6 +43,8 @@ const WITHOUT_EFFECT: [&str; 28] = [
     "verbose",
     "watch",
     "max_input",
+    "output",
+    "specialise",
 ];
 
 /// Options whose values are withheld.
@@ -52,11 +55,11 @@ const SETS: [(&str, &str, SetKind); 4] = [
     ("set_literal", "set-literal", SetKind::Literal),
 ];
 
-/// Returns the options of a command line. The first argument is the name of the program.
+/// Returns the options of a command line that writes outputs. The first argument is the name of the program.
 pub(crate) fn of(command: &Command, args: &[OsString]) -> Option<RunOptions> {
     let mut lenient = command.clone().ignore_errors(true);
     let matches = lenient.try_get_matches_from_mut(args.iter()).ok()?;
-    let (name, given) = matches.subcommand()?;
+    let (name, given) = matches.subcommand().filter(|(name, _)| ["stamp", "render"].contains(name))?;
     let definition = lenient.find_subcommand(name)?;
     let (mut arguments, mut withheld) = (Vec::new(), Vec::new());
     for arg in definition.get_arguments().filter(|arg| is_given(arg, given)) {
@@ -73,9 +76,17 @@ pub(crate) fn of(command: &Command, args: &[OsString]) -> Option<RunOptions> {
     withheld.sort_by_key(|(at, _)| *at);
     let first = [name.to_owned()].into_iter();
     Some(RunOptions {
+        folder: given.get_raw("output").and_then(|mut raw| folder(Path::new(raw.next()?))),
         arguments: first.chain(arguments.into_iter().map(|(_, argument)| argument)).collect(),
         withheld: withheld.into_iter().map(|(_, value)| value).collect(),
     })
+}
+
+/// Returns the path from an output directory to the current one, if that is above it.
+fn folder(output: &Path) -> Option<String> {
+    let parts = output.components().filter(|part| *part != Component::CurDir);
+    let up = parts.map(|part| matches!(part, Component::Normal(_)).then_some(".."));
+    up.collect::<Option<Vec<_>>>().map(|up| up.join("/")).filter(|up| !up.is_empty())
 }
 
 /// Returns the values of an argument with their positions.
@@ -111,4 +122,39 @@ pub(crate) fn given_again(sets: &[(SetKind, String)]) -> Vec<(Withheld, String)>
     let option = |kind: SetKind| SETS.iter().find(|(_, _, one)| *one == kind).map(|(_, option, _)| *option);
     let again = sets.iter().filter_map(|(kind, text)| Some((withhold(option(*kind)?, *kind, text), text.clone())));
     again.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(args: &[&str]) -> RunOptions {
+        let args: Vec<OsString> = std::iter::once("dropforge").chain(args.iter().copied()).map(Into::into).collect();
+        of(&crate::command::definition(), &args).unwrap()
+    }
+
+    #[test]
+    fn options_are_kept_in_order_without_values_and_what_has_no_effect() {
+        let args = ["stamp", "t", "-f", "a.yaml", "--fleet", "f.csv", "-fb.yaml", "u", "-o", "./x/out", "-j4", "-q"];
+        let more = ["--set", "a=1,b.c=2", "--keep-empty", "--prune", "--set-file=d=e.txt", "--set-json", "f={\"g\":1}"];
+        let found = options(&[&args[..], &more].concat());
+        let expected = [
+            "stamp",
+            "t",
+            "--values=a.yaml",
+            "--fleet=f.csv",
+            "--values=b.yaml",
+            "u",
+            "--keep-empty",
+            "--set-file=d=e.txt",
+        ];
+        assert_eq!(found.arguments, expected);
+        assert_eq!(found.folder.as_deref(), Some("../.."));
+        let withheld: Vec<_> = found.withheld.iter().map(|one| (one.option.as_str(), one.key.as_str())).collect();
+        assert_eq!(withheld, [("set", "a,b.c"), ("set-json", "f")]);
+        assert_eq!(found.withheld[0], withhold("set", SetKind::Typed, "a=1,b.c=2"));
+        assert_ne!(found.withheld[0].digest, withhold("set", SetKind::Typed, "a=1,b.c=3").digest);
+        assert_eq!(options(&["render", "t", "-o", "../out"]).folder, None);
+        assert_eq!(options(&["render", "t", "-o", "/out"]).folder, None);
+    }
 }

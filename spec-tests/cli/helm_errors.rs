@@ -186,10 +186,11 @@ fn documents_that_are_no_yaml_have_the_line_of_the_template() {
     );
     assert!(told["go_message"].as_str().unwrap().starts_with("YAML parse error on web/templates/x.yaml: "), "{told}");
     assert_eq!(told["line"], 6);
-    // A text that a template included is at the line of the call.
+    // A text that a template included is at its own line, and at that of the call.
     sandbox.write("c/templates/_h.tpl", "{{ define \"l\" }}a: b: c{{ end }}");
     sandbox.write("c/templates/x.yaml", "kind: Service\nmetadata:\n  {{- include \"l\" . | nindent 2 }}\n");
-    assert_eq!(fails(&sandbox, &[], &["web/templates/x.yaml:3:"])["line"], 3);
+    let told = fails(&sandbox, &[], &["web/templates/_h.tpl:1:17", "web/templates/x.yaml:3:", "passed on here"]);
+    assert_eq!((told["file"].as_str(), &told["line"]), (Some("web/templates/_h.tpl"), &serde_json::json!(1)));
     sandbox.write("c/templates/x.yaml", "{{/* c\n*/}}\nkind: A\n---\nx: {{ .Values.nothing }}\nmetadata: [\n");
     fails(&sandbox, &[], &["web/templates/x.yaml:6:"]);
     sandbox.write("c/templates/x.yaml", "- a\n");

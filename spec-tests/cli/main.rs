@@ -40,3 +40,4 @@ mod stamp;
 mod stream;
 mod support;
 mod values;
+mod why;

@@ -152,9 +152,15 @@ impl Sandbox {
         self.run(&[&["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out"], more].concat())
     }
 
-    /// Returns every file below `name` with its content, by path.
+    /// Returns every file below `name` with its content, by path. A manifest is without the options of its runs.
     pub fn tree(&self, name: &str) -> BTreeMap<String, String> {
-        tree(&self.path(name))
+        let mut files = tree(&self.path(name));
+        for (_, text) in files.iter_mut().filter(|(path, _)| path.ends_with(".dropforge-manifest.json")) {
+            if let Some((start, end)) = text.find("\"runs\":").zip(text.find("\"templates\":[\"")) {
+                text.replace_range(start..end, "");
+            }
+        }
+        files
     }
 }
 

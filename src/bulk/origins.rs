@@ -96,10 +96,12 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Hides the value of an option.
-    pub fn without_value(mut self) -> Self {
-        if let Some((option, _)) = self.name.split_once('=') {
-            self.name = format!("{option}=…").into();
+    /// Names the value at `path` of an option instead of all that the option gives.
+    pub fn of_value(mut self, path: &[Step]) -> Self {
+        if let Some((option, _)) =
+            self.name.split_once(' ').filter(|(option, _)| option.starts_with("--") && *option != "--set-file")
+        {
+            self.name = format!("{option} {}", Step::joined(path)).into();
         }
         self
     }

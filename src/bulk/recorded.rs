@@ -112,8 +112,10 @@ impl RecordedOutput {
     pub fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
         let mut origins = Vec::new();
-        layers.origins(cluster, &mut |all| origins = all.of(&values).collect());
-        let default = default.or_else(|| layers.default_place(&values));
+        layers.origins(cluster, &mut |all| {
+            origins = all.of(&values).map(|one| one.of_value(&values)).collect::<Vec<_>>()
+        });
+        let default = default.or_else(|| layers.default_place(&values).filter(|_| origins.is_empty()));
         Given { path, origins, default, is_secret: is_secret || layers.is_secret(&values) }
     }
 

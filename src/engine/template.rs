@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::builder::Engine;
 use super::instance;
 #[cfg(feature = "yaml")]
-use super::recording::{Recorder, Recording, Writer};
+use super::recording::{Recorder, Recording};
 use super::residual::{Choice, Residual};
 use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
 #[cfg(feature = "compile")]
 use crate::bytecode::{Entry, encode};
-use crate::diagnostics::{Code, Diagnostic, Label, Result};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{InputSpace, Inputs, OutputFormat, Value};
@@ -254,9 +254,7 @@ impl Template {
         for error in errors {
             error.template.get_or_insert_with(|| self.name().to_owned());
             let at = error.primary().map(|label| label.span.start as usize);
-            if let Some(Writer { source, span }) = at.and_then(|at| recording.writer_of(text, at)) {
-                error.labels.push(Label { source, span, text: "written here".to_owned() });
-            }
+            error.labels.extend(at.map(|at| recording.labels_of(text, at)).unwrap_or_default());
         }
     }
 

@@ -81,8 +81,7 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
     if !maker.is_unchanged {
         console.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
-    let folder = place::folder_of(&run, &wanted.directory);
-    if let Some(folder) = folder {
+    if let Some(folder) = run.folder.as_ref().map(|folder| wanted.directory.join(folder)) {
         std::env::set_current_dir(&folder).map_err(|error| {
             Diagnostic::new(Code::ReadFailed, format!("cannot change to directory `{}`: {error}", folder.display()))
         })?;

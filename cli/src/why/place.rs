@@ -107,16 +107,6 @@ impl Wanted {
     }
 }
 
-/// Returns the directory where a run with this output directory ran. `None` if that is not known.
-pub(super) fn folder_of(run: &RunOptions, directory: &Path) -> Option<PathBuf> {
-    let output = run.arguments.iter().find_map(|argument| argument.strip_prefix("--output="))?;
-    let parts = Path::new(output).components().filter(|part| !matches!(part, std::path::Component::CurDir));
-    let parts: Vec<_> = parts.collect();
-    let is_below = parts.iter().all(|part| matches!(part, std::path::Component::Normal(_)));
-    let below: PathBuf = parts.iter().collect();
-    (is_below && directory.ends_with(&below)).then(|| directory.ancestors().nth(parts.len()).map(Path::to_owned))?
-}
-
 /// Returns the position of the last value of a line of YAML or JSON, or of its content.
 fn value_of(line: &str) -> usize {
     let indent = line.len() - line.trim_start_matches([' ', '-']).len();
@@ -160,17 +150,5 @@ mod tests {
         assert_eq!(at("  - b"), "b");
         assert_eq!(at("key:"), "key:");
         assert_eq!(at(""), "");
-    }
-
-    #[test]
-    fn the_folder_of_a_run_is_above_its_output() {
-        let folder = |output: &str, directory: &str| {
-            let run = RunOptions { arguments: vec![format!("--output={output}")], ..RunOptions::default() };
-            folder_of(&run, Path::new(directory))
-        };
-        assert_eq!(folder("./a/out", "/x/a/out"), Some("/x".into()));
-        assert_eq!(folder("../out", "/x/out"), None);
-        assert_eq!(folder("/x/out", "/x/out"), None);
-        assert_eq!(folder("out", "/x/other"), None);
     }
 }

@@ -215,8 +215,7 @@ impl Around {
 impl Input {
     fn of(recorded: &RecordedOutput, (layers, cluster): Values<'_>, flow: &Flow) -> Self {
         let Given { path, origins, default, is_secret } = recorded.given(layers, Some(cluster), flow);
-        let shown = |origin: Origin| if is_secret { origin.without_value() } else { origin }.to_string();
-        let origins = origins.into_iter().map(shown).chain(default).collect();
+        let origins = origins.iter().map(Origin::to_string).chain(default).collect();
         let value = flow.value.clone().filter(|_| !is_secret);
         Self { path, value, secret: is_secret, direct: flow.is_direct, origins }
     }

@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The options of a run, without the values that it was given on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// The name of the command and its arguments.
+    /// The name of the command and its arguments, without the output directory.
     pub arguments: Vec<String>,
+    /// The path from the output directory to that where the command ran, if that is above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The values that were given on the command line, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Withheld>,

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::template::{ChartTemplate, run};
-use crate::diagnostics::{Diagnostic, Diagnostics, Result};
+use crate::diagnostics::{Diagnostic, Diagnostics, Label, Result};
 use crate::dialect::helm::chart::{DocumentLints, Output, Plan};
-use crate::engine::recording::{Recorder, Recording, Why, Writer};
+use crate::engine::recording::{Recorder, Recording, Why};
 use crate::text::{Source, Text};
 use crate::vm::Session;
 
@@ -54,23 +54,27 @@ impl ChartRender {
     fn show_writers(&self, errors: &mut [Box<Diagnostic>]) {
         let recording = self.record().ok();
         for error in errors {
+            let mut around = Vec::new();
             for label in &mut error.labels {
                 let Some(nth) = self.files.iter().position(|(name, _)| name == label.source.name()) else { continue };
                 let text = label.source.text();
                 // An error at the end is about the last line.
                 let at = (label.span.start as usize).min(text.len().saturating_sub(1));
                 let why = recording.as_ref().and_then(|recording| recording.why(nth, text, at));
-                label.source = match why.and_then(|why| why.written.into_iter().next()) {
-                    Some(Writer { source, span }) => {
-                        label.span = span;
-                        if label.text.is_empty() {
-                            label.text.push_str("written here");
-                        }
-                        source
+                let mut writers = why.map(Why::into_labels).unwrap_or_default().into_iter();
+                match writers.next() {
+                    Some(writer) => {
+                        let text = if label.text.is_empty() { writer.text } else { std::mem::take(&mut label.text) };
+                        *label = Label { text, ..writer };
+                        around.extend(writers);
                     }
-                    None => Source::new(format!("{} (rendered)", label.source.name()), text.to_owned()),
-                };
+                    None => {
+                        let name = format!("{} (rendered)", label.source.name());
+                        label.source = Source::new(name, text.to_owned());
+                    }
+                }
             }
+            error.labels.append(&mut around);
         }
     }
 

@@ -9,6 +9,7 @@ use super::event::{Captured, Detail, Edge, Event, Part};
 use super::flow::Flow;
 use super::frames::OUTERMOST;
 use crate::bytecode::{Control, Op, Operand, Test};
+use crate::diagnostics::Label;
 use crate::text::{Source, Span};
 use crate::value::assign::Step;
 
@@ -27,6 +28,15 @@ pub struct Why {
     pub within: Vec<Within>,
     /// The inputs that flowed into it.
     pub inputs: Vec<Flow>,
+}
+
+impl Why {
+    /// Returns labels of the places that wrote it.
+    pub(in crate::engine) fn into_labels(self) -> Vec<Label> {
+        let texts = std::iter::once("written here").chain(std::iter::repeat("passed on here"));
+        let label = |(Writer { source, span }, text): (Writer, &str)| Label { source, span, text: text.to_owned() };
+        self.written.into_iter().zip(texts).map(label).collect()
+    }
 }
 
 /// A place in a template that wrote something.
@@ -105,9 +115,9 @@ impl Recording {
         (at < whole.len()).then_some(range.start + at)
     }
 
-    /// Returns the innermost place that wrote byte `at` of the output `text`.
-    pub(in crate::engine) fn writer_of(&self, text: &str, at: usize) -> Option<Writer> {
-        self.why(text, at)?.written.into_iter().next()
+    /// Returns labels of the places that wrote byte `at` of the output `text`, the innermost first.
+    pub(in crate::engine) fn labels_of(&self, text: &str, at: usize) -> Vec<Label> {
+        self.why(text, at).map(Why::into_labels).unwrap_or_default()
     }
 
     fn why_text(&self, at: usize) -> Option<Why> {
