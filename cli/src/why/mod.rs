@@ -35,7 +35,8 @@ pub(crate) use search::{Rendering, Subject};
 /// command instead: `stamp` or `render` with its options, as for `:17`, a line
 /// that it prints.
 ///
-/// Without a column, the answer is about the last value of the line.
+/// Without a column, the answer is about the last value of the line, and in it
+/// about what is not text of the template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {

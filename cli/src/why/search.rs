@@ -1,6 +1,8 @@
 //! Finding the output that a place is in, and its answer.
 
-use dropforge::bulk::{Cluster, Fleet, FleetChart, Forge, Layers, Output, Selector, Stamper, TemplatePaths, found_in};
+use dropforge::bulk::{
+    Cluster, Fleet, FleetChart, Forge, Layers, Output, RecordedOutput, Selector, Stamper, TemplatePaths, found_in,
+};
 use dropforge::diagnostics::Result;
 
 use super::place::Wanted;
@@ -10,6 +12,9 @@ use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::render::RenderArgs;
 use crate::stamp::StampArgs;
+
+/// Maximum number of characters of a line that a value is looked for in.
+const LOOKED_AT: usize = 200;
 
 /// A command that renders.
 #[derive(Debug)]
@@ -102,12 +107,21 @@ impl Rendering {
                 },
             };
             let recorded = stamper.recorded(&self.layers, cluster, nth)?;
+            let at = if wanted.column.is_none() { first_value(&recorded, file, at) } else { at };
             if let Some(report) = Report::of(&recorded, (&self.layers, cluster), (wanted, file, at), name) {
                 return Ok(Some(report));
             }
         }
         Ok(None)
     }
+}
+
+/// Returns the first byte from `at` to the end of its line that is no text of the template, or `at`.
+fn first_value(recorded: &RecordedOutput, file: &str, at: usize) -> usize {
+    let line = file.get(at..).and_then(|rest| rest.lines().next()).unwrap_or("");
+    let is_value = |at: usize| recorded.why(file, at).is_some_and(|why| !why.is_text);
+    let bytes = line.char_indices().take(LOOKED_AT).map(|(nth, _)| at + nth);
+    bytes.into_iter().find(|at| is_value(*at)).unwrap_or(at)
 }
 
 /// Returns the byte of another text whose line is the same: the one with the same number, or else the first.
