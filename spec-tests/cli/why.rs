@@ -219,3 +219,34 @@ fn mistakes_are_named() {
     sandbox.run(&["why", ":1", "--", "check", "templates"]).expect(2).says(&["only `stamp` and `render`"]);
     sandbox.run(&["why", ":1", "--", "render", "none.tera"]).expect(1).says(&["none.tera"]);
 }
+
+#[test]
+fn a_trace_shows_conditions_loops_and_calls_with_their_values() {
+    let sandbox = fleet();
+    let trace = |more: &[&str]| {
+        let args = ["trace", "templates/app.yaml.tera", "-f", "values.yaml"];
+        sandbox.run(&[&args, more].concat())
+    };
+    let expected = "app.yaml.tera
+  templates/app.yaml.tera:5:4 call self::label(k=\"region\", v=region)
+  templates/app.yaml.tera:8:10 ports is true: ports = `[80,443]`
+    templates/app.yaml.tera:10:19 loop ports, item [0]: ports[0] = `80`, and 1 more that went the same way
+";
+    assert_eq!(trace(&[]).expect(0).stdout, expected);
+    let all = trace(&["--all"]).expect(0).stdout;
+    assert!(all.ends_with("    templates/app.yaml.tera:10:19 loop ports, item [1]: ports[1] = `443`\n"), "{all}");
+    let rows: Vec<serde_json::Value> =
+        trace(&["--json"]).expect(0).stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((rows.len(), &rows[2]["depth"], &rows[2]["times"]), (3, &1.into(), &2.into()));
+    assert_eq!(rows[1]["inputs"][0]["origins"][0], "values.yaml:5:8");
+    let steps = trace(&["--step"]).expect(0).stdout;
+    assert!(steps.contains("load_path region  ; `\"none\"`\n"), "{steps}");
+    // Up to the error.
+    sandbox.write("bad.tera", "{% for n in [1, 2, 0] %}{% if n > 1 %}a{% endif %}{{ n }}{% endfor %}{{ x.y }}");
+    let outcome = sandbox.run(&["trace", "bad.tera"]).expect(1).says(&["E0201", "`x`"]);
+    assert_eq!(outcome.stdout.matches("loop").count(), 3, "{}", outcome.stdout);
+    let chart = Sandbox::of_example("helm");
+    let text = chart.run(&["trace", "web", "-f", "prod.yaml"]).expect(0).stdout;
+    assert!(text.contains(".Values.ingress.enabled is true: .Values.ingress.enabled = `true`\n"), "{text}");
+    chart.run(&["trace", "none"]).expect(1).says(&["none"]);
+}

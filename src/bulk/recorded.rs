@@ -6,7 +6,7 @@ use super::layers::Layers;
 use super::origins::Origin;
 use super::stamper::Stamper;
 use super::values::Step;
-use crate::diagnostics::{Diagnostics, Result};
+use crate::diagnostics::{Diagnostic, Diagnostics, Result};
 #[cfg(feature = "helm")]
 use crate::engine::chart::{ChartRecording, ChartRender};
 use crate::engine::recording::{Flow, Recording, Why};
@@ -16,6 +16,8 @@ use crate::value::assign::InputValue;
 #[derive(Debug)]
 pub struct RecordedOutput {
     of: Of,
+    /// The error of a template, which ended the recording.
+    pub error: Option<Box<Diagnostic>>,
 }
 
 #[derive(Debug)]
@@ -24,7 +26,7 @@ enum Of {
     Template(String, Recording),
     /// All templates of a chart.
     #[cfg(feature = "helm")]
-    Chart(ChartRender, ChartRecording),
+    Chart(Box<(ChartRender, ChartRecording)>),
     /// A file that is copied.
     Copied,
 }
@@ -60,7 +62,7 @@ impl Stamper<'_> {
     /// Renders an output for a cluster again and records it.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The inputs of the cluster are invalid; errors of a chart.
     pub fn recorded(
         &self,
         layers: &Layers,
@@ -72,13 +74,12 @@ impl Stamper<'_> {
         if let Some(chart) = self.chart() {
             let render = chart.rendered(cluster, &own)?;
             let recording = render.record()?;
-            return Ok(RecordedOutput { of: Of::Chart(render, recording) });
+            return Ok(RecordedOutput { of: Of::Chart(Box::new((render, recording))), error: None });
         }
-        let of = match self.record(&own, output)? {
-            Some((text, recording)) => Of::Template(text, recording),
-            None => Of::Copied,
-        };
-        Ok(RecordedOutput { of })
+        Ok(match self.record(&own, output)? {
+            Some((text, recording, error)) => RecordedOutput { of: Of::Template(text, recording), error },
+            None => RecordedOutput { of: Of::Copied, error: None },
+        })
     }
 }
 
@@ -94,7 +95,8 @@ impl RecordedOutput {
             Of::Copied => None,
             Of::Template(text, recording) => recording.why(text, found_in(file, at, text)?),
             #[cfg(feature = "helm")]
-            Of::Chart(render, recording) => {
+            Of::Chart(chart) => {
+                let (render, recording) = &**chart;
                 let source = file.get(..at)?.lines().rev().find_map(|line| line.strip_prefix(SOURCE));
                 let named = |(_, (name, _)): &(usize, &(String, _))| Some(name.as_str()) == source;
                 let files = || render.files().iter().enumerate();
@@ -105,6 +107,16 @@ impl RecordedOutput {
                 });
                 whys.next()
             }
+        }
+    }
+
+    /// Returns the recording of the run. `None` for a file that is copied.
+    pub fn recording(&self) -> Option<&Recording> {
+        match &self.of {
+            Of::Copied => None,
+            Of::Template(_, recording) => Some(recording),
+            #[cfg(feature = "helm")]
+            Of::Chart(chart) => Some(chart.1.recording()),
         }
     }
 
@@ -123,7 +135,7 @@ impl RecordedOutput {
     fn value_of(&self, path: &[Step]) -> InputValue {
         match &self.of {
             #[cfg(feature = "helm")]
-            Of::Chart(render, _) => render.plan().value_of(path),
+            Of::Chart(chart) => chart.0.plan().value_of(path),
             _ => InputValue { name: Step::joined(path), path: path.to_vec(), ..InputValue::default() },
         }
     }

@@ -33,6 +33,9 @@ const CLUSTERS: usize = 1_000;
 /// The number of releases of a chart from which they share what is the same in all of one form.
 const RELEASES: usize = 16;
 
+/// The text of a template, its recording, and the error that ended it.
+type Recorded = (String, Recording, Option<Box<Diagnostic>>);
+
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
@@ -99,20 +102,21 @@ impl<'f> Stamper<'f> {
         self.chart
     }
 
-    /// Renders a template for a cluster and records it. Returns `None` for a file that is copied.
+    /// Renders a template for a cluster and records it. Returns its text, the recording and the error that ended it, or
+    /// `None` for a file that is copied.
     ///
     /// # Errors
-    /// Those of rendering.
-    pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<(String, Recording)>> {
+    /// The inputs are invalid.
+    pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<Recorded>> {
         let Some(template) = self.contents.get(output).and_then(Content::template) else { return Ok(None) };
         let (arena, names, mut session, mut text) = (Arena::new(), Arena::new(), Session::new(), String::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);
         let (shared, given) = (builder.data_map(self.layers.shared())?, converted(own, &builder)?);
         let inputs = inputs_of(shared, self.layers.merge(), own, given, &builder);
-        template.render_inputs(&mut session, inputs, &mut text)?;
-        let (recording, recorded) = template.record(&mut session, inputs);
-        recorded.map(|()| Some((text, recording)))
+        let error = template.render_inputs(&mut session, inputs, &mut text).err();
+        let (recording, _) = template.record(&mut session, inputs);
+        Ok(Some((text, recording, error)))
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::code::CodeView;
+use super::code::{CodeView, Instruction};
 use super::operands::Operand;
 use super::program::Program;
 use super::records::{Root, Segment};
@@ -52,12 +52,17 @@ fn chunk_listing(
     let _ = writeln!(listing, "chunk {name:?} slots {slots} params {params}");
     for instruction in program.instructions(chunk) {
         before(instruction.at, listing);
-        let _ = write!(listing, "{:>5}  {}", instruction.at, instruction.op.info().name);
-        for (operand, value) in instruction.operands() {
-            let _ = write!(listing, " {}", operand_text(program, operand, value));
-        }
-        listing.push('\n');
+        let _ = writeln!(listing, "{:>5}  {}", instruction.at, instruction_text(program, instruction));
     }
+}
+
+/// Lists an instruction: its name and its operands, spelled out.
+pub fn instruction_text(program: CodeView<'_>, instruction: Instruction<'_>) -> String {
+    let mut text = instruction.op.info().name.to_owned();
+    for (operand, value) in instruction.operands() {
+        let _ = write!(text, " {}", operand_text(program, operand, value));
+    }
+    text
 }
 
 fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32) -> String {

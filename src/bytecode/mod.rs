@@ -29,7 +29,7 @@ pub use artifact::{
 #[cfg(feature = "compile")]
 pub use artifact::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};
 pub use code::{CodeView, Instruction};
-pub use disasm::{disassemble, disassemble_with_lines};
+pub use disasm::{disassemble, disassemble_with_lines, instruction_text};
 pub use header::{Dialect, Dialects};
 pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
 pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};

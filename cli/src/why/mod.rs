@@ -3,6 +3,7 @@
 mod place;
 mod report;
 mod search;
+mod trace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use crate::run_options::given_again;
 use place::Wanted;
 
 pub(crate) use search::{Rendering, Subject};
+pub(crate) use trace::{TraceArgs, run as trace};
 
 /// Tell what wrote a line of an output, and where its values come from
 ///

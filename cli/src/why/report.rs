@@ -37,7 +37,7 @@ pub(super) struct Report {
 
 /// A place in a template.
 #[derive(Debug, Serialize)]
-struct Place {
+pub(super) struct Place {
     file: String,
     line: u32,
     column: u32,
@@ -48,7 +48,7 @@ struct Place {
 /// What a part of a template ran within.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum Around {
+pub(super) enum Around {
     Call {
         at: Place,
     },
@@ -68,7 +68,7 @@ enum Around {
 
 /// An input and where it comes from.
 #[derive(Debug, Serialize)]
-struct Input {
+pub(super) struct Input {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
@@ -82,7 +82,7 @@ struct Input {
 }
 
 /// The values of a cluster.
-type Values<'v> = (&'v Layers, &'v Cluster);
+pub(super) type Values<'v> = (&'v Layers, &'v Cluster);
 
 impl Report {
     /// Returns the answer for byte `at` of a file. `None` if the output does not have it.
@@ -97,24 +97,14 @@ impl Report {
             false => recorded.why(text, at)?,
         };
         let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
-        let inputs = |flows: &[Flow]| flows.iter().map(|flow| Input::of(recorded, values, flow)).collect();
         let written: Vec<Place> = why.written.iter().map(Place::of).collect();
         // A call that captures what it calls is among the writers.
         let is_told = |at: &Writer| {
             why.written.iter().any(|one| Arc::ptr_eq(&one.source, &at.source) && one.span.start == at.span.start)
         };
         let within = why.within.iter().filter(|within| !matches!(within, Within::Call(at) if is_told(at)));
-        let within = within.map(|within| match within {
-            Within::Call(at) => Around::Call { at: Place::of(at) },
-            Within::Turn { at, step, inputs: flows } => {
-                let item = step.as_ref().map(|step| Step::joined(std::slice::from_ref(step)));
-                Around::Loop { at: Place::of(at), item, inputs: inputs(flows) }
-            }
-            Within::Branch { at, holds, inputs: flows } => {
-                Around::Condition { at: Place::of(at), holds: *holds, inputs: inputs(flows) }
-            }
-        });
-        let (within, inputs): (Vec<Around>, Vec<Input>) = (within.collect(), inputs(&why.inputs));
+        let within = within.map(|within| Around::of(within, recorded, values));
+        let (within, inputs): (Vec<Around>, Vec<Input>) = (within.collect(), inputs_of(&why.inputs, recorded, values));
         let line = text.get(start..)?.lines().next().unwrap_or("");
         Some(Self {
             file: wanted.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
@@ -195,7 +185,39 @@ impl Place {
     }
 }
 
+/// Returns inputs with where they come from.
+fn inputs_of(flows: &[Flow], recorded: &RecordedOutput, values: Values<'_>) -> Vec<Input> {
+    flows.iter().map(|flow| Input::of(recorded, values, flow)).collect()
+}
+
 impl Around {
+    pub(super) fn of(within: &Within, recorded: &RecordedOutput, values: Values<'_>) -> Self {
+        match within {
+            Within::Call(at) => Self::Call { at: Place::of(at) },
+            Within::Turn { at, step, inputs } => {
+                let item = step.as_ref().map(|step| Step::joined(std::slice::from_ref(step)));
+                Self::Loop { at: Place::of(at), item, inputs: inputs_of(inputs, recorded, values) }
+            }
+            Within::Branch { at, holds, inputs } => {
+                Self::Condition { at: Place::of(at), holds: *holds, inputs: inputs_of(inputs, recorded, values) }
+            }
+        }
+    }
+
+    /// Returns what happened in one line.
+    pub(super) fn summary(&self) -> String {
+        let (what, at, inputs) = match self {
+            Self::Call { at } => (format!("call {}", at.code), at, &[][..]),
+            Self::Loop { at, item, inputs } => {
+                (format!("loop {}, item {}", at.code, item.as_deref().unwrap_or("?")), at, inputs.as_slice())
+            }
+            Self::Condition { at, holds, inputs } => (format!("{} is {holds}", at.code), at, inputs.as_slice()),
+        };
+        let inputs: Vec<String> = inputs.iter().map(Input::summary).collect();
+        let inputs = if inputs.is_empty() { String::new() } else { format!(": {}", inputs.join(", ")) };
+        format!("{} {what}{inputs}", at.shown())
+    }
+
     fn write(&self, out: &mut String) {
         match self {
             Self::Call { at } => line(out, "called by", &at.code, &at.shown()),
@@ -220,14 +242,18 @@ impl Input {
         Self { path, value, secret: is_secret, direct: flow.is_direct, origins }
     }
 
+    /// Returns the path and the value.
+    fn summary(&self) -> String {
+        match &self.value {
+            _ if self.secret => format!("{}, which the schema marks secret", self.path),
+            Some(value) => format!("{} = {value}", self.path),
+            None => self.path.clone(),
+        }
+    }
+
     fn write(&self, out: &mut String, label: &str) {
         let label = if self.direct || label.is_empty() { label } else { "made from" };
-        let value = match &self.value {
-            _ if self.secret => ", which the schema marks secret".to_owned(),
-            Some(value) => format!(" = {value}"),
-            None => String::new(),
-        };
-        let _ = writeln!(out, "{label:LABEL$}{}{value}", self.path);
+        let _ = writeln!(out, "{label:LABEL$}{}", self.summary());
         for (nth, origin) in self.origins.iter().enumerate() {
             let word = if nth == 0 { "from" } else { "over" };
             let _ = writeln!(out, "{:LABEL$}  {word} {origin}", "");

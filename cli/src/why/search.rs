@@ -6,7 +6,7 @@ use dropforge::bulk::{
 use dropforge::diagnostics::Result;
 
 use super::place::Wanted;
-use super::report::Report;
+use super::report::{Report, Values};
 use crate::console::Console;
 use crate::exit::Failed;
 use crate::input::InputFiles;
@@ -46,21 +46,52 @@ impl Subject {
         files: &mut InputFiles,
         console: &Console,
     ) -> std::result::Result<Option<Report>, Failed> {
-        let rendering = match self {
-            Self::Stamp(args) => crate::stamp::rendering(args, files, console)?,
-            Self::Render(args) => crate::render::rendering(args, files, console)?,
-        };
-        rendering.search(wanted)
+        self.rendering(files, console)?.search(wanted)
+    }
+
+    /// Reads and compiles what the command renders.
+    ///
+    /// # Errors
+    /// Errors of the command.
+    pub(super) fn rendering(
+        &self,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> std::result::Result<Rendering, Failed> {
+        match self {
+            Self::Stamp(args) => crate::stamp::rendering(args, files, console),
+            Self::Render(args) => crate::render::rendering(args, files, console),
+        }
     }
 }
 
 impl Rendering {
-    fn search(&self, wanted: &Wanted) -> std::result::Result<Option<Report>, Failed> {
+    fn stamper(&self) -> Result<Stamper<'_>> {
         let names = self.outputs.iter().map(|output| output.template.as_str());
-        let stamper = match &self.chart {
-            Some(chart) => Stamper::of_chart(chart, &self.layers),
-            None => self.forge.stamper(names, &self.layers)?,
-        };
+        match &self.chart {
+            Some(chart) => Ok(Stamper::of_chart(chart, &self.layers)),
+            None => self.forge.stamper(names, &self.layers),
+        }
+    }
+
+    /// Calls `each` with the name and the recording of every output of the first cluster. A chart has one.
+    ///
+    /// # Errors
+    /// The first error of a render.
+    pub(super) fn each_recorded(
+        &self,
+        each: &mut dyn FnMut(&str, &RecordedOutput, Values<'_>),
+    ) -> std::result::Result<(), Failed> {
+        let (stamper, mut reader) = (self.stamper()?, self.fleet.reader());
+        let cluster = reader.cluster(0)?;
+        for (nth, output) in self.outputs.iter().enumerate() {
+            each(&output.template, &stamper.recorded(&self.layers, cluster, nth)?, (&self.layers, cluster));
+        }
+        Ok(())
+    }
+
+    fn search(&self, wanted: &Wanted) -> std::result::Result<Option<Report>, Failed> {
+        let stamper = self.stamper()?;
         let (mut found, mut failed) = (None, None);
         let cluster = wanted.of.as_ref().map(|maker| maker.cluster.as_str());
         self.fleet.each(&mut |_, one| {

@@ -101,6 +101,11 @@ pub struct ChartRecording {
 }
 
 impl ChartRecording {
+    /// Returns the recording of all templates.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
     /// Returns why byte `at` of the text of a template is there: of the `nth` of [`ChartRender::files`].
     pub fn why(&self, nth: usize, text: &str, at: usize) -> Option<Why> {
         self.recording.why_part(self.ranges.get(nth)?.clone(), text, at)

@@ -59,6 +59,8 @@ pub(super) struct Looping {
     pub begun: usize,
     /// The event of the current turn.
     turn: u32,
+    /// What the loop runs within.
+    context: u32,
 }
 
 impl Frames {
@@ -95,14 +97,16 @@ impl Frames {
     }
 
     /// Takes note of a loop that the instruction at word `at` has opened over what `over` gives.
-    pub fn open(&mut self, at: u32, names: u32, over: Edge) {
-        self.loops.push(Looping { at, names, over, begun: 0, turn: 0 });
+    pub fn open(&mut self, at: u32, names: u32, over: Edge, context: u32) {
+        self.loops.push(Looping { at, names, over, begun: 0, turn: 0, context });
     }
 
-    /// Takes note of the next turn of the innermost loop, which an event begins, and gives the event the place of the loop.
+    /// Takes note of the next turn of the innermost loop, which an event begins, and gives the event the place and the context
+    /// of the loop.
     pub fn turn(&mut self, number: u32, event: &mut Event) -> Option<Looping> {
         let last = self.loops.last_mut()?;
-        (last.begun, last.turn, event.at) = (last.begun + 1, number, last.at);
+        (last.begun, last.turn) = (last.begun + 1, number);
+        (event.at, event.context) = (last.at, last.context);
         Some(*last)
     }
 

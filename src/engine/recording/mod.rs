@@ -27,6 +27,8 @@ mod frames;
 mod known;
 mod places;
 mod recorder;
+mod trace;
+mod uses;
 mod why;
 
 use hashbrown::HashMap;
@@ -37,6 +39,7 @@ use frames::Context;
 
 pub use flow::Flow;
 pub use recorder::Recorder;
+pub use trace::TraceRow;
 pub use why::{Why, Within, Writer};
 
 /// A recorded run.

@@ -6,8 +6,9 @@
 use super::Recording;
 use super::event::{Captured, Detail, Edge, Event, Member, Part};
 use super::frames::{Frames, OUTERMOST};
-use super::known::{Arguments, members_of, step_of};
-use crate::bytecode::{Control, Instruction, Op, Operand, Root, Segment};
+use super::known::{Arguments, step_of};
+use super::uses::{indexes, members_built, tested};
+use crate::bytecode::{Control, Instruction, Op, Operand, Root};
 use crate::diagnostics::Diagnostic;
 use crate::function::excerpt;
 use crate::stdlib::strings::abridged;
@@ -325,7 +326,8 @@ impl Recorder {
         match running.op.info().control {
             Control::OpenLoop if !did.jumped => {
                 let over = running.inputs.first().copied().unwrap_or_default();
-                self.frames.open(running.at, running.names, over);
+                let context = self.recording.event(event).map_or(OUTERMOST, |event| event.context);
+                self.frames.open(running.at, running.names, over, context);
                 self.turn(running, event, now);
             }
             Control::NextItem if did.jumped => self.turn(running, event, now),
@@ -347,7 +349,7 @@ impl Recorder {
         event.detail = step.map_or(Detail::None, Detail::Turn);
         if names > 1 {
             // The key is not the item.
-            let key = Event { shown: None, detail: Detail::None, inputs: start..start + 1, ..*event };
+            let key = Event { op: Op::As, shown: None, detail: Detail::None, inputs: start..start + 1, ..*event };
             self.recording.events.push(key);
             let key = Edge::Event(self.recording.events.len() as u32 - 1);
             self.set(now, first, Some(&key));
@@ -365,55 +367,4 @@ impl Recorder {
             self.set(now, at, arguments.get(nth));
         }
     }
-}
-
-/// Returns the members of the list or map that an instruction builds or adds to.
-fn members_built(
-    instruction: &Instruction<'_>,
-    moment: &Moment<'_>,
-    values: &[Value<'_>],
-    inputs: &[Edge],
-) -> Vec<Member> {
-    let member = |(step, from): (Step, &Edge)| Member { step, from: *from, within: None };
-    let items = |edges: &mut dyn Iterator<Item = &Edge>| (0..).map(Step::Index).zip(edges).map(member).collect();
-    match (instruction.op, values, inputs) {
-        (Op::List | Op::Keep | Op::KeepSome, ..) => items(&mut inputs.iter()),
-        (Op::ListSome, ..) => {
-            let there = inputs.iter().zip(values).filter(|(_, value)| !value.is_undefined());
-            items(&mut there.map(|(edge, _)| edge))
-        }
-        (Op::Map | Op::MapSome, ..) => {
-            let keys = moment.code.keys(instruction.operand(Operand::Keys).unwrap_or(0)).iter();
-            keys.map(|key| Step::Key(moment.code.str(*key).to_owned())).zip(inputs).map(member).collect()
-        }
-        (Op::KeepEntry, [key, _], [_, from]) => step_of(*key).into_iter().zip([from]).map(member).collect(),
-        (Op::KeepEntries, [map], [from]) => members_of(*map)
-            .into_iter()
-            .map(|step| Member { step: step.clone(), from: *from, within: Some(step) })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the value that a branch, a loop or a write uses, unless it has a path with computed steps.
-fn tested<'m>(instruction: &Instruction<'_>, moment: &Moment<'m>, values: &[Value<'m>]) -> Option<Value<'m>> {
-    let (Some(path), Some(Beginning::Value(at))) = (instruction.operand(Operand::Path), moment.root) else {
-        return values.last().copied();
-    };
-    moment.code.path(path).segments().try_fold(*moment.values.get(at)?, |value, (segment, _)| match segment {
-        Segment::Attr(name) => value.as_map()?.get(moment.code.str(name)),
-        Segment::Index(_) => None,
-    })
-}
-
-/// Returns the computed steps of the path of an instruction.
-fn indexes(moment: &Moment<'_>, operand: u32, values: &[Value<'_>]) -> Vec<Step> {
-    if values.is_empty() || moment.root.is_none() {
-        return Vec::new();
-    }
-    let nth = |(segment, _)| match segment {
-        Segment::Index(nth) => values.get(nth as usize).and_then(|value| step_of(*value)),
-        Segment::Attr(_) => None,
-    };
-    moment.code.path(operand).segments().filter_map(nth).collect()
 }

@@ -204,15 +204,11 @@ impl Recording {
     /// Returns what an event ran within, the outermost first.
     fn within(&self, event: &Event) -> Vec<Within> {
         let (mut context, mut all) = (event.context, self.inlined(event));
-        // Code that stands for no text, such as that which renders one template of a chart after the other.
-        let is_written = |within: &Within| match within {
-            Within::Call(at) | Within::Turn { at, .. } | Within::Branch { at, .. } => at.span.start < at.span.end,
-        };
         while context != OUTERMOST
             && let Some(of) = self.contexts.get(context as usize)
             && let Some(event) = self.event(of.event)
         {
-            all.extend(self.around(event).filter(is_written));
+            all.extend(self.around(event));
             if !matches!(event.op.info().control, Control::Branch | Control::BranchWithTop) {
                 all.append(&mut self.inlined(event));
             }
@@ -231,8 +227,9 @@ impl Recording {
     }
 
     /// Returns the call, turn or branch that an event is.
-    fn around(&self, event: &Event) -> Option<Within> {
-        let at = self.writer(event, 0)?;
+    pub(super) fn around(&self, event: &Event) -> Option<Within> {
+        // Code that stands for no text is not told, such as that which renders one template of a chart after the other.
+        let at = self.writer(event, 0).filter(|at| at.span.start < at.span.end)?;
         let holds = match (event.op, event.op.info().control) {
             (Op::JumpUnless, _) => !event.jumped,
             (Op::JumpTest, _) => self.test(event)? == event.jumped,

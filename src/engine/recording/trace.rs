@@ -1,0 +1,135 @@
+//! The course of a run: its conditions, loops and calls in order, each within others.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::Recording;
+use super::event::Event;
+use super::frames::OUTERMOST;
+use super::why::{Within, Writer};
+use crate::bytecode::{Op, instruction_text};
+
+/// A condition, a turn of a loop, or a call.
+#[derive(Debug, Clone)]
+pub struct TraceRow {
+    /// The number of rows around it.
+    pub depth: usize,
+    /// What happened.
+    pub what: Within,
+    /// The number of turns of the loop in a row that went the same way, with this one.
+    pub times: usize,
+}
+
+impl Recording {
+    /// Returns the conditions, turns and calls of the run in order, at most `most`. With `folds`, turns of a loop that went
+    /// the same way as the one before are counted instead.
+    pub fn trace(&self, folds: bool, most: usize) -> Vec<TraceRow> {
+        let rows = self.rows(most);
+        if folds { folded(rows) } else { rows }
+    }
+
+    fn rows(&self, most: usize) -> Vec<TraceRow> {
+        let (mut rows, mut depths) = (Vec::new(), HashMap::new());
+        for (number, event) in (0..).zip(&self.events) {
+            if rows.len() >= most {
+                break;
+            }
+            let Some(what) = Some(event).filter(|event| is_told(event)).and_then(|event| self.around(event)) else {
+                continue;
+            };
+            let depth = self.parent(event, &depths).map_or(0, |depth| depth + 1);
+            depths.insert(number, depth);
+            rows.push(TraceRow { depth, what, times: 1 });
+        }
+        rows
+    }
+
+    /// Returns the depth of the innermost row around an event.
+    fn parent(&self, event: &Event, depths: &HashMap<u32, usize>) -> Option<usize> {
+        let mut context = event.context;
+        while context != OUTERMOST {
+            let of = self.contexts.get(context as usize)?;
+            if let Some(depth) = depths.get(&of.event) {
+                return Some(*depth);
+            }
+            context = of.around;
+        }
+        None
+    }
+
+    /// Calls `each` with every instruction that pushed, wrote, called or decided something: its word, its listing, and what
+    /// it pushed, wrote or tested.
+    pub fn steps(&self, each: &mut dyn FnMut(u32, &str, Option<&str>)) {
+        for event in &self.events {
+            let code = self.program(event.unit).map(|program| program.code());
+            let text = code.and_then(|code| Some(instruction_text(code, code.instruction(event.at)?)));
+            each(event.at, &text.unwrap_or_default(), event.shown.as_deref());
+        }
+    }
+}
+
+/// Returns `true` for a condition, a turn or a call.
+fn is_told(event: &Event) -> bool {
+    match event.op {
+        Op::Next => event.jumped,
+        Op::CallChunk | Op::CallNamed | Op::CallMade | Op::Iter => true,
+        op => op.info().label().is_some() && op != Op::Jump,
+    }
+}
+
+/// Leaves out the turns of loops that went the same way as the turn before.
+fn folded(rows: Vec<TraceRow>) -> Vec<TraceRow> {
+    let ways = ways(&rows);
+    let mut kept: Vec<TraceRow> = Vec::new();
+    // The last row of each depth that was kept, and its way.
+    let mut last: Vec<(usize, u64)> = Vec::new();
+    let mut skipped = usize::MAX;
+    for (row, way) in rows.into_iter().zip(ways) {
+        if row.depth > skipped {
+            continue;
+        }
+        skipped = usize::MAX;
+        let before = last.get(row.depth).copied().filter(|(_, before)| *before == way);
+        if let (Within::Turn { .. }, Some((at, _))) = (&row.what, before) {
+            if let Some(same) = kept.get_mut(at) {
+                same.times += 1;
+            }
+            skipped = row.depth;
+            continue;
+        }
+        last.truncate(row.depth);
+        last.resize(row.depth, (0, 0));
+        last.push((kept.len(), way));
+        kept.push(row);
+    }
+    kept
+}
+
+/// Returns a digest for each row of its place, its outcome and the rows in it.
+fn ways(rows: &[TraceRow]) -> Vec<u64> {
+    let mut ways = vec![0; rows.len()];
+    let mut open: Vec<(usize, DefaultHasher)> = Vec::new();
+    for at in (0..=rows.len()).map(|at| rows.get(at).map(|row| (at, row))) {
+        let depth = at.map_or(0, |(_, row)| row.depth);
+        while open.len() > depth {
+            let Some((done, hasher)) = open.pop() else { break };
+            let way = hasher.finish();
+            if let Some(place) = ways.get_mut(done) {
+                *place = way;
+            }
+            if let Some((_, around)) = open.last_mut() {
+                way.hash(around);
+            }
+        }
+        if let Some((at, row)) = at {
+            let mut hasher = DefaultHasher::new();
+            let (Writer { source, span }, outcome) = match &row.what {
+                Within::Call(at) | Within::Turn { at, .. } => (at, false),
+                Within::Branch { at, holds, .. } => (at, *holds),
+            };
+            (source.name(), span.start, span.end, outcome).hash(&mut hasher);
+            open.push((at, hasher));
+        }
+    }
+    ways
+}
