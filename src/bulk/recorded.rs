@@ -23,7 +23,7 @@ pub struct RecordedOutput {
 #[derive(Debug)]
 enum Of {
     /// A template, with the text that it gives.
-    Template(String, Recording),
+    Template(String, Box<Recording>),
     /// All templates of a chart.
     #[cfg(feature = "helm")]
     Chart(Box<(ChartRender, ChartRecording)>),
@@ -77,7 +77,7 @@ impl Stamper<'_> {
             return Ok(RecordedOutput { of: Of::Chart(Box::new((render, recording))), error: None });
         }
         Ok(match self.record(&own, output)? {
-            Some((text, recording, error)) => RecordedOutput { of: Of::Template(text, recording), error },
+            Some((text, recording, error)) => RecordedOutput { of: Of::Template(text, Box::new(recording)), error },
             None => RecordedOutput { of: Of::Copied, error: None },
         })
     }
