@@ -11,7 +11,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 pub(super) const MAGIC: &str = "dropforge artifact";
 
 /// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
-pub const FORMAT: u64 = 10;
+pub const FORMAT: u64 = 11;
 
 /// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");

@@ -133,8 +133,10 @@ impl Chart {
         capabilities: &Capabilities,
     ) -> std::result::Result<Plan, Diagnostics> {
         let (tree, merged) = self.merged(values)?;
-        let unfit = schema::check(&tree, &merged).into_iter().chain(self.kube_version_error(capabilities));
-        let unfit: Vec<_> = unfit.collect();
+        // Without values of the user, these are the same values as ever.
+        let is_known = values.values().is_empty() && schema::fits_by_default(&tree);
+        let unfit = if is_known { None } else { schema::check(&tree, &merged) };
+        let unfit: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
         if !unfit.is_empty() {
             return Err(unfit.into());
         }
@@ -162,6 +164,13 @@ impl Chart {
         coalesce(&tree, &mut all, Nulls::Delete)?;
         let all = merged::to_data(&all);
         Ok((tree, all))
+    }
+
+    /// Returns `true` if the values fit the schemas of all charts without values of a user.
+    #[cfg(feature = "compile")]
+    pub(crate) fn fits_by_default(&self) -> bool {
+        let merged = self.merged(&UserValues::default());
+        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values).is_none())
     }
 
     /// Returns the charts that the values enable.
