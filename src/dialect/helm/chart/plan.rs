@@ -241,7 +241,7 @@ impl Plan {
         for template in &chart.templates {
             let is_partial = is_partial(&template.path);
             if is_partial || !is_library {
-                let name = format!("{path}/{}", template.path);
+                let name = [&*path, "/", &*template.path].concat();
                 self.templates.push(PlannedTemplate { name, text: template.text.clone(), chart: index, is_partial });
             }
         }
