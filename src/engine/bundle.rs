@@ -158,3 +158,19 @@ impl Bundling {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::bytecode::Dialect;
+    use crate::engine::Engine;
+
+    #[test]
+    fn long_texts_are_not_written_twice_in_large_templates() {
+        let long = "a line of text\n".repeat(30_000);
+        let values: String = (0..500).map(|at| format!("{{{{ v{at} }}}}")).collect();
+        let text = format!("{values}{long}");
+        let engine = Engine::builder().template("a.tera", text.clone()).build();
+        let bytes = engine.bundle([(Dialect::Tera, "a.tera")]).unwrap().encode().unwrap();
+        assert!(bytes.len() < text.len() * 3 / 2, "{}", bytes.len());
+    }
+}
