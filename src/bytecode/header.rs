@@ -133,6 +133,7 @@ impl Dialect {
     }
 
     /// Returns the language as a bit of a set.
+    #[inline(always)]
     pub(super) const fn bit(self) -> u8 {
         1 << self as u8
     }

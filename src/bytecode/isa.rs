@@ -61,11 +61,13 @@ choice! {
 
 impl Control {
     /// Returns `true` if the instruction may run a chunk.
+    #[inline]
     pub const fn calls(self) -> bool {
         matches!(self, Control::Call | Control::MayCall)
     }
 
     /// Returns `true` if control never reaches the next instruction.
+    #[inline(always)]
     pub const fn ends(self) -> bool {
         matches!(self, Control::Jump | Control::Return | Control::Fail)
     }
@@ -217,11 +219,13 @@ impl Op {
     }
 
     /// Returns the opcode's row in the table.
+    #[inline(always)]
     pub const fn info(self) -> &'static OpInfo {
         &ISA[self as usize]
     }
 
     /// Returns the number of words of the instruction.
+    #[inline]
     pub const fn words(self) -> usize {
         self.info().words()
     }
@@ -229,6 +233,7 @@ impl Op {
 
 impl OpInfo {
     /// Returns the number of words of the instruction.
+    #[inline]
     pub const fn words(&self) -> usize {
         if self.operands.is_empty() { 1 } else { self.operands.len() }
     }

@@ -92,7 +92,7 @@ impl Bundling {
     /// use dropforge::engine::{Dialect, Engine};
     /// use dropforge::value::{Data, DataMap};
     /// let build = Engine::builder().template("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}").build();
-    /// let known = DataMap::from([("env".to_owned(), Data::Str("prod".to_owned()))]);
+    /// let known = DataMap::from_iter([("env".to_owned(), Data::Str("prod".to_owned()))]);
     /// let bytes = build.bundle([(Dialect::Tera, "t.tera")])?.specialise(known)?.encode()?;
     ///
     /// let artifact = Engine::new().open(bytes)?;
@@ -156,5 +156,21 @@ impl Bundling {
         let mut all = Vec::new();
         self.templates.iter().for_each(|template| template.all(template.name(), &mut all));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bytecode::Dialect;
+    use crate::engine::Engine;
+
+    #[test]
+    fn long_texts_are_not_written_twice_in_large_templates() {
+        let long = "a line of text\n".repeat(30_000);
+        let values: String = (0..500).map(|at| format!("{{{{ v{at} }}}}")).collect();
+        let text = format!("{values}{long}");
+        let engine = Engine::builder().template("a.tera", text.clone()).build();
+        let bytes = engine.bundle([(Dialect::Tera, "a.tera")]).unwrap().encode().unwrap();
+        assert!(bytes.len() < text.len() * 3 / 2, "{}", bytes.len());
     }
 }

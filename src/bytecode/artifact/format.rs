@@ -11,7 +11,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 pub(super) const MAGIC: &str = "dropforge artifact";
 
 /// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
-pub const FORMAT: u64 = 10;
+pub const FORMAT: u64 = 11;
 
 /// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
@@ -91,8 +91,8 @@ const PART: usize = 255;
 /// parts, no part empty, `.` or `..`, and no control characters or backslashes.
 pub(super) fn is_name(name: &str) -> bool {
     let odd = |byte: u8| byte < 0x20 || byte == 0x7F || byte == b'\\';
-    let part = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= PART;
-    name.len() <= NAME && !name.bytes().any(odd) && name.split('/').all(part)
+    let part = |part: &[u8]| !matches!(part, b"" | b"." | b"..") && part.len() <= PART;
+    name.len() <= NAME && !name.bytes().any(odd) && name.as_bytes().split(|byte| *byte == b'/').all(part)
 }
 
 /// Returns a name that is read after `last`. Names are sorted, and each is there once.

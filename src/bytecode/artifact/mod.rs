@@ -15,7 +15,7 @@
 //! | `resources` | array of maps | none or one: `dialect`, `name`, `files` (sorted; each an array of a path, `true` for a part of `text` or `false` for one of `bytes`, start, end, and an array that is empty or has the start and end of a value in `bytes`) |
 //! | `known` | str | the inputs that the residuals know, as a JSON object in clear; empty without residuals |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
-//! | `bytes` | bin | files that are no text, and the values that a language read from files, in MessagePack |
+//! | `bytes` | bin | files that are no text, and the values that a language has of files, in MessagePack |
 //! | `text` | str | sources, files, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates, the residual of each behind its program |
 //!

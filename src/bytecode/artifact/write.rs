@@ -1,5 +1,6 @@
 //! Writing bundles.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
@@ -209,22 +210,23 @@ struct Body {
 }
 
 impl Body {
-    /// Returns the range of `text`, preferably within one of `texts`: most strings are part of a source. `left` is the
-    /// number of bytes that may still be shared.
-    fn find_or_add(&mut self, text: &str, texts: &[[u32; 2]], left: &mut usize) -> Result<[u32; 2]> {
-        let Some(rest) = left.checked_sub(text.len()) else { return self.add(text) };
-        let found = texts.iter().find_map(|&[start, end]| {
-            let within = self.text.get(start as usize..end as usize)?;
-            let at = u32::try_from(memchr::memmem::find(within.as_bytes(), text.as_bytes())?).ok()?;
-            Some([start + at, start + at + u32::try_from(text.len()).ok()?])
-        });
-        match found {
-            Some(place) => {
-                *left = rest;
-                Ok(place)
-            }
-            None => self.add(text),
+    /// Returns the ranges of a program's strings, preferably within `sources`: most strings are part of one. The longest are
+    /// sought first, because the search is bounded.
+    fn strings(&mut self, program: &Program, sources: &[[u32; 2]]) -> Result<Vec<[u32; 2]>> {
+        // The excerpts of nested expressions contain one another. The verifier bounds how much text strings share.
+        let distinct: BTreeSet<_> = sources.iter().collect();
+        let shared = SHARED * distinct.into_iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
+        let mut search = Search { sources, shared, sought: SOUGHT };
+        let mut places = vec![[0; 2]; program.tables().strings.len()];
+        let mut order: Vec<_> = (0..).zip(&mut places).map(|(id, place)| (program.str(id), place)).collect();
+        order.small_sort_by_key(|(text, _)| Reverse(text.len()));
+        for (text, place) in order {
+            *place = match search.find(&self.text, text) {
+                Some(found) => found,
+                None => self.add(text)?,
+            };
         }
+        Ok(places)
     }
 
     /// Returns the range of `text`, which is added once.
@@ -283,14 +285,7 @@ impl Body {
         });
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let texts: Vec<_> = sources.iter().map(|&[_, start, end]| [start, end]).collect();
-        let bytes: usize = texts.iter().map(|[start, end]| (end - start) as usize).sum();
-        let texts = if bytes.saturating_mul(tables.strings.len()) <= SOUGHT { &texts[..] } else { &[] };
-        // The excerpts of nested expressions contain one another. The verifier bounds how much text strings share.
-        let distinct: BTreeSet<_> = texts.iter().collect();
-        let mut left = SHARED * distinct.into_iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
-        let strings = (0..).take(tables.strings.len());
-        let strings = strings.map(|id| self.find_or_add(program.str(id), texts, &mut left));
-        let strings = strings.collect::<Result<Vec<_>>>()?;
+        let strings = self.strings(program, &texts)?;
         let mut tables = tables;
         (tables.strings, tables.sources) = (&strings, &sources);
         if strip {
@@ -305,6 +300,33 @@ impl Body {
 
 /// The maximum number of bytes to search for strings in sources.
 const SOUGHT: usize = 1 << 26;
+
+/// The search for strings in sources.
+struct Search<'s> {
+    /// The places of the sources.
+    sources: &'s [[u32; 2]],
+    /// The number of bytes that may still be shared.
+    shared: usize,
+    /// The number of bytes that may still be searched.
+    sought: usize,
+}
+
+impl Search<'_> {
+    /// Returns the range of `string` in a source, which is a part of `text`.
+    fn find(&mut self, text: &str, string: &str) -> Option<[u32; 2]> {
+        let shared = self.shared.checked_sub(string.len())?;
+        for &[start, end] in self.sources {
+            let within = text.get(start as usize..end as usize)?;
+            self.sought = self.sought.checked_sub(within.len())?;
+            if let Some(at) = memchr::memmem::find(within.as_bytes(), string.as_bytes()) {
+                self.shared = shared;
+                let start = start + u32::try_from(at).ok()?;
+                return Some([start, start + u32::try_from(string.len()).ok()?]);
+            }
+        }
+        None
+    }
+}
 
 /// A template whose tables are part of a body.
 struct Packed<'e> {

@@ -34,12 +34,8 @@ pub(in crate::bytecode) fn verify(
 ) -> Result<()> {
     let check = Check { tables, rules };
     check.tables(texts)?;
-    let Tables { words, paths, sites, keys, scopes, failures, .. } = tables;
-    let records = paths.len() + sites.len() + keys.len() + scopes.len() + failures.len();
-    let mut scratch = vec![0; words.len() + records];
-    let (states, facts) = scratch.split_at_mut(words.len());
-    let facts = check.records(facts)?;
-    check.code(states, &facts, &mut maxima)
+    let records = check.records()?;
+    check.code(&mut vec![0; tables.words.len()], &records, &mut maxima)
 }
 
 /// A program, and the rules to check.
@@ -53,12 +49,7 @@ impl Check<'_, '_> {
     /// Reports a broken rule unless `holds`.
     #[inline(always)]
     pub fn require(&self, rule: Rule, holds: bool, what: &'static str, at: usize) -> Result<()> {
-        if holds { Ok(()) } else { self.broken(rule, what, at) }
-    }
-
-    #[cold]
-    pub fn broken(&self, rule: Rule, what: &'static str, at: usize) -> Result<()> {
-        if self.rules.has(rule) { Err(rule.broken(format_args!("{what} (at {at})"))) } else { Ok(()) }
+        if holds || !self.rules.has(rule) { Ok(()) } else { Err(rule.broken_at(what, at)) }
     }
 
     pub fn has_string(&self, id: u32) -> bool {

@@ -1,5 +1,4 @@
-//! Record tables. Each is walked once, and the facts about a record that instructions need are stored at its offset.
-//! Other offsets are invalid.
+//! Record tables. Each is walked once, to check its records and to note where they begin. Other offsets are invalid.
 
 use super::super::records::{
     FAILURE_HEAD, Gate, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
@@ -10,75 +9,56 @@ use super::check::Check;
 use super::rules::Rule;
 use crate::diagnostics::{Code, Result};
 
-/// The facts about a record in a word; 0 at invalid offsets.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Fact(u64);
-
-impl Fact {
-    const KNOWN: u64 = 1;
-
-    fn note(count: u32, needs: Needs) -> u64 {
-        Self::KNOWN | u64::from(needs.loops) << 1 | u64::from(needs.slots) << 22 | u64::from(count & 0x1_FFFF) << 47
-    }
-
-    /// Returns the number of values that it pops.
-    pub fn count(self) -> u32 {
-        (self.0 >> 47) as u32
-    }
-
-    /// Returns the number of slots that it needs.
-    pub fn slots(self) -> u32 {
-        (self.0 >> 22 & 0x1FF_FFFF) as u32
-    }
-
-    /// Returns the number of open loops that it needs.
-    pub fn loops(self) -> u32 {
-        (self.0 >> 1 & 0x1F_FFFF) as u32
-    }
-}
-
-/// The slots and loops that the roots of a record need.
-#[derive(Debug, Clone, Copy, Default)]
-struct Needs {
-    slots: u32,
-    loops: u32,
-}
-
-/// The facts of all records, by table and offset.
+/// A table of records, and the offsets at which they begin: one bit for each word.
 #[derive(Debug)]
-pub(super) struct Facts<'f> {
-    pub paths: &'f [u64],
-    pub sites: &'f [u64],
-    pub keys: &'f [u64],
-    pub scopes: &'f [u64],
-    pub failures: &'f [u64],
+pub(super) struct Records<'t> {
+    words: &'t [u32],
+    starts: Vec<u64>,
 }
 
-impl Facts<'_> {
-    /// Returns the facts at an offset of a table.
+impl<'t> Records<'t> {
+    fn of(words: &'t [u32]) -> Self {
+        Self { words, starts: vec![0; words.len() / 64 + 1] }
+    }
+
+    fn add(&mut self, at: usize) {
+        if let Some(bits) = self.starts.get_mut(at / 64) {
+            *bits |= 1 << (at % 64);
+        }
+    }
+
+    /// Returns the words of the record that begins at an offset, and those behind it.
     #[inline(always)]
-    pub fn at(table: &[u64], offset: u32) -> Option<Fact> {
-        table.get(offset as usize).filter(|fact| **fact != 0).map(|fact| Fact(*fact))
+    pub fn at(&self, at: u32) -> Option<&'t [u32]> {
+        let begins = self.starts.get(at as usize / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0);
+        if begins { self.words.get(at as usize..) } else { None }
     }
 }
 
-impl Check<'_, '_> {
-    /// Walks the record tables. `scratch` has one word for each of theirs.
-    pub(super) fn records<'f>(&self, scratch: &'f mut [u64]) -> Result<Facts<'f>> {
-        let tables = self.tables;
-        let (paths, scratch) = scratch.split_at_mut(tables.paths.len());
-        let (sites, scratch) = scratch.split_at_mut(tables.sites.len());
-        let (keys, scratch) = scratch.split_at_mut(tables.keys.len());
-        let (scopes, failures) = scratch.split_at_mut(tables.scopes.len());
-        self.paths(paths)?;
-        self.sites(sites)?;
-        self.keys(keys)?;
-        self.scopes(scopes)?;
-        self.failures(failures)?;
-        Ok(Facts { paths, sites, keys, scopes, failures })
+/// All record tables.
+#[derive(Debug)]
+pub(super) struct AllRecords<'t> {
+    pub paths: Records<'t>,
+    pub sites: Records<'t>,
+    pub keys: Records<'t>,
+    pub scopes: Records<'t>,
+    pub failures: Records<'t>,
+}
+
+impl<'t> Check<'_, 't> {
+    /// Walks the record tables.
+    pub(super) fn records(&self) -> Result<AllRecords<'t>> {
+        Ok(AllRecords {
+            paths: self.paths()?,
+            sites: self.sites()?,
+            keys: self.keys()?,
+            scopes: self.scopes()?,
+            failures: self.failures()?,
+        })
     }
 
-    fn paths(&self, facts: &mut [u64]) -> Result<()> {
+    fn paths(&self) -> Result<Records<'t>> {
+        let mut records = Records::of(self.tables.paths);
         let (mut at, mut caches) = (0, 0);
         while let Some((&[common, cache, name, shape], rest)) =
             self.tables.paths.get(at..).and_then(<[u32]>::split_first_chunk::<PATH_HEAD>)
@@ -89,12 +69,12 @@ impl Check<'_, '_> {
             let (roots, segments) = record.unwrap_or(&[]).split_at_checked(roots).unwrap_or((&[], &[]));
             self.require(Rule::V6, cache == caches, "a path has the inline caches of another", at)?;
             caches += u32::try_from(steps).unwrap_or(0);
-            let needs = roots.iter().try_fold(Needs::default(), |needs, &root| self.root(root, needs, at))?;
+            roots.iter().try_for_each(|&root| self.root(root, at))?;
             self.segments(segments, indexes, at)?;
             let first = roots.first().map(|&root| unpack_root(root));
             let quick = quick(first, steps, indexes as usize);
             self.require(Rule::V5, common == quick, "the common case of a path is not the path's", at)?;
-            facts[at] = Fact::note(indexes, needs);
+            records.add(at);
             at += PATH_HEAD + roots.len() + segments.len();
         }
         self.require(Rule::V5, at == self.tables.paths.len(), "a path is not whole", at)?;
@@ -103,27 +83,23 @@ impl Check<'_, '_> {
             caches == self.tables.properties.caches,
             "the inline caches are not those of the paths",
             at,
-        )
+        )?;
+        Ok(records)
     }
 
     #[inline(always)]
-    fn root(&self, root: u32, needs: Needs, at: usize) -> Result<Needs> {
-        let needs = match unpack_root(root) {
-            Root::Slot(slot) => Needs { slots: needs.slots.max((slot + 1).min(1 << 24)), ..needs },
-            Root::Loop(level, _) => Needs { loops: needs.loops.max(level + 1), ..needs },
+    fn root(&self, root: u32, at: usize) -> Result<()> {
+        match unpack_root(root) {
+            // Each use needs them.
+            Root::Slot(_) | Root::Loop(..) => {}
             Root::Global(global) => {
                 let known = (global as usize) < self.tables.globals.len();
                 self.require(Rule::V5, known, "a root names no input", at)?;
-                needs
             }
-            Root::Callers(name) => {
-                self.require(Rule::V5, self.has_string(name), "a root has no name", at)?;
-                needs
-            }
-        };
+            Root::Callers(name) => self.require(Rule::V5, self.has_string(name), "a root has no name", at)?,
+        }
         let form = root >> 28 <= 3 && (root >> 28 != 2 || root & 0xFC == 0);
-        self.require(Rule::V5, form, "a root is of no kind", at)?;
-        Ok(needs)
+        self.require(Rule::V5, form, "a root is of no kind", at)
     }
 
     #[inline(always)]
@@ -142,7 +118,8 @@ impl Check<'_, '_> {
         self.require(Rule::V5, computed == indexes, "a path takes not as many indexes as it has", at)
     }
 
-    fn sites(&self, facts: &mut [u64]) -> Result<()> {
+    fn sites(&self) -> Result<Records<'t>> {
+        let mut records = Records::of(self.tables.sites);
         let mut at = 0;
         while let Some((&[import, count, gate], rest)) =
             self.tables.sites.get(at..).and_then(<[u32]>::split_first_chunk::<SITE_HEAD>)
@@ -162,13 +139,15 @@ impl Check<'_, '_> {
             let in_order = Gate::new(params, signature.count(), 0).is_in_order();
             let ordered = Gate::of_word(gate).is_in_order() == in_order;
             self.require(Rule::V10, ordered, "the order of the arguments is not the recorded one", at)?;
-            facts[at] = Fact::note(count, Needs::default());
+            records.add(at);
             at += SITE_HEAD + params.len();
         }
-        self.require(Rule::V10, at == self.tables.sites.len(), "a call is not whole", at)
+        self.require(Rule::V10, at == self.tables.sites.len(), "a call is not whole", at)?;
+        Ok(records)
     }
 
-    fn keys(&self, facts: &mut [u64]) -> Result<()> {
+    fn keys(&self) -> Result<Records<'t>> {
+        let mut records = Records::of(self.tables.keys);
         let mut at = 0;
         while let Some((&count, rest)) = self.tables.keys.get(at..).and_then(<[u32]>::split_first) {
             let keys = rest.get(..count as usize);
@@ -176,13 +155,14 @@ impl Check<'_, '_> {
             let keys = keys.unwrap_or(&[]);
             let named = keys.iter().all(|&key| self.has_string(key));
             self.require(Rule::V5, named, "a key of a map has no name", at)?;
-            facts[at] = Fact::note(count, Needs::default());
+            records.add(at);
             at += 1 + keys.len();
         }
-        Ok(())
+        Ok(records)
     }
 
-    fn scopes(&self, facts: &mut [u64]) -> Result<()> {
+    fn scopes(&self) -> Result<Records<'t>> {
+        let mut records = Records::of(self.tables.scopes);
         let mut at = 1;
         self.require(Rule::V5, self.tables.scopes.first() == Some(&0), "the place of no scope is taken", 0)?;
         while let Some((&[flags, count], rest)) =
@@ -191,18 +171,20 @@ impl Check<'_, '_> {
             let entries = rest.get(..(count as usize).saturating_mul(2));
             let known = flags & !(Scope::INPUTS | Scope::CALLERS) == 0;
             self.require(Rule::V5, entries.is_some() && known, "a scope is not whole", at)?;
-            let (entries, mut needs) = (entries.unwrap_or(&[]), Needs::default());
+            let entries = entries.unwrap_or(&[]);
             for &[name, root] in entries.as_chunks().0 {
                 self.require(Rule::V5, self.has_string(name), "an entry of a scope has no name", at)?;
-                needs = self.root(root, needs, at)?;
+                self.root(root, at)?;
             }
-            facts[at] = Fact::note(0, needs);
+            records.add(at);
             at += SCOPE_HEAD + entries.len();
         }
-        self.require(Rule::V5, at == self.tables.scopes.len(), "a scope is not whole", at)
+        self.require(Rule::V5, at == self.tables.scopes.len(), "a scope is not whole", at)?;
+        Ok(records)
     }
 
-    fn failures(&self, facts: &mut [u64]) -> Result<()> {
+    fn failures(&self) -> Result<Records<'t>> {
+        let mut records = Records::of(self.tables.failures);
         let mut at = 0;
         while let Some((&[code, message, help, count], rest)) =
             self.tables.failures.get(at..).and_then(<[u32]>::split_first_chunk::<FAILURE_HEAD>)
@@ -218,9 +200,10 @@ impl Check<'_, '_> {
             let bytes: u64 = lengths.map(|&[start, end]| u64::from(end.wrapping_sub(start))).sum();
             let few = bytes <= self.tables.pool.len() as u64;
             self.require(Rule::V15, few, "there is more instead than there are names", at)?;
-            facts[at] = Fact::note(0, Needs::default());
+            records.add(at);
             at += FAILURE_HEAD + names.len();
         }
-        self.require(Rule::V5, at == self.tables.failures.len(), "a failure is not whole", at)
+        self.require(Rule::V5, at == self.tables.failures.len(), "a failure is not whole", at)?;
+        Ok(records)
     }
 }

@@ -111,9 +111,15 @@ impl Check<'_, '_> {
 
     fn positions(&self) -> Result<()> {
         let (tables, code) = (self.tables, self.tables.words.len());
-        let mut behind = 0;
+        let (mut behind, mut last, mut length) = (0, None, 0);
         for (at, &[from, source, start, end]) in tables.spans.iter().enumerate() {
-            let placed = from >= behind && (from as usize) < code && self.in_source(source, start, end);
+            // Most are in the source of the one before.
+            if last != Some(source) {
+                let known = self.source_length(source);
+                self.require(Rule::V13, known.is_some(), "a place is in no source", at)?;
+                (last, length) = (Some(source), known.unwrap_or(0));
+            }
+            let placed = from >= behind && (from as usize) < code && start <= end && end <= length;
             self.require(Rule::V13, placed, "a place is not in order or not in its source", at)?;
             behind = from.saturating_add(1);
         }
@@ -126,7 +132,8 @@ impl Check<'_, '_> {
         let ranges = |[from, to]: [u32; 2], last: u32| from < to && last <= to && to as usize <= code;
         let mut last = 0;
         for (at, &[from, to, source, start, end]) in tables.inlined.iter().enumerate() {
-            let placed = ranges([from, to], last) && self.in_source(source, start, end);
+            let inside = self.source_length(source).is_some_and(|length| start <= end && end <= length);
+            let placed = ranges([from, to], last) && inside;
             self.require(Rule::V13, placed, "code in the place of a call is not in order or has no place", at)?;
             last = to;
         }
@@ -144,9 +151,7 @@ impl Check<'_, '_> {
         Ok(())
     }
 
-    #[inline(always)]
-    fn in_source(&self, source: u32, start: u32, end: u32) -> bool {
-        let Some(&[_, from, to]) = self.tables.sources.get(source as usize) else { return false };
-        start <= end && end <= to.saturating_sub(from)
+    fn source_length(&self, source: u32) -> Option<u32> {
+        self.tables.sources.get(source as usize).map(|[_, from, to]| to.saturating_sub(*from))
     }
 }

@@ -1,12 +1,12 @@
 //! The walk through the code: every instruction once, in word order.
 //!
 //! The first jump to a place records the state there, and every other path must agree. Only a loop's next turn jumps
-//! back, to a place whose state is already known, so one pass is enough.
+//! back, to the start of its body, whose state is known, so one pass is enough.
 
 use super::super::operands::Operand;
 use super::super::rows::{ChunkInfo, HandlerRow};
 use super::check::{Check, Maxima};
-use super::records::Facts;
+use super::records::AllRecords;
 use super::rules::Rule;
 use crate::diagnostics::Result;
 
@@ -62,6 +62,8 @@ pub(super) struct Block {
     pub names: u32,
     /// The first word of a loop's body.
     pub body: u32,
+    /// The height there.
+    pub height: u32,
     /// The number of open loops.
     pub loops: u32,
     /// The number of open captures.
@@ -86,13 +88,13 @@ pub(super) struct Guard {
 
 impl Check<'_, '_> {
     /// Walks the chunks in code order.
-    pub(super) fn code(&self, states: &mut [u64], facts: &Facts<'_>, maxima: &mut Maxima<'_>) -> Result<()> {
+    pub(super) fn code(&self, states: &mut [u64], records: &AllRecords<'_>, maxima: &mut Maxima<'_>) -> Result<()> {
         self.entries(states)?;
         let mut blocks = Vec::with_capacity(BLOCKS);
         blocks.push(Block::default());
         let mut walk = Walk {
             check: *self,
-            facts,
+            records,
             states,
             chunk: ChunkInfo::of(&[0; 8]),
             blocks,
@@ -110,7 +112,7 @@ impl Check<'_, '_> {
             // The index of a chunk that begins here is stored in place of a state.
             let index = (std::mem::take(note) as usize).wrapping_sub(1);
             let Some(row) = self.tables.chunks.get(index) else {
-                return self.broken(Rule::V4, "no chunk begins where the last one ends", at);
+                return self.require(Rule::V4, false, "no chunk begins where the last one ends", at);
             };
             let chunk = ChunkInfo::of(row);
             walk.chunk(chunk)?;
@@ -143,8 +145,8 @@ impl Check<'_, '_> {
 
 pub(super) struct Walk<'w, 't> {
     pub check: Check<'w, 't>,
-    pub facts: &'w Facts<'w>,
-    /// For each word, the state before the instruction there, if known.
+    pub records: &'w AllRecords<'t>,
+    /// For each word, the state that jumps bring to the instruction there, if any.
     pub states: &'w mut [u64],
     pub chunk: ChunkInfo,
     pub blocks: Vec<Block>,
@@ -165,6 +167,7 @@ pub(super) struct Walk<'w, 't> {
 }
 
 impl Walk<'_, '_> {
+    #[inline(never)]
     fn chunk(&mut self, chunk: ChunkInfo) -> Result<()> {
         self.chunk = chunk;
         self.bounds[Operand::Slot as usize] = chunk.slots;
@@ -186,7 +189,8 @@ impl Walk<'_, '_> {
     /// Merges all paths to the instruction at `at`.
     #[inline(always)]
     fn arrive(&mut self, at: u32) -> Result<()> {
-        if at >= self.event {
+        let is_event = at >= self.event;
+        if is_event {
             self.end_handlers(at)?;
         }
         let note = self.states.get(at as usize).copied().unwrap_or(0);
@@ -194,16 +198,11 @@ impl Walk<'_, '_> {
             self.meet_noted(note, at)?;
         }
         self.check.require(Rule::V7, self.live, "code that nothing leads to", at as usize)?;
-        if let Some(place) = self.states.get_mut(at as usize) {
-            *place = self.state.note();
-        }
-        if at >= self.event {
-            self.begin_handlers(at)?;
-        }
-        Ok(())
+        if is_event { self.begin_handlers(at) } else { Ok(()) }
     }
 
     /// Merges a jump to this word, or rejects a chunk that begins here, inside another.
+    #[inline(never)]
     fn meet_noted(&mut self, note: u64, at: u32) -> Result<()> {
         let of_jump = note >> 32 != 0;
         self.check.require(Rule::V4, of_jump, "a chunk begins inside of another", at as usize)?;
@@ -233,6 +232,7 @@ impl Walk<'_, '_> {
         self.check.require(Rule::V9, one.open == other.open, open, at as usize)
     }
 
+    #[inline(never)]
     fn end_handlers(&mut self, at: u32) -> Result<()> {
         while let Some(guard) = self.guards.pop_if(|guard| guard.to <= at) {
             self.check.require(Rule::V3, guard.to == at, "a handler leads into an instruction", at as usize)?;
@@ -243,6 +243,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    #[inline(never)]
     fn begin_handlers(&mut self, at: u32) -> Result<()> {
         let (check, here) = (self.check, at as usize);
         while let Some((&[from, to, height, loops, captures], rest)) = self.handlers.split_first()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::programs;
 use crate::bytecode::{Dialect, Entry, FileEntry, Files, encode_with_files};
 use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
-use crate::dialect::helm::chart::{ChartFile, ChartSource, UserValues};
+use crate::dialect::helm::chart::{ChartSource, UserValues};
 use crate::engine::{Engine, Template};
 
 /// A compiled chart to write as an artifact.
@@ -14,6 +14,8 @@ pub struct ChartBundling {
     source: ChartSource,
     name: String,
     programs: BTreeMap<String, Template>,
+    /// `true` if the chart fits its schemas without values of a user.
+    fits_by_default: bool,
     strip: bool,
 }
 
@@ -53,8 +55,8 @@ impl Engine {
             let plan = chart.chart().outline(values)?;
             programs.insert(programs::name(&plan), chart.compile(&plan)?);
         }
-        let name = chart.chart().metadata().name.clone();
-        Ok(ChartBundling { source, name, programs, strip: false })
+        let (name, fits_by_default) = (chart.chart().metadata().name.clone(), chart.chart().fits_by_default());
+        Ok(ChartBundling { source, name, programs, fits_by_default, strip: false })
     }
 }
 
@@ -89,7 +91,7 @@ impl ChartBundling {
     pub fn encode(&self) -> Result<Vec<u8>> {
         let emptied = self.strip.then(|| self.source.without_templates());
         let source = emptied.as_ref().unwrap_or(&self.source);
-        let values: Vec<_> = source.files().iter().map(ChartFile::read).collect();
+        let values: Vec<_> = source.files().iter().map(|file| file.read(self.fits_by_default)).collect();
         let files = source.files().iter().zip(&values);
         let files =
             files.map(|(file, value)| FileEntry { path: file.path(), content: file.bytes(), value: value.as_ref() });
@@ -97,5 +99,43 @@ impl ChartBundling {
         let files = Files { dialect: Dialect::Helm, name: &self.name, files: &files };
         let entries: Vec<Entry<'_>> = self.programs.iter().map(|(name, program)| program.entry(name)).collect();
         encode_with_files(&entries, &files, self.strip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::ResourceFile;
+    use crate::dialect::helm::chart::{Capabilities, Release};
+    use crate::value::Data;
+
+    /// Returns the value that the artifact has of the schema, and the answers for some values of the user.
+    fn of_artifact(defaults: &str, sets: [&str; 3]) -> (Option<Data>, [bool; 3]) {
+        let source = ChartSource::from_files([
+            ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("values.yaml", defaults),
+            ("values.schema.json", r#"{"required": ["port"], "properties": {"port": {"maximum": 65535}}}"#),
+            ("templates/a.yaml", "kind: A\nport: {{ .Values.port }}\n"),
+        ]);
+        let engine = Engine::new();
+        let bytes = engine.bundle_chart(&source.unwrap(), &[UserValues::default()]).unwrap().encode().unwrap();
+        let artifact = engine.open(bytes).unwrap();
+        let mut files = artifact.bundle().resources().unwrap().files();
+        let schema = files.find(|file| file.path() == "values.schema.json").as_ref().and_then(ResourceFile::value);
+        let chart = artifact.chart().unwrap();
+        let fits = sets.map(|set| {
+            let mut values = UserValues::default();
+            values.set(set).unwrap();
+            chart.render(&values, &Release::default(), &Capabilities::default()).is_ok()
+        });
+        (schema.map(|value| value.data().unwrap()), fits)
+    }
+
+    #[test]
+    fn an_artifact_knows_if_a_chart_fits_its_schemas_by_default() {
+        let sets = ["", "port=1", "port=70000"];
+        assert_eq!(of_artifact("port: 80\n", sets), (Some(Data::Bool(true)), [true, true, false]));
+        assert_eq!(of_artifact("port: 70000\n", sets), (None, [false, true, false]));
+        assert_eq!(of_artifact("", sets), (None, [false, true, false]));
     }
 }

@@ -17,6 +17,9 @@ use crate::value::{Data, DataMap};
 
 type Errors = Vec<Box<Diagnostic>>;
 
+/// The file of a chart's schema.
+const SCHEMA: &str = "values.schema.json";
+
 /// A parsed chart with the charts in its directory `charts/`.
 #[derive(Debug, Clone)]
 pub struct Chart {
@@ -85,13 +88,14 @@ impl Chart {
 
 #[cfg(feature = "compile")]
 impl ChartFile {
-    /// Returns the value that loading a chart reads from the file: metadata, dependencies or default values. `None` for other
-    /// files, and those with errors.
-    pub(crate) fn read(&self) -> Option<Data> {
+    /// Returns the value that loading a chart reads from the file: metadata, dependencies, default values, or `true` for a
+    /// schema if the chart [fits its schemas](Chart::fits_by_default). `None` for other files, and those with errors.
+    pub(crate) fn read(&self, fits_by_default: bool) -> Option<Data> {
         let source = || Some(Source::new(&*self.path, self.content.text("", &self.path).ok()?));
         match super::unpacked::place(&self.path).1 {
             "Chart.yaml" | "requirements.yaml" => first_document(&source()?).ok(),
             "values.yaml" => values(&source()?).ok().map(Data::Map),
+            SCHEMA => fits_by_default.then_some(Data::Bool(true)),
             _ => None,
         }
     }
@@ -129,7 +133,7 @@ impl<'f> Sorted<'f> {
                 "Chart.yaml" => sorted.chart = Some(file),
                 "requirements.yaml" => sorted.requirements = Some(file),
                 "values.yaml" => sorted.values = Some(file),
-                "values.schema.json" => sorted.schema = Some(file),
+                SCHEMA => sorted.schema = Some(file),
                 "Chart.lock" => {}
                 path if path.starts_with("templates/") => sorted.templates.push(file),
                 path => match path.strip_prefix("charts/") {
@@ -154,8 +158,7 @@ impl Loader {
         let metadata = self.metadata(&sorted, at);
         let (defaults, values) = sorted.values.and_then(|file| self.values(file, at)).unzip();
         let values = values.unwrap_or_default();
-        let schema =
-            sorted.schema.and_then(|file| self.source(file, at)).map(|source| Arc::new(ChartSchema::new(source)));
+        let schema = sorted.schema.and_then(|file| self.schema(file, at)).map(Arc::new);
         let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
         let charts = self.charts(&sorted.charts, at, depth);
         let metadata = metadata?;
@@ -212,6 +215,14 @@ impl Loader {
             None => self.or_errors("values.yaml", values(&Source::new(format!("{at}{}", file.path), text.clone()))),
         };
         Some((text, values.unwrap_or_default()))
+    }
+
+    fn schema(&mut self, file: &ChartFile, at: &str) -> Option<ChartSchema> {
+        let fits_by_default = match &file.value {
+            Some(value) => self.stored(value)? == Data::Bool(true),
+            None => false,
+        };
+        Some(ChartSchema::new(self.source(file, at)?, fits_by_default))
     }
 
     /// Returns the value that an artifact has of a file.

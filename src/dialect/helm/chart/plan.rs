@@ -133,8 +133,10 @@ impl Chart {
         capabilities: &Capabilities,
     ) -> std::result::Result<Plan, Diagnostics> {
         let (tree, merged) = self.merged(values)?;
-        let unfit = schema::check(&tree, &merged).into_iter().chain(self.kube_version_error(capabilities));
-        let unfit: Vec<_> = unfit.collect();
+        // Without values of the user, these are the same values as ever.
+        let is_known = values.values().is_empty() && schema::fits_by_default(&tree);
+        let unfit = if is_known { None } else { schema::check(&tree, &merged) };
+        let unfit: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
         if !unfit.is_empty() {
             return Err(unfit.into());
         }
@@ -148,7 +150,7 @@ impl Chart {
     /// Those of [`Chart::plan`] about dependencies and library charts.
     pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
         let tree = self.enabled(values)?;
-        Ok(Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default()))
+        Ok(Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default()))
     }
 
     /// Merges values and enables dependencies.
@@ -162,6 +164,13 @@ impl Chart {
         coalesce(&tree, &mut all, Nulls::Delete)?;
         let all = merged::to_data(&all);
         Ok((tree, all))
+    }
+
+    /// Returns `true` if the values fit the schemas of all charts without values of a user.
+    #[cfg(feature = "compile")]
+    pub(crate) fn fits_by_default(&self) -> bool {
+        let merged = self.merged(&UserValues::default());
+        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values).is_none())
     }
 
     /// Returns the charts that the values enable.
@@ -183,7 +192,7 @@ impl Chart {
     pub fn sources(&self) -> Vec<String> {
         let mut tree = Tree::of(self);
         dependencies::enable_all(&mut tree);
-        let plan = Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default());
+        let plan = Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default());
         let templates = plan.templates.iter().filter(|template| !template.is_partial);
         let names = templates.map(|template| template.name.clone()).filter(|name| !name.ends_with("NOTES.txt"));
         let crds = plan.charts.iter().flat_map(|chart| chart.crds()).map(|(name, _)| name);
@@ -232,7 +241,7 @@ impl Plan {
         for template in &chart.templates {
             let is_partial = is_partial(&template.path);
             if is_partial || !is_library {
-                let name = format!("{path}/{}", template.path);
+                let name = [&*path, "/", &*template.path].concat();
                 self.templates.push(PlannedTemplate { name, text: template.text.clone(), chart: index, is_partial });
             }
         }

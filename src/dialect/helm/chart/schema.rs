@@ -26,12 +26,14 @@ const HEAD: &str = "values don't meet the specifications of the schema(s) in the
 #[derive(Debug)]
 pub(super) struct ChartSchema {
     source: Arc<Source>,
+    /// `true` if the chart's values are known to fit without any of a user.
+    fits_by_default: bool,
     compiled: OnceLock<Result<Schema, String>>,
 }
 
 impl ChartSchema {
-    pub(super) fn new(source: Arc<Source>) -> Self {
-        Self { source, compiled: OnceLock::new() }
+    pub(super) fn new(source: Arc<Source>, fits_by_default: bool) -> Self {
+        Self { source, fits_by_default, compiled: OnceLock::new() }
     }
 
     /// Returns the text of the file.
@@ -122,6 +124,11 @@ fn unreadable(text: &str) -> Option<String> {
 fn draft(uri: &str) -> Option<Draft> {
     let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
     Draft::of_uri(&format!("http://{rest}")).or_else(|| Draft::of_uri(&format!("https://{rest}")))
+}
+
+/// Returns `true` if the values of all charts are known to fit their schemas without values of a user.
+pub(super) fn fits_by_default(tree: &Tree<'_>) -> bool {
+    tree.chart.schema.as_ref().is_none_or(|schema| schema.fits_by_default) && tree.children.iter().all(fits_by_default)
 }
 
 /// Returns an error about all charts whose values do not fit their schema.

@@ -185,7 +185,8 @@ pub(super) fn file(path: String, bytes: &[u8]) -> Result<ChartFile> {
 
 /// Returns `true` for a relative path without `..` or empty components.
 pub(super) fn is_plain(path: &str) -> bool {
-    !path.contains(['\0', '\\']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+    let mut parts = path.as_bytes().split(|byte| *byte == b'/');
+    !path.bytes().any(|byte| matches!(byte, 0 | b'\\')) && parts.all(|part| !matches!(part, b"" | b"." | b".."))
 }
 
 /// Returns the error of a path that leads out of the chart.
