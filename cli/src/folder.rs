@@ -130,7 +130,7 @@ pub(crate) fn rendering(
     let Loaded { forge, names, paths } = sources.load(files, console)?;
     let outputs = Outputs::new(&sources, is_dash(&args.output), &forge, names)?.all;
     let outputs = outputs.into_iter().filter(|one| args.template.as_ref().is_none_or(|name| one.template == *name));
-    let (fleet, selector) = (Fleet::new(vec![Cluster::new("", DataMap::new())])?, Selector::default());
+    let (fleet, selector) = (Fleet::new(vec![Cluster::new("", DataMap::default())])?, Selector::default());
     Ok(Rendering { fleet, layers, selector, forge, chart: None, paths, outputs: outputs.collect() })
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Con
         check: DocumentCheck::new(false),
     };
     let (outputs, selector) = (chart.outputs(), Selector::default());
-    let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
+    let fleet = Fleet::new(vec![Cluster::new("", DataMap::default())])?;
     let (forge, paths) = (Forge::default(), super::paths(&args.file, &outputs, files));
     Ok(Rendering { fleet, layers, selector, forge, chart: Some(chart), paths, outputs })
 }
