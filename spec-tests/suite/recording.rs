@@ -180,3 +180,29 @@ whole: ${app}
     ];
     assert_explained(Dialect::CelYaml, "t.yaml", template, &cases);
 }
+
+/// Long runs are recorded up to a bound, deep calls and long chains of values to their end.
+#[test]
+fn hostile_templates_are_recorded() {
+    let context = serde_json::from_str(CONTEXT).expect("JSON");
+    let recorded = |text: &str| {
+        let template = Engine::new().compile(Dialect::Tera, "t", text).expect("a template");
+        recorded(&template, &context).expect("an output")
+    };
+    let chain = "{% set_global s = '' %}{% for i in range(end=2000) %}{% set_global s = s ~ tag %}{% endfor %}{{ s }}";
+    let (text, recording) = recorded(chain);
+    assert!(recording.why(&text, text.len() - 1).expect("an answer").written.len() == 1);
+    let deep =
+        "{% macro f(n) %}{% if n > 0 %}{{ n }} {{ self::f(n=n-1) }}{% endif %}{% endmacro f %}{{ self::f(n=150) }}";
+    let (text, recording) = recorded(deep);
+    let why = recording.why(&text, text.find(" 1 ").expect("the end") + 1).expect("an answer");
+    assert!(why.within.len() > 200, "{}", why.within.len());
+    let wide: String = (0..3_000).map(|n| format!("{{% if prod and {n} >= 0 %}}{n}\n{{% endif %}}")).collect();
+    let (text, recording) = recorded(&wide);
+    assert_eq!(recording.why(&text, text.len() - 2).expect("an answer").within.len(), 1);
+    if crate::is_thorough() {
+        let (text, recording) = recorded("{% for i in range(end=400000) %}{{ i }}\n{% endfor %}");
+        assert!(recording.is_cut() && recording.why(&text, 0).is_some());
+        assert!(recording.why(&text, text.len() - 2).is_none());
+    }
+}

@@ -107,7 +107,8 @@ impl Own {
             });
             return;
         }
-        for TraceRow { depth, what, times } in recording.trace(!self.all, ROWS) {
+        let (rows, are_all) = recording.trace(!self.all, ROWS);
+        for TraceRow { depth, what, times } in rows {
             let what = Around::of(&what, recorded, values);
             if self.json {
                 let row = Row { output: name.to_owned(), depth, what, times };
@@ -118,8 +119,8 @@ impl Own {
                 let _ = writeln!(out, "{:indent$}{}{more}", "", what.summary(), indent = 2 + 2 * depth);
             }
         }
-        if recording.is_cut() {
-            let _ = writeln!(out, "  … the run is too long to be recorded to its end");
+        if !are_all && !self.json {
+            let _ = writeln!(out, "  … the run goes on, which is too long to be shown");
         }
     }
 }

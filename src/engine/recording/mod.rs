@@ -60,14 +60,14 @@ pub struct Recording {
     numbers: HashMap<String, u32>,
     /// The origin of the result.
     answer: Edge,
-    /// The run had more events than are recorded.
-    is_cut: bool,
+    /// The length of the output when the run had more events than are recorded.
+    cut: Option<usize>,
 }
 
 impl Recording {
     /// Returns `true` if the run was too long to be recorded to its end.
     pub fn is_cut(&self) -> bool {
-        self.is_cut
+        self.cut.is_some()
     }
 
     /// Takes note of a program of the run.

@@ -86,7 +86,7 @@ impl Hooks for Recorder {
         self.recording.know(now.unit, &now.code);
         self.frames.enter(&now, at);
         if self.recording.events.len() >= EVENTS {
-            self.recording.is_cut = true;
+            self.recording.cut.get_or_insert(now.output.len());
         } else if let Some(instruction) = now.code.instruction(at) {
             self.running = Some(self.begun(instruction, &now));
         }

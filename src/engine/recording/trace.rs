@@ -21,11 +21,12 @@ pub struct TraceRow {
 }
 
 impl Recording {
-    /// Returns the conditions, turns and calls of the run in order, at most `most`. With `folds`, turns of a loop that went
-    /// the same way as the one before are counted instead.
-    pub fn trace(&self, folds: bool, most: usize) -> Vec<TraceRow> {
+    /// Returns the conditions, turns and calls of the run in order, at most `most`, and `true` if these are all. With
+    /// `folds`, turns of a loop that went the same way as the one before are counted instead.
+    pub fn trace(&self, folds: bool, most: usize) -> (Vec<TraceRow>, bool) {
         let rows = self.rows(most);
-        if folds { folded(rows) } else { rows }
+        let are_all = rows.len() < most && !self.is_cut();
+        (if folds { folded(rows) } else { rows }, are_all)
     }
 
     fn rows(&self, most: usize) -> Vec<TraceRow> {

@@ -112,7 +112,8 @@ impl Recording {
             #[cfg(not(feature = "helm"))]
             false => return None,
         };
-        (at < whole.len()).then_some(range.start + at)
+        let at = range.start + at;
+        (at < range.end && self.cut.is_none_or(|cut| at < cut)).then_some(at)
     }
 
     /// Returns labels of the places that wrote byte `at` of the output `text`, the innermost first.
