@@ -38,7 +38,7 @@ fn stamped(layers: &Layers, clusters: &[Overlay<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let names = TEMPLATES.map(|(name, _)| name);
     forge().stamper(names, layers).expect("templates").work(&mut |renderer| {
-        let cluster = Cluster::new("c", DataMap::new());
+        let cluster = Cluster::new("c", DataMap::default());
         for own in clusters {
             let (mut text, mut results) = (String::new(), Vec::new());
             let read = renderer.render(&cluster, own, &mut text, &mut results);
@@ -104,7 +104,7 @@ fn empty(data: &Data) -> Data {
     match data {
         Data::Str(_) => Data::Str(String::new()),
         Data::List(_) => Data::List(Vec::new()),
-        Data::Map(_) => Data::Map(DataMap::new()),
+        Data::Map(_) => Data::Map(DataMap::default()),
         _ => data.clone(),
     }
 }

@@ -100,7 +100,7 @@ proptest! {
     fn entries_are_documents(text in prop_oneof![tokens(), mutated()]) {
         let mut scanner = Scanner::new();
         let Some(entries) = scanner.entries(&text) else { return Ok(()) };
-        let mut all = DataMap::new();
+        let mut all = DataMap::default();
         for (key, lines) in entries {
             let read = all_in(lines).and_then(|mut documents| documents.pop()).and_then(|data| data.try_into_map().ok());
             let read = read.unwrap_or_default();

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let Loaded { forge, names, paths } = sources.load(files, console)?;
     let outputs = Outputs::new(&sources, is_stream, &forge, names)?;
     let layout = outputs.layout(layout)?;
-    let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
+    let fleet = Fleet::new(vec![Cluster::new("", DataMap::default())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
     let read = || ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
     if args.warnings.refuse(&layers, &plan.selection(&fleet), read, console)? {

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let data: Data = serde_json::from_value(inputs()).expect("the inputs are data");
-    let (shared, own) = (data.into_map().expect("the inputs are a map"), DataMap::new());
+    let (shared, own) = (data.into_map().expect("the inputs are a map"), DataMap::default());
     let (first, second) = text.split_once('\n').unwrap_or((text, text));
     match Layout::parse(first) {
         Err(error) => report([&*error]),
@@ -35,7 +35,7 @@ fuzz_target!(|text: &str| {
 fn fill(layout: &Layout, shared: &DataMap) {
     let _ = layout.names_field();
     let fields: Vec<String> = layout.fields().map(str::to_owned).collect();
-    match layout.values("eu-1", &View::new(shared, &DataMap::new(), Merge::Deep)) {
+    match layout.values("eu-1", &View::new(shared, &DataMap::default(), Merge::Deep)) {
         Err(error) => report([&*error]),
         Ok(values) => {
             let mut path = String::new();

@@ -316,7 +316,7 @@ fn a_residual_of_an_artifact_takes_no_more_than_its_original() {
     let text = "{% for x in l %}{{ open }}{{ open | upper }}{{ x }}{% endfor %}";
     let engine = Engine::builder().template("t", text).build();
     let context = serde_json::json!({"open": "o", "l": [1, 2, 3, 4]});
-    let known = DataMap::from([("l".to_owned(), serde_json::from_value(context["l"].clone()).expect("data"))]);
+    let known = DataMap::from_iter([("l".to_owned(), serde_json::from_value(context["l"].clone()).expect("data"))]);
     let bundling = engine.bundle([(Dialect::Tera, "t")]).expect("it compiles").specialise(known).expect("flat inputs");
     let bytes = bundling.encode().expect("an artifact");
     let rendered = |memory: u64, fuel: u64, general: bool| {

@@ -232,7 +232,7 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
 /// Reads a number where a JSON body should have blocks.
 fn unfit_values() -> Vec<Code> {
     let schema = ValuesSchema::read(&Source::new("values.schema.json", r#"{"required": ["a"]}"#)).unwrap();
-    codes(&schema::validate(&[schema], &DataMap::new(), &Origins::default()))
+    codes(&schema::validate(&[schema], &DataMap::default(), &Origins::default()))
 }
 
 fn unfit_output() -> Vec<Code> {
@@ -278,7 +278,7 @@ fn resolve(text: &str, given: &str, strict: bool) -> Vec<Code> {
 
 fn unknown_step() -> Vec<Code> {
     let mut read = intent::Intent::parse(&source("spec: {}")).expect("an intent");
-    code(read.step_completed("gone", DataMap::new()))
+    code(read.step_completed("gone", DataMap::default()))
 }
 
 fn set_conflict() -> Vec<Code> {
@@ -373,7 +373,7 @@ impl io::Write for Closed {
 
 /// Plans these clusters and templates. Returns the codes of planning, or those from `then`.
 fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
-    let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
+    let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::default())).collect();
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
     let outputs = names
         .iter()

@@ -134,7 +134,7 @@ fn an_executor_resolves_step_by_step() {
     assert_eq!(two.get("spec.runbook[1].exec.command"), Some("two -- 'real'"));
     let rollback = intent.resolve_step("one", &inputs, silent).unwrap();
     assert_eq!(rollback.get("spec.runbook[0].rollback.command"), Some("undo -- 'real'"));
-    let unknown = intent.step_completed("tow", DataMap::new()).unwrap_err();
+    let unknown = intent.step_completed("tow", DataMap::default()).unwrap_err();
     assert_eq!((unknown.code, unknown.help.as_deref()), (Code::IntentUnknownStep, Some("did you mean `two`?")));
 }
 

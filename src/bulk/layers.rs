@@ -114,11 +114,11 @@ impl Layers {
     /// assert_eq!(layers.merged(&cluster).unwrap(), map(r#"{"app": {"name": "y", "cpu": 2, "tag": "v2"}}"#));
     /// ```
     pub fn new(files: impl IntoIterator<Item = DataMap>, sets: Vec<Assignment>, merge_by: Merge) -> Self {
-        let mut shared = DataMap::new();
+        let mut shared = DataMap::default();
         for file in files {
             merge(&mut shared, file);
         }
-        let files = if sets.is_empty() { DataMap::new() } else { shared.clone() };
+        let files = if sets.is_empty() { DataMap::default() } else { shared.clone() };
         let mut conflicts = BTreeMap::new();
         let mut gaps = Gaps::default();
         for set in &sets {
@@ -245,7 +245,7 @@ impl Layers {
     pub(super) fn merged_by_entry(&self) -> Cow<'_, DataMap> {
         let converted = self.schemas.as_ref().map(|schemas| schemas.converted()).unwrap_or_default();
         match self.merge {
-            Merge::Replace => Cow::Owned(DataMap::new()),
+            Merge::Replace => Cow::Owned(DataMap::default()),
             Merge::Deep if converted.is_empty() => Cow::Borrowed(&self.shared),
             Merge::Deep => {
                 let kept = self.shared.iter().filter(|(name, _)| !converted.contains(&name.as_str()));
@@ -264,7 +264,7 @@ impl Layers {
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.
     pub fn alone(&self) -> Result<&DataMap> {
-        self.check(&DataMap::new()).map(|()| self.base())
+        self.check(&DataMap::default()).map(|()| self.base())
     }
 
     /// Returns the inputs of `cluster`, for rendering.

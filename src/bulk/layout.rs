@@ -288,7 +288,7 @@ mod tests {
         let mut path = String::from("old");
         layout.fill("a", "t.yaml", &values, &[], &mut path);
         assert_eq!(path, "7/x-a/t.yaml");
-        let code = |own| values_of(&DataMap::new(), own).unwrap_err().code;
+        let code = |own| values_of(&DataMap::default(), own).unwrap_err().code;
         assert_eq!(code("{}"), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": []}}"#), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": "../x"}}"#), Code::BadOutputName);
@@ -314,7 +314,7 @@ mod tests {
         {
             assert_eq!(layout(text).map_err(|error| error.code), Err(Code::BadLayout), "{text}");
         }
-        let none = DataMap::new();
+        let none = DataMap::default();
         let error = layout("{cluster}/{spec.x}/{kind}")
             .unwrap()
             .values("eu", &View::new(&none, &none, Merge::Deep))

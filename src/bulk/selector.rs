@@ -303,7 +303,7 @@ mod tests {
     fn values_may_hold_operators() {
         let own = map(r#"{"a": "x!=y", "b": "f(1,2)", "c": "=v", "d e": 1}"#);
         for text in ["a=x!=y", "b=f(1,2)", "c===v", "c!=v", "b in (f(1,f(1,2)", "d e=1"] {
-            let selected = Selector::parse(text).unwrap().matches(&View::new(&DataMap::new(), &own, Merge::Deep));
+            let selected = Selector::parse(text).unwrap().matches(&View::new(&DataMap::default(), &own, Merge::Deep));
             assert_eq!(selected, !text.contains(" in "), "{text}");
         }
     }

@@ -13,7 +13,7 @@ use crate::value::DataMap;
 /// use dropforge::engine::Engine;
 /// use dropforge::value::{Data, DataMap};
 /// let template = Engine::new().compile_named("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}")?;
-/// let map = |name: &str, value: &str| DataMap::from([(name.to_owned(), Data::Str(value.to_owned()))]);
+/// let map = |name: &str, value: &str| DataMap::from_iter([(name.to_owned(), Data::Str(value.to_owned()))]);
 /// let layers = Layers::new([map("env", "prod")], Vec::new(), Merge::Deep);
 /// let set = |at: usize| Some(map("name", &at.to_string()));
 /// let variants = Variants::new(&template, &layers, 1_000, &set);

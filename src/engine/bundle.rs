@@ -92,7 +92,7 @@ impl Bundling {
     /// use dropforge::engine::{Dialect, Engine};
     /// use dropforge::value::{Data, DataMap};
     /// let build = Engine::builder().template("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}").build();
-    /// let known = DataMap::from([("env".to_owned(), Data::Str("prod".to_owned()))]);
+    /// let known = DataMap::from_iter([("env".to_owned(), Data::Str("prod".to_owned()))]);
     /// let bytes = build.bundle([(Dialect::Tera, "t.tera")])?.specialise(known)?.encode()?;
     ///
     /// let artifact = Engine::new().open(bytes)?;

@@ -1,11 +1,12 @@
 //! The owned form of a value: read from input files, merged, and returned by renders.
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A map of [`Data`] in insertion order.
-pub type DataMap = IndexMap<String, Data>;
+pub type DataMap = IndexMap<String, Data, DefaultHashBuilder>;
 
 /// An owned value.
 ///
@@ -250,7 +251,7 @@ impl<'de> Visitor<'de> for DataVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Data, A::Error> {
-        let mut map = DataMap::new();
+        let mut map = DataMap::default();
         while let Some((key, value)) = access.next_entry()? {
             map.insert(key, value);
         }

@@ -40,7 +40,7 @@ pub(crate) fn json_maps(text: &str) -> Option<DataMap> {
 
 fn maps(text: &str, levels: u32) -> Option<DataMap> {
     let levels = levels.checked_sub(1)?;
-    let (mut all, mut is_whole) = (DataMap::new(), true);
+    let (mut all, mut is_whole) = (DataMap::default(), true);
     json_entries(text, |key, value| {
         let value = match value.as_bytes().first() {
             Some(b'{') => maps(value, levels).map(Data::Map),

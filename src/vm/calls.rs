@@ -184,7 +184,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[cold]
     fn call_host(&self, builtin: &Builtin, site: &CallSite<'r>, given: &[Value<'r>]) -> Result<Value<'r>> {
         let Body::Host(body) = &builtin.body else { return Err(self.corrupt()) };
-        let mut named: DataMap = DataMap::new();
+        let mut named: DataMap = DataMap::default();
         let mut rest = site.params.iter().zip(given);
         let value = match builtin.kind {
             ImportKind::Function | ImportKind::Template | ImportKind::Intrinsic => None,

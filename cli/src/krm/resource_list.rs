@@ -70,7 +70,7 @@ impl ResourceList {
         self.check_kind(config, KINDS[1])?;
         let spec =
             config.get("spec").ok_or_else(|| vec![self.error("`functionConfig` has no `spec`".into(), config)])?;
-        let mut found = Config { templates: Vec::new(), paths: Vec::new(), inputs: DataMap::new() };
+        let mut found = Config { templates: Vec::new(), paths: Vec::new(), inputs: DataMap::default() };
         let mut errors = Vec::new();
         for entry in spec.as_map().unwrap_or_default() {
             errors.extend(self.read_entry(entry, &mut found).err().into_iter().flatten());
@@ -163,7 +163,7 @@ fn keep_annotations(old: &Data, new: &mut Data) {
         return;
     }
     let own = map_in(new, "metadata").and_then(|metadata| {
-        let own = metadata.entry("annotations".to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
+        let own = metadata.entry("annotations".to_owned()).or_insert_with(|| Data::Map(DataMap::default()));
         if let Data::Map(own) = own { Some(own) } else { None }
     });
     if let Some(own) = own {
@@ -188,17 +188,17 @@ fn result(found: &Diagnostic) -> Data {
     let text = |text: String| Data::Str(text);
     let severity = if found.severity == Severity::Error { "error" } else { "warning" };
     let message = found.help.as_ref().map_or(found.message.clone(), |help| format!("{}; {help}", found.message));
-    let mut result = DataMap::from([
+    let mut result = DataMap::from_iter([
         ("message".to_owned(), text(message)),
         ("severity".to_owned(), text(severity.to_owned())),
-        ("tags".to_owned(), Data::Map(DataMap::from([("code".to_owned(), text(found.code.id().to_owned()))]))),
+        ("tags".to_owned(), Data::Map(DataMap::from_iter([("code".to_owned(), text(found.code.id().to_owned()))]))),
     ]);
     if let Some(label) = found.primary() {
         let at = label.position();
         result.insert("field".to_owned(), {
-            Data::Map(DataMap::from([("path".to_owned(), text(format!("line {}, column {}", at.line, at.column)))]))
+            Data::Map(DataMap::from_iter([("path".to_owned(), text(format!("line {}, column {}", at.line, at.column)))]))
         });
-        let file = DataMap::from([("path".to_owned(), text(label.source.path().into_owned()))]);
+        let file = DataMap::from_iter([("path".to_owned(), text(label.source.path().into_owned()))]);
         result.insert("file".to_owned(), Data::Map(file));
     }
     Data::Map(result)

@@ -25,7 +25,7 @@ fn stamped(chart: &FleetChart, clusters: &[String], forms: bool) -> (Vec<std::re
     let shared = work(chart, (&[], None, forms), &mut |renderer| {
         for (at, own) in clusters.iter().enumerate() {
             let (cluster, mut text, mut results) =
-                (Cluster::new(format!("c{at}"), DataMap::new()), String::new(), Vec::new());
+                (Cluster::new(format!("c{at}"), DataMap::default()), String::new(), Vec::new());
             renderer.render(&cluster, &Overlay::Json(own), &mut text, &mut results).unwrap();
             let ends: std::result::Result<Vec<usize>, String> =
                 results.into_iter().map(|result| result.map_err(|error| error.to_string())).collect();

@@ -22,7 +22,7 @@ use crate::value::{Data, DataMap};
 /// # Errors
 /// All of `input.syntax` and `input.duplicate_key`, with their positions.
 pub(super) fn env(source: &Arc<Source>) -> Result<DataMap> {
-    let (mut map, mut errors, mut at) = (DataMap::new(), Vec::new(), 0);
+    let (mut map, mut errors, mut at) = (DataMap::default(), Vec::new(), 0);
     while at < source.text().len() {
         let mut line = Line { source, at };
         let start = line.at;

@@ -62,7 +62,7 @@ pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
     let mut documents = documents(source, format)?;
     documents.retain(|document| *document != Data::Null);
     match (documents.pop().map(Data::try_into_map), documents.len()) {
-        (None, _) => Ok(DataMap::new()),
+        (None, _) => Ok(DataMap::default()),
         (Some(Ok(map)), 0) => Ok(map),
         (Some(Err(other)), 0) => {
             Err(invalid(source, format!("expected one map in a values file, found {}", other.kind())))
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn values_are_one_map() {
         let map = |text: &str| super::map(&Source::new("v", text), Format::Json).map_err(|error| error.message);
-        assert_eq!(map("null").unwrap(), DataMap::new());
+        assert_eq!(map("null").unwrap(), DataMap::default());
         assert!(map("[1]").unwrap_err().contains("found list"));
     }
 }

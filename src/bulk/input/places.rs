@@ -66,7 +66,7 @@ impl Place {
     pub(in crate::bulk) fn map(&self) -> DataMap {
         match self.part {
             Part::Document(0, None) => super::map(&self.source, self.format).unwrap_or_default(),
-            _ => DataMap::new(),
+            _ => DataMap::default(),
         }
     }
 

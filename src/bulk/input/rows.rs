@@ -192,7 +192,7 @@ impl<'s> Places<'s> {
         columns: impl Iterator<Item = (&'c mut Column, &'c bool)>,
         gaps: &mut Gaps,
     ) -> Result<Row> {
-        let (at, mut map) = (self.of(record.position()), DataMap::new());
+        let (at, mut map) = (self.of(record.position()), DataMap::default());
         if let Some(cells) = self.cells.filter(|cells| *cells != record.len()) {
             let message = format!("expected {} as in the header, found {}", counted(cells, "cell"), record.len());
             return Err(failed(self.source, self.source.character(at).range(), message));

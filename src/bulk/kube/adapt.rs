@@ -10,7 +10,7 @@ const QUANTITY: &str = ".api.resource.Quantity";
 
 /// Returns the JSON Schema of the definition `name` among `definitions`, with all definitions that it needs.
 pub(super) fn of_definition(name: &str, definitions: &DataMap) -> Data {
-    let (mut needed, mut open) = (DataMap::new(), vec![name.to_owned()]);
+    let (mut needed, mut open) = (DataMap::default(), vec![name.to_owned()]);
     while let Some(name) = open.pop() {
         if needed.contains_key(&name) {
             continue;
@@ -64,7 +64,7 @@ impl Adapter<'_> {
     /// Converts a schema. A structural one declares all properties; others, such as those in `anyOf`, only restrict them.
     fn schema(&mut self, schema: &Data, structural: bool) -> Data {
         let Data::Map(schema) = schema else { return schema.clone() };
-        let mut adapted = DataMap::new();
+        let mut adapted = DataMap::default();
         for (keyword, value) in schema {
             if let Some(value) = self.keyword(keyword, value, structural) {
                 adapted.insert(keyword.clone(), value);

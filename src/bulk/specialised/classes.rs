@@ -103,7 +103,7 @@ impl<'d> Classes<'d> {
 
     /// Returns the values of the leaves, by their names.
     pub fn values(&self) -> DataMap {
-        let mut values = DataMap::new();
+        let mut values = DataMap::default();
         for (leaf, Leaf { values: own, .. }) in self.leaves.iter().enumerate() {
             let named = (0..).zip(own).map(|(nth, value)| (Self::name(leaf, nth), Data::clone(value)));
             values.extend(named);

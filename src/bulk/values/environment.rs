@@ -10,7 +10,7 @@ use crate::value::assign::{Assignment, MAX_NESTING, Step, set_to, typed};
 /// use dropforge::bulk::values::{Gaps, from_environment};
 /// use dropforge::value::{Data, DataMap};
 /// let variables = [("APP_image__tag".to_owned(), "7".to_owned()), ("HOME".to_owned(), "/root".to_owned())];
-/// let mut map = DataMap::new();
+/// let mut map = DataMap::default();
 /// for assignment in from_environment("APP_", variables).unwrap() {
 ///     assignment.apply(&mut map, &mut Gaps::default()).unwrap();
 /// }

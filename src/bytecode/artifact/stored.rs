@@ -84,7 +84,7 @@ impl Reader<'_> {
     fn map(&mut self, levels: usize) -> Result<DataMap> {
         let length = self.decoder.map_length()?;
         let levels = self.enter(length, levels)?;
-        let mut map = DataMap::with_capacity(length);
+        let mut map = DataMap::with_capacity_and_hasher(length, Default::default());
         for _ in 0..length {
             let key = self.decoder.str()?.to_owned();
             let value = self.value(levels)?;

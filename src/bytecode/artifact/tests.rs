@@ -102,7 +102,7 @@ fn a_program_of_a_sealed_file_is_verified() {
 
 /// Encodes a template with a residual, replaces `from` with `to`, and recomputes the digest.
 fn specialised(from: &[u8], to: &[u8]) -> Vec<u8> {
-    let (program, known) = (program(), DataMap::from([("n".to_owned(), Data::Int(1))]));
+    let (program, known) = (program(), DataMap::from_iter([("n".to_owned(), Data::Int(1))]));
     let residual = Some(&program);
     let entry = Entry { name: "a", program: &program, escape: false, executable: false, reaches: &[], residual };
     let bytes = encode_specialised(&[entry], &known, false).unwrap();
@@ -137,7 +137,7 @@ fn known_numbers_are_finite() {
     let program = program();
     let entry = Entry { name: "a", program: &program, escape: false, executable: false, reaches: &[], residual: None };
     for number in [f64::NAN, f64::INFINITY] {
-        let known = DataMap::from([("a".to_owned(), Data::Int(1)), ("b".to_owned(), Data::Float(number))]);
+        let known = DataMap::from_iter([("a".to_owned(), Data::Int(1)), ("b".to_owned(), Data::Float(number))]);
         let error = encode_specialised(&[entry], &known, false).unwrap_err();
         assert_eq!(error.code, Code::InputType);
         assert!(error.message.contains("`b`"), "{error}");
@@ -146,7 +146,7 @@ fn known_numbers_are_finite() {
 
 /// The value of a file of [`with_files`].
 fn value() -> Data {
-    Data::Map(DataMap::from([("n".to_owned(), Data::List(vec![Data::Float(1.0), Data::Null]))]))
+    Data::Map(DataMap::from_iter([("n".to_owned(), Data::List(vec![Data::Float(1.0), Data::Null]))]))
 }
 
 /// The files of [`with_files`], in no order.

@@ -40,7 +40,7 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
     if !file.diagnostics().is_empty() {
         return Err(file.diagnostics().to_vec().into());
     }
-    let Some(native) = file.as_native() else { return Ok(DataMap::new()) };
+    let Some(native) = file.as_native() else { return Ok(DataMap::default()) };
     let space = Space::new();
     let context = Context::new(&space, limits);
     let mut conversion = Conversion { file: native, context, errors: Vec::new(), conflicts: Vec::new() };
@@ -86,7 +86,7 @@ struct Conversion<'f> {
 impl Conversion<'_> {
     /// Reads a body as a map at a depth. Each label of a block is a level.
     fn body(&mut self, id: BodyId, depth: usize) -> DataMap {
-        let (tree, mut map) = (self.file.tree(), DataMap::new());
+        let (tree, mut map) = (self.file.tree(), DataMap::default());
         let Some(Body { attributes, blocks, .. }) = tree.body(id) else { return map };
         for attribute in attributes {
             let value = self.file.evaluate(attribute.expr, &self.context, &mut self.errors);
@@ -126,7 +126,7 @@ fn insert(map: &mut DataMap, path: &[&str], inner: DataMap) {
     let Some((last, outer)) = path.split_last() else { return };
     let mut map = map;
     for name in outer {
-        let below = map.entry((*name).to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
+        let below = map.entry((*name).to_owned()).or_insert_with(|| Data::Map(DataMap::default()));
         let Data::Map(below) = below else { return };
         map = below;
     }

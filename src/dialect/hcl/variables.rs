@@ -24,7 +24,7 @@ use crate::vm::Space;
 /// use dropforge::value::{Data, DataMap};
 /// let text = "variable \"port\" {\n  type = number\n  default = \"80\"\n}\n";
 /// let variables = Variables::read(&Source::new("variables.tf", text), &Limits::default())?;
-/// let mut values = DataMap::new();
+/// let mut values = DataMap::default();
 /// variables.complete(&mut values);
 /// assert_eq!(values.get("port"), Some(&Data::Int(80)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -57,7 +57,7 @@ impl Variables {
     pub fn read(source: &Arc<Source>, limits: &Limits) -> Result<Self, Diagnostics> {
         let types = VariableTypes::read(source, limits)?;
         let variables = Self { file: File::parse(source, &registry(), limits), types, limits: limits.clone() };
-        let errors = variables.evaluate(&DataMap::new(), |evaluation, declared, mut errors| {
+        let errors = variables.evaluate(&DataMap::default(), |evaluation, declared, mut errors| {
             errors.extend(declared.iter().filter_map(|variable| evaluation.value(variable).err()));
             errors
         });

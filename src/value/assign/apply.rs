@@ -150,7 +150,7 @@ type Found<'d, T> = std::result::Result<&'d mut T, Obstacle>;
 /// Returns the map to descend into. A list item of another kind is replaced.
 fn as_map(here: &mut Data, inside_list: bool) -> Found<'_, DataMap> {
     if *here == Data::Null || (inside_list && here.as_map().is_none()) {
-        *here = Data::Map(DataMap::new());
+        *here = Data::Map(DataMap::default());
     }
     match here {
         Data::Map(map) => Ok(map),

@@ -99,7 +99,7 @@ pub(crate) enum Action {
 /// ```
 /// use dropforge::bulk::values::{Gaps, SetKind, parse_set};
 /// use dropforge::value::{Data, DataMap};
-/// let mut map = DataMap::new();
+/// let mut map = DataMap::default();
 /// for assignment in parse_set(SetKind::Typed, "image.tag=v2,hosts[1]=b", &mut |_| unreachable!()).unwrap() {
 ///     assignment.apply(&mut map, &mut Gaps::default()).unwrap();
 /// }

@@ -262,7 +262,7 @@ fn numbers_have_one_spelling() {
     assert_eq!(to_string(&Data::Uint(u64::MAX)), "18446744073709551615\n");
     assert_eq!(to_string(&Data::List(vec![])), "[]\n");
     assert_eq!(
-        to_string(&Data::List(vec![Data::Map(DataMap::new()), Data::List(vec![Data::Null])])),
+        to_string(&Data::List(vec![Data::Map(DataMap::default()), Data::List(vec![Data::Null])])),
         "- {}\n- - null\n"
     );
 }

@@ -33,7 +33,7 @@ pub(super) fn coalesce<'v>(tree: &Tree<'v>, values: &mut MergedMap<'v>, nulls: N
     defaults(tree, values, nulls);
     for child in &tree.children {
         let mut own = match values.get_mut(&*child.name) {
-            None => MergedMap::new(),
+            None => MergedMap::default(),
             Some(own) => match own.map_mut() {
                 Some(own) => std::mem::take(own),
                 None => return Err(mismatch(&child.name, &own.to_data())),
@@ -99,13 +99,13 @@ fn copy<'v>(values: &mut MergedMap<'v>, key: Cow<'v, str>, default: View<'_, 'v>
 
 /// Merges the shared values of a chart over those of a chart in it. Values that are no maps stay as they are.
 fn globals<'v>(own: &mut MergedMap<'v>, outer: Option<&Merged<'v>>, nulls: Nulls) {
-    let nothing = MergedMap::new();
+    let nothing = MergedMap::default();
     let outer = match outer.map(Merged::view) {
         None => View::Map(&nothing),
         Some(outer) if outer.is_map() => outer,
         Some(_) => return,
     };
-    let inner = own.entry(Cow::Borrowed(GLOBAL)).or_insert_with(|| Merged::Map(MergedMap::new()));
+    let inner = own.entry(Cow::Borrowed(GLOBAL)).or_insert_with(|| Merged::Map(MergedMap::default()));
     let Some(inner) = inner.map_mut() else { return };
     for (key, value) in outer.entries() {
         let below = inner.get(&key).map(Merged::view);

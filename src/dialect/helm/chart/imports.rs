@@ -22,9 +22,9 @@ pub(super) fn import(tree: &mut Tree<'_>) -> Result<()> {
     if tree.dependencies.is_empty() {
         return Ok(());
     }
-    let mut values = MergedMap::new();
+    let mut values = MergedMap::default();
     coalesce(tree, &mut values, Nulls::Keep).map_err(|error| Stage::Dependencies.of(error))?;
-    let mut imported = MergedMap::new();
+    let mut imported = MergedMap::default();
     for dependency in &tree.dependencies {
         for item in &dependency.import_values {
             if let Some((child, parent)) = source_and_target(item)
@@ -60,6 +60,6 @@ fn nested<'v>(path: &str, values: View<'_, 'v>, dependency: &Dependency) -> Resu
         let message = format!("`import-values` of `{}`: a path has more than {NAMES} names", dependency.name);
         return Err(Stage::Dependencies.error(Code::LimitDepth, message));
     }
-    let wrap = |inner, key: &str| Merged::Map(MergedMap::from([(Cow::Owned(key.to_owned()), inner)]));
+    let wrap = |inner, key: &str| Merged::Map(MergedMap::from_iter([(Cow::Owned(key.to_owned()), inner)]));
     Ok(path.rsplit('.').fold(values.to_merged(), wrap))
 }

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
+
 use crate::value::{Data, DataMap};
 
 /// A merged map.
-pub(super) type MergedMap<'v> = indexmap::IndexMap<Cow<'v, str>, Merged<'v>>;
+pub(super) type MergedMap<'v> = IndexMap<Cow<'v, str>, Merged<'v>, DefaultHashBuilder>;
 
 /// A merged value.
 #[derive(Debug, Clone)]

@@ -148,7 +148,7 @@ impl Chart {
     /// Those of [`Chart::plan`] about dependencies and library charts.
     pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
         let tree = self.enabled(values)?;
-        Ok(Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default()))
+        Ok(Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default()))
     }
 
     /// Merges values and enables dependencies.
@@ -183,7 +183,7 @@ impl Chart {
     pub fn sources(&self) -> Vec<String> {
         let mut tree = Tree::of(self);
         dependencies::enable_all(&mut tree);
-        let plan = Plan::of(&tree, DataMap::new(), &Release::default(), &Capabilities::default());
+        let plan = Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default());
         let templates = plan.templates.iter().filter(|template| !template.is_partial);
         let names = templates.map(|template| template.name.clone()).filter(|name| !name.ends_with("NOTES.txt"));
         let crds = plan.charts.iter().flat_map(|chart| chart.crds()).map(|(name, _)| name);

@@ -75,9 +75,10 @@ pub(super) fn first_document(source: &Arc<Source>) -> std::result::Result<Data, 
 /// # Errors
 /// The errors of [`documents`]; `input.structure` for a document that is not a map.
 pub(super) fn values(source: &Arc<Source>) -> std::result::Result<DataMap, Errors> {
-    let mut values = DataMap::new();
+    let mut values = DataMap::default();
     for document in documents(source)? {
         match document.try_into_map() {
+            Ok(map) if values.is_empty() => values = map,
             Ok(map) => overlay(&mut values, map),
             Err(Data::Null) => {}
             Err(other) => return Err(vec![not_a_map(source, &other)]),

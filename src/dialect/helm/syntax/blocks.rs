@@ -22,8 +22,8 @@ struct Open<'a> {
     span: Span,
     /// The pipeline of the current branch.
     pipeline: Option<Placed<'a>>,
-    /// The branches before the current one.
-    branches: Vec<(Placed<'a>, &'a [Node<'a>])>,
+    /// The start of the branches before the current one, among all branches.
+    branches: usize,
     /// `true` behind the last `else`.
     in_else: bool,
     /// The name of a template.
@@ -47,6 +47,8 @@ pub struct Blocks<'a> {
     /// The nodes of the open blocks, innermost last, and the start of those of the innermost.
     nodes: Vec<Node<'a>>,
     start: usize,
+    /// The complete branches of the open blocks, innermost last.
+    branches: Vec<(Placed<'a>, &'a [Node<'a>])>,
     /// The names of templates that the open templates call, innermost last, and the start of those of the innermost.
     calls: Vec<&'a str>,
     first_call: usize,
@@ -66,6 +68,7 @@ impl<'a> Blocks<'a> {
             open: Vec::new(),
             nodes: Vec::new(),
             start: 0,
+            branches: Vec::new(),
             calls: Vec::new(),
             first_call: 0,
             loops: 0,
@@ -155,7 +158,7 @@ impl<'a> Blocks<'a> {
             kind,
             span,
             pipeline,
-            branches: Vec::new(),
+            branches: self.branches.len(),
             in_else: false,
             name: "",
             outside: std::mem::replace(&mut self.start, self.nodes.len()),
@@ -216,7 +219,7 @@ impl<'a> Blocks<'a> {
         let body = self.take_nodes();
         let Some(open) = self.open.last_mut() else { return };
         open.in_else = true;
-        open.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
+        self.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
         if open.kind == Kind::Range {
             self.loops = self.loops.saturating_sub(1);
         }
@@ -235,7 +238,7 @@ impl<'a> Blocks<'a> {
         let body = self.take_nodes();
         let Some(open) = self.open.last_mut() else { return };
         let before = open.pipeline.replace(pipeline);
-        open.branches.extend(before.map(|before| (before, body)));
+        self.branches.extend(before.map(|before| (before, body)));
     }
 
     fn end(&mut self, span: Span) {
@@ -258,22 +261,23 @@ impl<'a> Blocks<'a> {
         if open.kind == Kind::Range && !open.in_else {
             self.loops = self.loops.saturating_sub(1);
         }
-        let mut branches = open.branches;
         let otherwise = if open.in_else {
             body
         } else {
-            branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
+            self.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
             &[]
         };
-        let Some(&(pipeline, first)) = branches.first() else { return };
-        self.nodes.push(match open.kind {
+        let branches = self.branches.get(open.branches..).unwrap_or(&[]);
+        let node = branches.first().map(|&(pipeline, first)| match open.kind {
             Kind::Range => Node::Range(self.arena.alloc(Range { pipeline, body: first, otherwise })),
             kind => Node::Choice(self.arena.alloc(Choice {
                 moves: kind == Kind::With,
-                branches: self.arena.alloc_slice_copy(&branches),
+                branches: self.arena.alloc_slice_copy(branches),
                 otherwise,
             })),
         });
+        self.nodes.extend(node);
+        self.branches.truncate(open.branches);
     }
 
     /// Adds a template. A second one of the same name in a file is an error, unless one of them is blank.

@@ -2,7 +2,6 @@
 
 use bumpalo::Bump;
 use logos::Logos;
-use memchr::memmem::Finder;
 
 use super::action::Mistake;
 use super::literal;
@@ -55,8 +54,6 @@ pub struct Lexer<'a, 'd> {
     arena: &'a Bump,
     text: &'a str,
     delimiters: Delimiters<'d>,
-    opening: Finder<'d>,
-    closing: Finder<'d>,
     /// The start of an action that has been opened.
     opened: Option<usize>,
     /// The offset behind the last closing delimiter, and `true` if it trims the text behind it.
@@ -66,8 +63,7 @@ pub struct Lexer<'a, 'd> {
 
 impl<'a, 'd> Lexer<'a, 'd> {
     pub fn new(arena: &'a Bump, text: &'a str, delimiters: Delimiters<'d>) -> Self {
-        let (opening, closing) = (Finder::new(delimiters.left), Finder::new(delimiters.right));
-        Self { arena, text, delimiters, opening, closing, opened: None, closed: (0, false), at: 0 }
+        Self { arena, text, delimiters, opened: None, closed: (0, false), at: 0 }
     }
 
     /// Returns the next part. An action has to be read before the part behind it.
@@ -85,7 +81,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
             if rest.is_empty() {
                 return None;
             }
-            let Some(found) = self.opening.find(rest.as_bytes()) else {
+            let Some(found) = find(rest, self.delimiters.left) else {
                 self.at = self.text.len();
                 return Some(Piece::Text(rest, Span::of(self.text.len() - rest.len()..self.text.len())));
             };
@@ -109,7 +105,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Returns the text up to the end of the next closing delimiter.
     pub fn ahead(&self) -> Option<&'a str> {
-        let end = self.closing.find(self.rest().as_bytes())?;
+        let end = find(self.rest(), self.delimiters.right)?;
         self.rest().get(..end + self.delimiters.right.len())
     }
 
@@ -175,7 +171,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Moves behind the next closing delimiter.
     fn skip_action(&mut self) {
-        match self.rest().find(self.delimiters.right) {
+        match find(self.rest(), self.delimiters.right) {
             Some(end) => self.at += end + self.delimiters.right.len(),
             None => self.at = self.text.len(),
         }
@@ -388,8 +384,20 @@ fn is_blank(byte: u8) -> bool {
 
 /// Returns a text without white space at its end.
 fn trimmed(text: &str) -> &str {
-    let end = text.bytes().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    text.get(..end).unwrap_or("")
+    let mut bytes = text.as_bytes();
+    while let [before @ .., last] = bytes
+        && is_blank(*last)
+    {
+        bytes = before;
+    }
+    text.get(..bytes.len()).unwrap_or("")
+}
+
+/// Returns the offset of the first delimiter in a text. Most are so near that preparing a search would cost more.
+fn find(text: &str, delimiter: &str) -> Option<usize> {
+    let (text, delimiter) = (text.as_bytes(), delimiter.as_bytes());
+    let begins = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(delimiter));
+    memchr::memchr_iter(*delimiter.first()?, text).find(begins)
 }
 
 /// Returns `true` for the bytes that may follow a word, besides a closing delimiter.

@@ -80,7 +80,7 @@ impl Inputs {
 fn scope(data: Data, what: &str) -> Result<DataMap> {
     match data.try_into_map() {
         Ok(map) => Ok(map),
-        Err(Data::Null) => Ok(DataMap::new()),
+        Err(Data::Null) => Ok(DataMap::default()),
         Err(other) => Err(Diagnostic::new(Code::InputSyntax, format!("{what} a {}, not a map", other.kind()))),
     }
 }

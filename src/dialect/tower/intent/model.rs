@@ -111,7 +111,7 @@ impl Intent {
             steps,
             outputs,
             errors: errors.list,
-            completed: DataMap::new(),
+            completed: DataMap::default(),
             most: limits.diagnostics,
         })
     }

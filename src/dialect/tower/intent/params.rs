@@ -159,7 +159,7 @@ impl Declarations {
     /// Every parameter that is missing, has the wrong type, is not one of its allowed values, or is not declared.
     pub fn resolve(&self, given: &DataMap, source: &Arc<Source>) -> Result<DataMap, Vec<Box<Diagnostic>>> {
         let Some(parameters) = &self.parameters else { return Ok(given.clone()) };
-        let (mut values, mut errors) = (DataMap::new(), Vec::new());
+        let (mut values, mut errors) = (DataMap::default(), Vec::new());
         for parameter in parameters.values() {
             match given.get(&parameter.name).filter(|value| **value != Data::Null) {
                 Some(value) => match parameter.refuse(value) {

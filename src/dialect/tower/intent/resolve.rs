@@ -234,7 +234,7 @@ impl<'e> Execution<'e> {
         for at in self.completed..visible {
             let Some(step) = self.intent.steps.get(at) else { break };
             let Some(name) = &step.name else { continue };
-            let mut outputs = DataMap::new();
+            let mut outputs = DataMap::default();
             for (nth, output) in step.outputs.iter().enumerate() {
                 let Some(output_name) = &output.name else { continue };
                 let path = format!("spec.runbook[{at}].outputs[{nth}].value");
