@@ -196,7 +196,10 @@ fn result(found: &Diagnostic) -> Data {
     if let Some(label) = found.primary() {
         let at = label.position();
         result.insert("field".to_owned(), {
-            Data::Map(DataMap::from_iter([("path".to_owned(), text(format!("line {}, column {}", at.line, at.column)))]))
+            Data::Map(DataMap::from_iter([(
+                "path".to_owned(),
+                text(format!("line {}, column {}", at.line, at.column)),
+            )]))
         });
         let file = DataMap::from_iter([("path".to_owned(), text(label.source.path().into_owned()))]);
         result.insert("file".to_owned(), Data::Map(file));

@@ -1,5 +1,7 @@
 //! Pending text and constants, and their folding into instructions.
 
+use std::borrow::Cow;
+
 use super::state::{Emitter, OPERAND};
 use crate::bytecode::{BinaryOp, EscapeMode, Literal, Number, Op, Spanned};
 use crate::compiler::fold::Constant;
@@ -7,29 +9,58 @@ use crate::compiler::fold::Constant;
 /// Text and constants that have not been emitted.
 #[derive(Debug, Default)]
 pub(super) struct Pending<'f> {
-    pub text: String,
+    /// The text while it is one piece, which is not copied.
+    piece: &'f str,
+    /// The text of several pieces.
+    text: String,
     text_place: Spanned,
     pub constants: Vec<(Constant<'f>, Spanned)>,
 }
 
 impl Pending<'_> {
     pub fn clear(&mut self) {
-        self.text.clear();
+        self.clear_text();
         self.constants.clear();
+    }
+
+    fn clear_text(&mut self) {
+        self.piece = "";
+        self.text.clear();
+    }
+
+    #[inline]
+    pub fn has_text(&self) -> bool {
+        !self.piece.is_empty() || !self.text.is_empty()
+    }
+
+    /// Adds text, which is copied.
+    fn push(&mut self, text: &str) {
+        self.text.push_str(std::mem::take(&mut self.piece));
+        self.text.push_str(text);
     }
 }
 
 impl<'f> Emitter<'f> {
     /// Writes text.
-    pub fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &'f str) {
         if text.is_empty() {
             return;
         }
+        if self.begins_text() {
+            self.pending.piece = text;
+        } else {
+            self.pending.push(text);
+        }
+    }
+
+    /// Prepares for more text. Returns `true` if none is pending.
+    fn begins_text(&mut self) -> bool {
         self.flush_constants();
-        if self.pending.text.is_empty() {
+        let begins = !self.pending.has_text();
+        if begins {
             self.pending.text_place = self.place;
         }
-        self.pending.text.push_str(text);
+        begins
     }
 
     /// Pops the top value and writes it.
@@ -38,7 +69,14 @@ impl<'f> Emitter<'f> {
             && let Some(text) = self.fold.text(constant, mode)
         {
             self.pending.constants.clear();
-            self.text(&text);
+            match text {
+                Cow::Borrowed(text) => self.text(text),
+                Cow::Owned(text) if text.is_empty() => {}
+                Cow::Owned(text) => {
+                    self.begins_text();
+                    self.pending.push(&text);
+                }
+            }
             return;
         }
         self.emit(Op::Emit, &[mode as u32]);
@@ -86,13 +124,14 @@ impl<'f> Emitter<'f> {
         self.flush_constants();
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush_text(&mut self) {
-        if !self.pending.text.is_empty() {
+        if self.pending.has_text() {
             self.emit_text();
         }
     }
 
+    #[inline(never)]
     fn emit_text(&mut self) {
         if let Some(id) = self.take_text() {
             let place = std::mem::replace(&mut self.place, self.pending.text_place);
@@ -103,18 +142,21 @@ impl<'f> Emitter<'f> {
 
     /// Interns the pending text and returns its id, unless the code is unreachable.
     pub(super) fn take_text(&mut self) -> Option<u32> {
-        let id = (!self.frame.dead).then(|| self.tables.string(&self.pending.text));
-        self.pending.text.clear();
+        let Pending { piece, text, .. } = &self.pending;
+        let text = if text.is_empty() { piece } else { text.as_str() };
+        let id = (!self.frame.dead).then(|| self.tables.string(text));
+        self.pending.clear_text();
         id
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush_constants(&mut self) {
         if !self.pending.constants.is_empty() {
             self.emit_constants();
         }
     }
 
+    #[inline(never)]
     fn emit_constants(&mut self) {
         self.flush_text();
         let here = self.place;

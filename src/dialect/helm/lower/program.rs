@@ -7,8 +7,8 @@ use hashbrown::{HashMap, HashSet};
 use super::paths::{PathKey, whole_dot};
 use super::recursion::recursive;
 use super::untaken::ValuesOfFiles;
-use crate::bytecode::{Failure, ImportKind, Op, Scope, Signature};
-use crate::compiler::{Emitter, Fold, KnownFailure, KnownPath, LoopMark, MissingKey, Unit};
+use crate::bytecode::{Failure, ImportKind, Op, Scope};
+use crate::compiler::{Emitter, Fold, KnownFailure, KnownFunction, KnownPath, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
 use crate::dialect::helm::error::quoted;
@@ -129,8 +129,8 @@ pub(super) struct Lower<'l, 'a> {
     pub items: Vec<u32>,
     /// The open loops.
     pub loops: Vec<LoopMark>,
-    /// The fingerprints of the functions called so far.
-    signatures: HashMap<*const Builtin, Signature>,
+    /// The functions called so far.
+    functions: HashMap<*const Builtin, KnownFunction>,
     /// The failure of branches that are left out.
     pub left_out: Option<KnownFailure>,
     /// The paths so far.
@@ -163,7 +163,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             variables: Vec::new(),
             items: Vec::new(),
             loops: Vec::new(),
-            signatures: HashMap::new(),
+            functions: HashMap::new(),
             left_out: None,
             paths: HashMap::new(),
             name: String::new(),
@@ -378,8 +378,11 @@ impl<'l, 'a> Lower<'l, 'a> {
         };
         if self.mutates {
             // Results are maps that may be changed, and arguments may have changed since the last call.
-            let signature = self.signatures.entry(function).or_insert_with(|| function.signature());
-            self.emitter.call(function.kind, &function.name, *signature, &places, false);
+            if let Some(known) = self.functions.get(&std::ptr::from_ref(function)) {
+                return self.emitter.call_again(*known, &places, false);
+            }
+            let known = self.emitter.call(function.kind, &function.name, function.signature(), &places, false);
+            self.functions.extend(known.map(|known| (std::ptr::from_ref(function), known)));
         } else {
             self.emitter.call_builtin(function, &places);
         }

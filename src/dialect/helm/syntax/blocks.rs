@@ -17,6 +17,7 @@ enum Kind {
 }
 
 /// An open block.
+#[derive(Debug)]
 struct Open<'a> {
     kind: Kind,
     span: Span,
@@ -32,8 +33,8 @@ struct Open<'a> {
     outside: usize,
     /// The start of the calls around a template, among all calls.
     calls: usize,
-    /// The variables outside a template.
-    variables: Vec<&'a str>,
+    /// The start of the variables around a template, among all variables.
+    variables: usize,
     /// The number of variables before the block.
     known: usize,
     /// The number of loops around a template.
@@ -41,6 +42,7 @@ struct Open<'a> {
 }
 
 /// Builds the templates of a file.
+#[derive(Debug)]
 pub struct Blocks<'a> {
     arena: &'a Bump,
     open: Vec<Open<'a>>,
@@ -53,8 +55,9 @@ pub struct Blocks<'a> {
     calls: Vec<&'a str>,
     first_call: usize,
     loops: usize,
-    /// The variables in scope.
+    /// The variables of the open templates, innermost last, and the start of those of the innermost, which are in scope.
     pub variables: Vec<&'a str>,
+    first_variable: usize,
     /// The templates defined so far.
     pub templates: Vec<Template<'a>>,
     /// Errors of nesting and naming.
@@ -73,9 +76,27 @@ impl<'a> Blocks<'a> {
             first_call: 0,
             loops: 0,
             variables: vec!["$"],
+            first_variable: 0,
             templates: Vec::new(),
             mistakes: Vec::new(),
         }
+    }
+
+    /// Begins another file, reusing the memory of the last one.
+    pub fn restart(&mut self) {
+        self.open.clear();
+        self.nodes.clear();
+        self.branches.clear();
+        self.calls.clear();
+        self.variables.truncate(1); // `$`
+        self.templates.clear();
+        self.mistakes.clear();
+        (self.start, self.first_call, self.first_variable, self.loops) = (0, 0, 0, 0);
+    }
+
+    /// Returns `true` if a variable is in scope.
+    pub fn sees(&self, variable: &str) -> bool {
+        self.variables.get(self.first_variable..).is_some_and(|variables| variables.contains(&variable))
     }
 
     /// Returns the number of open blocks.
@@ -163,7 +184,7 @@ impl<'a> Blocks<'a> {
             name: "",
             outside: std::mem::replace(&mut self.start, self.nodes.len()),
             calls: 0,
-            variables: Vec::new(),
+            variables: 0,
             known,
             loops: 0,
         });
@@ -174,7 +195,8 @@ impl<'a> Blocks<'a> {
         self.begin(kind, span, pipeline, 0);
         if let Some(open) = self.open.last_mut() {
             open.name = name;
-            open.variables = std::mem::replace(&mut self.variables, vec!["$"]);
+            open.variables = std::mem::replace(&mut self.first_variable, self.variables.len());
+            self.variables.push("$");
             open.loops = std::mem::take(&mut self.loops);
             open.calls = std::mem::replace(&mut self.first_call, self.calls.len());
         }
@@ -250,7 +272,8 @@ impl<'a> Blocks<'a> {
         self.start = open.outside;
         if matches!(open.kind, Kind::Define | Kind::Block) {
             let calls = self.take_calls();
-            (self.variables, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
+            self.variables.truncate(self.first_variable);
+            (self.first_variable, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
             self.define(Template { name: open.name, body, span: open.span, calls });
             if let (Kind::Block, Some(data)) = (open.kind, open.pipeline) {
                 self.call(Call { name: open.name, data: Some(data), span: open.span });

@@ -8,6 +8,7 @@ use super::literal;
 use super::token::{Raw, Token, Tokens};
 use super::tree::Number;
 use super::wording::quoted;
+use crate::stdlib::byte_search::first;
 use crate::text::Span;
 
 /// The delimiters of actions.
@@ -193,11 +194,27 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 action.broken(Span::of(self.at..self.at), "unclosed action".into());
                 break;
             }
-            if !self.token(action) {
+            if let Some(space) = self.space() {
+                action.space = Some(space);
+            } else if !self.token(action) {
                 self.skip_action();
                 break;
             }
         }
+    }
+
+    /// Moves behind white space. Leaves the blank that a marker before the closing delimiter needs.
+    fn space(&mut self) -> Option<Span> {
+        let (start, bytes) = (self.at, self.bytes());
+        let mut len = bytes.iter().take_while(|byte| is_blank(**byte)).count();
+        if let Some([b'-', rest @ ..]) = bytes.get(len..)
+            && len > 0
+            && rest.starts_with(self.delimiters.right.as_bytes())
+        {
+            len -= 1;
+        }
+        self.at += len;
+        (len > 0).then(|| Span::of(start..start + len))
     }
 
     /// Reads one token. Returns `false` if it is broken, and with it the action.
@@ -205,20 +222,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         let start = self.at;
         let mut lexer = Raw::lexer(self.rest());
         let raw = lexer.next();
-        let mut len = lexer.span().end;
-        if let Some(Ok(Raw::Space)) = raw {
-            // A marker before the closing delimiter needs its own blank.
-            if let Some([b'-', rest @ ..]) = self.bytes().get(len..)
-                && len > 1
-                && rest.starts_with(self.delimiters.right.as_bytes())
-            {
-                len -= 1;
-            }
-            action.space = Some(Span::of(start..start + len));
-            self.at += len;
-            return true;
-        }
-        match self.read(raw, len, action) {
+        match self.read(raw, lexer.span().end, action) {
             Ok(token) => {
                 action.push(token, Span::of(start..self.at));
                 true
@@ -270,7 +274,6 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 action.depth -= 1;
                 Token::Close
             }
-            Raw::Space => Token::Space,
         })
     }
 
@@ -393,11 +396,17 @@ fn trimmed(text: &str) -> &str {
     text.get(..bytes.len()).unwrap_or("")
 }
 
-/// Returns the offset of the first delimiter in a text. Most are so near that preparing a search would cost more.
+/// Returns the offset of the first delimiter in a text. Most are near.
 fn find(text: &str, delimiter: &str) -> Option<usize> {
     let (text, delimiter) = (text.as_bytes(), delimiter.as_bytes());
-    let begins = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(delimiter));
-    memchr::memchr_iter(*delimiter.first()?, text).find(begins)
+    let mut at = 0;
+    loop {
+        at += first(text.get(at..)?, *delimiter.first()?)?;
+        if text.get(at..)?.starts_with(delimiter) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// Returns `true` for the bytes that may follow a word, besides a closing delimiter.

@@ -177,9 +177,6 @@ impl<'a> Tokens<'a> {
 /// A raw token. Strings, characters and numbers are not checked yet.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raw {
-    /// White space.
-    #[regex(r"[ \t\r\n]+")]
-    Space,
     /// `:=`
     #[token(":=")]
     Declare,
