@@ -132,10 +132,8 @@ impl<'a, 'd> Lexer<'a, 'd> {
     fn closing(&self) -> Option<(usize, bool)> {
         let (rest, right) = (self.bytes(), self.delimiters.right.as_bytes());
         match rest {
-            [first, b'-', marked @ ..] if is_blank(*first) && marked.starts_with(right) => {
-                Some((2 + right.len(), true))
-            }
-            [first, ..] if Some(first) == right.first() && rest.starts_with(right) => Some((right.len(), false)),
+            [first, b'-', marked @ ..] if is_blank(*first) && begins(marked, right) => Some((2 + right.len(), true)),
+            [first, ..] if Some(first) == right.first() && begins(rest, right) => Some((right.len(), false)),
             _ => None,
         }
     }
@@ -209,7 +207,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         let mut len = bytes.iter().take_while(|byte| is_blank(**byte)).count();
         if let Some([b'-', rest @ ..]) = bytes.get(len..)
             && len > 0
-            && rest.starts_with(self.delimiters.right.as_bytes())
+            && begins(rest, self.delimiters.right.as_bytes())
         {
             len -= 1;
         }
@@ -316,14 +314,14 @@ impl<'a, 'd> Lexer<'a, 'd> {
     /// Reads the rest of a word that began at `start`.
     fn name(&mut self, start: usize) -> Result<&'a str, String> {
         // The raw token has the ASCII letters of the word, nearly always all of it.
+        if self.next_byte().is_some_and(ends_word) {
+            return Ok(self.text.get(start..self.at).unwrap_or(""));
+        }
         if !self.next_byte().is_none_or(|next| next.is_ascii()) {
             let rest = self.rest();
             self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         }
         let name = self.text.get(start..self.at).unwrap_or("");
-        if self.next_byte().is_some_and(ends_word) {
-            return Ok(name);
-        }
         match self.rest().chars().next() {
             Some(next) if !self.ends_word() => Err(format!("bad character {}", code_point(next))),
             _ => Ok(name),
@@ -396,13 +394,22 @@ fn trimmed(text: &str) -> &str {
     text.get(..bytes.len()).unwrap_or("")
 }
 
+/// Returns `true` if a text begins with a delimiter. The usual ones have two bytes.
+#[inline(always)]
+fn begins(text: &[u8], delimiter: &[u8]) -> bool {
+    match (text, delimiter) {
+        ([first, second, ..], [one, other]) => first == one && second == other,
+        _ => text.starts_with(delimiter),
+    }
+}
+
 /// Returns the offset of the first delimiter in a text. Most are near.
 fn find(text: &str, delimiter: &str) -> Option<usize> {
     let (text, delimiter) = (text.as_bytes(), delimiter.as_bytes());
     let mut at = 0;
     loop {
         at += first(text.get(at..)?, *delimiter.first()?)?;
-        if text.get(at..)?.starts_with(delimiter) {
+        if begins(text.get(at..)?, delimiter) {
             return Some(at);
         }
         at += 1;
