@@ -76,7 +76,10 @@ impl Emitter<'_> {
     pub(super) fn note_values(&mut self, op: Op, operand: u32) {
         let number = match op {
             Op::Str | Op::Num | Op::Int | Op::Lit => ValueNumber::by(op, operand),
-            Op::LoadPath | Op::PeekPath if self.of_inputs(operand) => ValueNumber::by(op, operand),
+            // The numbers of paths are of use to memos only, which a program that changes maps has not.
+            Op::LoadPath | Op::PeekPath if !self.tables.parts.properties.mutable && self.of_inputs(operand) => {
+                ValueNumber::by(op, operand)
+            }
             _ => ValueNumber::UNKNOWN,
         };
         self.count(op, self.pops(op, operand) as usize, number);

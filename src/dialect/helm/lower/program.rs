@@ -20,6 +20,9 @@ use crate::text::{Source, Span};
 /// Maximum nesting of bodies and expressions during lowering.
 const DEPTH: usize = 250;
 
+/// The typical number of paths of a template.
+const PATHS: usize = 8;
+
 /// Maximum number of unknown templates for which the likely name is searched.
 const SUGGESTED: usize = 64;
 
@@ -165,7 +168,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             loops: Vec::new(),
             functions: HashMap::new(),
             left_out: None,
-            paths: HashMap::new(),
+            paths: HashMap::with_capacity(set.templates.len() * PATHS),
             name: String::new(),
             depth: 0,
         }
@@ -374,7 +377,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     pub fn call(&mut self, function: &Builtin, count: usize) {
         let places: smallvec::SmallVec<[u32; 8]> = match function.params {
             Params::Open => (0..count).map(|at| self.emitter.string(&at.to_string())).collect(),
-            _ => std::iter::repeat_n(Params::BY_PLACE, count).collect(),
+            _ => smallvec::SmallVec::from_elem(Params::BY_PLACE, count),
         };
         if self.mutates {
             // Results are maps that may be changed, and arguments may have changed since the last call.

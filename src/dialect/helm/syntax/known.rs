@@ -9,7 +9,7 @@ use super::tree::Action;
 use crate::text::Span;
 
 /// The typical number of bytes of files for each action of its own.
-const ACTION: usize = 512;
+const ACTION: usize = 360;
 
 /// A parsed action without errors.
 #[derive(Debug, Clone, Copy)]
