@@ -74,7 +74,7 @@ pub enum Text {
     /// Static text.
     Static(&'static str),
     /// A range of a shared text.
-    Shared(Arc<str>, std::ops::Range<usize>),
+    Shared(Arc<String>, std::ops::Range<usize>),
 }
 
 impl Text {
@@ -91,7 +91,7 @@ impl Text {
     ///
     /// ```
     /// use dropforge::text::Text;
-    /// let text = Text::Shared("kind: Pod\n".into(), 6..10);
+    /// let text = Text::Shared(String::from("kind: Pod\n").into(), 6..10);
     /// assert_eq!(text.part(0..3), Text::from("Pod"));
     /// ```
     pub fn part(&self, range: std::ops::Range<usize>) -> Text {

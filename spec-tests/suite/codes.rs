@@ -1,5 +1,6 @@
 //! Provokes every diagnostic code through the public interface.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -422,7 +423,7 @@ impl Fold for NoFold {
         None
     }
 
-    fn text(&self, _: &Constant<'_>, _: EscapeMode) -> Option<String> {
+    fn text<'c>(&self, _: &Constant<'c>, _: EscapeMode) -> Option<Cow<'c, str>> {
         None
     }
 }

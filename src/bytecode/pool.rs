@@ -10,7 +10,7 @@ use crate::text::Text;
 #[derive(Clone)]
 pub(crate) enum Pool {
     Static(&'static str),
-    Shared(Arc<str>),
+    Shared(Arc<String>),
 }
 
 impl Pool {

@@ -87,7 +87,9 @@ impl Program {
             }
         }
         let (block, layout) = parts.tables().block();
-        let pool = Pool::Shared(parts.pool.as_str().into());
+        let mut pool = std::mem::take(&mut parts.pool);
+        pool.shrink_to_fit();
+        let pool = Pool::Shared(pool.into());
         Ok(Self::verified(parts.dialect, parts.properties, (block.into(), layout), pool, sources.into()))
     }
 
@@ -245,7 +247,6 @@ impl Program {
     }
 
     /// Returns the bytes of its string constants.
-    #[cfg(feature = "bulk")]
     pub(crate) fn text_bytes(&self) -> usize {
         self.tables().strings.iter().map(|[start, end]| (end - start) as usize).sum()
     }

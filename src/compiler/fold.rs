@@ -30,11 +30,11 @@ pub trait Fold {
     }
 
     /// Converts a constant to text.
-    fn text(&self, constant: &Constant<'_>, _mode: EscapeMode) -> Option<String> {
+    fn text<'c>(&self, constant: &Constant<'c>, _mode: EscapeMode) -> Option<Cow<'c, str>> {
         match constant {
-            Constant::Str(text) => Some(text.to_string()),
-            Constant::Int(n) => Some(n.to_string()),
-            Constant::Bool(truth) => Some(truth.to_string()),
+            Constant::Str(text) => Some(text.clone()),
+            Constant::Int(n) => Some(n.to_string().into()),
+            Constant::Bool(truth) => Some(truth.to_string().into()),
             Constant::Null | Constant::Float(_) => None,
         }
     }

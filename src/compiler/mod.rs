@@ -10,7 +10,7 @@ mod paths;
 mod tables;
 mod unit;
 
-pub use emitter::{Emitter, KnownFailure, KnownPath, Label, LoopMark, ProtectMark};
+pub use emitter::{Emitter, KnownFailure, KnownFunction, KnownPath, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold, fold_integers};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, Unit, compile_all};

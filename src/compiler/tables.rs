@@ -137,12 +137,11 @@ impl Tables {
         let hash = hasher.finish();
         let Parts { pool, strings, .. } = &mut self.parts;
         let same = |other: &Interned| other.hash == hash && piece(pool, strings, other.id) == text;
-        let entry = match self.strings.entry(hash, same, |interned| interned.hash) {
-            Entry::Occupied(interned) => return interned.get().id,
-            Entry::Vacant(entry) => entry,
-        };
+        if let Some(interned) = self.strings.find(hash, same) {
+            return interned.id;
+        }
         let (id, start) = (index(strings.len()), index(pool.len()));
-        entry.insert(Interned { hash, id });
+        self.strings.insert_unique(hash, Interned { hash, id }, |interned| interned.hash);
         pool.push_str(text);
         strings.push([start, index(pool.len())]);
         id

@@ -6,7 +6,7 @@ pub(crate) const WORD: usize = size_of::<u64>();
 /// Words without a match after which a search expects none in the next ones either.
 const NEAR: usize = 4;
 
-/// Bytes up to which matches are counted a word at a time.
+/// Bytes up to which matches are counted, and a first one is searched, a word at a time.
 const SHORT: usize = 64;
 
 /// A word whose bytes are all 1.
@@ -121,6 +121,21 @@ pub(crate) fn places(bytes: &[u8], byte: u8) -> impl Iterator<Item = usize> {
     Places { bytes, byte, found: 0, at: 0, next: 0 }
 }
 
+/// Returns the place of the first `byte`, which is expected to be near.
+#[inline]
+pub(crate) fn first(bytes: &[u8], byte: u8) -> Option<usize> {
+    let (words, _) = bytes.as_chunks::<WORD>();
+    let near = words.get(..SHORT / WORD).unwrap_or(words);
+    for (at, word) in near.iter().enumerate() {
+        let found = first_below(u64::from_le_bytes(*word) ^ all(byte), 1);
+        if found != 0 {
+            return Some(at * WORD + first_place(found));
+        }
+    }
+    let far = near.len() * WORD;
+    memchr::memchr(byte, bytes.get(far..)?).map(|at| far + at)
+}
+
 /// Returns how often `byte` occurs.
 #[inline]
 pub(crate) fn count(bytes: &[u8], byte: u8) -> usize {
@@ -153,6 +168,7 @@ mod tests {
                 let wanted: Vec<usize> = (0..length).filter(|at| bytes[*at] == b'-').collect();
                 assert_eq!(places(&bytes, b'-').collect::<Vec<_>>(), wanted, "{bytes:?}");
                 assert_eq!(count(&bytes, b'-'), wanted.len(), "{bytes:?}");
+                assert_eq!(first(&bytes, b'-'), wanted.first().copied(), "{bytes:?}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The machine with a toy language.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,10 +68,10 @@ impl Fold for Toy {
         }
     }
 
-    fn text(&self, constant: &Constant<'_>, _: EscapeMode) -> Option<String> {
+    fn text<'c>(&self, constant: &Constant<'c>, _: EscapeMode) -> Option<Cow<'c, str>> {
         match constant {
-            Constant::Int(n) => Some(n.to_string()),
-            Constant::Str(text) => Some(text.clone().into_owned()),
+            Constant::Int(n) => Some(n.to_string().into()),
+            Constant::Str(text) => Some(text.clone()),
             _ => None,
         }
     }

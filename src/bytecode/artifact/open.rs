@@ -161,7 +161,7 @@ impl Bundle {
         }
         let pool = match &bytes {
             Bytes::Static(all) => Pool::Static(text_of(all, file.text)),
-            _ => Pool::Shared(file.text.into()),
+            _ => Pool::Shared(file.text.to_owned().into()),
         };
         let resources = file.resources.map(|listed| listed.with(pool.clone(), file.bytes.into()));
         let block: Arc<[u32]> = file.words.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();

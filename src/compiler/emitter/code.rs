@@ -25,9 +25,10 @@ impl Emitter<'_> {
             return;
         }
         let (at, height) = (self.here(), self.height_now());
-        let (span, spans) = (span_row(at, self.place), &mut self.tables.parts.spans);
-        if spans.last().is_none_or(|last| last[1..] != span[1..]) {
-            spans.push(span);
+        let (row, spans) = (span_row(at, self.place), &mut self.tables.parts.spans);
+        let [_, place @ ..] = row;
+        if spans.last().is_none_or(|[_, last @ ..]| *last != place) {
+            spans.push(row);
         }
         self.last = Some(at);
         self.frame.recent.push(Recent { op, at, place: self.place, height });

@@ -18,3 +18,4 @@ pub use labels::Label;
 pub use loops::{LoopMark, ProtectMark};
 pub use paths::{KnownFailure, KnownPath};
 pub use state::Emitter;
+pub use values::KnownFunction;

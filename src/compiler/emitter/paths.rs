@@ -62,7 +62,7 @@ impl Emitter<'_> {
     }
 
     fn write_at(&mut self, indexes: usize, mode: EscapeMode, path: impl FnOnce(&mut Self) -> u32) -> Option<u32> {
-        if self.pending.text.is_empty() || !self.pending.constants.is_empty() || self.frame.dead {
+        if !self.pending.has_text() || !self.pending.constants.is_empty() || self.frame.dead {
             if self.is_dead(Op::EmitPath, indexes) {
                 return None;
             }

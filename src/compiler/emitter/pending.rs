@@ -1,5 +1,7 @@
 //! Pending text and constants, and their folding into instructions.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use super::state::{Emitter, OPERAND};
@@ -9,8 +11,13 @@ use crate::compiler::fold::Constant;
 /// Text and constants that have not been emitted.
 #[derive(Debug, Default)]
 pub(super) struct Pending<'f> {
-    pub text: String,
+    /// The text while it is one piece, which is not copied.
+    piece: &'f str,
+    /// The text of several pieces.
+    text: String,
     text_place: Spanned,
+    /// `true` if the first piece is a computed value.
+    begins_with_value: bool,
     /// The pieces of the text, if they come from several places.
     pieces: SmallVec<[TextPiece; 2]>,
     pub constants: Vec<(Constant<'f>, Spanned)>,
@@ -18,37 +25,77 @@ pub(super) struct Pending<'f> {
 
 impl Pending<'_> {
     pub fn clear(&mut self) {
-        self.text.clear();
-        self.pieces.clear();
+        self.clear_text();
         self.constants.clear();
+    }
+
+    fn clear_text(&mut self) {
+        self.piece = "";
+        self.text.clear();
+    }
+
+    #[inline]
+    pub fn has_text(&self) -> bool {
+        !self.piece.is_empty() || !self.text.is_empty()
+    }
+
+    /// Takes note of where more text comes from.
+    fn begin_piece(&mut self, place: Spanned, is_value: bool) {
+        let kind = |is_value| if is_value { PieceKind::Value } else { PieceKind::Text };
+        let (last, was_value) = match self.pieces.last() {
+            Some(piece) => (piece.place, piece.kind == PieceKind::Value),
+            None => (self.text_place, self.begins_with_value),
+        };
+        if (last, was_value) == (place, is_value) {
+            return;
+        }
+        if self.pieces.is_empty() {
+            self.pieces.push(TextPiece { start: 0, end: None, place: last, kind: kind(was_value) });
+        }
+        let start = self.piece.len() + self.text.len();
+        self.pieces.push(TextPiece { start, end: None, place, kind: kind(is_value) });
+    }
+
+    /// Adds text, which is copied.
+    fn push(&mut self, text: &str) {
+        self.text.push_str(std::mem::take(&mut self.piece));
+        self.text.push_str(text);
     }
 }
 
 impl<'f> Emitter<'f> {
     /// Writes text.
-    pub fn text(&mut self, text: &str) {
-        self.piece(text, PieceKind::Text);
+    pub fn text(&mut self, text: &'f str) {
+        self.text_of(text, false);
     }
 
-    /// Writes a piece of text.
-    fn piece(&mut self, text: &str, kind: PieceKind) {
+    /// Writes text, which may be that of a computed value.
+    fn text_of(&mut self, text: &'f str, is_value: bool) {
         if text.is_empty() {
             return;
         }
+        if self.begins_text(is_value) {
+            self.pending.piece = text;
+        } else {
+            self.pending.push(text);
+        }
+    }
+
+    /// Prepares for more text. Returns `true` if none is pending.
+    fn begins_text(&mut self, is_value: bool) -> bool {
         self.flush_constants();
-        if self.pending.text_place.source != self.place.source {
+        let place = self.place;
+        if self.pending.has_text() && self.pending.text_place.source != place.source {
             self.flush_text();
         }
-        let pending = &mut self.pending;
-        let start = pending.text.len();
-        if start == 0 {
-            pending.text_place = self.place;
+        let (begins, pending) = (!self.pending.has_text(), &mut self.pending);
+        if begins {
+            (pending.text_place, pending.begins_with_value) = (place, is_value);
             pending.pieces.clear();
+        } else {
+            pending.begin_piece(place, is_value);
         }
-        if pending.pieces.last().is_none_or(|last| (last.place, last.kind) != (self.place, kind)) {
-            pending.pieces.push(TextPiece { start, end: None, place: self.place, kind });
-        }
-        pending.text.push_str(text);
+        begins
     }
 
     /// Pops the top value and writes it.
@@ -57,7 +104,14 @@ impl<'f> Emitter<'f> {
             && let Some(text) = self.fold.text(constant, mode)
         {
             self.pending.constants.clear();
-            self.piece(&text, PieceKind::Value);
+            match text {
+                Cow::Borrowed(text) => self.text_of(text, true),
+                Cow::Owned(text) if text.is_empty() => {}
+                Cow::Owned(text) => {
+                    self.begins_text(true);
+                    self.pending.push(&text);
+                }
+            }
             return;
         }
         self.emit(Op::Emit, &[mode as u32]);
@@ -105,13 +159,14 @@ impl<'f> Emitter<'f> {
         self.flush_constants();
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush_text(&mut self) {
-        if !self.pending.text.is_empty() {
+        if self.pending.has_text() {
             self.emit_text();
         }
     }
 
+    #[inline(never)]
     fn emit_text(&mut self) {
         if let Some(id) = self.take_text() {
             let place = std::mem::replace(&mut self.place, self.pending.text_place);
@@ -126,18 +181,21 @@ impl<'f> Emitter<'f> {
 
     /// Interns the pending text and returns its id, unless the code is unreachable.
     pub(super) fn take_text(&mut self) -> Option<u32> {
-        let id = (!self.frame.dead).then(|| self.tables.string(&self.pending.text));
-        self.pending.text.clear();
+        let Pending { piece, text, .. } = &self.pending;
+        let text = if text.is_empty() { piece } else { text.as_str() };
+        let id = (!self.frame.dead).then(|| self.tables.string(text));
+        self.pending.clear_text();
         id
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush_constants(&mut self) {
         if !self.pending.constants.is_empty() {
             self.emit_constants();
         }
     }
 
+    #[inline(never)]
     fn emit_constants(&mut self) {
         self.flush_text();
         let here = self.place;

@@ -79,6 +79,11 @@ impl<'f> Emitter<'f> {
         self.frame.reserve();
     }
 
+    /// Reserves memory for `bytes` of text.
+    pub fn reserve_text(&mut self, bytes: usize) {
+        self.tables.parts.pool.reserve(bytes);
+    }
+
     /// Begins another program of at most `limit` words, reusing the memory of the last one.
     pub fn restart(&mut self, limit: usize) {
         self.tables.clear();

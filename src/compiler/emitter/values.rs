@@ -51,6 +51,13 @@ impl ValueNumber {
     }
 }
 
+/// A function of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownFunction {
+    import: u32,
+    signature: Signature,
+}
+
 /// A function (its import), and the parameter and value of each argument.
 pub(super) type Application = (u32, SmallVec<[(u32, ValueNumber); 4]>);
 
@@ -69,7 +76,10 @@ impl Emitter<'_> {
     pub(super) fn note_values(&mut self, op: Op, operand: u32) {
         let number = match op {
             Op::Str | Op::Num | Op::Int | Op::Lit => ValueNumber::by(op, operand),
-            Op::LoadPath | Op::PeekPath if self.of_inputs(operand) => ValueNumber::by(op, operand),
+            // The numbers of paths are of use to memos only, which a program that changes maps has not.
+            Op::LoadPath | Op::PeekPath if !self.tables.parts.properties.mutable && self.of_inputs(operand) => {
+                ValueNumber::by(op, operand)
+            }
             _ => ValueNumber::UNKNOWN,
         };
         self.count(op, self.pops(op, operand) as usize, number);
@@ -98,10 +108,28 @@ impl Emitter<'_> {
     }
 
     /// Calls a function with the top values. `params` has the parameter index of each argument, or for a function with
-    /// open parameters the string id of its name. The result of a `pure` function depends only on its arguments.
-    pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
+    /// open parameters the string id of its name. The result of a `pure` function depends only on its arguments. Returns the
+    /// function for later calls, unless it is unreachable here.
+    pub fn call(
+        &mut self,
+        kind: ImportKind,
+        name: &str,
+        signature: Signature,
+        params: &[u32],
+        pure: bool,
+    ) -> Option<KnownFunction> {
+        if self.is_dead(Op::Call, params.len()) {
+            return None;
+        }
+        let function = KnownFunction { import: self.tables.import(kind, name, signature), signature };
+        self.call_known(function, params, 0, pure);
+        Some(function)
+    }
+
+    /// Calls a function again, like [`Emitter::call`].
+    pub fn call_again(&mut self, function: KnownFunction, params: &[u32], pure: bool) {
         if !self.is_dead(Op::Call, params.len()) {
-            self.call_known((kind, name, signature), params, 0, pure);
+            self.call_known(function, params, 0, pure);
         }
     }
 
@@ -132,8 +160,9 @@ impl Emitter<'_> {
         if self.is_dead(Op::Call, params.len()) {
             return;
         }
-        let import = (builtin.kind, &*builtin.name, builtin.signature());
-        self.call_known(import, params, self.known(builtin, params), builtin.pure);
+        let signature = builtin.signature();
+        let function = KnownFunction { import: self.tables.import(builtin.kind, &builtin.name, signature), signature };
+        self.call_known(function, params, self.known(builtin, params), builtin.pure);
         if let (Body::Text(_), Some(top)) = (&builtin.body, self.frame.values.last_mut())
             && *top == ValueNumber::UNKNOWN
         {
@@ -154,15 +183,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// Calls an import with the top values, of which those for the parameters in the bits of `known` have the right type.
-    fn call_known(
-        &mut self,
-        (kind, name, signature): (ImportKind, &str, Signature),
-        params: &[u32],
-        known: u32,
-        pure: bool,
-    ) {
-        let import = self.tables.import(kind, name, signature);
+    /// Calls a function with the top values, of which those for the parameters in the bits of `known` have the right type.
+    fn call_known(&mut self, function: KnownFunction, params: &[u32], known: u32, pure: bool) {
+        let KnownFunction { import, signature } = function;
         let sites = &mut self.tables.parts.sites;
         let at = index(sites.len());
         sites.extend([import, index(params.len()), Gate::new(params, signature.count(), known).word()]);

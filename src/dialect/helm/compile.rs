@@ -33,7 +33,9 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation
     let set = Set::parse(&arena, unit.together, unit)?;
     let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
     // Most of a chart is text, and many of its branches are left out.
-    emitter.reserve(unit.together.iter().map(|file| file.text().len()).sum::<usize>() / 8);
+    let bytes = unit.together.iter().map(|file| file.text().len()).sum::<usize>();
+    emitter.reserve(bytes / 8);
+    emitter.reserve_text(bytes);
     let output = |template: &PlannedTemplate| {
         let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
         Output { template: template.name().to_owned(), chart: chart.to_owned(), skip: template.skip() }

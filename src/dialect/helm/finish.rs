@@ -13,22 +13,28 @@ pub fn finish(program: &Program, out: &mut String, start: usize) {
     let finder = Finder::new(NO_VALUE);
     let Some(first) = finder.find(out.as_bytes().get(start..).unwrap_or(&[])) else { return };
     let written = out.split_off(start + first);
-    let mut rest = written.as_str();
-    while let Some(at) = finder.find(rest.as_bytes()) {
-        out.push_str(rest.get(..at).unwrap_or(""));
-        rest = rest.get(at + NO_VALUE.len()..).unwrap_or("");
+    add_rest(&finder, &written, out);
+}
+
+/// Adds a text to `out` without the `<no value>` in it.
+fn add_rest(finder: &Finder<'_>, mut text: &str, out: &mut String) {
+    while let Some(at) = finder.find(text.as_bytes()) {
+        out.push_str(text.get(..at).unwrap_or(""));
+        text = text.get(at + NO_VALUE.len()..).unwrap_or("");
     }
-    out.push_str(rest);
+    out.push_str(text);
 }
 
 /// Removes every `<no value>` from texts that a program wrote to `out` one behind the other, each up to one of `ends`.
 pub fn finish_all(program: &Program, out: &mut String, ends: &mut [usize]) {
-    if program.start().lenient || Finder::new(NO_VALUE).find(out.as_bytes()).is_none() {
+    let finder = Finder::new(NO_VALUE);
+    if program.start().lenient || finder.find(out.as_bytes()).is_none() {
         return;
     }
     let (written, mut start) = (std::mem::take(out), 0);
+    out.reserve(written.len());
     for end in ends {
-        out.push_str(&written.get(start..*end).unwrap_or("").replace(NO_VALUE, ""));
+        add_rest(&finder, written.get(start..*end).unwrap_or(""), out);
         start = std::mem::replace(end, out.len());
     }
 }

@@ -53,7 +53,7 @@ impl<'v> OpenChart<'v> {
     {
         let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
         let (mut added, mut changes) = (None, false);
-        let mut texts = Texts::of(session, |session, whole| {
+        let mut texts = Texts::of(session, self.program.program(), |session, whole| {
             instance::ended(session, self.program.run(inputs), whole, run.probes, |cx, answer| {
                 added = self.base.added(cx, run.inputs);
                 changes = added.is_none() || self.base.adds(cx, run.inputs);

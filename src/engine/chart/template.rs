@@ -8,6 +8,7 @@ use super::programs::{Extent, Programs};
 use super::render::ChartRender;
 #[cfg(feature = "compile")]
 use crate::bytecode::Dialect;
+use crate::bytecode::Program;
 #[cfg(feature = "compile")]
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
@@ -104,7 +105,6 @@ impl ChartTemplate {
         texts.finish(&template);
         let names = plan.templates().iter().filter(|template| !template.is_partial());
         let files = names.map(|template| template.name().to_owned()).zip(texts.shared()).collect();
-        session.text = texts.whole;
         Ok(ChartRender { template: self.clone(), plan, files })
     }
 
@@ -172,16 +172,19 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Takes the buffer of a session for the texts of the program that `run` runs, with its answer: the ends of the texts.
+    /// Takes the buffer of a session for the texts of `program`, which `run` runs, with its answer: the ends of the texts.
     ///
     /// # Errors
     /// Those of `run`.
     pub fn of(
         session: &mut Session,
+        program: &Program,
         run: impl FnOnce(&mut Session, &mut String) -> Result<Vec<usize>>,
     ) -> Result<Self> {
         let mut whole = std::mem::take(&mut session.text);
         whole.clear();
+        // Most of a text is constant, and most constants are written once.
+        whole.reserve(program.text_bytes());
         match run(session, &mut whole) {
             Ok(ends) => Ok(Self { whole, ends }),
             Err(error) => {
@@ -202,10 +205,11 @@ impl Texts {
         starts.zip(&self.ends).map(|(start, end)| start..*end)
     }
 
-    /// Returns the texts, which share one copy.
-    fn shared(&self) -> impl Iterator<Item = Text> {
-        let whole: Arc<str> = Arc::from(self.whole.as_str());
-        self.ranges().map(move |range| Text::Shared(whole.clone(), range))
+    /// Returns the texts, which share the buffer.
+    fn shared(mut self) -> impl Iterator<Item = Text> {
+        self.whole.shrink_to_fit();
+        let (whole, mut start) = (Arc::new(self.whole), 0);
+        self.ends.into_iter().map(move |end| Text::Shared(whole.clone(), std::mem::replace(&mut start, end)..end))
     }
 }
 
@@ -237,7 +241,7 @@ fn run_with<H: Hooks>(
 ) -> Result<Texts> {
     space.with(|builder| {
         let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
-        Texts::of(session, |session, whole| {
+        Texts::of(session, template.program(), |session, whole| {
             let answer = instance::answer(session, template.run(inputs), whole, hooks);
             ends(answer.map_err(|error| explained(template, plan, error))?)
         })

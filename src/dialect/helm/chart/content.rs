@@ -19,7 +19,7 @@ pub(super) enum Content {
 impl Content {
     pub(super) fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Content::Text(Text::Shared(text.into(), 0..text.len())),
+            Ok(text) => Content::Text(Text::Shared(text.to_owned().into(), 0..text.len())),
             Err(_) => Content::Bytes(bytes.into()),
         }
     }

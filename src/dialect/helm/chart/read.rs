@@ -78,6 +78,7 @@ pub(super) fn values(source: &Arc<Source>) -> std::result::Result<DataMap, Error
     let mut values = DataMap::default();
     for document in documents(source)? {
         match document.try_into_map() {
+            Ok(map) if values.is_empty() => values = map,
             Ok(map) => overlay(&mut values, map),
             Err(Data::Null) => {}
             Err(other) => return Err(vec![not_a_map(source, &other)]),

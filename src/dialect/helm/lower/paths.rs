@@ -83,7 +83,9 @@ impl<'a> Lower<'_, 'a> {
             Use::Load => self.emitter.load(&spec),
             Use::Write => self.emitter.write_path(&spec, EscapeMode::Plain),
         };
-        self.paths.extend(path.map(|path| (key, path)));
+        if let Some(path) = path {
+            self.paths.insert(key, path);
+        }
         self.name = name;
         Ok(())
     }

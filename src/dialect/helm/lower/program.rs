@@ -7,8 +7,8 @@ use hashbrown::{HashMap, HashSet};
 use super::paths::{PathKey, whole_dot};
 use super::recursion::recursive;
 use super::untaken::ValuesOfFiles;
-use crate::bytecode::{Failure, ImportKind, Op, Scope, Signature};
-use crate::compiler::{Emitter, Fold, KnownFailure, KnownPath, LoopMark, MissingKey, Unit};
+use crate::bytecode::{Failure, ImportKind, Op, Scope};
+use crate::compiler::{Emitter, Fold, KnownFailure, KnownFunction, KnownPath, LoopMark, MissingKey, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::dialect::helm::DATA;
 use crate::dialect::helm::error::quoted;
@@ -19,6 +19,9 @@ use crate::text::{Source, Span};
 
 /// Maximum nesting of bodies and expressions during lowering.
 const DEPTH: usize = 250;
+
+/// The typical number of paths of a template.
+const PATHS: usize = 8;
 
 /// Maximum number of unknown templates for which the likely name is searched.
 const SUGGESTED: usize = 64;
@@ -129,8 +132,8 @@ pub(super) struct Lower<'l, 'a> {
     pub items: Vec<u32>,
     /// The open loops.
     pub loops: Vec<LoopMark>,
-    /// The fingerprints of the functions called so far.
-    signatures: HashMap<*const Builtin, Signature>,
+    /// The functions called so far.
+    functions: HashMap<*const Builtin, KnownFunction>,
     /// The failure of branches that are left out.
     pub left_out: Option<KnownFailure>,
     /// The paths so far.
@@ -163,9 +166,9 @@ impl<'l, 'a> Lower<'l, 'a> {
             variables: Vec::new(),
             items: Vec::new(),
             loops: Vec::new(),
-            signatures: HashMap::new(),
+            functions: HashMap::new(),
             left_out: None,
-            paths: HashMap::new(),
+            paths: HashMap::with_capacity(set.templates.len() * PATHS),
             name: String::new(),
             depth: 0,
         }
@@ -374,12 +377,15 @@ impl<'l, 'a> Lower<'l, 'a> {
     pub fn call(&mut self, function: &Builtin, count: usize) {
         let places: smallvec::SmallVec<[u32; 8]> = match function.params {
             Params::Open => (0..count).map(|at| self.emitter.string(&at.to_string())).collect(),
-            _ => std::iter::repeat_n(Params::BY_PLACE, count).collect(),
+            _ => smallvec::SmallVec::from_elem(Params::BY_PLACE, count),
         };
         if self.mutates {
             // Results are maps that may be changed, and arguments may have changed since the last call.
-            let signature = self.signatures.entry(function).or_insert_with(|| function.signature());
-            self.emitter.call(function.kind, &function.name, *signature, &places, false);
+            if let Some(known) = self.functions.get(&std::ptr::from_ref(function)) {
+                return self.emitter.call_again(*known, &places, false);
+            }
+            let known = self.emitter.call(function.kind, &function.name, function.signature(), &places, false);
+            self.functions.extend(known.map(|known| (std::ptr::from_ref(function), known)));
         } else {
             self.emitter.call_builtin(function, &places);
         }

@@ -63,9 +63,9 @@ pub struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    /// Returns a builder of trees in `arena` for the file with this text.
-    pub fn new(arena: &'a Bump, text: &'a str) -> Self {
-        Self { arena, text, operands: Vec::new(), commands: Vec::new() }
+    /// Returns a builder of trees in `arena`.
+    pub fn new(arena: &'a Bump) -> Self {
+        Self { arena, text: "", operands: Vec::new(), commands: Vec::new() }
     }
 
     /// Forgets what an action with an error has left.

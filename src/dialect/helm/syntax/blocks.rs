@@ -17,13 +17,14 @@ enum Kind {
 }
 
 /// An open block.
+#[derive(Debug)]
 struct Open<'a> {
     kind: Kind,
     span: Span,
     /// The pipeline of the current branch.
     pipeline: Option<Placed<'a>>,
-    /// The branches before the current one.
-    branches: Vec<(Placed<'a>, &'a [Node<'a>])>,
+    /// The start of the branches before the current one, among all branches.
+    branches: usize,
     /// `true` behind the last `else`.
     in_else: bool,
     /// The name of a template.
@@ -32,8 +33,8 @@ struct Open<'a> {
     outside: usize,
     /// The start of the calls around a template, among all calls.
     calls: usize,
-    /// The variables outside a template.
-    variables: Vec<&'a str>,
+    /// The start of the variables around a template, among all variables.
+    variables: usize,
     /// The number of variables before the block.
     known: usize,
     /// The number of loops around a template.
@@ -41,18 +42,22 @@ struct Open<'a> {
 }
 
 /// Builds the templates of a file.
+#[derive(Debug)]
 pub struct Blocks<'a> {
     arena: &'a Bump,
     open: Vec<Open<'a>>,
     /// The nodes of the open blocks, innermost last, and the start of those of the innermost.
     nodes: Vec<Node<'a>>,
     start: usize,
+    /// The complete branches of the open blocks, innermost last.
+    branches: Vec<(Placed<'a>, &'a [Node<'a>])>,
     /// The names of templates that the open templates call, innermost last, and the start of those of the innermost.
     calls: Vec<&'a str>,
     first_call: usize,
     loops: usize,
-    /// The variables in scope.
+    /// The variables of the open templates, innermost last, and the start of those of the innermost, which are in scope.
     pub variables: Vec<&'a str>,
+    first_variable: usize,
     /// The templates defined so far.
     pub templates: Vec<Template<'a>>,
     /// Errors of nesting and naming.
@@ -66,13 +71,32 @@ impl<'a> Blocks<'a> {
             open: Vec::new(),
             nodes: Vec::new(),
             start: 0,
+            branches: Vec::new(),
             calls: Vec::new(),
             first_call: 0,
             loops: 0,
             variables: vec!["$"],
+            first_variable: 0,
             templates: Vec::new(),
             mistakes: Vec::new(),
         }
+    }
+
+    /// Begins another file, reusing the memory of the last one.
+    pub fn restart(&mut self) {
+        self.open.clear();
+        self.nodes.clear();
+        self.branches.clear();
+        self.calls.clear();
+        self.variables.truncate(1); // `$`
+        self.templates.clear();
+        self.mistakes.clear();
+        (self.start, self.first_call, self.first_variable, self.loops) = (0, 0, 0, 0);
+    }
+
+    /// Returns `true` if a variable is in scope.
+    pub fn sees(&self, variable: &str) -> bool {
+        self.variables.get(self.first_variable..).is_some_and(|variables| variables.contains(&variable))
     }
 
     /// Returns the number of open blocks.
@@ -155,12 +179,12 @@ impl<'a> Blocks<'a> {
             kind,
             span,
             pipeline,
-            branches: Vec::new(),
+            branches: self.branches.len(),
             in_else: false,
             name: "",
             outside: std::mem::replace(&mut self.start, self.nodes.len()),
             calls: 0,
-            variables: Vec::new(),
+            variables: 0,
             known,
             loops: 0,
         });
@@ -171,7 +195,8 @@ impl<'a> Blocks<'a> {
         self.begin(kind, span, pipeline, 0);
         if let Some(open) = self.open.last_mut() {
             open.name = name;
-            open.variables = std::mem::replace(&mut self.variables, vec!["$"]);
+            open.variables = std::mem::replace(&mut self.first_variable, self.variables.len());
+            self.variables.push("$");
             open.loops = std::mem::take(&mut self.loops);
             open.calls = std::mem::replace(&mut self.first_call, self.calls.len());
         }
@@ -216,7 +241,7 @@ impl<'a> Blocks<'a> {
         let body = self.take_nodes();
         let Some(open) = self.open.last_mut() else { return };
         open.in_else = true;
-        open.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
+        self.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
         if open.kind == Kind::Range {
             self.loops = self.loops.saturating_sub(1);
         }
@@ -235,7 +260,7 @@ impl<'a> Blocks<'a> {
         let body = self.take_nodes();
         let Some(open) = self.open.last_mut() else { return };
         let before = open.pipeline.replace(pipeline);
-        open.branches.extend(before.map(|before| (before, body)));
+        self.branches.extend(before.map(|before| (before, body)));
     }
 
     fn end(&mut self, span: Span) {
@@ -247,7 +272,8 @@ impl<'a> Blocks<'a> {
         self.start = open.outside;
         if matches!(open.kind, Kind::Define | Kind::Block) {
             let calls = self.take_calls();
-            (self.variables, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
+            self.variables.truncate(self.first_variable);
+            (self.first_variable, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
             self.define(Template { name: open.name, body, span: open.span, calls });
             if let (Kind::Block, Some(data)) = (open.kind, open.pipeline) {
                 self.call(Call { name: open.name, data: Some(data), span: open.span });
@@ -258,22 +284,23 @@ impl<'a> Blocks<'a> {
         if open.kind == Kind::Range && !open.in_else {
             self.loops = self.loops.saturating_sub(1);
         }
-        let mut branches = open.branches;
         let otherwise = if open.in_else {
             body
         } else {
-            branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
+            self.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
             &[]
         };
-        let Some(&(pipeline, first)) = branches.first() else { return };
-        self.nodes.push(match open.kind {
+        let branches = self.branches.get(open.branches..).unwrap_or(&[]);
+        let node = branches.first().map(|&(pipeline, first)| match open.kind {
             Kind::Range => Node::Range(self.arena.alloc(Range { pipeline, body: first, otherwise })),
             kind => Node::Choice(self.arena.alloc(Choice {
                 moves: kind == Kind::With,
-                branches: self.arena.alloc_slice_copy(&branches),
+                branches: self.arena.alloc_slice_copy(branches),
                 otherwise,
             })),
         });
+        self.nodes.extend(node);
+        self.branches.truncate(open.branches);
     }
 
     /// Adds a template. A second one of the same name in a file is an error, unless one of them is blank.

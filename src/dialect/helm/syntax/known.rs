@@ -3,12 +3,13 @@
 use bumpalo::Bump;
 use hashbrown::HashMap;
 
+use super::parser::Work;
 use super::shapes::Shapes;
 use super::tree::Action;
 use crate::text::Span;
 
 /// The typical number of bytes of files for each action of its own.
-const ACTION: usize = 512;
+const ACTION: usize = 360;
 
 /// A parsed action without errors.
 #[derive(Debug, Clone, Copy)]
@@ -33,12 +34,13 @@ pub struct KnownActions<'a> {
     pub(super) actions: HashMap<&'a str, &'a Known<'a>>,
     /// The trees of others with the same kinds of tokens.
     pub(super) shapes: Shapes<'a>,
+    pub(super) work: Option<Work<'a>>,
 }
 
 impl<'a> KnownActions<'a> {
     /// Returns a set with room for the actions of files of `bytes` bytes.
     pub fn for_bytes(bytes: usize) -> Self {
-        Self { actions: HashMap::with_capacity(bytes / ACTION), shapes: Shapes::default() }
+        Self { actions: HashMap::with_capacity(bytes / ACTION), shapes: Shapes::default(), work: None }
     }
 
     /// Keeps an action, unless it defines a template.

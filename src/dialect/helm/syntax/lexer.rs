@@ -2,13 +2,13 @@
 
 use bumpalo::Bump;
 use logos::Logos;
-use memchr::memmem::Finder;
 
 use super::action::Mistake;
 use super::literal;
 use super::token::{Raw, Token, Tokens};
 use super::tree::Number;
 use super::wording::quoted;
+use crate::stdlib::byte_search::first;
 use crate::text::Span;
 
 /// The delimiters of actions.
@@ -55,8 +55,6 @@ pub struct Lexer<'a, 'd> {
     arena: &'a Bump,
     text: &'a str,
     delimiters: Delimiters<'d>,
-    opening: Finder<'d>,
-    closing: Finder<'d>,
     /// The start of an action that has been opened.
     opened: Option<usize>,
     /// The offset behind the last closing delimiter, and `true` if it trims the text behind it.
@@ -66,8 +64,7 @@ pub struct Lexer<'a, 'd> {
 
 impl<'a, 'd> Lexer<'a, 'd> {
     pub fn new(arena: &'a Bump, text: &'a str, delimiters: Delimiters<'d>) -> Self {
-        let (opening, closing) = (Finder::new(delimiters.left), Finder::new(delimiters.right));
-        Self { arena, text, delimiters, opening, closing, opened: None, closed: (0, false), at: 0 }
+        Self { arena, text, delimiters, opened: None, closed: (0, false), at: 0 }
     }
 
     /// Returns the next part. An action has to be read before the part behind it.
@@ -85,7 +82,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
             if rest.is_empty() {
                 return None;
             }
-            let Some(found) = self.opening.find(rest.as_bytes()) else {
+            let Some(found) = find(rest, self.delimiters.left) else {
                 self.at = self.text.len();
                 return Some(Piece::Text(rest, Span::of(self.text.len() - rest.len()..self.text.len())));
             };
@@ -109,7 +106,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Returns the text up to the end of the next closing delimiter.
     pub fn ahead(&self) -> Option<&'a str> {
-        let end = self.closing.find(self.rest().as_bytes())?;
+        let end = find(self.rest(), self.delimiters.right)?;
         self.rest().get(..end + self.delimiters.right.len())
     }
 
@@ -135,10 +132,8 @@ impl<'a, 'd> Lexer<'a, 'd> {
     fn closing(&self) -> Option<(usize, bool)> {
         let (rest, right) = (self.bytes(), self.delimiters.right.as_bytes());
         match rest {
-            [first, b'-', marked @ ..] if is_blank(*first) && marked.starts_with(right) => {
-                Some((2 + right.len(), true))
-            }
-            [first, ..] if Some(first) == right.first() && rest.starts_with(right) => Some((right.len(), false)),
+            [first, b'-', marked @ ..] if is_blank(*first) && begins(marked, right) => Some((2 + right.len(), true)),
+            [first, ..] if Some(first) == right.first() && begins(rest, right) => Some((right.len(), false)),
             _ => None,
         }
     }
@@ -175,7 +170,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
 
     /// Moves behind the next closing delimiter.
     fn skip_action(&mut self) {
-        match self.rest().find(self.delimiters.right) {
+        match find(self.rest(), self.delimiters.right) {
             Some(end) => self.at += end + self.delimiters.right.len(),
             None => self.at = self.text.len(),
         }
@@ -197,11 +192,27 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 action.broken(Span::of(self.at..self.at), "unclosed action".into());
                 break;
             }
-            if !self.token(action) {
+            if let Some(space) = self.space() {
+                action.space = Some(space);
+            } else if !self.token(action) {
                 self.skip_action();
                 break;
             }
         }
+    }
+
+    /// Moves behind white space. Leaves the blank that a marker before the closing delimiter needs.
+    fn space(&mut self) -> Option<Span> {
+        let (start, bytes) = (self.at, self.bytes());
+        let mut len = bytes.iter().take_while(|byte| is_blank(**byte)).count();
+        if let Some([b'-', rest @ ..]) = bytes.get(len..)
+            && len > 0
+            && begins(rest, self.delimiters.right.as_bytes())
+        {
+            len -= 1;
+        }
+        self.at += len;
+        (len > 0).then(|| Span::of(start..start + len))
     }
 
     /// Reads one token. Returns `false` if it is broken, and with it the action.
@@ -209,20 +220,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         let start = self.at;
         let mut lexer = Raw::lexer(self.rest());
         let raw = lexer.next();
-        let mut len = lexer.span().end;
-        if let Some(Ok(Raw::Space)) = raw {
-            // A marker before the closing delimiter needs its own blank.
-            if let Some([b'-', rest @ ..]) = self.bytes().get(len..)
-                && len > 1
-                && rest.starts_with(self.delimiters.right.as_bytes())
-            {
-                len -= 1;
-            }
-            action.space = Some(Span::of(start..start + len));
-            self.at += len;
-            return true;
-        }
-        match self.read(raw, len, action) {
+        match self.read(raw, lexer.span().end, action) {
             Ok(token) => {
                 action.push(token, Span::of(start..self.at));
                 true
@@ -274,7 +272,6 @@ impl<'a, 'd> Lexer<'a, 'd> {
                 action.depth -= 1;
                 Token::Close
             }
-            Raw::Space => Token::Space,
         })
     }
 
@@ -317,14 +314,14 @@ impl<'a, 'd> Lexer<'a, 'd> {
     /// Reads the rest of a word that began at `start`.
     fn name(&mut self, start: usize) -> Result<&'a str, String> {
         // The raw token has the ASCII letters of the word, nearly always all of it.
+        if self.next_byte().is_some_and(ends_word) {
+            return Ok(self.text.get(start..self.at).unwrap_or(""));
+        }
         if !self.next_byte().is_none_or(|next| next.is_ascii()) {
             let rest = self.rest();
             self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         }
         let name = self.text.get(start..self.at).unwrap_or("");
-        if self.next_byte().is_some_and(ends_word) {
-            return Ok(name);
-        }
         match self.rest().chars().next() {
             Some(next) if !self.ends_word() => Err(format!("bad character {}", code_point(next))),
             _ => Ok(name),
@@ -388,8 +385,35 @@ fn is_blank(byte: u8) -> bool {
 
 /// Returns a text without white space at its end.
 fn trimmed(text: &str) -> &str {
-    let end = text.bytes().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    text.get(..end).unwrap_or("")
+    let mut bytes = text.as_bytes();
+    while let [before @ .., last] = bytes
+        && is_blank(*last)
+    {
+        bytes = before;
+    }
+    text.get(..bytes.len()).unwrap_or("")
+}
+
+/// Returns `true` if a text begins with a delimiter. The usual ones have two bytes.
+#[inline(always)]
+fn begins(text: &[u8], delimiter: &[u8]) -> bool {
+    match (text, delimiter) {
+        ([first, second, ..], [one, other]) => first == one && second == other,
+        _ => text.starts_with(delimiter),
+    }
+}
+
+/// Returns the offset of the first delimiter in a text. Most are near.
+fn find(text: &str, delimiter: &str) -> Option<usize> {
+    let (text, delimiter) = (text.as_bytes(), delimiter.as_bytes());
+    let mut at = 0;
+    loop {
+        at += first(text.get(at..)?, *delimiter.first()?)?;
+        if begins(text.get(at..)?, delimiter) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// Returns `true` for the bytes that may follow a word, besides a closing delimiter.

@@ -59,51 +59,43 @@ pub fn parse_next<'a>(
 ) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
     limits.check_size(source).map_err(|error| vec![error])?;
     let text = source.text();
-    let (build, blocks, mistakes) = (Build::new(arena, text), Blocks::new(arena), Vec::new());
-    let (used, declared, includes, tokens) = (Vec::new(), Vec::new(), Vec::new(), Tokens::default());
-    let mut parser = Parser {
-        source,
-        delimiters,
-        build,
-        blocks,
-        mistakes,
-        functions,
-        known,
-        base: 0,
-        used,
-        declared,
-        includes,
-        tokens,
-        symbols: Vec::new(),
-    };
+    let mut work = known.work.take().unwrap_or_else(|| Work::new(arena));
+    work.blocks.restart();
+    let mut parser = Parser { source, delimiters, mistakes: Vec::new(), functions, known, base: 0, work };
     let mut lexer = Lexer::new(arena, text, delimiters);
     while let Some(piece) = lexer.piece() {
         match piece {
-            Piece::Text(text, span) => parser.blocks.text(text, span),
+            Piece::Text(text, span) => parser.work.blocks.text(text, span),
             Piece::Action(start) => parser.read(&mut lexer, start),
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
         }
-        let deep = parser.blocks.depth() > limits.nesting;
+        let deep = parser.work.blocks.depth() > limits.nesting;
         if deep {
             let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
             return Err(vec![Limit::Nesting.error(limits.nesting as u64).at(source, Span::new(end, end), "")]);
         }
     }
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    parser.blocks.finish(source.name(), end);
+    parser.work.blocks.finish(source.name(), end);
     parser.result(source, limits)
 }
 
 struct Parser<'a, 'n> {
     source: &'a Arc<Source>,
     delimiters: Delimiters<'n>,
-    build: Build<'a>,
-    blocks: Blocks<'a>,
     mistakes: Vec<Mistake>,
     functions: &'n Names<'n>,
     known: &'n mut KnownActions<'a>,
     /// The offset of the current action behind its opening delimiter.
     base: u32,
+    work: Work<'a>,
+}
+
+/// What the files of one name space use one after another, so that its memory is kept.
+#[derive(Debug)]
+pub(super) struct Work<'a> {
+    build: Build<'a>,
+    blocks: Blocks<'a>,
     /// The variables of the current action that are not its own, and its own.
     used: Vec<&'a str>,
     declared: Vec<&'a str>,
@@ -115,6 +107,20 @@ struct Parser<'a, 'n> {
     symbols: Vec<Symbol<'a>>,
 }
 
+impl<'a> Work<'a> {
+    fn new(arena: &'a Bump) -> Self {
+        Self {
+            build: Build::new(arena),
+            blocks: Blocks::new(arena),
+            used: Vec::new(),
+            declared: Vec::new(),
+            includes: Vec::new(),
+            tokens: Tokens::default(),
+            symbols: Vec::new(),
+        }
+    }
+}
+
 impl<'a> Parser<'a, '_> {
     /// Reads the action that opened at `start` and adds it to the blocks.
     fn read(&mut self, lexer: &mut Lexer<'a, '_>, start: usize) {
@@ -124,42 +130,45 @@ impl<'a> Parser<'a, '_> {
             lexer.skip(ahead.len(), one.trims);
             return self.repeat(one, Span::of(start..lexer.at()));
         }
-        let mut tokens = std::mem::take(&mut self.tokens);
-        self.build.text = self.source.text().get(behind..).unwrap_or("");
+        let mut tokens = std::mem::take(&mut self.work.tokens);
+        self.work.build.text = self.source.text().get(behind..).unwrap_or("");
         lexer.action(&mut tokens);
         let (span, mistakes) = (Span::of(start..lexer.at()), self.mistakes.len());
         let place = started(self.source, span, &tokens.tokens);
         self.mistakes.extend(tokens.mistakes.drain(..).map(place));
         let action = self.action(&tokens.tokens, span);
-        self.tokens = tokens;
+        self.work.tokens = tokens;
         let (end, trims) = lexer.closed();
         // An action with the delimiter in a string ends elsewhere.
         if let Some((action, at)) = action.filter(|_| self.mistakes.len() == mistakes && end == behind + ahead.len()) {
-            let arena = self.build.arena;
+            let arena = self.work.build.arena;
             let kept = |names: &[&'a str]| if names.is_empty() { &[][..] } else { &*arena.alloc_slice_copy(names) };
-            let (used, declared, includes) = (kept(&self.used), kept(&self.declared), kept(&self.includes));
+            let (used, declared, includes) =
+                (kept(&self.work.used), kept(&self.work.declared), kept(&self.work.includes));
             self.known.keep(arena, ahead, Known { action, at, trims, used, declared, includes });
         }
     }
 
     /// Returns `true` if the variables are in scope.
     fn sees(&self, variables: &[&str]) -> bool {
-        variables.iter().all(|name| self.blocks.variables.contains(name))
+        variables.iter().all(|name| self.work.blocks.sees(name))
     }
 
     /// Adds an action that was parsed before to the blocks.
     fn repeat(&mut self, one: &Known<'a>, span: Span) {
-        let known = self.blocks.variables.len();
-        self.blocks.variables.extend_from_slice(one.declared);
+        let known = self.work.blocks.variables.len();
+        self.work.blocks.variables.extend_from_slice(one.declared);
         let at = one.at.map_or(span, |at| at.moved(self.base));
-        self.blocks.action((one.action, self.base), one.includes, at, known);
+        self.work.blocks.action((one.action, self.base), one.includes, at, known);
     }
 
     /// Returns the templates, or the errors in order of position.
     fn result(mut self, source: &Arc<Source>, limits: &Limits) -> Result<Vec<Template<'a>>, Vec<Box<Diagnostic>>> {
-        self.mistakes.append(&mut self.blocks.mistakes);
+        self.mistakes.append(&mut self.work.blocks.mistakes);
         if self.mistakes.is_empty() {
-            return Ok(self.blocks.templates);
+            let templates = std::mem::take(&mut self.work.blocks.templates);
+            self.known.work = Some(self.work);
+            return Ok(templates);
         }
         self.mistakes.sort_by_key(|mistake| mistake.span);
         let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
@@ -171,28 +180,28 @@ impl<'a> Parser<'a, '_> {
     /// Parses the tokens of one action and adds it to the blocks. Returns it with its own place for errors, if it has one,
     /// unless there is an error.
     fn action(&mut self, tokens: &[Spanned<'a>], span: Span) -> Option<(&'a Action<'a>, Option<Span>)> {
-        let known = self.blocks.variables.len();
+        let known = self.work.blocks.variables.len();
         self.check_names(tokens);
         if let [(Token::Define, at), ..] = tokens
-            && self.blocks.is_inside()
+            && self.work.blocks.is_inside()
         {
             self.mistakes.push(Mistake { span: *at, message: "unexpected <define> in command".into() });
-            self.blocks.broken(Some(Opening::Template), span, known);
+            self.work.blocks.broken(Some(Opening::Template), span, known);
             return None;
         }
         let broken = tokens.last().is_some_and(|(token, _)| matches!(token, Token::Broken));
         match self.parse(tokens, span) {
             Ok(action) => {
-                let action: &'a Action<'a> = self.build.arena.alloc(action);
+                let action: &'a Action<'a> = self.work.build.arena.alloc(action);
                 let at = own_place(action, tokens);
-                self.blocks.action((action, self.base), &self.includes, at.unwrap_or(span), known);
+                self.work.blocks.action((action, self.base), &self.work.includes, at.unwrap_or(span), known);
                 Some((action, at.map(|at| at.relative(self.base))))
             }
             Err(mistake) => {
                 // The error of a broken token is known.
                 let is_known = broken && tokens.last().is_some_and(|(_, last)| last.start == mistake.span.start);
                 self.mistakes.extend((!is_known).then_some(mistake));
-                self.blocks.broken(opening(tokens), span, known);
+                self.work.blocks.broken(opening(tokens), span, known);
                 None
             }
         }
@@ -200,19 +209,19 @@ impl<'a> Parser<'a, '_> {
 
     fn parse(&mut self, tokens: &[Spanned<'a>], span: Span) -> Result<Action<'a>, Mistake> {
         let (delimiters, base) = (self.delimiters, self.base);
-        let arena = self.build.arena;
-        self.symbols.clear();
-        add_symbols(&mut self.symbols, arena, tokens, self.base);
-        let build = &mut self.build;
-        let parsed = self.known.shapes.get(arena, &self.symbols, |symbols| {
+        let arena = self.work.build.arena;
+        self.work.symbols.clear();
+        add_symbols(&mut self.work.symbols, arena, tokens, self.base);
+        let build = &mut self.work.build;
+        let parsed = self.known.shapes.get(arena, &self.work.symbols, |symbols| {
             build.restart();
             grammar::ActionParser::new().parse(build, symbols).ok()
         });
         if let Some(action) = parsed {
             return Ok(action);
         }
-        self.build.restart();
-        let parsed = grammar::ActionParser::new().parse(&mut self.build, self.symbols.iter().copied());
+        self.work.build.restart();
+        let parsed = grammar::ActionParser::new().parse(&mut self.work.build, self.work.symbols.iter().copied());
         let width = u32::try_from(delimiters.right.len()).unwrap_or(0);
         let end = Span::new(span.end.saturating_sub(width).max(span.start), span.end);
         parsed.map_err(|error| {
@@ -244,26 +253,26 @@ impl<'a> Parser<'a, '_> {
     /// Checks that functions and variables exist, and adds the variables that the action declares.
     fn check_names(&mut self, tokens: &[Spanned<'a>]) {
         let mut begins = true;
-        self.used.clear();
-        self.declared.clear();
-        self.includes.clear();
+        self.work.used.clear();
+        self.work.declared.clear();
+        self.work.includes.clear();
         for (at, (token, span)) in tokens.iter().enumerate() {
             match token {
                 Token::Variable(name) if begins && self.declares(tokens, at) => {
-                    self.blocks.variables.push(*name);
-                    self.declared.push(*name);
+                    self.work.blocks.variables.push(*name);
+                    self.work.declared.push(*name);
                     continue;
                 }
-                Token::Variable(name) if !self.blocks.variables.contains(name) => {
+                Token::Variable(name) if !self.work.blocks.sees(name) => {
                     self.mistakes
                         .push(Mistake { span: *span, message: format!("undefined variable {}", quoted(name)) });
                 }
-                Token::Variable(name) if !self.declared.contains(name) => self.used.push(*name),
+                Token::Variable(name) if !self.work.declared.contains(name) => self.work.used.push(*name),
                 Token::Function(name) if !(self.functions)(name) => {
                     let message = format!("function {} not defined", quoted(name));
                     self.mistakes.push(Mistake { span: *span, message });
                 }
-                Token::Function("include") => self.includes.extend(named(tokens, at + 1)),
+                Token::Function("include") => self.work.includes.extend(named(tokens, at + 1)),
                 _ => {}
             }
             let named = matches!(token, Token::Str(_)) && matches!(tokens, [(Token::Template | Token::Block, _), ..]);

@@ -1,8 +1,6 @@
 //! Trees by the kinds of their tokens. The grammar sees only kinds, so actions with the same kinds have the same tree. It is
 //! parsed once and filled with the tokens of each.
 
-use std::mem::Discriminant;
-
 use bumpalo::Bump;
 use hashbrown::HashMap;
 
@@ -16,14 +14,12 @@ const DEPTH: usize = 16;
 /// A symbol of the grammar between two places.
 pub(super) type Symbol<'a> = (u32, Token<'a>, u32);
 
-/// The kinds of the symbols of an action.
-type Kinds<'a> = [Discriminant<Token<'a>>];
-
 /// Trees of actions. Instead of an offset, every place in them is the number of a symbol.
 #[derive(Debug, Default)]
 pub(super) struct Shapes<'a> {
-    shapes: HashMap<&'a Kinds<'a>, Action<'a>>,
-    kinds: Vec<Discriminant<Token<'a>>>,
+    /// The trees by the kinds of the symbols.
+    shapes: HashMap<&'a [u8], Action<'a>>,
+    kinds: Vec<u8>,
 }
 
 impl<'a> Shapes<'a> {
@@ -36,7 +32,7 @@ impl<'a> Shapes<'a> {
         parse: impl FnOnce(&mut dyn Iterator<Item = Symbol<'a>>) -> Option<Action<'a>>,
     ) -> Option<Action<'a>> {
         self.kinds.clear();
-        self.kinds.extend(symbols.iter().map(|(_, token, _)| std::mem::discriminant(token)));
+        self.kinds.extend(symbols.iter().map(|(_, token, _)| token.kind()));
         let filled = |action: Action<'a>| Fill { arena, symbols }.action(action);
         if let Some(action) = self.shapes.get(self.kinds.as_slice()) {
             return Some(filled(*action));

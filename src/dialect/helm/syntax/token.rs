@@ -91,6 +91,40 @@ impl<'a> Token<'a> {
         }
     }
 
+    /// Returns the number of the kind of the token.
+    pub fn kind(self) -> u8 {
+        match self {
+            Token::Space => 0,
+            Token::Dot => 1,
+            Token::Field(_) => 2,
+            Token::Fields(_) => 3,
+            Token::Variable(_) => 4,
+            Token::Function(_) => 5,
+            Token::Number(_) => 6,
+            Token::Str(_) => 7,
+            Token::Bool(_) => 8,
+            Token::Nil => 9,
+            Token::Declare => 10,
+            Token::Assign => 11,
+            Token::Comma => 12,
+            Token::Pipe => 13,
+            Token::Open => 14,
+            Token::Close => 15,
+            Token::If => 16,
+            Token::Else => 17,
+            Token::End => 18,
+            Token::With => 19,
+            Token::Range => 20,
+            Token::Break => 21,
+            Token::Continue => 22,
+            Token::Define => 23,
+            Token::Template => 24,
+            Token::Block => 25,
+            Token::Other => 26,
+            Token::Broken => 27,
+        }
+    }
+
     /// Returns `true` for words that cannot be the name of a function, and for `.` alone.
     pub fn is_keyword(self) -> bool {
         matches!(self, Token::Dot | Token::Nil) || self.is_clause()
@@ -177,9 +211,6 @@ impl<'a> Tokens<'a> {
 /// A raw token. Strings, characters and numbers are not checked yet.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raw {
-    /// White space.
-    #[regex(r"[ \t\r\n]+")]
-    Space,
     /// `:=`
     #[token(":=")]
     Declare,

@@ -8,12 +8,13 @@ use crate::value::{Extended, Value};
 /// Returns `true` if two values are deeply equal, like Go's `reflect.DeepEqual`: an `int` never equals a `float64`, nor a
 /// `[]string` a `[]interface{}`.
 pub(crate) fn deep_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
-    let mut open = vec![(a, b)];
-    while let Some((a, b)) = open.pop() {
+    let (mut open, mut next) = (Vec::new(), Some((a, b)));
+    while let Some((a, b)) = next {
         cx.spend(1)?;
         if !alike(cx, a, b, &mut open)? {
             return Ok(false);
         }
+        next = open.pop();
     }
     Ok(true)
 }

@@ -1,5 +1,7 @@
 //! Constant folding, for results that constants can hold.
 
+use std::borrow::Cow;
+
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::compiler::{Constant, Fold};
 use crate::dialect::tera::Rules;
@@ -22,19 +24,19 @@ impl Fold for Rules {
         }
     }
 
-    fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String> {
+    fn text<'c>(&self, constant: &Constant<'c>, mode: EscapeMode) -> Option<Cow<'c, str>> {
         Some(match (constant, mode) {
-            (Constant::Str(text), EscapeMode::Html) => HTML.escape(text),
-            (Constant::Str(text), _) => text.to_string(),
-            (Constant::Int(n), _) => n.to_string(),
+            (Constant::Str(text), EscapeMode::Html) => HTML.escape(text).into(),
+            (Constant::Str(text), _) => text.clone(),
+            (Constant::Int(n), _) => n.to_string().into(),
             (_, EscapeMode::Piece) => return None,
             (Constant::Float(n), _) => {
                 let mut text = String::new();
                 write_plain_float(*n, &mut text).ok()?;
-                text
+                text.into()
             }
-            (Constant::Bool(truth), _) => truth.to_string(),
-            (Constant::Null, _) => String::new(),
+            (Constant::Bool(truth), _) => truth.to_string().into(),
+            (Constant::Null, _) => "".into(),
         })
     }
 }

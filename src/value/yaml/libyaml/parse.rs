@@ -67,8 +67,9 @@ const fn empty<'t>() -> Event<'t> {
 }
 
 impl<'t> Parser<'t> {
-    pub fn new(text: &'t str, depth: usize) -> Self {
-        let scanner = Scanner::new(text, depth);
+    /// Creates a parser, like [`Scanner::new`].
+    pub fn new(text: &'t str, depth: usize, usual: bool) -> Self {
+        let scanner = Scanner::new(text, depth, usual);
         Self { scanner, state: State::ImplicitStart, states: Vec::new(), handles: Vec::new() }
     }
 

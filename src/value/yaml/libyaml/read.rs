@@ -53,8 +53,9 @@ pub fn read_all<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Resul
 }
 
 fn checked(text: &str, options: ReadOptions) -> Result<Parser<'_>, String> {
-    if is_usual(text) || text.chars().all(is_allowed) {
-        return Ok(Parser::new(text, options.depth));
+    let usual = is_usual(text);
+    if usual || text.chars().all(is_allowed) {
+        return Ok(Parser::new(text, options.depth, usual));
     }
     Err("yaml: control characters are not allowed".to_owned())
 }

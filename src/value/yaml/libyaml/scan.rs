@@ -86,10 +86,13 @@ pub(super) struct Scanner<'t> {
     keys: Vec<SimpleKey>,
     /// Maximum number of open collections.
     depth: usize,
+    /// `true` if `\n` is the only line break in the text.
+    usual: bool,
 }
 
 impl<'t> Scanner<'t> {
-    pub fn new(text: &'t str, depth: usize) -> Self {
+    /// Creates a scanner. `usual` tells that `\n` is the only line break in the text.
+    pub fn new(text: &'t str, depth: usize, usual: bool) -> Self {
         Self {
             text,
             at: 0,
@@ -104,6 +107,7 @@ impl<'t> Scanner<'t> {
             key_allowed: true,
             keys: vec![SimpleKey::default()],
             depth,
+            usual,
         }
     }
 
@@ -330,6 +334,10 @@ impl<'t> Scanner<'t> {
     /// Moves to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        if self.usual {
+            // The exact column of the end of a line does not matter.
+            return self.advance_ascii(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+        }
         let end = memchr::memchr3(b'\n', b'\r', 0, rest).unwrap_or(rest.len());
         if rest.get(..end).is_some_and(<[u8]>::is_ascii) {
             return self.advance_ascii(end);

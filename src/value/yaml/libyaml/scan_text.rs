@@ -387,7 +387,8 @@ impl<'t> Scanner<'t> {
                     if ends_line && self.column() < indent && c == '\t' {
                         return Err(self.problem_in(line, "found a tab character that violates indentation"));
                     }
-                    self.advance_ascii(1);
+                    let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or(&[]);
+                    self.advance_ascii(1 + rest.iter().take_while(|byte| **byte == b' ').count());
                     if !ends_line {
                         blanks.end = self.at;
                     }
