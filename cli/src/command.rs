@@ -28,7 +28,7 @@ use crate::signals;
 use crate::{catalog, serve};
 use crate::{
     check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
-    render, stamp, terraform, values, version, watch,
+    render, stamp, template_tests, terraform, values, version, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -48,6 +48,7 @@ enum Command {
     Render(render::RenderArgs),
     Values(values::ValuesArgs),
     Check(check::CheckArgs),
+    Test(template_tests::TestArgs),
     Compile(compile::CompileArgs),
     Inspect(inspect::InspectArgs),
     Disasm(disasm::DisasmArgs),
@@ -191,6 +192,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Render(args) => render::run(&args, files, &console),
         Command::Values(args) => values::run(&args, files, &console),
         Command::Check(args) => check::run(&args, files, &console),
+        Command::Test(args) => template_tests::run(&args, files, &console),
         Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),
         Command::Disasm(args) => disasm::run(&args, files),

@@ -39,4 +39,6 @@ mod shards;
 mod stamp;
 mod stream;
 mod support;
+mod template_tests;
+mod template_tests_helm;
 mod values;

@@ -18,7 +18,7 @@ use crate::render::RenderArgs;
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     refuse_options(args)?;
     let values = values::read(&args.values, files)?;
-    let chart = open(&args.file, args.values.grant(args.language.engine())?, files)?;
+    let chart = open(&args.file, args.values.allow.grant(args.language.engine())?, files)?;
     let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?)?;
     let output = render.output()?;
     print::unusual(&render, args.check_output == Some(CheckMode::Strict), console)?;
