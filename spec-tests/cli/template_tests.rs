@@ -476,3 +476,60 @@ fn hostile_test_files_end_in_errors() {
     sandbox.write("x.test.yaml", "tests: [{set: {a: '!x y'}, asserts: [isKind: {of: y}]}]\n");
     test(&sandbox, &[]).expect(0);
 }
+
+#[test]
+fn coverage_tells_lines_and_outcomes_of_every_language() {
+    let sandbox = Sandbox::with(&[
+        (
+            "t/a.yaml.tera",
+            "a: 1\n{% if x %}\nb: {{ x }}\n{% elif y == 'k' %}\nc: 1\n{% else %}\nd: 1\n{% endif %}\n{% for p in ports %}\n- {{ p }}\n{% endfor %}\n{% include '_l.tera' %}\n",
+        ),
+        ("t/_l.tera", "{% if z %}l: 1{% endif %}\n"),
+        (
+            "t/a.test.yaml",
+            "tests:\n  - set: {x: 1, ports: [1, 2], z: 1}\n    asserts: [containsRaw: {value: 'b: 1'}]\n",
+        ),
+        ("t/m.tftpl", "%{ if a ~}\nyes\n%{ endif ~}\n"),
+        ("t/m.test.yaml", "tests:\n  - set: {a: true}\n    asserts: [containsRaw: {value: 'yes'}]\n"),
+        ("t/c.cel.yaml", "kind: A\nx:\n  $include: part.yaml.tera\n  $with: {n: '${n}'}\n"),
+        ("t/part.yaml.tera", "{% if n > 1 %}n: many{% else %}n: one{% endif %}\n"),
+        ("t/c.test.yaml", "tests:\n  - set: {n: 2}\n    asserts: [equal: {path: x.n, value: many}]\n"),
+        ("t/go.yaml.gotmpl", "{{ define \"f\" }}{{ if .f }}\nf: 1\n{{ end }}{{ end }}a: {{ template \"f\" . }}\n"),
+        ("t/go.test.yaml", "tests:\n  - set: {f: ''}\n    asserts: [equalRaw: {value: \"a: \\n\"}]\n"),
+        ("t/never.tower", "echo ${params.a}\n"),
+    ]);
+    let done = test(&sandbox, &["--coverage"]).expect(0);
+    let (_, report) = done.stdout.split_once("coverage:\n").unwrap();
+    let expected = "  \
+  t/_l.tera: 1 of 1 line, 1 of 2 outcomes (66.6%)
+    1:7: `z` is never false
+  t/a.yaml.tera: 5 of 8 lines, 2 of 6 outcomes (50%)
+    lines 4-5, 7 never ran
+    2:7: `x` is never false
+    4:9: `y` is never true and never false
+    9:13: `ports` is never empty
+  t/c.cel.yaml: 3 of 3 lines (100%)
+  t/go.yaml.gotmpl: 2 of 3 lines, 1 of 2 outcomes (60%)
+    line 2 never ran
+    1:23: `.f` is never true
+  t/m.tftpl: 2 of 2 lines, 1 of 2 outcomes (75%)
+    1:7: `a` is never false
+  t/never.tower: 0 of 1 line (0%)
+    line 1 never ran
+  t/part.yaml.tera: 1 of 1 line, 1 of 2 outcomes (66.6%)
+    1:7: `n > 1` is never false
+total: 14 of 19 lines, 6 of 14 outcomes (60.6%)
+";
+    assert_eq!(report, expected);
+    test(&sandbox, &["--coverage-min", "60.6"]).expect(0);
+    let low = test(&sandbox, &["--coverage-min", "60.7%"]).expect(1);
+    low.says(&["error[E0945]: the tests cover 60.6% of lines and outcomes, less than 60.7%"]);
+    test(&sandbox, &["--coverage-min", "101"]).expect(2);
+    // All outcomes.
+    for (name, more) in [("m", "  - set: {a: false}\n    asserts: [equalRaw: {value: ''}]\n")] {
+        let text = sandbox.read(&format!("t/{name}.test.yaml"));
+        sandbox.write(&format!("t/{name}.test.yaml"), &(text + more));
+    }
+    let done = test(&sandbox, &["--coverage"]).expect(0);
+    assert!(done.stdout.contains("  t/m.tftpl: 2 of 2 lines, 2 of 2 outcomes (100%)\n"), "{}", done.stdout);
+}

@@ -226,3 +226,26 @@ fn the_tests_of_the_examples_pass() {
     Sandbox::of_example("tour").run(&["test"]).expect(0).says(&["3 passed\n"]);
     Sandbox::of_example("helm").run(&["test"]).expect(0).says(&["6 passed\n"]);
 }
+
+#[test]
+fn coverage_of_a_chart_counts_all_its_templates() {
+    let sandbox = sandbox();
+    sandbox
+        .write("c/templates/_more.tpl", "{{ define \"more\" }}\n{{ if .Values.more }}\nmore: 1\n{{ end }}\n{{ end }}");
+    sandbox.write("c/templates/made.yaml", "kind: Made\n{{- if .Values.x }}\nx: {{ tpl \"{{ if .Values.y }}1{{ end }}\" . }}\n{{- end }}\n{{ include \"more\" . }}\n");
+    sandbox.write(
+        "c/tests/a_test.yaml",
+        "templates: [made.yaml]\ntests:\n  - {set: {x: 1, y: 1}, asserts: [isKind: {of: Made}]}\n  - {set: {x: 1, y: 1, more: true}, asserts: [equal: {path: more, value: 1}]}\n",
+    );
+    let done = sandbox.run(&["test", "--coverage"]).expect(0);
+    for part in [
+        "  c/templates/_more.tpl: 2 of 2 lines, 2 of 2 outcomes (100%)\n",
+        "  c/templates/made.yaml: 4 of 4 lines, 1 of 2 outcomes (83.3%)\n    2:8: `.Values.x` is never false\n",
+        "  c/templates/ingress.yaml: 0 of 1 line (0%)\n",
+        "  c/charts/sub/templates/cm.yaml: 0 of 2 lines (0%)\n",
+        "    7:12: `.Values.annotations` is never true and never false\n",
+    ] {
+        assert!(done.stdout.contains(part), "no {part} in {}", done.stdout);
+    }
+    assert!(!done.stdout.contains("gotpl"), "{}", done.stdout);
+}

@@ -7,6 +7,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
 use dropforge::engine::Engine;
 use dropforge::engine::chart::ChartTemplate;
+use dropforge::engine::coverage::Coverage;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap, yaml};
@@ -52,8 +53,14 @@ impl<'e> Charts<'e> {
     }
 
     /// Renders the templates of a test.
-    pub fn render(&mut self, chart: &Path, job: &Job<'_>, files: &mut InputFiles) -> Vec<Output> {
-        match self.texts(chart, job, files) {
+    pub fn render(
+        &mut self,
+        chart: &Path,
+        job: &Job<'_>,
+        coverage: Option<&Coverage>,
+        files: &mut InputFiles,
+    ) -> Vec<Output> {
+        match self.texts(chart, job, coverage, files) {
             Ok(texts) => texts.into_iter().map(|(template, text)| Output::new(template, Ok(text))).collect(),
             Err(errors) => {
                 let errors = errors.into_vec().into_iter().map(|error| in_chart(chart, error)).collect();
@@ -66,6 +73,7 @@ impl<'e> Charts<'e> {
         &mut self,
         chart: &Path,
         job: &Job<'_>,
+        coverage: Option<&Coverage>,
         files: &mut InputFiles,
     ) -> std::result::Result<Vec<(String, String)>, Diagnostics> {
         let setup = &job.test.setup;
@@ -74,9 +82,25 @@ impl<'e> Charts<'e> {
         let template = self.template(chart, job)?;
         let plan = template.chart().plan(&values, &release, &capabilities)?;
         let root = plan.charts().first().map_or_else(String::new, |chart| format!("{}/", chart.path()));
-        let render = template.render_in(&mut self.session, plan)?;
+        let render = match coverage {
+            Some(coverage) => template.render_covered(&mut self.session, plan, coverage)?,
+            None => template.render_in(&mut self.session, plan)?,
+        };
         let below = |name: &str| name.strip_prefix(&root).unwrap_or(name).to_owned();
         Ok(render.files().iter().map(|(name, text)| (below(name), text.as_str().to_owned())).collect())
+    }
+
+    /// Adds all templates of a chart to a coverage, as far as they compile.
+    pub fn cover(&mut self, chart: &Path, coverage: &Coverage) {
+        let compile = |source: &ChartSource| {
+            let whole = self.engine.chart(source)?;
+            let outline = whole.chart().outline(&UserValues::default())?;
+            whole.compile(&outline)
+        };
+        // Those that do not compile fail their tests.
+        if let Some(Ok(template)) = self.sources.get(chart).map(compile) {
+            coverage.add(&template);
+        }
     }
 
     /// Returns the chart with the templates of a test.

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use dropforge::bulk::values::Assignment;
-use dropforge::bulk::{Cluster, Layers, Merge, dialect_of, discover, engine, unknown_language};
+use dropforge::bulk::{Cluster, Entry, Layers, Merge, dialect_of, discover, discover_with, engine, unknown_language};
 use dropforge::diagnostics::{Diagnostics, Result as Checked};
+use dropforge::engine::coverage::Coverage;
 use dropforge::engine::{Engine, EngineBuilder, Template};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
@@ -41,11 +42,17 @@ impl<'a> Folders<'a> {
     }
 
     /// Renders the templates of a test.
-    pub fn render(&mut self, folder: &Path, job: &Job<'_>, files: &mut InputFiles) -> Vec<Output> {
+    pub fn render(
+        &mut self,
+        folder: &Path,
+        job: &Job<'_>,
+        coverage: Option<&Coverage>,
+        files: &mut InputFiles,
+    ) -> Vec<Output> {
         let inputs = self.inputs(folder, job, files);
         let render = |name: &String| {
             let text = match &inputs {
-                Ok((layers, cluster)) => self.text(folder, name, layers, cluster),
+                Ok((layers, cluster)) => self.text(&folder.join(name), (layers, cluster), coverage),
                 Err(errors) => Err(errors.clone()),
             };
             Output::new(name.clone(), text.map_err(Diagnostics::into_vec))
@@ -70,14 +77,34 @@ impl<'a> Folders<'a> {
         if unfit.is_empty() { Ok((layers, cluster)) } else { Err(unfit.into()) }
     }
 
-    fn text(&mut self, folder: &Path, name: &str, layers: &Layers, cluster: &Cluster) -> Result<String, Diagnostics> {
-        let template = self.template(&folder.join(name))?;
+    /// Adds all templates below a folder to a coverage, as far as they compile.
+    pub fn cover(&mut self, folder: &Path, coverage: &Coverage) {
+        let is_wanted = |entry: Entry<'_>| match entry.is_dir {
+            true => !entry.name.starts_with('.'),
+            false => self.language.is_template(entry.name),
+        };
+        let Ok(set) = discover_with(&[folder.to_owned()], Some(folder), &is_wanted) else { return };
+        let paths = set.files.iter().map(|file| folder.join(&file.name));
+        paths.filter_map(|path| self.template(&path).ok()).for_each(|template| coverage.add(&template));
+    }
+
+    fn text(
+        &mut self,
+        path: &Path,
+        (layers, cluster): (&Layers, &Cluster),
+        coverage: Option<&Coverage>,
+    ) -> Result<String, Diagnostics> {
+        let template = self.template(path)?;
         let values = layers.merged(cluster)?;
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&values)?);
         let mut text = String::new();
-        match template.render_inputs(&mut self.session, inputs, &mut text) {
+        let rendered = match coverage {
+            Some(coverage) => template.render_covered(&mut self.session, inputs, &mut text, coverage),
+            None => template.render_inputs(&mut self.session, inputs, &mut text),
+        };
+        match rendered {
             Ok(()) => Ok(text),
             Err(error) => Err(render::explained(&template, inputs, (layers, Some(cluster)), error).into()),
         }

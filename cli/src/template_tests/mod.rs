@@ -9,12 +9,13 @@
 //! | `folders`, `charts`, `output` | renders |
 //! | `check`, `documents`, `verdict`, `fails` | assertions |
 //! | `snapshot` | snapshots |
-//! | `report` | results, JUnit |
+//! | `report`, `coverage` | results, JUnit, the lines and outcomes that tests cover |
 
 mod asserts;
 mod charts;
 mod check;
 mod compare;
+mod coverage;
 mod documents;
 mod fails;
 mod find;
@@ -38,6 +39,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::path_from_here;
 
 use self::charts::Charts;
+use self::coverage::{CoverageArgs, Coverages};
 use self::folders::Folders;
 use self::report::{Case, FileReport, Results, Status};
 use self::snapshot::Snapshots;
@@ -64,8 +66,8 @@ use crate::schema::SchemaArgs;
 ///
 /// A snapshot that is missing, or differs, fails its test; --update writes it.
 ///
-/// The exit code is 1 if a test fails or a test file has errors, and 2 if there is
-/// no test.
+/// The exit code is 1 if a test fails, a test file has errors or the coverage is
+/// too low, and 2 if there is no test.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct TestArgs {
@@ -88,6 +90,8 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
+    coverage: CoverageArgs,
+    #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
     allow: AllowArgs,
@@ -106,6 +110,7 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) ->
         console,
         charts: Charts::new(&engine),
         folders: Folders::new(&args.language, &args.schema, builder),
+        coverages: Coverages::wanted(&args.coverage),
     };
     let mut results = Results::default();
     for path in &found {
@@ -115,7 +120,10 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) ->
         }
         results.files.push(report);
     }
-    finish(args, &results, console)
+    let low = run.coverage()?;
+    let exit = finish(args, &results, console)?;
+    low.iter().for_each(|error| console.diagnostic(error));
+    Ok(if low.is_some() && exit == Exit::Ok { Exit::Error } else { exit })
 }
 
 /// Writes the report and returns the exit.
@@ -142,6 +150,7 @@ struct Run<'r> {
     console: &'r Console,
     charts: Charts<'r>,
     folders: Folders<'r>,
+    coverages: Option<Coverages>,
 }
 
 impl Run<'_> {
@@ -195,6 +204,22 @@ impl Run<'_> {
         Ok(Ok(()))
     }
 
+    /// Prints the coverage, and returns the error if it is too low. Templates that no test renders count, too.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    fn coverage(&mut self) -> Result<Option<Box<Diagnostic>>, Failed> {
+        let Some(coverages) = self.coverages.take() else { return Ok(None) };
+        for (target, coverage) in coverages.all() {
+            match target {
+                Target::Chart(chart) => self.charts.cover(chart, coverage),
+                Target::Folder(folder) => self.folders.cover(folder, coverage),
+            }
+        }
+        print(coverages.report())?;
+        Ok(coverages.too_low())
+    }
+
     fn suites(&mut self, path: &Path) -> Result<Vec<Suite>, Diagnostics> {
         let source = self.files.read(path)?;
         Ok(read::suites(&source, &crate::options::limits())?)
@@ -218,9 +243,10 @@ impl Run<'_> {
             snapshots.keep(&job.test.name);
             return Case::new(job, Status::Skipped(why.clone()), Duration::ZERO);
         }
+        let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
         let outputs = match &*job.target {
-            Target::Chart(chart) => self.charts.render(chart, job, self.files),
-            Target::Folder(folder) => self.folders.render(folder, job, self.files),
+            Target::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
+            Target::Folder(folder) => self.folders.render(folder, job, coverage.as_ref(), self.files),
         };
         let failures = check::failures(job, &outputs, snapshots, self.files);
         failures.iter().for_each(|failure| self.console.diagnostic(failure));
