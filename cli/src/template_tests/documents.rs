@@ -31,7 +31,7 @@ pub(super) fn select<'o>(wanted: &Documents, outputs: &[&'o Output]) -> Result<V
             };
             outputs.iter().map(one).collect()
         }
-        _ => Ok(outputs.iter().flat_map(|output| all(output)).collect()),
+        _ => Ok(outputs.iter().flat_map(all).collect()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `find` | the test files |
-//! | `suite`, `read`, `reader`, `asserts` | a test file, and how it is read |
+//! | `suite`, `read`, `reader`, `asserts`, `parameters` | a test file, and how it is read |
 //! | `path`, `compare` | paths in documents, values |
 //! | `target` | the templates that a test file is about |
 //! | `folders`, `charts`, `output` | renders |
@@ -21,6 +21,7 @@ mod fails;
 mod find;
 mod folders;
 mod output;
+mod parameters;
 mod path;
 mod read;
 mod reader;

@@ -26,12 +26,15 @@ pub(super) const FOLDER: &str = "__snapshot__";
 /// The texts of a test, by number.
 type Texts = BTreeMap<usize, String>;
 
+/// The texts of all tests in a file, with the places of their numbers.
+type Stored = BTreeMap<String, BTreeMap<usize, (String, Span)>>;
+
 /// The snapshots of a test file.
 #[derive(Debug)]
 pub(super) struct Snapshots {
     path: PathBuf,
     source: Arc<Source>,
-    stored: BTreeMap<String, BTreeMap<usize, (String, Span)>>,
+    stored: Stored,
     /// Those of this run.
     current: BTreeMap<String, Texts>,
     /// Tests that did not get to their snapshots.
@@ -169,9 +172,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
 }
 
 /// Reads a file of snapshots.
-fn stored(
-    source: &Arc<Source>,
-) -> std::result::Result<BTreeMap<String, BTreeMap<usize, (String, Span)>>, Vec<Box<Diagnostic>>> {
+fn stored(source: &Arc<Source>) -> std::result::Result<Stored, Vec<Box<Diagnostic>>> {
     let wrong = |span: Span, message: &str| {
         let error = Diagnostic::new(Code::TestStructure, message).at(source, span, "");
         vec![error.with_help("write it again with `dropforge test --update`, after removing the file")]
