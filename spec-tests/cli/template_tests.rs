@@ -257,6 +257,14 @@ fn snapshots_are_written_compared_and_removed() {
     test(&sandbox, &["--strict"]).expect(1);
     test(&sandbox, &["--update"]).expect(0).says(&["snapshots: 1 removed"]);
     assert!(!sandbox.read(snap).contains("one too"));
+    // So are those of a test file that is gone.
+    sandbox.write("t/__snapshot__/gone.test.yaml.snap", "x:\n  1: y\n");
+    let gone =
+        "warning[E0944]: `t/__snapshot__/gone.test.yaml.snap` has snapshots of `gone.test.yaml`, which does not exist";
+    test(&sandbox, &[]).expect(0).says(&[gone]);
+    test(&sandbox, &["--strict"]).expect(1);
+    test(&sandbox, &["--update"]).expect(0);
+    assert!(!sandbox.path("t/__snapshot__/gone.test.yaml.snap").exists());
     // Without snapshots there is no file.
     sandbox.write("t/app.test.yaml", "values: [values.yaml]\ntests: [{asserts: [isKind: {of: App}]}]\n");
     test(&sandbox, &["--update"]).expect(0).says(&["snapshots: 3 removed"]);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::path_from_here;
 
 use super::snapshot::FOLDER;
 use super::target::{ENDINGS, chart_around};
@@ -39,7 +40,7 @@ fn is_test(path: &Path, name: &str, console: &Console) -> bool {
     if ours && is_in("templates") {
         console.warning(&format!(
             "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",
-            path.display()
+            path_from_here(path)
         ));
         return false;
     }

@@ -121,6 +121,9 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) ->
         }
         results.files.push(report);
     }
+    if !args.list {
+        console.diagnostics(snapshot::left_over(&found, args.update)?);
+    }
     let low = run.coverage()?;
     let exit = finish(args, &results, console)?;
     low.iter().for_each(|error| console.diagnostic(error));

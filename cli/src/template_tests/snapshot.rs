@@ -3,7 +3,7 @@
 //! They lie beside the test file, in `__snapshot__/NAME.snap`, in the format of helm-unittest: a map of tests, each a map of
 //! numbered texts.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use dropforge::bulk::write_file;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::engine::path_from_here;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
@@ -165,6 +166,33 @@ impl Snapshots {
         }
         write_file(&self.path, printed(&all).as_bytes(), false).map(|_| ())
     }
+}
+
+/// Removes the files of snapshots beside `test_files` whose test files are gone, with `updates`; or returns warnings about
+/// them.
+///
+/// # Errors
+/// `file.write_failed`.
+pub(super) fn left_over(test_files: &[PathBuf], updates: bool) -> Result<Vec<Box<Diagnostic>>> {
+    let folders: BTreeSet<&Path> = test_files.iter().filter_map(|file| file.parent()).collect();
+    let mut warnings = Vec::new();
+    for folder in folders {
+        let entries = fs::read_dir(folder.join(FOLDER)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        for name in names {
+            let Some(test) = name.strip_suffix(".snap").filter(|test| !folder.join(test).exists()) else { continue };
+            let path = folder.join(FOLDER).join(&name);
+            if updates {
+                fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
+                continue;
+            }
+            let message = format!("`{}` has snapshots of `{test}`, which does not exist", path_from_here(&path));
+            let warning = Diagnostic::warning(Code::SnapshotObsolete, message);
+            warnings.push(warning.with_help("remove the file with `dropforge test --update`"));
+        }
+    }
+    Ok(warnings)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
