@@ -91,13 +91,13 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    coverage: CoverageArgs,
-    #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
     allow: AllowArgs,
     #[command(flatten)]
     schema: SchemaArgs,
+    #[command(flatten)]
+    coverage: CoverageArgs,
 }
 
 /// Runs the command.
