@@ -28,7 +28,7 @@ use crate::signals;
 use crate::{catalog, serve};
 use crate::{
     check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
-    render, run_options, stamp, terraform, values, version, watch, why,
+    render, run_options, stamp, template_tests, terraform, values, version, watch, why,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -50,6 +50,7 @@ enum Command {
     Why(why::WhyArgs),
     Trace(why::TraceArgs),
     Check(check::CheckArgs),
+    Test(template_tests::TestArgs),
     Compile(compile::CompileArgs),
     Inspect(inspect::InspectArgs),
     Disasm(disasm::DisasmArgs),
@@ -202,6 +203,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Trace(args) => why::trace(args, files, &console),
         Command::Why(args) => why::run(&args, files, &console, &subject),
         Command::Check(args) => check::run(&args, files, &console),
+        Command::Test(args) => template_tests::run(&args, files, &console),
         Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),
         Command::Disasm(args) => disasm::run(&args, files),

@@ -49,7 +49,7 @@ impl NamedFiles {
     /// Returns `true` if a file may be a template, or a directory may hold some.
     pub(crate) fn allow(&self, entry: Entry<'_>) -> bool {
         match entry.is_dir {
-            true => self.output.as_deref() != Some(entry.path),
+            true => self.output.as_deref() != Some(entry.path) && !is_test_folder(entry),
             false => !self.files.contains(entry.path),
         }
     }
@@ -59,12 +59,20 @@ impl NamedFiles {
     }
 }
 
+/// Returns `true` for a folder `tests` with test files, whatever else they use.
+fn is_test_folder(entry: Entry<'_>) -> bool {
+    let is_test = |name: std::ffi::OsString| name.to_string_lossy().ends_with(".test.yaml");
+    let mut names = std::fs::read_dir(entry.path).into_iter().flatten().flatten().map(|one| one.file_name());
+    entry.name == "tests" && names.any(is_test)
+}
+
 /// Returns `true` for the names of files that are about templates: values, schemas, tests, projects and charts.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let is_values = || name.starts_with("values") && (name.ends_with(".yaml") || name.ends_with(".yml"));
     matches!(name, "dropforge.toml" | "Chart.yaml")
         || name.ends_with(".schema.json")
         || name.ends_with(".test.yaml")
+        || name.ends_with(".test.yaml.snap")
         || is_values()
 }
 

@@ -125,7 +125,7 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
     }
     let limits = limits();
     let expression = hcl::Expression::new(source, &hcl::registry(), &limits)?;
-    let (capabilities, files) = args.values.capabilities()?;
+    let (capabilities, files) = args.values.allow.capabilities()?;
     let capabilities = capabilities.with_moment(SystemTime::now());
     let capabilities = files.iter().fold(capabilities, |all, files| all.with_files(files));
     let mut result = expression.evaluate_allowing(capabilities, space, inputs, &limits)?;

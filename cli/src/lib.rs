@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
@@ -87,6 +87,7 @@ mod stamp;
 mod stores;
 mod summary;
 mod template_paths;
+mod template_tests;
 mod terraform;
 mod unread;
 mod values;

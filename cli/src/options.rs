@@ -339,6 +339,13 @@ pub(crate) struct ValueArgs {
     pub(crate) env_prefix: Vec<String>,
     #[command(flatten)]
     pub(crate) sets: SetArgs,
+    #[command(flatten)]
+    pub(crate) allow: AllowArgs,
+}
+
+/// The resources that functions may use.
+#[derive(Debug, Args)]
+pub(crate) struct AllowArgs {
     /// Allow functions to use a resource: clock, random, environment or files=DIR
     #[arg(long, value_name = "WHAT", value_parser = allowed)]
     allow: Vec<Allowed>,
@@ -349,7 +356,9 @@ impl ValueArgs {
     pub(crate) fn gives_values(&self) -> bool {
         !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()
     }
+}
 
+impl AllowArgs {
     /// Gives the functions of `engine` access to everything that is allowed.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ impl Sources<'_> {
         let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
         let mut paths = TemplatePaths::default();
         for path in &artifacts {
-            let artifact = artifacts::read(path, language, self.values.grant(language.engine())?, files)?;
+            let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
             forge.add(Forge::of_artifact(&artifact)?)?;
             template_paths::add_artifact(&mut paths, files, path, &artifact);
             templates.extend(artifacts::files(&artifact));
@@ -119,7 +119,7 @@ impl Sources<'_> {
         if !sources.is_empty() {
             let set = language.discover(&sources, &self.named)?;
             console.diagnostics(set.skipped.warnings());
-            let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
+            let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use dropforge::bulk::{
-    Change, Fleet, Layers, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
+    Change, Cluster, Fleet, Layers, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
 };
 use dropforge::bulk::{engine, language_extensions, output_name, unknown_language, write_file};
 use dropforge::bytecode::is_artifact;
@@ -159,13 +159,8 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Conso
     specialise::print_choice(template, inputs, console);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if args.checked { Template::render_checked } else { Template::render_inputs };
-    if let Err(mut error) = render(template, &mut session, inputs, &mut text) {
-        template.explain(inputs, &mut error);
-        layers.explain(None, &mut error);
-        if template.dialect() == Dialect::Hcl {
-            terraform::name_variables(&mut error);
-        }
-        return Err(error.into());
+    if let Err(error) = render(template, &mut session, inputs, &mut text) {
+        return Err(explained(template, inputs, (layers, None), error).into());
     }
     let mut errors = check(template, &text, args, console)?;
     if errors.is_empty() {
@@ -173,6 +168,21 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Conso
     }
     template.show_writer(&mut session, inputs, &text, &mut errors);
     Err(Diagnostics::from(errors).into())
+}
+
+/// Adds the values that the error of a render is about, and where they come from.
+pub(crate) fn explained(
+    template: &Template,
+    inputs: Inputs<'_>,
+    (layers, cluster): (&Layers, Option<&Cluster>),
+    mut error: Box<Diagnostic>,
+) -> Box<Diagnostic> {
+    template.explain(inputs, &mut error);
+    layers.explain(cluster, &mut error);
+    if template.dialect() == Dialect::Hcl {
+        terraform::name_variables(&mut error);
+    }
+    error
 }
 
 /// Checks the output, as far as that was requested.
@@ -195,7 +205,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
 
 /// Loads the template from its source or an artifact. `true` marks one that is executable.
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool), Failed> {
-    let engine_builder = args.values.grant(args.language.engine())?;
+    let engine_builder = args.values.allow.grant(args.language.engine())?;
     if is_dash(&args.file) {
         let bytes = files.bytes(&args.file)?;
         if is_artifact(&bytes) {

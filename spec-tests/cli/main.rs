@@ -39,5 +39,7 @@ mod shards;
 mod stamp;
 mod stream;
 mod support;
+mod template_tests;
+mod template_tests_helm;
 mod values;
 mod why;

@@ -172,6 +172,11 @@ codes! {
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact was changed after it was written";
     ArtifactEncoding     "E0934" "artifact.encoding"           "an artifact is truncated or damaged";
     ArtifactName         "E0935" "artifact.name"               "a name cannot be stored in an artifact";
+    TestStructure        "E0941" "test.structure"              "a test file is not written correctly";
+    TestFailed           "E0942" "test.failed"                 "an assertion of a test does not hold";
+    SnapshotMissing      "E0943" "test.snapshot_missing"       "there is no snapshot to compare with";
+    SnapshotObsolete     "E0944" "test.snapshot_obsolete"      "a snapshot that no test compares with";
+    LowCoverage          "E0945" "test.low_coverage"           "tests cover too little of the templates";
     Internal             "E0999" "internal"                    "a bug in dropforge";
 
     CatalogRefused       "E1001" "catalog.refused"             "the catalog refuses a request";

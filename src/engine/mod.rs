@@ -20,6 +20,8 @@ mod cache;
 pub mod chart;
 #[cfg(feature = "compile")]
 mod compile;
+#[cfg(feature = "bulk")]
+pub mod coverage;
 #[cfg(feature = "compile")]
 mod discover;
 #[cfg(feature = "compile")]

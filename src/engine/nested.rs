@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+#[cfg(feature = "bulk")]
+use super::coverage;
 use super::instance;
 use super::template::Template;
 use crate::diagnostics::Result;
@@ -35,7 +37,14 @@ impl Template {
         let (program, linked) = self.parts();
         let (budgets, inputs, limits) = (Cell::new(cx.budgets()), Inputs::new(inputs), cx.limits());
         let run = Run { program, linked, inputs, limits, capabilities: cx.capabilities(), budgets: Some(&budgets) };
-        let rendered = instance::render(&mut memory.session, run, self.format(), &mut memory.text, &mut NoHooks);
+        let (session, format, out) = (&mut memory.session, self.format(), &mut memory.text);
+        #[cfg(feature = "bulk")]
+        let rendered = match coverage::current() {
+            Some(coverage) => instance::render(session, run, format, out, &mut coverage.watch()),
+            None => instance::render(session, run, format, out, &mut NoHooks),
+        };
+        #[cfg(not(feature = "bulk"))]
+        let rendered = instance::render(session, run, format, out, &mut NoHooks);
         cx.set_budgets(budgets.get());
         let text = rendered.and_then(|()| cx.text(&memory.text));
         SPARE.with_borrow_mut(|spare| spare.push(memory));

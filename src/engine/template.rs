@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::builder::Engine;
+#[cfg(feature = "bulk")]
+use super::coverage::{Coverage, during};
 use super::instance;
 #[cfg(feature = "yaml")]
 use super::recording::{Recorder, Recording};
@@ -212,6 +214,35 @@ impl Template {
             out.truncate(before);
         }
         result
+    }
+
+    /// Renders, and adds to `coverage` what runs, also in the templates that it includes and calls. The program is never a
+    /// specialised one.
+    ///
+    /// # Errors
+    /// See [`Template::render`].
+    #[cfg(feature = "bulk")]
+    pub fn render_covered(
+        &self,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+        out: &mut String,
+        coverage: &Coverage,
+    ) -> Result<()> {
+        coverage.add(self);
+        let before = out.len();
+        let run = self.run(inputs);
+        let result = during(coverage, |watch| instance::render(session, run, self.format, out, watch));
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
+    }
+
+    /// Returns the templates that the program calls.
+    #[cfg(feature = "bulk")]
+    pub(super) fn callees(&self) -> impl Iterator<Item = &Template> {
+        self.shared.callees.values()
     }
 
     /// Renders on a machine that checks every index and panics on an invalid one. Slower; for tests of the verifier.

@@ -96,7 +96,7 @@ pub(crate) mod quoting;
 #[cfg(feature = "helm")]
 pub(crate) mod random;
 #[cfg(feature = "patterns")]
-pub(crate) mod re2;
+pub mod re2;
 #[cfg(feature = "helm")]
 pub(crate) mod reference_time;
 #[cfg(feature = "patterns")]

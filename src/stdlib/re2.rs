@@ -132,6 +132,31 @@ pub(crate) fn translated(pattern: &str) -> Checked<'_, String> {
     parsed(pattern).map(|pattern| pattern.text)
 }
 
+/// Maximum number of bytes of a pattern that [`compiled`] takes, and of its compiled form.
+const PATTERN: usize = 4 << 10;
+const COMPILED: usize = 1 << 20;
+
+/// Compiles a pattern in the syntax of RE2.
+///
+/// ```
+/// use dropforge::stdlib::re2;
+/// assert!(re2::compiled(r"^v\d+$").unwrap().is_match("v12"));
+/// assert!(re2::compiled("(?=a)").is_err());
+/// ```
+///
+/// # Errors
+/// The reason why it is not a pattern.
+pub fn compiled(pattern: &str) -> Result<regex::Regex, String> {
+    if pattern.len() > PATTERN {
+        return Err(format!("it is longer than {PATTERN} bytes"));
+    }
+    let translated = translated(pattern).map_err(|refused| refused.to_string())?;
+    let mut builder = regex::RegexBuilder::new(&translated);
+    let built = builder.size_limit(COMPILED).dfa_size_limit(COMPILED).nest_limit(50).build();
+    // The reason is the last line, below a drawing of the position.
+    built.map_err(|error| error.to_string().lines().last().unwrap_or("").replace("error: ", ""))
+}
+
 /// An open group.
 struct Group<'p> {
     /// The pattern from its parenthesis on.

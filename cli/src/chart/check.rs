@@ -41,7 +41,7 @@ impl Checked {
     ) -> Result<(), Diagnostics> {
         let values = values::read(args, files)?;
         // Nothing is written, so that renders need not be the same.
-        let engine = args.grant(engine)?.allow(Allowed::RANDOM.and(Allowed::CLOCK));
+        let engine = args.allow.grant(engine)?.allow(Allowed::RANDOM.and(Allowed::CLOCK));
         let chart = open(path, engine, files)?;
         let plan = chart.chart().plan(&values, &Release::default(), &Capabilities::default())?;
         self.templates = plan.templates().len();

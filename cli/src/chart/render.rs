@@ -20,7 +20,7 @@ use crate::why::Rendering;
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     refuse_options(args)?;
     let values = values::read(&args.values, files)?;
-    let chart = open(&args.file, args.values.grant(args.language.engine())?, files)?;
+    let chart = open(&args.file, args.values.allow.grant(args.language.engine())?, files)?;
     let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?)?;
     let output = render.output()?;
     print::unusual(&render, args.check_output == Some(CheckMode::Strict), console)?;
@@ -45,7 +45,7 @@ pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Con
     let layers = crate::layers::layers(&args.values, Merge::default(), files, console)?;
     let release = args.chart.release();
     let chart = FleetChart {
-        template: open(&args.file, args.values.grant(args.language.engine())?, files)?,
+        template: open(&args.file, args.values.allow.grant(args.language.engine())?, files)?,
         values: values::read(&args.values, files)?,
         name: Some(release.name.clone()),
         release,

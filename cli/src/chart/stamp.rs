@@ -36,7 +36,7 @@ pub(crate) fn load(
     files: &mut InputFiles,
 ) -> Result<FleetChart, Diagnostics> {
     let values = values::read(given, files)?;
-    let template = open(path, given.grant(language.engine())?, files)?;
+    let template = open(path, given.allow.grant(language.engine())?, files)?;
     Ok(args.chart(template, values, single)?)
 }
 

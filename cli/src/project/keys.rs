@@ -42,7 +42,9 @@ impl Kind {
 }
 
 /// The commands that read a project file.
-pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render"];
+pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render", "test"];
+/// Those whose templates the project names. Tests lie beside them, or elsewhere.
+const TEMPLATES: &[&str] = &["stamp", "check", "values", "render"];
 const STAMP: &[&str] = &["stamp"];
 const DOCUMENTS: &[&str] = &["stamp", "render"];
 
@@ -55,7 +57,7 @@ macro_rules! keys {
 }
 
 keys! {
-    "" "templates" => "", Kind::Paths, COMMANDS;
+    "" "templates" => "", Kind::Paths, TEMPLATES;
     "" "fleet" => "fleet", Kind::Paths, COMMANDS;
     "" "fleet-format" => "fleet-format", Kind::Text, COMMANDS;
     "" "name-key" => "name-key", Kind::Text, COMMANDS;

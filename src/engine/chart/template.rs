@@ -18,6 +18,8 @@ use crate::dialect::helm::chart::PlannedTemplate;
 use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
 #[cfg(feature = "compile")]
 use crate::engine::Origin;
+#[cfg(feature = "bulk")]
+use crate::engine::coverage::{Coverage, during};
 #[cfg(feature = "compile")]
 use crate::engine::template::{Callees, Findings};
 use crate::engine::{Artifact, Engine, Template, instance};
@@ -103,9 +105,32 @@ impl ChartTemplate {
             texts => texts?,
         };
         texts.finish(&template);
+        Ok(self.rendered(plan, texts))
+    }
+
+    /// Works like [`ChartTemplate::render_in`] with the whole program, and adds to `coverage` what runs.
+    ///
+    /// # Errors
+    /// Same as [`ChartTemplate::render_in`].
+    #[cfg(feature = "bulk")]
+    pub fn render_covered(
+        &self,
+        session: &mut Session,
+        plan: Plan,
+        coverage: &Coverage,
+    ) -> std::result::Result<ChartRender, Diagnostics> {
+        let template = self.compile(&plan)?;
+        coverage.add(&template);
+        let mut texts = during(coverage, |watch| run(session, &template, &plan, watch))?;
+        texts.finish(&template);
+        Ok(self.rendered(plan, texts))
+    }
+
+    /// Returns the result of a render.
+    fn rendered(&self, plan: Plan, texts: Texts) -> ChartRender {
         let names = plan.templates().iter().filter(|template| !template.is_partial());
         let files = names.map(|template| template.name().to_owned()).zip(texts.shared()).collect();
-        Ok(ChartRender { template: self.clone(), plan, files })
+        ChartRender { template: self.clone(), plan, files }
     }
 
     /// Compiles the templates of a plan of this chart, or returns the program that was compiled before.

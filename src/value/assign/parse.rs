@@ -48,6 +48,27 @@ pub(crate) fn parse_set_in(
     Ok(parser.found)
 }
 
+impl Assignment {
+    /// Returns the assignment of a value to a path with the grammar of `--set`. A null deletes a key. `origin` names the
+    /// assignment in errors.
+    ///
+    /// ```
+    /// use dropforge::bulk::values::{Assignment, Gaps};
+    /// use dropforge::value::{Data, DataMap};
+    /// let mut map = DataMap::new();
+    /// let ports = Data::List(vec![Data::Int(80)]);
+    /// Assignment::of_value("a\\.b.ports", ports, "`set`").unwrap().apply(&mut map, &mut Gaps::default()).unwrap();
+    /// assert_eq!(serde_json::to_string(&Data::Map(map)).unwrap(), r#"{"a.b":{"ports":[80]}}"#);
+    /// ```
+    ///
+    /// # Errors
+    /// `input.bad_set` if the path does not follow the grammar.
+    pub fn of_value(path: &str, value: Data, origin: &str) -> Result<Self> {
+        let origin: Arc<str> = origin.into();
+        Ok(set_to(parse_path(path, &origin)?, value, origin))
+    }
+}
+
 /// Parses the path of an assignment alone. `=` and `,` in it are literal.
 ///
 /// # Errors

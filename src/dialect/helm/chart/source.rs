@@ -168,6 +168,22 @@ impl ChartSource {
         Ok(Self { files, bounds: Bounds::default(), is_unpacked: false })
     }
 
+    /// Returns the chart with the files whose paths `keeps` accepts.
+    #[must_use]
+    pub fn filtered(&self, keeps: impl Fn(&str) -> bool) -> Self {
+        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..*self }
+    }
+
+    /// Returns the chart with other content of the file at `path`.
+    #[must_use]
+    pub fn with_content(&self, path: &str, content: &str) -> Self {
+        let changed = |one: &ChartFile| match one.path == path {
+            true => ChartFile { path: one.path.clone(), content: Content::of(content.as_bytes()), value: None },
+            false => one.clone(),
+        };
+        Self { files: self.files.iter().map(changed).collect(), ..*self }
+    }
+
     /// Returns the files.
     pub fn files(&self) -> &[ChartFile] {
         &self.files

@@ -7,8 +7,8 @@ use super::options;
 use super::read::{json, overlay, to_floats, values};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::text::Source;
-use crate::value::DataMap;
-use crate::value::assign::{Assignment, Gaps, Rules, SetKind, parse_set_in};
+use crate::value::assign::{Action, Assignment, Gaps, Rules, SetKind, parse_path, parse_set_in};
+use crate::value::{Data, DataMap};
 
 /// The values that a user gives, merged. Sources are added in Helm's order: files, `--set-json`, `--set`,
 /// `--set-string`, `--set-file`, `--set-literal`.
@@ -130,6 +130,21 @@ impl UserValues {
             Err(other) => return Err(failed(format!("expected an object, found {}", other.kind()))),
         }
         Ok(())
+    }
+
+    /// Sets the value at a path with the grammar of `--set`, typed as one of a file. A null stays until the values are
+    /// merged with a chart's.
+    ///
+    /// # Errors
+    /// See [`UserValues::set`].
+    pub fn set_value(&mut self, path: &str, mut value: Data) -> Result<()> {
+        to_floats(&mut value);
+        let origin: Arc<str> = format!("set: {path}").into();
+        let assigned = parse_path(path, &origin).and_then(|path| {
+            let one = Assignment { path, action: Action::Set(value), origin };
+            one.apply(&mut self.values, &mut self.gaps).map(|()| self.options.push(Given::Assignment(one)))
+        });
+        assigned.map_err(|error| Stage::Values.of(error))
     }
 
     /// Returns the texts of the files, in order.

@@ -1,0 +1,250 @@
+//! Checks the assertions of a test.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use dropforge::diagnostics::{Code, Diagnostic, counted};
+use dropforge::text::Span;
+
+use super::asserts::{Assertion, Check, Expected};
+use super::compare::{document, short};
+use super::documents::{Selected, select};
+use super::fails;
+use super::output::Output;
+use super::snapshot::{Compared, Snapshots};
+use super::suite::{Suite, Test};
+use super::target::Job;
+use super::verdict::{Verdict, of_value};
+use crate::input::InputFiles;
+
+/// Checks the assertions of a test and collects what does not hold.
+pub(super) struct Checker<'c> {
+    suite: &'c Suite,
+    test: &'c Test,
+    folder: &'c Path,
+    outputs: &'c [Output],
+    snapshots: &'c mut Snapshots,
+    files: &'c mut InputFiles,
+    failures: Vec<Box<Diagnostic>>,
+    /// `true` if the errors of the render are among the failures.
+    tells_errors: bool,
+}
+
+/// Checks a test and returns a failure for each thing that does not hold.
+pub(super) fn failures(
+    job: &Job<'_>,
+    outputs: &[Output],
+    snapshots: &mut Snapshots,
+    files: &mut InputFiles,
+) -> Vec<Box<Diagnostic>> {
+    let (suite, test, folder) = (job.suite, job.test, job.folder);
+    let (failures, tells_errors) = (Vec::new(), false);
+    let mut checker = Checker { suite, test, folder, outputs, snapshots, files, failures, tells_errors };
+    for (assertion, names) in test.asserts.iter().zip(&job.asserted) {
+        checker.assertion(assertion, names);
+    }
+    checker.failures
+}
+
+impl Checker<'_> {
+    fn assertion(&mut self, assertion: &Assertion, names: &[String]) {
+        let outputs = self.outputs.iter().filter(|output| output.is_all || names.contains(&output.template));
+        let outputs: Vec<&Output> = outputs.collect();
+        if let Check::Fails(wanted) = &assertion.check {
+            let held = fails::check(wanted, assertion.negative, &outputs);
+            return held.into_iter().for_each(|(template, verdict)| self.judge(assertion, template, None, &verdict));
+        }
+        if let Some(failed) = outputs.iter().find(|output| output.text.is_err()) {
+            return self.cannot_render(failed);
+        }
+        match &assertion.check {
+            Check::EqualText(_) | Check::ContainsText { .. } | Check::MatchesText { .. } | Check::SnapshotText => {
+                outputs.iter().for_each(|output| self.text(assertion, output));
+            }
+            _ => self.documents(assertion, &outputs),
+        }
+    }
+
+    /// Adds the errors of a render, once for a test.
+    fn cannot_render(&mut self, output: &Output) {
+        self.snapshots.keep(&self.test.name);
+        if std::mem::replace(&mut self.tells_errors, true) {
+            return;
+        }
+        let errors = output.text.as_ref().err().map(Vec::as_slice).unwrap_or_default();
+        let why = errors.first().map_or("", |error| error.message.as_str());
+        let message = format!("test `{}` cannot render: {why}", self.test.name);
+        let mut failure = self.failure(Code::TestFailed, self.test.span, message, Some(&output.template));
+        failure.also = errors.to_vec();
+        self.failures.push(failure);
+    }
+
+    fn text(&mut self, assertion: &Assertion, output: &Output) {
+        let Ok(text) = &output.text else { return };
+        let template = Some(output.template.as_str());
+        let verdict = match &assertion.check {
+            Check::EqualText(expected) => match self.expected(expected) {
+                Ok(expected) => equal_text(&expected, text),
+                Err(error) => return self.failures.push(error),
+            },
+            Check::ContainsText { texts } => {
+                // With `not`, none of the texts may be there.
+                let found = |wanted: &&String| text.contains(wanted.as_str()) == assertion.negative;
+                let missing = texts.iter().find(found);
+                let shown = short(&Value::from(missing.unwrap_or(&String::new()).as_str()));
+                let holds = missing.is_none() != assertion.negative;
+                Verdict::new(holds, format!("a text with {shown}")).with_note("output", text)
+            }
+            Check::MatchesText { pattern } => {
+                Verdict::new(pattern.is_match(text), format!("a text that matches `{pattern}`"))
+                    .with_note("output", text)
+            }
+            _ => return self.snapshot(assertion, template, None, text, true),
+        };
+        self.judge(assertion, template, None, &verdict);
+    }
+
+    fn expected(&mut self, expected: &Expected) -> Result<String, Box<Diagnostic>> {
+        match expected {
+            Expected::Text(text) => Ok(text.clone()),
+            Expected::File(file) => Ok(self.files.read(&self.folder.join(&file.text))?.text().to_owned()),
+        }
+    }
+
+    fn documents(&mut self, assertion: &Assertion, outputs: &[&Output]) {
+        if let Some(errors) = outputs.iter().find_map(|output| output.documents().as_ref().err()) {
+            let message = format!("test `{}`: the output is not YAML", self.test.name);
+            let mut failure = self.failure(Code::TestFailed, assertion.span, message, None);
+            failure.also.clone_from(errors);
+            failure.help =
+                Some("use `equalRaw`, `containsRaw`, `matchRegexRaw` or `matchSnapshotRaw` for text".to_owned());
+            return self.failures.push(failure);
+        }
+        let wanted = self.test.setup.documents.clone().or(assertion.documents.clone());
+        if let Check::Documents { count, filtered: false } = &assertion.check {
+            for output in outputs {
+                let found = output.documents().as_ref().map_or(0, Vec::len);
+                self.count(assertion, output, *count, found);
+            }
+            return;
+        }
+        let selected = match select(&wanted, outputs) {
+            Ok(selected) => selected,
+            Err(why) => return self.refuse(assertion, &why),
+        };
+        match &assertion.check {
+            Check::Documents { count, .. } => {
+                for output in outputs {
+                    let found = selected.iter().filter(|one| std::ptr::eq(one.output, *output)).count();
+                    self.count(assertion, output, *count, found);
+                }
+            }
+            Check::Document(head) if head.any => {
+                let found = selected.iter().any(|one| of_value(&assertion.check, one.document).iter().all(|v| v.holds));
+                let verdict = Verdict::new(found, format!("a document {}", head.describe()));
+                self.judge(assertion, None, None, &verdict);
+            }
+            _ if selected.is_empty() && !assertion.negative => self.refuse(assertion, "there is no document"),
+            _ => selected.iter().for_each(|one| self.document(assertion, one)),
+        }
+    }
+
+    fn count(&mut self, assertion: &Assertion, output: &Output, wanted: usize, found: usize) {
+        let verdict = Verdict::new(found == wanted, counted(wanted, "document")).found(found.to_string());
+        self.judge(assertion, Some(&output.template), None, &verdict);
+    }
+
+    fn document(&mut self, assertion: &Assertion, one: &Selected<'_>) {
+        let (template, at) = (Some(one.output.template.as_str()), Some(one.at));
+        let Check::Snapshot { path, matches, lacks } = &assertion.check else {
+            let verdicts = of_value(&assertion.check, one.document);
+            return verdicts.iter().for_each(|verdict| self.judge(assertion, template, at, verdict));
+        };
+        let found = path.find(one.document);
+        if found.is_empty() {
+            let verdict = Verdict::new(false, "a value".to_owned()).at(path).found("nothing".to_owned());
+            return self.judge(assertion, template, at, &verdict);
+        }
+        for value in found {
+            let text = document(value);
+            self.snapshot(assertion, template, at, &text, false);
+            for (pattern, wanted) in [(matches, true), (lacks, false)] {
+                let Some(pattern) = pattern.as_ref().filter(|pattern| pattern.is_match(&text) != wanted) else {
+                    continue;
+                };
+                let not = if wanted { "" } else { "not " };
+                let verdict = Verdict::new(false, format!("a value that does {not}match `{pattern}`"));
+                self.judge(assertion, template, at, &verdict.at(path).with_note("value", &text));
+            }
+        }
+    }
+
+    fn snapshot(
+        &mut self,
+        assertion: &Assertion,
+        template: Option<&str>,
+        at: Option<usize>,
+        text: &str,
+        is_text: bool,
+    ) {
+        match self.snapshots.compare(&self.test.name, text, is_text) {
+            Compared::Same => {}
+            Compared::Missing => {
+                let message = format!("test `{}` has no snapshot to compare with", self.test.name);
+                let failure = self.failure(Code::SnapshotMissing, assertion.span, message, template);
+                self.failures.push(failure.with_help(self.update()));
+            }
+            Compared::Differs(stored) => {
+                let verdict = Verdict::new(false, "the snapshot".to_owned()).with_difference(&stored, text);
+                self.judge(assertion, template, at, &verdict);
+                let help = format!("if the new output is right: {}", self.update());
+                if let Some(failure) = self.failures.last_mut() {
+                    failure.help = Some(help);
+                }
+            }
+        }
+    }
+
+    /// Returns the command that writes snapshots.
+    fn update(&self) -> String {
+        format!("`dropforge test {} --update`", self.suite.source.path())
+    }
+
+    /// Adds a failure unless a verdict is as the assertion wants it.
+    fn judge(&mut self, assertion: &Assertion, template: Option<&str>, at: Option<usize>, verdict: &Verdict) {
+        if verdict.holds != assertion.negative {
+            return;
+        }
+        let message = format!("test `{}`: {}", self.test.name, verdict.sentence(assertion.name, assertion.negative));
+        let mut failure = self.failure(Code::TestFailed, assertion.span, message, template);
+        if let Some(at) = at {
+            failure.notes.push(format!("document {at}"));
+            failure = failure.with_field("document", at.to_string());
+        }
+        failure.notes.extend(verdict.notes.iter().cloned());
+        for (key, value) in verdict.fields() {
+            failure = failure.with_field(key, value);
+        }
+        self.failures.push(failure.with_field("assertion", assertion.name));
+    }
+
+    fn refuse(&mut self, assertion: &Assertion, why: &str) {
+        let message = format!("test `{}`: `{}`: {why}", self.test.name, assertion.name);
+        let failure = self.failure(Code::TestFailed, assertion.span, message, None);
+        self.failures.push(failure.with_field("assertion", assertion.name));
+    }
+
+    fn failure(&self, code: Code, span: Span, message: String, template: Option<&str>) -> Box<Diagnostic> {
+        let mut failure = Diagnostic::new(code, message).at(&self.suite.source, span, "");
+        failure.template = template.filter(|name| !name.is_empty()).map(str::to_owned);
+        failure.with_field("suite", self.suite.name.clone()).with_field("test", self.test.name.clone())
+    }
+}
+
+/// Compares whole texts. Line ends do not count.
+fn equal_text(expected: &str, text: &str) -> Verdict {
+    let (expected, text) = (expected.replace("\r\n", "\n"), text.replace("\r\n", "\n"));
+    let verdict = Verdict::new(expected == text, "the whole text".to_owned());
+    if verdict.holds { verdict } else { verdict.with_difference(&expected, &text) }
+}

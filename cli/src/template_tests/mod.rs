@@ -1,0 +1,278 @@
+//! `dropforge test`: tests of templates and charts.
+//!
+//! | module | content |
+//! |---|---|
+//! | `find` | the test files |
+//! | `suite`, `read`, `reader`, `asserts`, `parameters` | a test file, and how it is read |
+//! | `path`, `compare` | paths in documents, values |
+//! | `target` | the templates that a test file is about |
+//! | `folders`, `charts`, `output` | renders |
+//! | `check`, `documents`, `verdict`, `fails` | assertions |
+//! | `snapshot` | snapshots |
+//! | `report`, `coverage` | results, JUnit, the lines and outcomes that tests cover |
+
+mod asserts;
+mod charts;
+mod check;
+mod compare;
+mod coverage;
+mod documents;
+mod fails;
+mod find;
+mod folders;
+mod output;
+mod parameters;
+mod path;
+mod read;
+mod reader;
+mod report;
+mod snapshot;
+mod suite;
+mod target;
+mod verdict;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::engine::path_from_here;
+
+use self::charts::Charts;
+use self::coverage::{CoverageArgs, Coverages};
+use self::folders::Folders;
+use self::report::{Case, FileReport, Results, Status};
+use self::snapshot::Snapshots;
+use self::suite::Suite;
+use self::target::{Job, Target};
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::options::{AllowArgs, LanguageArgs};
+use crate::output::print;
+use crate::schema::SchemaArgs;
+
+/// Test templates and charts
+///
+///     dropforge test
+///     dropforge test templates/ --update
+///     dropforge test chart/ --filter ingress --junit report.xml
+///
+/// Runs the tests in files named `*.test.yaml`, beside templates or in a folder
+/// `tests`, and those of helm-unittest in the folder `tests` of a chart. A test
+/// renders a template or a chart with its own values and checks the text, values in
+/// the documents, an expected error, or a snapshot. docs/testing.md describes the
+/// files.
+///
+/// A snapshot that is missing, or differs, fails its test; --update writes it.
+///
+/// The exit code is 1 if a test fails, a test file has errors or the coverage is
+/// too low, and 2 if there is no test.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TestArgs {
+    /// Test files, or folders with test files
+    #[arg(value_name = "PATH", default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// Run only tests whose name, or that of their suite, contains TEXT
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// List the tests instead of running them
+    #[arg(long)]
+    list: bool,
+    /// Write missing and changed snapshots, and remove those that no test compares with
+    #[arg(long, conflicts_with = "list")]
+    update: bool,
+    /// Write a report in JUnit XML to FILE
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    junit: Option<PathBuf>,
+    /// Treat warnings as errors: snapshots that no test compares with
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    language: LanguageArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
+    #[command(flatten)]
+    coverage: CoverageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let found = find::files(&args.paths, console)?;
+    let builder = || args.allow.grant(args.language.engine());
+    let engine = builder()?.build();
+    let mut run = Run {
+        args,
+        files,
+        console,
+        charts: Charts::new(&engine),
+        folders: Folders::new(&args.language, &args.schema, builder),
+        coverages: Coverages::wanted(&args.coverage),
+    };
+    let mut results = Results::default();
+    for path in &found {
+        let report = run.file(path)?;
+        if !args.list && !console.quiet && !report.is_empty() {
+            print(report.lines(console.verbose))?;
+        }
+        results.files.push(report);
+    }
+    if !args.list {
+        console.diagnostics(snapshot::left_over(&found, args.update)?);
+    }
+    let low = run.coverage()?;
+    let exit = finish(args, &results, console)?;
+    low.iter().for_each(|error| console.diagnostic(error));
+    Ok(if low.is_some() && exit == Exit::Ok { Exit::Error } else { exit })
+}
+
+/// Writes the report and returns the exit.
+fn finish(args: &TestArgs, results: &Results, console: &Console) -> Result<Exit, Failed> {
+    if results.len() == 0 && results.passed() {
+        let text = args.filter.as_deref().unwrap_or("");
+        let error = Diagnostic::new(Code::Usage, format!("no test has a name with `{text}`"));
+        return Err(error.with_help("`dropforge test --list` lists the tests").into());
+    }
+    if let Some(path) = &args.junit {
+        results.write_junit(path)?;
+    }
+    if !args.list {
+        console.note(&results.summary());
+    }
+    let is_refused = args.strict && console.warnings() > 0;
+    Ok(if results.passed() && !is_refused { Exit::Ok } else { Exit::Error })
+}
+
+/// A run of test files.
+struct Run<'r> {
+    args: &'r TestArgs,
+    files: &'r mut InputFiles,
+    console: &'r Console,
+    charts: Charts<'r>,
+    folders: Folders<'r>,
+    coverages: Option<Coverages>,
+}
+
+impl Run<'_> {
+    /// Runs the tests of a file, and prints their failures.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    fn file(&mut self, path: &Path) -> Result<FileReport, Failed> {
+        let mut report = FileReport::new(path_from_here(path));
+        let path = PathBuf::from(&report.path);
+        match self.tests(&path, &mut report)? {
+            Ok(()) => {}
+            Err(errors) => {
+                errors.iter().for_each(|error| self.console.diagnostic(error));
+                report.errors = errors;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Runs the tests of a file. The inner errors are those of the file.
+    fn tests(&mut self, path: &Path, report: &mut FileReport) -> Result<Result<(), Vec<Box<Diagnostic>>>, Failed> {
+        let suites = match self.suites(path) {
+            Ok(suites) => suites,
+            Err(errors) => return Ok(Err(errors.into_vec())),
+        };
+        let (mut jobs, mut errors) = (Vec::new(), Vec::new());
+        for suite in &suites {
+            match target::jobs(suite, path, &self.args.language, &mut self.charts) {
+                Ok(found) => jobs.extend(found),
+                Err(more) => errors.extend(more.into_vec()),
+            }
+        }
+        let mut snapshots = match Snapshots::of(path, self.args.update, self.files) {
+            Ok(snapshots) if errors.is_empty() => snapshots,
+            Ok(_) => return Ok(Err(errors)),
+            Err(more) => return Ok(Err(errors.into_iter().chain(more.into_vec()).collect())),
+        };
+        for job in &jobs {
+            if !self.is_selected(job) {
+                snapshots.keep(&job.test.name);
+                continue;
+            }
+            let case = if self.args.list { self.list(job)? } else { self.case(job, &mut snapshots) };
+            report.cases.push(case);
+        }
+        if !self.args.list {
+            snapshots.finish()?.iter().for_each(|warning| self.console.diagnostic(warning));
+            report.snapshots = snapshots.changed;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Prints the coverage, and returns the error if it is too low. Templates that no test renders count, too.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    fn coverage(&mut self) -> Result<Option<Box<Diagnostic>>, Failed> {
+        let Some(coverages) = self.coverages.take() else { return Ok(None) };
+        for (target, coverage) in coverages.all() {
+            match target {
+                Target::Chart(chart) => self.charts.cover(chart, coverage),
+                Target::Folder(folder) => self.folders.cover(folder, coverage),
+            }
+        }
+        print(coverages.report())?;
+        Ok(coverages.too_low())
+    }
+
+    fn suites(&mut self, path: &Path) -> Result<Vec<Suite>, Diagnostics> {
+        let source = self.files.read(path)?;
+        Ok(read::suites(&source, &crate::options::limits())?)
+    }
+
+    fn is_selected(&self, job: &Job<'_>) -> bool {
+        let wanted = self.args.filter.as_deref().unwrap_or("");
+        job.test.name.contains(wanted) || job.suite.name.contains(wanted)
+    }
+
+    fn list(&self, job: &Job<'_>) -> Result<Case, Failed> {
+        let case = Case::new(job, Status::Passed, Duration::ZERO);
+        print(format!("{}:{}: {}: {}\n", job.suite.source.path(), case.at.line, case.suite, case.name))?;
+        Ok(case)
+    }
+
+    /// Runs a test and prints its failures.
+    fn case(&mut self, job: &Job<'_>, snapshots: &mut Snapshots) -> Case {
+        let started = Instant::now();
+        if let Some(why) = &job.test.setup.skip {
+            snapshots.keep(&job.test.name);
+            return Case::new(job, Status::Skipped(why.clone()), Duration::ZERO);
+        }
+        let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
+        let outputs = match &*job.target {
+            Target::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
+            Target::Folder(folder) => self.folders.render(folder, job, coverage.as_ref(), self.files),
+        };
+        let failures = check::failures(job, &outputs, snapshots, self.files);
+        failures.iter().for_each(|failure| self.console.diagnostic(failure));
+        let status = if failures.is_empty() { Status::Passed } else { Status::Failed(failures) };
+        Case::new(job, status, started.elapsed())
+    }
+}
+
+impl Case {
+    fn new(job: &Job<'_>, status: Status, time: Duration) -> Self {
+        let at = job.suite.source.position(job.test.span.start);
+        Self { suite: job.suite.name.clone(), name: job.test.name.clone(), at, status, time }
+    }
+}
+
+impl FileReport {
+    fn new(path: String) -> Self {
+        Self { path, cases: Vec::new(), errors: Vec::new(), snapshots: Default::default() }
+    }
+
+    /// Returns `true` if the filter left nothing.
+    fn is_empty(&self) -> bool {
+        self.cases.is_empty() && self.errors.is_empty()
+    }
+}

@@ -1,0 +1,260 @@
+//! Reads the parameters of assertions.
+
+use regex::Regex;
+use serde_json::Value;
+
+use dropforge::diagnostics::Code;
+use dropforge::stdlib::re2;
+use dropforge::value::yaml::{self, Entry, Node};
+
+use super::asserts::{Check, DocumentHead, Expected, Failing, Kind};
+use super::path::ValuePath;
+use super::read;
+use super::reader::Reader;
+
+impl Kind {
+    fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Equal => &["path", "value", "decodeBase64"],
+            Self::AtLeast | Self::AtMost => &["path", "value"],
+            Self::Contains => &["path", "content", "count", "any"],
+            Self::Subset => &["path", "content"],
+            Self::Matches => &["path", "pattern", "decodeBase64"],
+            Self::Exists | Self::Some | Self::Empty => &["path"],
+            Self::Type => &["path", "type"],
+            Self::Length => &["path", "paths", "count"],
+            Self::Resource | Self::ApiVersion => &["of"],
+            Self::Documents => &["count", "filterAware"],
+            Self::Document => &["kind", "apiVersion", "name", "namespace", "any"],
+            Self::Fails => &["errorMessage", "errorPattern", "code", "line"],
+            Self::EqualText => &["value", "file"],
+            Self::ContainsText => &["value"],
+            Self::MatchesText => &["pattern"],
+            Self::Snapshot => &["path", "matchRegex", "notMatchRegex"],
+            Self::SnapshotText => &[],
+        }
+    }
+}
+
+/// The parameters of an assertion.
+pub(super) struct Parameters<'r, 's, 'n> {
+    reader: &'r mut Reader<'s>,
+    name: &'static str,
+    entry: &'n Entry,
+    fields: Vec<&'n Entry>,
+}
+
+impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
+    pub fn of(reader: &'r mut Reader<'s>, name: &'static str, kind: Kind, entry: &'n Entry) -> Self {
+        let fields = reader.fields(&entry.value, &format!("`{name}`"), kind.parameters());
+        Self { reader, name, entry, fields }
+    }
+
+    /// Reads the check.
+    pub fn check(&mut self, kind: Kind) -> Option<Check> {
+        Some(match kind {
+            Kind::Equal => {
+                let (path, value) = (self.path(), self.value("value"));
+                Check::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") }
+            }
+            Kind::AtLeast | Kind::AtMost => self.ordered(kind)?,
+            Kind::Contains => {
+                let (path, content) = (self.path(), self.value("content"));
+                let (count, any) = (self.count("count"), self.flag("any"));
+                Check::Contains { path: path?, content: content?, count, any }
+            }
+            Kind::Subset => {
+                let (path, content) = (self.path_or_whole(), self.value("content"));
+                Check::Subset { path: path?, content: content? }
+            }
+            Kind::Matches => {
+                let (path, pattern) = (self.path(), self.needed_pattern("pattern"));
+                Check::Matches { path: path?, pattern: pattern?, base64: self.flag("decodeBase64") }
+            }
+            Kind::Exists => Check::Exists { path: self.path()? },
+            Kind::Some => Check::Some { path: self.path()? },
+            Kind::Empty => Check::Empty { path: self.path()? },
+            Kind::Type => {
+                let (path, name) = (self.path(), self.needed_text("type"));
+                Check::Type { path: path?, name: name? }
+            }
+            Kind::Length => self.length()?,
+            Kind::Resource => self.head("kind")?,
+            Kind::ApiVersion => self.head("apiVersion")?,
+            Kind::Documents => {
+                let count = self.count("count").or_else(|| self.missing("count"));
+                Check::Documents { count: count?, filtered: self.flag("filterAware") }
+            }
+            Kind::Document => self.document()?,
+            Kind::Fails => self.fails()?,
+            Kind::EqualText => Check::EqualText(self.expected()?),
+            Kind::ContainsText => self.contains_text()?,
+            Kind::MatchesText => Check::MatchesText { pattern: self.needed_pattern("pattern")? },
+            Kind::Snapshot => self.snapshot()?,
+            Kind::SnapshotText => Check::SnapshotText,
+        })
+    }
+
+    fn get(&self, key: &str) -> Option<&'n Node> {
+        self.fields.iter().find(|entry| &*entry.name == key).map(|entry| &entry.value)
+    }
+
+    fn missing<T>(&mut self, key: &str) -> Option<T> {
+        let known_wrong = self.get(key).is_some() || self.entry.value.as_map().is_none() && !self.is_empty();
+        if !known_wrong {
+            self.reader.refuse(self.entry.key.span, format!("`{}` needs `{key}`", self.name));
+        }
+        None
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self.entry.value.kind, yaml::Kind::Null)
+    }
+
+    fn value(&mut self, key: &str) -> Option<Value> {
+        match self.get(key) {
+            Some(node) => Some(read::json(&node.to_data())),
+            None => self.missing(key),
+        }
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        let node = self.get(key)?;
+        self.reader.text(node, &format!("`{key}`")).map(|placed| placed.text)
+    }
+
+    fn needed_text(&mut self, key: &str) -> Option<String> {
+        self.text(key).or_else(|| self.missing(key))
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        self.get(key).and_then(|node| self.reader.boolean(node, &format!("`{key}`"))).unwrap_or(false)
+    }
+
+    fn count(&mut self, key: &str) -> Option<usize> {
+        self.get(key).and_then(|node| self.reader.count(node, &format!("`{key}`")))
+    }
+
+    fn path(&mut self) -> Option<ValuePath> {
+        match self.get("path") {
+            Some(node) => read::path(self.reader, node),
+            None => self.missing("path"),
+        }
+    }
+
+    fn path_or_whole(&mut self) -> Option<ValuePath> {
+        self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| read::path(self.reader, node))
+    }
+
+    fn pattern(&mut self, key: &str) -> Option<Regex> {
+        let node = self.get(key)?;
+        pattern(self.reader, node, key)
+    }
+
+    fn needed_pattern(&mut self, key: &str) -> Option<Regex> {
+        if self.get(key).is_none() { self.missing(key) } else { self.pattern(key) }
+    }
+
+    fn ordered(&mut self, kind: Kind) -> Option<Check> {
+        let (path, value) = (self.path(), self.value("value"));
+        let (path, value) = (path?, value?);
+        if !value.is_number() && !value.is_string() {
+            let span = self.get("value").map_or(self.entry.key.span, |node| node.span);
+            self.reader.refuse(span, "`value` is a number or a text");
+            return None;
+        }
+        Some(if kind == Kind::AtLeast { Check::AtLeast { path, value } } else { Check::AtMost { path, value } })
+    }
+
+    fn length(&mut self) -> Option<Check> {
+        let count = self.count("count");
+        let mut paths = Vec::new();
+        if let Some(node) = self.get("paths") {
+            let nodes = self.reader.list(node, "`paths`")?;
+            paths.extend(nodes.iter().filter_map(|node| read::path(self.reader, node)));
+        }
+        if self.get("path").is_some() || paths.is_empty() {
+            paths.push(self.path()?);
+        }
+        if count.is_none() && paths.len() < 2 {
+            return self.missing("count");
+        }
+        Some(Check::Length { paths, count })
+    }
+
+    fn head(&mut self, key: &str) -> Option<Check> {
+        let value = Value::from(self.needed_text("of")?);
+        Some(Check::Equal { path: ValuePath::parse(key).ok()?, value, base64: false })
+    }
+
+    fn document(&mut self) -> Option<Check> {
+        let (kind, api_version) = (self.needed_text("kind"), self.needed_text("apiVersion"));
+        let (name, namespace, any) = (self.text("name"), self.text("namespace"), self.flag("any"));
+        Some(Check::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
+    }
+
+    fn fails(&mut self) -> Option<Check> {
+        let (message, pattern) = (self.text("errorMessage"), self.pattern("errorPattern"));
+        let line = self.get("line").and_then(|node| self.reader.integer(node, "`line`"));
+        let code = match self.text("code") {
+            None => None,
+            Some(text) => match Code::named(&text) {
+                Some(code) => Some(code),
+                None => return self.unknown_code(&text),
+            },
+        };
+        Some(Check::Fails(Failing { message, pattern, code, line }))
+    }
+
+    fn unknown_code<T>(&mut self, text: &str) -> Option<T> {
+        let span = self.get("code").map_or(self.entry.key.span, |node| node.span);
+        let names = Code::ALL.iter().flat_map(|code| [code.id(), code.name()]);
+        let error = self.reader.error(span, format!("there is no error `{text}`"));
+        let error = error.with_help("`dropforge explain` lists all errors").with_suggestion(text, names);
+        self.reader.errors.push(error);
+        None
+    }
+
+    fn expected(&mut self) -> Option<Expected> {
+        match (self.get("value"), self.get("file")) {
+            (Some(_), Some(node)) => {
+                self.reader.refuse(node.span, "`file` beside `value`: give one of them");
+                None
+            }
+            (None, Some(node)) => self.reader.text(node, "`file`").map(Expected::File),
+            _ => self.needed_text("value").map(Expected::Text),
+        }
+    }
+
+    fn contains_text(&mut self) -> Option<Check> {
+        let Some(node) = self.get("value") else { return self.missing("value") };
+        let texts: Vec<String> = self.reader.texts(node, "`value`").into_iter().map(|placed| placed.text).collect();
+        if texts.is_empty() {
+            self.reader.refuse(node.span, "`value` is one text or more");
+            return None;
+        }
+        Some(Check::ContainsText { texts })
+    }
+
+    fn snapshot(&mut self) -> Option<Check> {
+        let path = self.path_or_whole();
+        let (matches, lacks) = (self.inner_pattern("matchRegex"), self.inner_pattern("notMatchRegex"));
+        Some(Check::Snapshot { path: path?, matches, lacks })
+    }
+
+    /// Returns the pattern in a map under `key`.
+    fn inner_pattern(&mut self, key: &str) -> Option<Regex> {
+        let node = self.get(key)?;
+        let fields = self.reader.fields(node, &format!("`{key}`"), &["pattern"]);
+        let inner = fields.first().map(|entry| &entry.value)?;
+        pattern(self.reader, inner, "pattern")
+    }
+}
+
+/// Reads a regular expression.
+fn pattern(reader: &mut Reader<'_>, node: &Node, key: &str) -> Option<Regex> {
+    let text = reader.text(node, &format!("`{key}`"))?.text;
+    let compiled = re2::compiled(&text);
+    let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a regular expression: {why}"));
+    compiled.map_err(refuse).ok()
+}

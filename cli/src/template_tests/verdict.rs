@@ -1,0 +1,225 @@
+//! Verdicts about values in documents.
+
+use std::cmp::Ordering;
+
+use base64::Engine as _;
+use serde_json::Value;
+
+use super::asserts::{Check, DocumentHead};
+use super::compare::{
+    bounded, compare, difference, includes, is_empty, is_long, is_type, same, short, shown, type_name,
+};
+use super::path::ValuePath;
+
+/// The result of a check.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub holds: bool,
+    path: Option<String>,
+    /// What was expected, within a sentence.
+    wanted: String,
+    found: Option<String>,
+    pub notes: Vec<String>,
+}
+
+impl Verdict {
+    pub fn new(holds: bool, wanted: String) -> Self {
+        Self { holds, path: None, wanted, found: None, notes: Vec::new() }
+    }
+
+    pub fn at(self, path: &ValuePath) -> Self {
+        Self { path: Some(path.text().to_owned()).filter(|path| !path.is_empty()), ..self }
+    }
+
+    pub fn found(self, found: String) -> Self {
+        Self { found: Some(found), ..self }
+    }
+
+    /// Adds a text that does not fit in a sentence.
+    pub fn with_note(mut self, name: &str, text: &str) -> Self {
+        self.notes.push(format!("{name}:\n{}", bounded(text)));
+        self
+    }
+
+    /// Adds the difference of two texts.
+    pub fn with_difference(mut self, expected: &str, actual: &str) -> Self {
+        self.notes.push(difference(expected, actual));
+        self
+    }
+
+    /// Returns the expectation and what was found instead.
+    pub fn sentence(&self, assertion: &str, negative: bool) -> String {
+        let path = self.path.as_ref().map(|path| format!(" at `{path}`")).unwrap_or_default();
+        let not = if negative { "not " } else { "" };
+        let found = self.found.as_ref().map(|found| format!(", found {found}")).unwrap_or_default();
+        format!("`{assertion}`{path}: expected {not}{}{found}", self.wanted)
+    }
+
+    /// Returns what programs read.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let path = self.path.clone().map(|path| ("path", path));
+        let found = self.found.clone().map(|found| ("found", found));
+        path.into_iter().chain(Some(("expected", self.wanted.clone()))).chain(found)
+    }
+}
+
+/// Returns the verdicts about the values of a document: one for each value at the path, or for nothing there.
+pub(super) fn of_value(check: &Check, document: &Value) -> Vec<Verdict> {
+    match check {
+        Check::Exists { path } => {
+            let found = path.find(document);
+            let verdict = Verdict::new(!found.is_empty(), "a value".to_owned()).at(path);
+            vec![verdict.found(found.first().map_or("nothing".to_owned(), |value| short(value)))]
+        }
+        Check::Some { path } => {
+            let found = path.find(document);
+            let is_some = found.iter().any(|value| !value.is_null());
+            let shown = found.first().map_or("nothing".to_owned(), |value| short(value));
+            vec![Verdict::new(is_some, "a value other than null".to_owned()).at(path).found(shown)]
+        }
+        Check::Length { paths, count } => length(paths, *count, document),
+        Check::Document(head) => vec![head.verdict(document)],
+        Check::Equal { path, .. }
+        | Check::AtLeast { path, .. }
+        | Check::AtMost { path, .. }
+        | Check::Contains { path, .. }
+        | Check::Subset { path, .. }
+        | Check::Matches { path, .. }
+        | Check::Empty { path }
+        | Check::Type { path, .. } => {
+            let found = path.find(document);
+            match found.is_empty() {
+                true => vec![of_one(check, &Value::Null).at(path).missing()],
+                false => found.into_iter().map(|value| of_one(check, value).at(path)).collect(),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Verdict {
+    /// Makes it one about a path without a value.
+    fn missing(self) -> Self {
+        Self { holds: false, found: Some("nothing".to_owned()), notes: Vec::new(), ..self }
+    }
+}
+
+/// Returns the verdict about one value.
+fn of_one(check: &Check, value: &Value) -> Verdict {
+    match check {
+        Check::Equal { value: wanted, base64, .. } => match decoded(value, *base64) {
+            Ok(value) => equal(wanted, &value),
+            Err(why) => Verdict::new(false, short(wanted)).found(why),
+        },
+        Check::AtLeast { value: wanted, .. } => ordered(wanted, value, "at least", Ordering::is_ge),
+        Check::AtMost { value: wanted, .. } => ordered(wanted, value, "at most", Ordering::is_le),
+        Check::Contains { content, count, any, .. } => contains(content, *count, *any, value),
+        Check::Subset { content, .. } => {
+            let holds = value.is_object() && includes(value, content);
+            let verdict = Verdict::new(holds, format!("a map with {}", short(content))).found(short(value));
+            if holds || !(is_long(content) || is_long(value)) {
+                return verdict;
+            }
+            verdict.with_difference(&shown(content), &shown(value))
+        }
+        Check::Matches { pattern, base64, .. } => {
+            let wanted = format!("a text that matches `{pattern}`");
+            match decoded(value, *base64) {
+                Ok(Value::String(text)) => {
+                    let verdict =
+                        Verdict::new(pattern.is_match(&text), wanted).found(short(&Value::from(text.as_str())));
+                    if text.contains('\n') { verdict.with_note("found", &text) } else { verdict }
+                }
+                Ok(other) => Verdict::new(false, wanted).found(short(&other)),
+                Err(why) => Verdict::new(false, wanted).found(why),
+            }
+        }
+        Check::Empty { .. } => Verdict::new(is_empty(value), "null or an empty value".to_owned()).found(short(value)),
+        Check::Type { name, .. } => {
+            Verdict::new(is_type(value, name), format!("a value of type `{name}`")).found(type_name(value).to_owned())
+        }
+        _ => Verdict::new(false, String::new()),
+    }
+}
+
+fn equal(wanted: &Value, value: &Value) -> Verdict {
+    let holds = same(wanted, value);
+    let verdict = Verdict::new(holds, short(wanted)).found(short(value));
+    match !holds && (is_long(wanted) || is_long(value)) {
+        true => verdict.with_difference(&shown(wanted), &shown(value)),
+        false => verdict,
+    }
+}
+
+fn ordered(wanted: &Value, value: &Value, words: &str, is_right: fn(Ordering) -> bool) -> Verdict {
+    let holds = compare(value, wanted).is_some_and(is_right);
+    Verdict::new(holds, format!("{words} {}", short(wanted))).found(short(value))
+}
+
+fn contains(content: &Value, count: Option<usize>, any: bool, value: &Value) -> Verdict {
+    let Some(items) = value.as_array() else {
+        return Verdict::new(false, format!("a list with {}", short(content))).found(short(value));
+    };
+    let is_it = |item: &&Value| if any { includes(item, content) } else { same(item, content) };
+    let found = items.iter().filter(is_it).count();
+    let times = count.map(|count| format!(" {count} times")).unwrap_or_default();
+    let holds = count.map_or(found > 0, |count| found == count);
+    let verdict = Verdict::new(holds, format!("a list with {}{times}", short(content)));
+    match is_long(value) || is_long(content) {
+        true => verdict.found(format!("it {found} times")).with_note("list", &shown(value)),
+        false => verdict.found(short(value)),
+    }
+}
+
+fn length(paths: &[ValuePath], count: Option<usize>, document: &Value) -> Vec<Verdict> {
+    let mut common = count;
+    let mut verdicts = Vec::new();
+    for path in paths {
+        let found = path.find(document);
+        let lengths: Vec<Option<usize>> = found.iter().map(|value| value.as_array().map(Vec::len)).collect();
+        let wanted = common.map_or("a list".to_owned(), |count| format!("a list of length {count}"));
+        for (value, length) in found.iter().zip(&lengths) {
+            let holds = length.is_some_and(|length| common.is_none_or(|count| count == length));
+            let found = length.map_or_else(|| type_name(value).to_owned(), |length| format!("length {length}"));
+            verdicts.push(Verdict::new(holds, wanted.clone()).at(path).found(found));
+        }
+        if found.is_empty() {
+            verdicts.push(Verdict::new(false, wanted).at(path).missing());
+        }
+        common = common.or_else(|| lengths.first().copied().flatten());
+    }
+    verdicts
+}
+
+/// Returns a value, or the text that it encodes.
+fn decoded(value: &Value, base64: bool) -> Result<Value, String> {
+    if !base64 {
+        return Ok(value.clone());
+    }
+    let text = value.as_str().unwrap_or("").replace(['\n', '\r'], "");
+    let bytes =
+        base64::prelude::BASE64_STANDARD.decode(text).map_err(|_| format!("{}, which is not base64", short(value)))?;
+    String::from_utf8(bytes).map(Value::from).map_err(|_| "bytes that are not text".to_owned())
+}
+
+impl DocumentHead {
+    /// Returns the head in words.
+    pub fn describe(&self) -> String {
+        let name = self.name.as_ref().map(|name| format!(", name `{name}`")).unwrap_or_default();
+        let namespace = self.namespace.as_ref().map(|space| format!(", namespace `{space}`")).unwrap_or_default();
+        format!("of kind `{}`, version `{}`{name}{namespace}", self.kind, self.api_version)
+    }
+
+    fn verdict(&self, document: &Value) -> Verdict {
+        let at = |pointer: &str| document.pointer(pointer).and_then(Value::as_str);
+        let is =
+            |pointer: &str, wanted: &Option<String>| wanted.as_deref().is_none_or(|text| at(pointer) == Some(text));
+        let holds = at("/kind") == Some(&self.kind)
+            && at("/apiVersion") == Some(&self.api_version)
+            && is("/metadata/name", &self.name)
+            && is("/metadata/namespace", &self.namespace);
+        let found = [at("/kind"), at("/apiVersion"), at("/metadata/name"), at("/metadata/namespace")];
+        let found: Vec<String> = found.into_iter().flatten().map(|text| format!("`{text}`")).collect();
+        Verdict::new(holds, format!("a document {}", self.describe())).found(found.join(", "))
+    }
+}

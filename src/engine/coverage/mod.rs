@@ -1,0 +1,197 @@
+//! Coverage of templates by renders: the lines that ran, and the outcomes of conditions and loops.
+//!
+//! | module | content |
+//! |---|---|
+//! | `table` | the lines and branches of a program |
+//! | `watch` | the hooks that observe a run |
+
+mod table;
+mod watch;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Template;
+use crate::bytecode::Program;
+use crate::text::{Source, Span};
+use table::{Step, steps};
+pub(super) use watch::{Watch, current, during};
+
+/// The name of templates that are made at render time, which are no files.
+const MADE: &str = "gotpl";
+
+/// Collects what renders cover of the templates that were [added](Coverage::add).
+///
+/// ```
+/// use dropforge::engine::coverage::Coverage;
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::value::{Arena, Inputs, Value};
+/// use dropforge::vm::Session;
+/// let template = Engine::new().compile(Dialect::Tera, "a.tera", "a\n{% if x %}\nb\n{% endif %}\n")?;
+/// let (coverage, arena) = (Coverage::new(), Arena::new());
+/// let inputs = Inputs::new(arena.map(&[("x", Value::Bool(false))]));
+/// template.render_covered(&mut Session::new(), inputs, &mut String::new(), &coverage)?;
+/// let file = &coverage.files()[0];
+/// assert_eq!(file.missed_lines(), [3]);
+/// assert_eq!(file.branches[0].missed(), ["true"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Coverage(Rc<RefCell<Found>>);
+
+/// The templates, and what ran.
+#[derive(Debug, Default)]
+struct Found {
+    files: Vec<FileCoverage>,
+    places: HashMap<String, usize>,
+    /// The steps of the programs that ran in the latest render, by the address of the program.
+    programs: HashMap<usize, Rc<HashMap<u32, Step>>>,
+}
+
+/// The coverage of a source.
+#[derive(Debug, Clone)]
+pub struct FileCoverage {
+    /// The source.
+    pub source: Arc<Source>,
+    /// The lines with code or text, from 1, and `true` for those that ran.
+    pub lines: BTreeMap<u32, bool>,
+    /// The conditions and loops, in source order.
+    pub branches: Vec<BranchCoverage>,
+}
+
+/// The outcomes of a condition or loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BranchCoverage {
+    /// The place of the condition, or of the value that is looped over.
+    pub span: Span,
+    /// The kind.
+    pub kind: BranchKind,
+    /// `true` for each outcome that occurred, as [`BranchKind::outcomes`] names them.
+    pub seen: [bool; 2],
+}
+
+/// The kind of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BranchKind {
+    /// A condition.
+    Condition,
+    /// A loop, which may have nothing to loop over.
+    Loop,
+    /// A value that may be missing.
+    Presence,
+}
+
+impl BranchKind {
+    /// Returns the names of the outcomes.
+    pub fn outcomes(self) -> [&'static str; 2] {
+        match self {
+            Self::Condition => ["true", "false"],
+            Self::Loop => ["filled", "empty"],
+            Self::Presence => ["present", "missing"],
+        }
+    }
+}
+
+impl BranchCoverage {
+    /// Returns the names of the outcomes that never occurred.
+    pub fn missed(&self) -> Vec<&'static str> {
+        self.kind.outcomes().into_iter().zip(self.seen).filter(|(_, seen)| !seen).map(|(name, _)| name).collect()
+    }
+}
+
+impl FileCoverage {
+    /// Returns the lines that never ran.
+    pub fn missed_lines(&self) -> Vec<u32> {
+        self.lines.iter().filter(|(_, ran)| !**ran).map(|(line, _)| *line).collect()
+    }
+
+    /// Returns the number of lines that ran, and of all.
+    pub fn line_counts(&self) -> (usize, usize) {
+        (self.lines.values().filter(|ran| **ran).count(), self.lines.len())
+    }
+
+    /// Returns the number of outcomes that occurred, and of all.
+    pub fn outcome_counts(&self) -> (usize, usize) {
+        (self.branches.iter().flat_map(|branch| branch.seen).filter(|seen| *seen).count(), 2 * self.branches.len())
+    }
+
+    /// Returns the branch at a place.
+    fn branch(&mut self, span: Span, kind: BranchKind) -> &mut BranchCoverage {
+        let key = |branch: &BranchCoverage| (branch.span, branch.kind);
+        let at = self.branches.partition_point(|branch| key(branch) < (span, kind));
+        if self.branches.get(at).map(key) != Some((span, kind)) {
+            self.branches.insert(at, BranchCoverage { span, kind, seen: [false; 2] });
+        }
+        &mut self.branches[at]
+    }
+}
+
+impl Coverage {
+    /// Returns a coverage of no templates.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the sources of a template, and of those that it includes and calls. What did not run yet counts as missed.
+    pub fn add(&self, template: &Template) {
+        self.0.borrow_mut().add(template.program());
+        template.callees().for_each(|called| self.add(called));
+    }
+
+    /// Returns the coverage of each source, sorted by name.
+    pub fn files(&self) -> Vec<FileCoverage> {
+        let mut files = self.0.borrow().files.clone();
+        files.sort_by(|a, b| a.source.name().cmp(b.source.name()));
+        files
+    }
+
+    /// Returns hooks for a render.
+    pub(super) fn watch(&self) -> Watch {
+        Watch::of(self.clone())
+    }
+
+    /// Forgets the addresses of programs: those made by the last render are gone.
+    pub(super) fn begin(&self) {
+        self.0.borrow_mut().programs.clear();
+    }
+}
+
+impl Found {
+    /// Adds the lines and branches of a program.
+    fn add(&mut self, program: &Program) {
+        for source in program.sources().iter().filter(|source| source.name() != MADE && !source.text().is_empty()) {
+            let next = self.files.len();
+            if *self.places.entry(source.path().into_owned()).or_insert(next) == next {
+                self.files.push(FileCoverage { source: source.clone(), lines: BTreeMap::new(), branches: Vec::new() });
+            }
+        }
+        for step in steps(program, &|source| self.place(source)).values() {
+            let Some(file) = self.files.get_mut(step.file) else { continue };
+            step.lines.iter().for_each(|line| {
+                file.lines.entry(*line).or_default();
+            });
+            if let Some(jump) = &step.jump {
+                file.branch(jump.span, jump.kind);
+            }
+        }
+    }
+
+    /// Returns the number of the file with a source.
+    fn place(&self, source: &Source) -> Option<usize> {
+        let at = self.places.get(&*source.path()).copied()?;
+        self.files.get(at).filter(|file| file.source.text() == source.text()).map(|_| at)
+    }
+
+    /// Returns the steps of a program that runs.
+    fn steps(&mut self, program: &Program) -> Rc<HashMap<u32, Step>> {
+        let address = std::ptr::from_ref(program).addr();
+        if let Some(known) = self.programs.get(&address) {
+            return known.clone();
+        }
+        let found = Rc::new(steps(program, &|source| self.place(source)));
+        self.programs.insert(address, found.clone());
+        found
+    }
+}
