@@ -163,6 +163,11 @@ fn check_tells_names_that_neither_values_nor_schema_have() {
     // A render that fails tells more, once.
     sandbox.write("c/templates/x.yaml", "{{ .Values.imge.tag }}\n");
     check().expect(1).says(&["nil pointer evaluating interface {}.tag", "did you mean `.Values.image`?", "1 error"]);
+    // A chart that may change maps is looked at, too.
+    sandbox.write("c/templates/x.yaml", "a: {{ .Values.image.tga }}\nb: {{ tpl \"x\" . }}\n");
+    check().expect(0).says(&["nothing gives `.Values.image.tga`", "1 warning"]);
+    sandbox.write("c/templates/x.yaml", "{{ $_ := merge .Values.image (dict \"a\" 1) }}a: {{ .Values.image.tga }}\n");
+    check().expect(0).says(&["no errors"]);
     // A template may set what it reads.
     sandbox.write("c/templates/x.yaml", "{{ $_ := set .Values \"own\" 1 }}a: {{ .Values.own }}\n");
     check().expect(0).says(&["no errors"]);

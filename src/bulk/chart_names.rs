@@ -24,7 +24,9 @@ pub fn missing_in_chart(
 ) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
     let template = chart.compile(plan)?;
     let values = plan.data(template.program().start().mutable);
-    let mut names = MissingNames::of([&template]).with_places();
+    // Names that are put into a map are written as text, unless they come from another map.
+    let names = MissingNames::of([&template]).with_places();
+    let mut names = names.with_changed_maps(!helm::merges_maps(template.program()));
     names.look_at(0, &values);
     let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);
     let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;

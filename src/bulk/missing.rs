@@ -57,6 +57,8 @@ pub struct MissingNames<'t> {
     left: u64,
     /// `true` to tell in which map of the values a name is missing.
     places: bool,
+    /// Templates that change maps are looked at, too.
+    looks_at_changed: bool,
 }
 
 /// The identity of a missing name: the place and the message.
@@ -73,13 +75,18 @@ impl<'t> MissingNames<'t> {
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
         let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), ReadPaths::default());
         templates.iter().for_each(|template| read.add_program(template.program()));
-        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false }
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false, looks_at_changed: false }
     }
 
     /// Adds two fields to what is found: `looked_up`, the missing name, and `looked_in`, a JSON array with the keys that
     /// lead to the map that lacks it.
     pub fn with_places(self) -> Self {
         Self { places: true, ..self }
+    }
+
+    /// Also looks at templates that change maps, which may add the names that are found.
+    pub fn with_changed_maps(self, looks_at_changed: bool) -> Self {
+        Self { looks_at_changed, ..self }
     }
 
     /// Looks at the values of each cluster, or without clusters at the shared ones.
@@ -105,7 +112,7 @@ impl<'t> MissingNames<'t> {
             let Some(template) = self.templates.get(nth).copied() else { continue };
             let mut left = STEPS.min(self.left);
             let before = left;
-            let misses = missing(template.program(), values, &mut left);
+            let misses = missing(template.program(), values, self.looks_at_changed, &mut left);
             self.left -= before - left;
             misses.iter().for_each(|miss| self.add(at, (template, values), miss));
         }

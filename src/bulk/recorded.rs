@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(at(text, "c"), Some("c: 3\n"));
         assert_eq!(at("b: 2\nc: 3\n", "3"), Some("3\n"));
         let stream = "---\n# Source: x/y.yaml\nb: 2\nc: 3\n---\n# Source: x/z.yaml\na: 1\n";
-        assert_eq!(at(stream, "c"), Some("c: 3\n"));
+        assert_eq!(at(stream, "c: 3"), Some("c: 3\n"));
         assert_eq!(at(stream, "a: 1"), Some("a: 1\n---\n\nb: 2\nc: 3\n"));
         assert_eq!(at("d: 2\nc: 3\n", "c"), None);
         assert_eq!(at("---\n", "-"), None);

@@ -10,7 +10,8 @@ use crate::value::ReadPaths;
 /// of steps that it may take, and is reduced by those taken. With fewer than needed, some are not found.
 ///
 /// A branch is left out if the inputs rule it out. A path that the program tests for presence, or for which it has a
-/// default, is not missing.
+/// default, is not missing. A program that changes maps may read other entries than the inputs have: in it nothing is
+/// missing, unless `looks_at_changed` says that the caller tells names that it may add.
 ///
 /// ```
 /// use dropforge::bytecode::analysis::missing;
@@ -19,11 +20,14 @@ use crate::value::ReadPaths;
 /// let source = "{% if tls.on %}{{ tls.cert }}{% endif %}{{ image.tga }}{{ zone | default(value=1) }}";
 /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
 /// let inputs = serde_json::from_str::<Data>(r#"{"tls": {"on": false}, "image": {"tag": 1}}"#)?.into_map().unwrap();
-/// let found = missing(template.program(), &inputs, &mut 1_000);
+/// let found = missing(template.program(), &inputs, false, &mut 1_000);
 /// assert_eq!(found.iter().map(|miss| miss.path).collect::<Vec<_>>(), ["image.tga"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, left: &mut u64) -> Vec<Miss<'w>> {
+pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, looks_at_changed: bool, left: &mut u64) -> Vec<Miss<'w>> {
+    if program.start().mutable && !looks_at_changed {
+        return Vec::new();
+    }
     let mut unused = ReadPaths::default();
     let mut walk = Walk::new(program, &mut unused, Some(inputs), *left);
     walk.run();

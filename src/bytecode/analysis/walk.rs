@@ -112,8 +112,6 @@ pub(super) enum Flow<'w> {
 
 impl<'w, 't> Walk<'w, 't> {
     pub fn new(program: &'w Program, tree: &'t mut ReadPaths, inputs: Option<&'w DataMap>, left: u64) -> Self {
-        // A run that changes maps may read other entries than the inputs have.
-        let inputs = inputs.filter(|_| !program.start().mutable);
         let code = program.code();
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
         let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);

@@ -34,4 +34,4 @@ pub use compile::{compile, compile_chart};
 pub use finish::{finish, finish_all, with_no_values};
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
-pub use trace::{explain, is_optional, parse_errors, values_read};
+pub use trace::{explain, is_optional, merges_maps, parse_errors, values_read};

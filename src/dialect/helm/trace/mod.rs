@@ -64,6 +64,12 @@ const TESTS: [&str; 17] = [
     "typeIs", "typeOf", "hasKey", "dig", "any",
 ];
 
+/// Returns `true` if a program merges maps, so that names of one may come into another.
+pub fn merges_maps(program: &Program) -> bool {
+    const MERGES: [&str; 4] = ["merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"];
+    program.imports().any(|import| MERGES.contains(&import.name))
+}
+
 /// Returns `true` if the pipeline at the place of a diagnostic has an answer for a value that is missing.
 pub fn is_optional(found: &Diagnostic) -> bool {
     let functions = found.primary().and_then(node::find).map_or(Vec::new(), |found| found.functions);
