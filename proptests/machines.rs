@@ -1,6 +1,6 @@
 //! Differences between machines: every template renders the same, or fails with the same error, on the trusting machine, on
-//! its twin that checks every index, and after a round trip through an artifact; and constants fold to what they are when
-//! computed.
+//! its twin that checks every index, and after a round trip through an artifact; a recording knows where each byte comes
+//! from; and constants fold to what they are when computed.
 
 use dropforge::bytecode::{Entry, encode};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
@@ -58,6 +58,30 @@ pub(super) fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<
         residual: None,
     };
     prop_assert_eq!(bytes, encode(&[again], false).expect("an artifact"), "an artifact of an artifact");
+    text.map_or(Ok(()), |text| has_origins(&template, inputs, &text))
+}
+
+/// Maximum number of characters whose origins are looked up.
+const LOOKED_UP: usize = 300;
+
+/// Checks that a recording knows the origin of every character of the output, and that text of a template is at its place.
+fn has_origins(template: &Template, inputs: &Json, text: &str) -> Result<(), TestCaseError> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs"));
+    let (recording, outcome) = template.record(&mut Session::new(), inputs);
+    prop_assert!(outcome.is_ok(), "a recorded run fails");
+    for (at, c) in text.char_indices().take(LOOKED_UP) {
+        let why = recording.why(text, at);
+        let Some(writer) = why.as_ref().and_then(|why| why.written.first()) else {
+            return Err(TestCaseError::fail(format!("no origin of {c:?} at {at} of {text:?}")));
+        };
+        let (part, is_text) = (writer.source.slice(writer.span), why.as_ref().is_some_and(|why| why.is_text));
+        // A literal may be escaped when it is compiled, and text of the template may have escapes.
+        let escapes = ["&", "\\", "${", "%{"];
+        let is_here = c.is_whitespace() || part.contains(c) || escapes.iter().any(|escape| text.contains(escape));
+        prop_assert!(!is_text || is_here, "{c:?} at {at} of {text:?} is not in {part:?}");
+    }
     Ok(())
 }
 

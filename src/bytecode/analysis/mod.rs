@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "yaml")]
 mod control;
 mod effects;
 mod held;
@@ -19,6 +20,7 @@ mod missing;
 mod reads;
 mod walk;
 
+#[cfg(feature = "yaml")]
 pub(crate) use control::ControlDependence;
 pub use lookup::Lack;
 pub use missing::missing;

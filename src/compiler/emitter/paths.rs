@@ -62,7 +62,9 @@ impl Emitter<'_> {
     }
 
     fn write_at(&mut self, indexes: usize, mode: EscapeMode, path: impl FnOnce(&mut Self) -> u32) -> Option<u32> {
-        if !self.pending.has_text() || !self.pending.constants.is_empty() || self.frame.dead {
+        // An instruction has one source.
+        let fuses = self.pending.has_text_of(self.place.source) && self.pending.constants.is_empty();
+        if !fuses || self.frame.dead {
             if self.is_dead(Op::EmitPath, indexes) {
                 return None;
             }
@@ -73,6 +75,7 @@ impl Emitter<'_> {
         let at = path(self);
         if let Some(text) = self.take_text() {
             self.emit(Op::TextPath, &[at, mode as u32, text]);
+            self.pending_pieces();
         }
         Some(at)
     }

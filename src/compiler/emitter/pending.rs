@@ -39,6 +39,12 @@ impl Pending<'_> {
         !self.piece.is_empty() || !self.text.is_empty()
     }
 
+    /// Returns `true` if text of this source is pending.
+    #[inline]
+    pub fn has_text_of(&self, source: u32) -> bool {
+        self.has_text() && self.text_place.source == source
+    }
+
     /// Takes note of where more text comes from.
     fn begin_piece(&mut self, place: Spanned, is_value: bool) {
         let kind = |is_value| if is_value { PieceKind::Value } else { PieceKind::Text };
@@ -171,11 +177,17 @@ impl<'f> Emitter<'f> {
         if let Some(id) = self.take_text() {
             let place = std::mem::replace(&mut self.place, self.pending.text_place);
             self.emit_now(Op::Text, &[id]);
-            if self.pending.pieces.len() > 1 {
-                let pieces = std::mem::take(&mut self.pending.pieces);
-                self.pieces(&pieces);
-            }
+            self.pending_pieces();
             self.place = place;
+        }
+    }
+
+    /// Records the places of the pieces of the text that the latest instruction writes, if there are several.
+    #[inline]
+    pub(super) fn pending_pieces(&mut self) {
+        if self.pending.pieces.len() > 1 {
+            let pieces = std::mem::take(&mut self.pending.pieces);
+            self.pieces(&pieces);
         }
     }
 

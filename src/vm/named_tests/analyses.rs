@@ -46,9 +46,9 @@ fn a_specialised_program_calls_the_same_chunks() {
 fn analyses_follow_known_names_and_know_nothing_of_changed_maps() {
     let inputs = serde_json::from_str::<Data>(r#"{"on": true, "m": {"y": 1}}"#).unwrap().into_map().unwrap();
     let program = choosing(false);
-    let found = missing(&program, &inputs, &mut 1_000);
+    let found = missing(&program, &inputs, false, &mut 1_000);
     assert_eq!(found.iter().map(|miss| miss.path).collect::<Vec<_>>(), ["x"]);
-    assert!(missing(&choosing(true), &inputs, &mut 1_000).is_empty());
+    assert!(missing(&choosing(true), &inputs, false, &mut 1_000).is_empty());
     let reads = |program: &Program| {
         let mut paths = ReadPaths::default();
         paths.add_program(program);
