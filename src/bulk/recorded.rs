@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(at(stream, "c: 3"), Some("c: 3\n"));
         assert_eq!(at(stream, "a: 1"), Some("a: 1\n---\n\nb: 2\nc: 3\n"));
         assert_eq!(at("d: 2\nc: 3\n", "c"), None);
-        assert_eq!(at("---\n", "-"), None);
+        assert_eq!(at("---\nx: 1\n", "-"), None);
     }
 }
