@@ -26,6 +26,9 @@ use read::Setting;
 /// The file that is looked for in the current directory.
 pub(crate) const FILE: &str = "dropforge.toml";
 
+/// The command that takes the options of `render`.
+const TRACE: &str = "trace";
+
 // Options of commands that read a project file. They are read before the command line is parsed. No documentation, which
 // would replace that of each command.
 #[derive(Debug, Args)]
@@ -41,7 +44,10 @@ struct ProjectArgs {
 
 /// Adds the options of project files to the commands that read them.
 pub(crate) fn augment(command: Command) -> Command {
-    COMMANDS.iter().fold(command, |command, name| command.mut_subcommand(name, ProjectArgs::augment_args))
+    COMMANDS
+        .iter()
+        .chain([&TRACE])
+        .fold(command, |command, name| command.mut_subcommand(name, ProjectArgs::augment_args))
 }
 
 /// A project file and the command that uses it.
@@ -88,8 +94,11 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     }
     let mut lenient = command.clone().ignore_errors(true);
     let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(None) };
-    let Some((name, given)) = matches.subcommand().filter(|(name, _)| COMMANDS.contains(name)) else { return Ok(None) };
+    let Some((name, given)) = matches.subcommand().filter(|(name, _)| *name == TRACE || COMMANDS.contains(name)) else {
+        return Ok(None);
+    };
     let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
+    let name = if name == TRACE { "render" } else { name };
     let Some(project) = find(name, definition, given, moved).map_err(|error| Failed::usage(vec![error]))? else {
         return Ok(None);
     };
