@@ -10,6 +10,8 @@ use super::template::Template;
 use crate::diagnostics::Result;
 use crate::function::{Builtin, Cx};
 use crate::value::{Inputs, Value};
+#[cfg(feature = "bulk")]
+use crate::vm::Observer;
 use crate::vm::{NoHooks, Run, Session};
 
 /// The memory of a nested render.
@@ -40,7 +42,10 @@ impl Template {
         let (session, format, out) = (&mut memory.session, self.format(), &mut memory.text);
         #[cfg(feature = "bulk")]
         let rendered = match coverage::current() {
-            Some(coverage) => instance::render(session, run, format, out, &mut coverage.watch()),
+            Some(coverage) => {
+                let mut watch = coverage.watch();
+                instance::render(session, run, format, out, &mut (&mut watch as &mut dyn Observer))
+            }
             None => instance::render(session, run, format, out, &mut NoHooks),
         };
         #[cfg(not(feature = "bulk"))]

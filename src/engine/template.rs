@@ -21,6 +21,8 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{InputSpace, Inputs, OutputFormat, Value};
+#[cfg(feature = "yaml")]
+use crate::vm::Observer;
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
 /// Memory of a lint with its labels and its suggestion.
@@ -297,7 +299,8 @@ impl Template {
     #[cfg(feature = "yaml")]
     pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<()>) {
         let (mut text, mut recorder) = (String::new(), Recorder::default());
-        let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, &mut recorder);
+        let observer = &mut (&mut recorder as &mut dyn Observer);
+        let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, observer);
         (recorder.end(text), rendered)
     }
 

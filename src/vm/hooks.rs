@@ -30,6 +30,27 @@ pub trait Hooks {
     }
 }
 
+/// Observes a run through a table of methods, so that all observers share one copy of the machine's loop.
+pub trait Observer {
+    /// Called before the instruction at word `at`.
+    fn step(&mut self, at: usize, op: Op, moment: &Moment<'_>);
+
+    /// Called when the last instruction raises an error, before a handler may absorb it.
+    fn failed(&mut self, error: &Diagnostic) {
+        let _ = error;
+    }
+}
+
+impl Hooks for &mut dyn Observer {
+    fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
+        (**self).step(at, op, &moment());
+    }
+
+    fn failed(&mut self, error: &Diagnostic) {
+        (**self).failed(error);
+    }
+}
+
 /// Observes nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;

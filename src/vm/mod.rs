@@ -43,7 +43,7 @@ pub(crate) use calls::call_builtin;
 #[cfg(feature = "checked")]
 pub use checked::{answer_checked, run_checked};
 pub use evaluate::{Evaluation, Evaluator, evaluate, value};
-pub use hooks::{Beginning, Contents, Heights, Hooks, Moment, NoHooks};
+pub use hooks::{Beginning, Contents, Heights, Hooks, Moment, NoHooks, Observer};
 pub use items::Items;
 pub use output::Output;
 pub use probing::Probing;

@@ -7,7 +7,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Label, Result};
 use crate::dialect::helm::chart::{DocumentLints, Output, Plan};
 use crate::engine::recording::{Recorder, Recording, Why};
 use crate::text::{Source, Text};
-use crate::vm::Session;
+use crate::vm::{Observer, Session};
 
 /// The rendered templates of a chart.
 #[derive(Debug, Clone)]
@@ -86,7 +86,8 @@ impl ChartRender {
     pub fn record(&self) -> std::result::Result<ChartRecording, Diagnostics> {
         let mut recorder = Recorder::default();
         let template = self.template.compile(&self.plan)?;
-        let texts = run(&mut Session::new(), &template, &self.plan, &mut recorder)?;
+        let observer = &mut (&mut recorder as &mut dyn Observer);
+        let texts = run(&mut Session::new(), &template, &self.plan, observer)?;
         let ranges = texts.ranges().collect();
         Ok(ChartRecording { recording: recorder.end(texts.whole), ranges })
     }

@@ -8,7 +8,7 @@ use super::Coverage;
 use super::table::{Jump, Step};
 use crate::bytecode::{Op, Program};
 use crate::diagnostics::Diagnostic;
-use crate::vm::{Hooks, Moment};
+use crate::vm::{Moment, Observer};
 
 /// Observes a run.
 pub(in crate::engine) struct Watch {
@@ -26,9 +26,8 @@ impl Watch {
     }
 }
 
-impl Hooks for Watch {
-    fn step<'m>(&mut self, at: usize, _: Op, moment: impl FnOnce() -> Moment<'m>) {
-        let moment = moment();
+impl Observer for Watch {
+    fn step(&mut self, at: usize, _: Op, moment: &Moment<'_>) {
         let program: &Program = &moment.code;
         let (address, at) = (std::ptr::from_ref(program).addr(), u32::try_from(at).unwrap_or(u32::MAX));
         let mut found = self.coverage.0.borrow_mut();
@@ -68,10 +67,11 @@ pub(in crate::engine) fn current() -> Option<Coverage> {
 }
 
 /// Makes a coverage the current one while `render` runs.
-pub(in crate::engine) fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut Watch) -> R) -> R {
+pub(in crate::engine) fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut &mut dyn Observer) -> R) -> R {
     coverage.begin();
     let before = CURRENT.replace(Some(coverage.clone()));
-    let result = render(&mut coverage.watch());
+    let mut watch = coverage.watch();
+    let result = render(&mut (&mut watch as &mut dyn Observer));
     CURRENT.set(before);
     result
 }

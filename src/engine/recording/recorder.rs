@@ -14,7 +14,7 @@ use crate::function::excerpt;
 use crate::stdlib::strings::abridged;
 use crate::value::Value;
 use crate::value::assign::Step;
-use crate::vm::{Beginning, Heights, Hooks, Moment};
+use crate::vm::{Beginning, Heights, Moment, Observer};
 
 /// Maximum number of events.
 const EVENTS: usize = 2 << 20;
@@ -77,18 +77,18 @@ struct Did {
     called: bool,
 }
 
-impl Hooks for Recorder {
-    fn step<'m>(&mut self, at: usize, _: Op, moment: impl FnOnce() -> Moment<'m>) {
-        let (at, now) = (at as u32, moment());
+impl Observer for Recorder {
+    fn step(&mut self, at: usize, _: Op, now: &Moment<'_>) {
+        let at = at as u32;
         if let Some(running) = self.running.take() {
-            self.finish(&running, at, &now);
+            self.finish(&running, at, now);
         }
         self.recording.know(now.unit, &now.code);
-        self.frames.enter(&now, at);
+        self.frames.enter(now, at);
         if self.recording.events.len() >= EVENTS {
             self.recording.cut.get_or_insert(now.output.len());
         } else if let Some(instruction) = now.code.instruction(at) {
-            self.running = Some(self.begun(instruction, &now));
+            self.running = Some(self.begun(instruction, now));
         }
     }
 
