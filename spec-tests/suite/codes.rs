@@ -174,6 +174,11 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::NoConditions, By(store_codes::no_conditions)),
     (Code::BadUrl, By(store_codes::bad_url)),
     (Code::WrongDigest, By(store_codes::wrong_digest)),
+    (Code::TestStructure, By(by_command)),
+    (Code::TestFailed, By(by_command)),
+    (Code::SnapshotMissing, By(by_command)),
+    (Code::SnapshotObsolete, By(by_command)),
+    (Code::LowCoverage, By(by_command)),
 ];
 
 /// Reviews a template that reads an input missing from its schema.
@@ -465,6 +470,12 @@ impl Provoked {
             By(what) => what(),
         }
     }
+}
+
+/// Returns the codes that the tests of `dropforge test` expect.
+fn by_command() -> Vec<Code> {
+    let tests = include_str!("../cli/template_tests.rs");
+    Code::ALL.iter().copied().filter(|code| tests.contains(code.id())).collect()
 }
 
 #[test]
