@@ -131,6 +131,7 @@ pub(super) fn render<H: Hooks>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
+    #[cfg(feature = "helm")]
     let start = out.len();
     render_raw(session, what, format, out, hooks)?;
     #[cfg(feature = "helm")]
