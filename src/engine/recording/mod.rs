@@ -14,7 +14,7 @@
 //! template.render_inputs(&mut Session::new(), inputs, &mut text)?;
 //! let (recording, _) = template.record(&mut Session::new(), inputs);
 //! let why = recording.why(&text, text.find("443").unwrap()).unwrap();
-//! assert_eq!(why.written[0].place(), "ports:2:3");
+//! assert_eq!(why.written[0].place(), "ports:2:6");
 //! assert_eq!(why.within.len(), 1);
 //! assert_eq!(Step::joined(&why.inputs[0].path), "ports[1]");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

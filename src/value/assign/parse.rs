@@ -55,7 +55,7 @@ impl Assignment {
     /// ```
     /// use dropforge::bulk::values::{Assignment, Gaps};
     /// use dropforge::value::{Data, DataMap};
-    /// let mut map = DataMap::new();
+    /// let mut map = DataMap::default();
     /// let ports = Data::List(vec![Data::Int(80)]);
     /// Assignment::of_value("a\\.b.ports", ports, "`set`").unwrap().apply(&mut map, &mut Gaps::default()).unwrap();
     /// assert_eq!(serde_json::to_string(&Data::Map(map)).unwrap(), r#"{"a.b":{"ports":[80]}}"#);
