@@ -1,7 +1,7 @@
 //! Read access to code, for the machine and analyses.
 
 use super::isa::{Op, OpInfo};
-use super::operands::Operand;
+use super::operands::{Literal, Operand, Test};
 use super::pool::string;
 use super::program::Program;
 use super::records::{CallSite, Path, Scope};
@@ -175,6 +175,21 @@ impl<'p> Instruction<'p> {
     /// Returns the first operand of this kind.
     pub fn operand(self, kind: Operand) -> Option<u32> {
         self.operands().find_map(|(operand, value)| (operand == kind).then_some(value))
+    }
+
+    /// Returns the truth of the condition of a branch that goes to its label. `None` for what decides by no condition.
+    pub fn truth_if_taken(self) -> Option<bool> {
+        match self.op {
+            Op::JumpIf => Some(true),
+            Op::JumpUnless => Some(false),
+            Op::JumpTest => Some(Test::of(self.operand(Operand::Test)?).wanted),
+            Op::JumpIs => match Literal::of(self.operand(Operand::Lit)?) {
+                Literal::True => Some(true),
+                Literal::False => Some(false),
+                Literal::Undefined | Literal::Null => None,
+            },
+            _ => None,
+        }
     }
 
     /// Returns the index after its last word.

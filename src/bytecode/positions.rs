@@ -71,6 +71,18 @@ impl Program {
         pieces.get(found).map(|piece| TextPiece { end, ..*piece })
     }
 
+    /// Returns the string that the instruction at word `at` writes, and `true` if its span is that of the string, `false` if
+    /// it is that of a value written after the string.
+    #[cfg(feature = "yaml")]
+    pub(crate) fn text_written(&self, at: u32) -> Option<(&str, bool)> {
+        let code = self.words().get(at as usize..)?;
+        match (Op::of(*code.first()?), code) {
+            (Op::Text, [text, ..]) => Some((self.str(text >> 8), true)),
+            (Op::TextPath, [_, _, text, ..]) => Some((self.str(*text), false)),
+            _ => None,
+        }
+    }
+
     /// Returns the position of the instruction at word `at`.
     pub fn place(&self, at: u32) -> Option<Spanned> {
         let spans = self.tables().spans;

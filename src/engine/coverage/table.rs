@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::BranchKind;
-use crate::bytecode::{Control, Instruction, Literal, Op, Operand, Program, Test};
+use crate::bytecode::{Control, Instruction, Op, Operand, Program};
 use crate::text::{Source, Span};
 
 /// An instruction with its place.
@@ -53,7 +53,7 @@ fn step(program: &Program, one: Instruction<'_>, file_of: &dyn Fn(&Source) -> Op
     let place = program.place(one.at).filter(|_| !moves)?;
     let source = program.source(place)?;
     let file = file_of(source)?;
-    let lines = match text_of(program, one) {
+    let lines = match program.text_written(one.at) {
         Some((text, true)) => lines_of(source, text, place.span, true),
         // The value has a line of its own.
         Some((text, false)) => {
@@ -67,31 +67,14 @@ fn step(program: &Program, one: Instruction<'_>, file_of: &dyn Fn(&Source) -> Op
 }
 
 fn jump(one: Instruction<'_>, span: Span) -> Option<Jump> {
-    let (kind, taken) = match one.op {
-        Op::JumpIf => (BranchKind::Condition, 0),
-        Op::JumpUnless => (BranchKind::Condition, 1),
-        Op::JumpTest => (BranchKind::Condition, usize::from(!Test::of(one.operand(Operand::Test)?).wanted)),
-        Op::JumpIs => match Literal::of(one.operand(Operand::Lit)?) {
-            Literal::True => (BranchKind::Condition, 0),
-            Literal::False => (BranchKind::Condition, 1),
-            _ => (BranchKind::Presence, 1),
-        },
-        Op::JumpPresent => (BranchKind::Presence, 0),
-        Op::Iter => (BranchKind::Loop, 1),
+    let (kind, taken) = match (one.truth_if_taken(), one.op) {
+        (Some(truth), _) => (BranchKind::Condition, usize::from(!truth)),
+        (None, Op::JumpIs) => (BranchKind::Presence, 1),
+        (None, Op::JumpPresent) => (BranchKind::Presence, 0),
+        (None, Op::Iter) => (BranchKind::Loop, 1),
         _ => return None,
     };
     Some(Jump { span, kind, target: one.operand(Operand::Label)?, taken, next: one.end() })
-}
-
-/// Returns the string that an instruction writes, and `true` if its span is that of the string, `false` if it is that of a
-/// value written after the string.
-fn text_of<'p>(program: &'p Program, one: Instruction<'_>) -> Option<(&'p str, bool)> {
-    let text = program.str(one.operand(Operand::Str)?);
-    match one.op {
-        Op::Text => Some((text, true)),
-        Op::TextPath => Some((text, false)),
-        _ => None,
-    }
 }
 
 /// Returns the lines of a text that are not blank. It begins at `place`, or stands before it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Recording;
 use super::event::Event;
-use crate::bytecode::{Op, PieceKind, Program, TextPiece};
+use crate::bytecode::{PieceKind, TextPiece};
 use crate::text::{Source, Span};
 
 impl Recording {
@@ -14,7 +14,7 @@ impl Recording {
         let (program, word) = (self.program(event.unit)?, event.at);
         let place = program.place(word)?;
         let source = program.source(place)?;
-        let Some((text, is_behind)) = text_of(program, word).filter(|(text, _)| nth < text.len()) else {
+        let Some((text, is_behind)) = program.text_written(word).filter(|(text, _)| nth < text.len()) else {
             return Some((source.clone(), place.span));
         };
         // The text of a specialised program may come from several places.
@@ -35,19 +35,8 @@ impl Recording {
     pub(super) fn is_text(&self, event: &Event, nth: usize) -> bool {
         let Some(program) = self.program(event.unit) else { return false };
         let piece = || program.text_piece(event.at, nth);
-        text_of(program, event.at).is_some_and(|(text, _)| nth < text.len())
+        program.text_written(event.at).is_some_and(|(text, _)| nth < text.len())
             && piece().is_none_or(|piece| piece.kind != PieceKind::Value)
-    }
-}
-
-/// Returns the string that an instruction writes, and `true` if its span is that of the string, `false` if it is that of a
-/// value written after the string.
-fn text_of(program: &Program, word: u32) -> Option<(&str, bool)> {
-    let code = program.words().get(word as usize..)?;
-    match (Op::of(*code.first()?), code) {
-        (Op::Text, [text, ..]) => Some((program.str(text >> 8), true)),
-        (Op::TextPath, [_, _, text, ..]) => Some((program.str(*text), false)),
-        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::document::path_at;
 use super::event::{Captured, Detail, Edge, Event, Part};
 use super::flow::Flow;
 use super::frames::OUTERMOST;
-use crate::bytecode::{Control, Op, Operand, Test};
+use crate::bytecode::{Control, Op};
 use crate::diagnostics::Label;
 use crate::text::{Source, Span};
 use crate::value::assign::Step;
@@ -232,9 +232,7 @@ impl Recording {
         // Code that stands for no text is not told, such as that which renders one template of a chart after the other.
         let at = self.writer(event, 0).filter(|at| at.span.start < at.span.end)?;
         let holds = match (event.op, event.op.info().control) {
-            (Op::JumpUnless, _) => !event.jumped,
-            (Op::JumpTest, _) => self.test(event)? == event.jumped,
-            (_, Control::Branch | Control::BranchWithTop) => event.jumped,
+            (_, Control::Branch | Control::BranchWithTop) => self.truth_if_taken(event).unwrap_or(true) == event.jumped,
             (Op::Iter, _) if event.jumped => false,
             (_, Control::OpenLoop | Control::NextItem) => {
                 let step = if let Detail::Turn(step) = &event.detail { Some(step.clone()) } else { None };
@@ -250,10 +248,9 @@ impl Recording {
         Some(Within::Branch { at, holds, inputs: self.flows(&self.inputs_of(event), &[], true) })
     }
 
-    /// Returns the outcome of a comparison that makes the event jump.
-    fn test(&self, event: &Event) -> Option<bool> {
-        let instruction = self.program(event.unit)?.code().instruction(event.at)?;
-        instruction.operand(Operand::Test).map(|test| Test::of(test).wanted)
+    /// Returns the truth of the condition of a branch that goes to its label.
+    fn truth_if_taken(&self, event: &Event) -> Option<bool> {
+        self.program(event.unit)?.code().instruction(event.at)?.truth_if_taken()
     }
 }
 
