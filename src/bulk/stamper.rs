@@ -109,14 +109,15 @@ impl<'f> Stamper<'f> {
     /// The inputs are invalid.
     pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<Recorded>> {
         let Some(template) = self.contents.get(output).and_then(Content::template) else { return Ok(None) };
-        let (arena, names, mut session, mut text) = (Arena::new(), Arena::new(), Session::new(), String::new());
+        let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);
         let (shared, given) = (builder.data_map(self.layers.shared())?, converted(own, &builder)?);
         let inputs = inputs_of(shared, self.layers.merge(), own, given, &builder);
-        let error = template.render_inputs(&mut session, inputs, &mut text).err();
-        let (recording, _) = template.record(&mut session, inputs);
-        Ok(Some((text, recording, error)))
+        Ok(Some(match template.record(&mut Session::new(), inputs) {
+            (recording, Ok(text)) => (text, recording, None),
+            (recording, Err(error)) => (String::new(), recording, Some(error)),
+        }))
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {

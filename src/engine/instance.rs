@@ -131,14 +131,21 @@ pub(super) fn render<H: Hooks>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
-    #[cfg(feature = "helm")]
     let start = out.len();
     render_raw(session, what, format, out, hooks)?;
-    #[cfg(feature = "helm")]
-    if what.program.dialect() == Dialect::Helm {
-        helm::finish(what.program, out, start);
-    }
+    finish(what.program, out, start);
     Ok(())
+}
+
+/// Removes the texts of missing values from what [`render_raw`] appended to `out` from byte `start` on.
+pub(super) fn finish(program: &Program, out: &mut String, start: usize) {
+    match program.dialect() {
+        #[cfg(feature = "helm")]
+        Dialect::Helm => helm::finish(program, out, start),
+        _ => {
+            let _ = (out, start);
+        }
+    }
 }
 
 /// Works like [`render`], but leaves texts of missing values in the output that the language removes.

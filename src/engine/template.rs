@@ -291,17 +291,19 @@ impl Template {
         }
     }
 
-    /// Renders with the general program and records what wrote each part of the output. The recording ends where the
-    /// render failed, if it did.
+    /// Renders with the general program and records what wrote each part of the output, which is returned, too. The
+    /// recording ends where the render failed, if it did.
     ///
     /// # Errors
     /// Those of a render.
     #[cfg(feature = "yaml")]
-    pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<()>) {
+    pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
         let (mut text, mut recorder) = (String::new(), Recorder::default());
         let observer = &mut (&mut recorder as &mut dyn Observer);
         let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, observer);
-        (recorder.end(text), rendered)
+        let recording = recorder.end(text.clone());
+        instance::finish(self.program(), &mut text, 0);
+        (recording, rendered.map(|()| text))
     }
 
     /// Checks that the template's format can represent a document.

@@ -101,25 +101,20 @@ impl Recording {
                 members.iter().map(|member| direct(member.from, behind(member.within.as_ref(), &[]))).collect()
             }
             (Detail::Text(text), _) if !text.parts.is_empty() => {
-                let parts = text.parts.iter().filter_map(|part| self.event(part.event));
-                parts.flat_map(|event| self.inputs_of(event)).map(|edge| derived(&edge)).collect()
+                text.parts.iter().flat_map(|part| self.inputs_of(part.event)).map(|edge| derived(&edge)).collect()
             }
             (Detail::Text(_), [_, ..]) => inputs.iter().map(|edge| direct(*edge, steps.to_vec())).collect(),
             _ => inputs.iter().map(derived).collect(),
         }
     }
 
-    /// Returns the origins of what an event used: of the value itself, if it reads a path.
-    pub(super) fn inputs_of(&self, event: &Event) -> Vec<Edge> {
-        let number = self.path(event).and_then(|_| self.number(event));
-        number.map_or_else(|| self.inputs(event).to_vec(), |number| vec![Edge::Event(number)])
-    }
-
-    /// Returns the number of an event.
-    fn number(&self, event: &Event) -> Option<u32> {
-        let size = size_of::<Event>();
-        let at = std::ptr::from_ref(event).addr().checked_sub(self.events.as_ptr().addr())? / size;
-        u32::try_from(at).ok()
+    /// Returns the origins of what the event with this number used: of the value itself, if it reads a path.
+    pub(super) fn inputs_of(&self, number: u32) -> Vec<Edge> {
+        match self.event(number) {
+            Some(event) if self.path(event).is_some() => vec![Edge::Event(number)],
+            Some(event) => self.inputs(event).to_vec(),
+            None => Vec::new(),
+        }
     }
 
     /// Returns the steps of the path that an event reads.

@@ -10,9 +10,8 @@
 //! let arena = Arena::new();
 //! let ports = arena.list(&[Value::Int(80), Value::Int(443)]);
 //! let inputs = Inputs::new(arena.map(&[("ports", ports)]));
-//! let mut text = String::new();
-//! template.render_inputs(&mut Session::new(), inputs, &mut text)?;
-//! let (recording, _) = template.record(&mut Session::new(), inputs);
+//! let (recording, text) = template.record(&mut Session::new(), inputs);
+//! let text = text?;
 //! let why = recording.why(&text, text.find("443").unwrap()).unwrap();
 //! assert_eq!(why.written[0].place(), "ports:2:6");
 //! assert_eq!(why.within.len(), 1);

@@ -35,7 +35,7 @@ impl Recording {
             if rows.len() >= most {
                 break;
             }
-            let Some(what) = Some(event).filter(|event| is_told(event)).and_then(|event| self.around(event)) else {
+            let Some(what) = Some(number).filter(|_| is_told(event)).and_then(|number| self.around(number)) else {
                 continue;
             };
             let depth = self.parent(event, &depths).map_or(0, |depth| depth + 1);

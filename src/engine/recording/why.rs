@@ -51,8 +51,7 @@ pub struct Writer {
 impl Writer {
     /// Returns the place as `file:line:column`.
     pub fn place(&self) -> String {
-        let position = self.source.position(self.span.start);
-        format!("{}:{}:{}", self.source.name(), position.line, position.column)
+        format!("{}:{}", self.source.name(), self.source.position(self.span.start))
     }
 }
 
@@ -83,6 +82,7 @@ pub enum Within {
 
 /// What a part of an output is followed to.
 struct Found<'r> {
+    number: u32,
     event: &'r Event,
     /// What the event wrote, and the byte of it.
     piece: &'r str,
@@ -139,7 +139,7 @@ impl Recording {
             }
         }
         let is_text = inputs.is_none() && self.is_text(found.event, found.nth);
-        let own = || if is_text { Vec::new() } else { self.flows(&self.inputs_of(found.event), &[], true) };
+        let own = || if is_text { Vec::new() } else { self.flows(&self.inputs_of(found.number), &[], true) };
         let inputs = inputs.unwrap_or_else(own);
         written.reverse();
         Some(Why {
@@ -155,7 +155,7 @@ impl Recording {
         let nth = parts.partition_point(|part| part.start <= at).checked_sub(1)?;
         let (part, next) = (parts.get(nth)?, parts.get(nth + 1));
         let piece = text.get(part.start..next.map_or(text.len(), |next| next.start))?;
-        Some(Found { event: self.event(part.event)?, piece, nth: at - part.start })
+        Some(Found { number: part.event, event: self.event(part.event)?, piece, nth: at - part.start })
     }
 
     /// Finds the text that an event wrote as it was captured or computed before, what made it, and the byte of it.
@@ -209,7 +209,7 @@ impl Recording {
             && let Some(of) = self.contexts.get(context as usize)
             && let Some(event) = self.event(of.event)
         {
-            all.extend(self.around(event));
+            all.extend(self.around(of.event));
             if !matches!(event.op.info().control, Control::Branch | Control::BranchWithTop) {
                 all.append(&mut self.inlined(event));
             }
@@ -227,8 +227,9 @@ impl Recording {
         calls.filter_map(writer).map(Within::Call).collect()
     }
 
-    /// Returns the call, turn or branch that an event is.
-    pub(super) fn around(&self, event: &Event) -> Option<Within> {
+    /// Returns the call, turn or branch that the event with this number is.
+    pub(super) fn around(&self, number: u32) -> Option<Within> {
+        let event = self.event(number)?;
         // Code that stands for no text is not told, such as that which renders one template of a chart after the other.
         let at = self.writer(event, 0).filter(|at| at.span.start < at.span.end)?;
         let holds = match (event.op, event.op.info().control) {
@@ -245,7 +246,7 @@ impl Recording {
             }
             _ => return Some(Within::Call(at)),
         };
-        Some(Within::Branch { at, holds, inputs: self.flows(&self.inputs_of(event), &[], true) })
+        Some(Within::Branch { at, holds, inputs: self.flows(&self.inputs_of(number), &[], true) })
     }
 
     /// Returns the truth of the condition of a branch that goes to its label.

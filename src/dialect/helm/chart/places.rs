@@ -59,10 +59,8 @@ impl Plan {
         let charts = self.around(at);
         let above = charts.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
         let whole = above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect();
-        let default = self.default_place(at, path).map(|(source, span)| {
-            let position = source.position(span.start);
-            format!("{}:{}:{}", source.name(), position.line, position.column)
-        });
+        let default = self.default_place(at, path);
+        let default = default.map(|(source, span)| format!("{}:{}", source.name(), source.position(span.start)));
         let schema = self.charts.get(at).and_then(|chart| chart.schema.as_ref());
         InputValue { name, path: whole, default, is_secret: schema.is_some_and(|schema| schema.hides(path)) }
     }
