@@ -227,7 +227,8 @@ fn a_killed_run_is_mended_by_the_next() {
 #[test]
 fn one_of_several_runs_has_the_lock() {
     let server = Server::s3();
-    let (world, settings) = (World::new(100), s3_settings(server.address));
+    let proxy = Proxy::start(server.address, |_, _| Fault::None);
+    let (world, settings) = (World::new(100), s3_settings(proxy.address));
     let children: Vec<_> = (0..4).map(|_| world.start(&settings, &["-o", "s3://fleet/race"])).collect();
     let results: Vec<_> = children.into_iter().map(|child| done(child.wait_with_output().expect("ended"))).collect();
     // A run that comes after the end of another finds everything unchanged.

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -68,12 +68,13 @@ impl Proxy {
         let (end, faults) = (Arc::new(AtomicBool::new(false)), Arc::new(<[AtomicUsize; 8]>::default()));
         let (stop, counts, fault, number) =
             (end.clone(), faults.clone(), Arc::new(fault), Arc::new(AtomicUsize::new(0)));
+        let puts = Arc::new(Mutex::new(()));
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
-                let (counts, fault, number) = (counts.clone(), fault.clone(), number.clone());
+                let (counts, fault, number, puts) = (counts.clone(), fault.clone(), number.clone(), puts.clone());
                 thread::spawn(move || {
                     let choose = |line: &str| {
                         let chosen = fault(number.fetch_add(1, Ordering::SeqCst), line);
@@ -82,7 +83,7 @@ impl Proxy {
                         chosen
                     };
                     // A client that goes away is no error of the proxy.
-                    let _ = serve(client, server, choose);
+                    let _ = serve(client, server, &puts, choose);
                 });
             }
         });
@@ -95,8 +96,22 @@ impl Proxy {
     }
 }
 
+/// Sends a request and returns the response.
+fn exchange(server: SocketAddr, request: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut upstream = TcpStream::connect(server)?;
+    upstream.write_all(request)?;
+    let mut response = Vec::new();
+    upstream.read_to_end(&mut response)?;
+    Ok(response)
+}
+
 /// Serves one request. The connection is closed behind it.
-fn serve(mut client: TcpStream, server: SocketAddr, choose: impl Fn(&str) -> Fault) -> std::io::Result<()> {
+fn serve(
+    mut client: TcpStream,
+    server: SocketAddr,
+    puts: &Mutex<()>,
+    choose: impl Fn(&str) -> Fault,
+) -> std::io::Result<()> {
     client.set_read_timeout(Some(Duration::from_secs(20)))?;
     let Some(request) = read_request(&mut client)? else { return Ok(()) };
     let line = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap_or_default()).into_owned();
@@ -106,10 +121,11 @@ fn serve(mut client: TcpStream, server: SocketAddr, choose: impl Fn(&str) -> Fau
         Fault::Reset => return client.shutdown(Shutdown::Both),
         _ => {}
     }
-    let mut upstream = TcpStream::connect(server)?;
-    upstream.write_all(&request)?;
-    let mut response = Vec::new();
-    upstream.read_to_end(&mut response)?;
+    let response = {
+        // moto checks the condition of a put and then writes, in two steps. Stores do both at once.
+        let _one = line.starts_with("PUT").then(|| puts.lock());
+        exchange(server, &request)?
+    };
     match fault {
         Fault::BusyAfter => answer(&mut client, "500 Internal Server Error"),
         Fault::ResetAfter => client.shutdown(Shutdown::Both),
