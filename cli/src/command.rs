@@ -9,13 +9,17 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 
+#[cfg(not(feature = "console"))]
+use crate::absent::interactive;
+#[cfg(not(feature = "catalog"))]
+use crate::absent::{catalog, serve};
 use crate::console::Console;
 use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+#[cfg(feature = "console")]
+use crate::interactive;
 use crate::limits::LimitOption;
-#[cfg(not(feature = "catalog"))]
-use crate::no_catalog::{self as catalog, self as serve};
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{self, ErrorFormat, Global};
@@ -55,6 +59,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Disasm(disasm::DisasmArgs),
     Eval(eval::EvalArgs),
+    Console(interactive::ConsoleArgs),
     Functions(functions::FunctionsArgs),
     Explain(explain::ExplainArgs),
     Help(help::HelpArgs),
@@ -208,6 +213,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Inspect(args) => inspect::run(&args, files),
         Command::Disasm(args) => disasm::run(&args, files),
         Command::Eval(args) => eval::run(&args, files, &console),
+        Command::Console(args) => interactive::run(args, files, &console),
         Command::Functions(args) => functions::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Help(args) => help::run(&args, definition()),

@@ -25,7 +25,7 @@ use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
-use crate::options::{CelArgs, ValueArgs, dialect, limits};
+use crate::options::{AllowArgs, CelArgs, ValueArgs, dialect, limits};
 use crate::output::print;
 
 /// Evaluate an expression and print its value
@@ -106,6 +106,12 @@ fn usage(message: &str, help: &str) -> Box<Diagnostic> {
 }
 
 fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    refuse_cel_options(args)?;
+    hcl_value(&args.values.allow, source, space, inputs, args.typed)
+}
+
+/// Checks that no option of CEL is used.
+fn refuse_cel_options(args: &EvalArgs) -> Result<(), Failed> {
     let refused = [
         (!args.unknown.is_empty(), "`--unknown` does not apply to HCL", "remove it, or use `--lang cel`"),
         (
@@ -120,12 +126,26 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
         ),
         (args.cel.cel_presence.is_some(), "`--cel-presence` does not apply to HCL", "remove it, or use `--lang cel`"),
     ];
-    if let Some((_, message, help)) = refused.iter().find(|(given, ..)| *given) {
-        return Err(usage(message, help).into());
+    match refused.iter().find(|(given, ..)| *given) {
+        Some((_, message, help)) => Err(usage(message, help).into()),
+        None => Ok(()),
     }
+}
+
+/// Evaluates an HCL expression. Returns its value as JSON, with its type if `typed`.
+///
+/// # Errors
+/// The errors of the expression.
+pub(crate) fn hcl_value(
+    allow: &AllowArgs,
+    source: &Arc<Source>,
+    space: &Space,
+    inputs: Inputs<'_>,
+    typed: bool,
+) -> Result<String, Failed> {
     let limits = limits();
     let expression = hcl::Expression::new(source, &hcl::registry(), &limits)?;
-    let (capabilities, files) = args.values.allow.capabilities()?;
+    let (capabilities, files) = allow.capabilities()?;
     let capabilities = capabilities.with_moment(SystemTime::now());
     let capabilities = files.iter().fold(capabilities, |all, files| all.with_files(files));
     let mut result = expression.evaluate_allowing(capabilities, space, inputs, &limits)?;
@@ -133,23 +153,14 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
         expression.explain(space, inputs, &limits, &mut result.errors);
         return Err(Diagnostics::from(result.errors).into());
     }
-    hcl_json(space, result.value, &limits, args.typed)
+    hcl_json(space, result.value, &limits, typed)
 }
 
 fn evaluate_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
     let limits = Limits { cost: args.cost_limit.unwrap_or(u64::MAX), ..limits() };
-    let registry = cel::registry();
-    let mut environment = Environment::new(&registry);
-    for (name, _) in inputs.iter() {
-        environment.declare(name, "dyn")?;
-    }
-    for pattern in &args.unknown {
-        environment.declare(pattern.root(), "dyn")?;
-    }
+    let names = inputs.iter().map(|(name, _)| name).chain(args.unknown.iter().map(Pattern::root));
     let metered = args.cost || args.cost_limit.is_some();
-    let lenient = args.cel.presence() == CelPresence::Lenient;
-    let settings = cel::Settings { cost: metered, lenient, ..cel::Settings::checked(&environment) };
-    let expression = cel::Expression::with(source, &settings, &registry, &limits)?;
+    let expression = cel_expression(source, names, metered, &args.cel, &limits)?;
     if !args.unknown.is_empty()
         && let cel::Partial::Unknown { residual, .. } = expression.partial(space, inputs, &args.unknown, &limits)?
     {
@@ -160,13 +171,42 @@ fn evaluate_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
         let estimate = expression.estimate(&Hints::default()).unwrap_or_default();
         line(&format!("cost {cost}, estimated {}", range_text(estimate)));
     }
-    let value = value?;
-    let mut text = String::new();
-    write_documents([value], args.output_format, limits.output_bytes, &mut text)?;
-    let end = text.strip_suffix('\n').map_or(text.len(), str::len);
-    text.truncate(end);
+    let text = cel_text(value?, args.output_format, &limits)?;
     let ty = expression.ty().unwrap_or_default();
     Ok(if args.typed { format!(r#"{{"value":{text},"type":"{ty}"}}"#) } else { text })
+}
+
+/// Compiles a CEL expression over variables of these names, which have any type.
+///
+/// # Errors
+/// The errors of the expression.
+pub(crate) fn cel_expression<'n>(
+    source: &Arc<Source>,
+    names: impl IntoIterator<Item = &'n str>,
+    metered: bool,
+    cel: &CelArgs,
+    limits: &Limits,
+) -> Result<cel::Expression, Failed> {
+    let registry = cel::registry();
+    let mut environment = Environment::new(&registry);
+    for name in names {
+        environment.declare(name, "dyn")?;
+    }
+    let lenient = cel.presence() == CelPresence::Lenient;
+    let settings = cel::Settings { cost: metered, lenient, ..cel::Settings::checked(&environment) };
+    Ok(cel::Expression::with(source, &settings, &registry, limits)?)
+}
+
+/// Formats a value of CEL, without a line break at its end.
+///
+/// # Errors
+/// A value that the format cannot hold; `limit.output`.
+pub(crate) fn cel_text(value: Value<'_>, format: OutputFormat, limits: &Limits) -> Result<String, Failed> {
+    let mut text = String::new();
+    write_documents([value], format, limits.output_bytes, &mut text)?;
+    let end = text.strip_suffix('\n').map_or(text.len(), str::len);
+    text.truncate(end);
+    Ok(text)
 }
 
 /// Formats a range. The largest number is no bound.

@@ -35,20 +35,47 @@ pub(crate) struct FunctionsArgs {
 /// Runs the command.
 pub(crate) fn run(args: &FunctionsArgs) -> Result<Exit, Failed> {
     let engine = Engine::new();
-    let all = all(&engine, args.lang);
-    let found: Vec<_> = match &args.name {
-        Some(name) => all.iter().copied().filter(|(_, builtin)| builtin.name == *name).collect(),
-        None => all.clone(),
-    };
-    if let (Some(name), true) = (&args.name, found.is_empty()) {
-        return Err(unknown(name, &all).into());
-    }
-    print(match (args.json, args.name.is_some()) {
-        (true, _) => format!("{:#}\n", found.iter().map(|(lang, builtin)| to_json(*lang, builtin)).collect::<Value>()),
-        (false, true) => pages_of(&found),
-        (false, false) => found.iter().map(|(lang, builtin)| line(*lang, builtin)).collect(),
+    let found = named(&engine, args.lang, args.name.as_deref())?;
+    print(match args.json {
+        true => format!("{:#}\n", found.iter().map(|(lang, builtin)| to_json(*lang, builtin)).collect::<Value>()),
+        false => text_of(&found, args.name.is_some()),
     })?;
     Ok(Exit::Ok)
+}
+
+/// Returns a list of the functions of a language, or the documentation of those with a name.
+///
+/// # Errors
+/// `usage` for an unknown name.
+#[cfg(feature = "console")]
+pub(crate) fn text(lang: Dialect, name: Option<&str>) -> Result<String, Box<Diagnostic>> {
+    let engine = Engine::new();
+    Ok(text_of(&named(&engine, Some(lang), name)?, name.is_some()))
+}
+
+fn text_of(found: &[(Dialect, &Builtin)], documents: bool) -> String {
+    match documents {
+        true => pages_of(found),
+        false => found.iter().map(|(lang, builtin)| line(*lang, builtin)).collect(),
+    }
+}
+
+/// Returns all functions, or those with a name.
+///
+/// # Errors
+/// `usage` for an unknown name.
+fn named<'e>(
+    engine: &'e Engine,
+    lang: Option<Dialect>,
+    name: Option<&str>,
+) -> Result<Vec<(Dialect, &'e Builtin)>, Box<Diagnostic>> {
+    let mut found = all(engine, lang);
+    let Some(name) = name else { return Ok(found) };
+    if !found.iter().any(|(_, builtin)| builtin.name == name) {
+        return Err(unknown(name, &found));
+    }
+    found.retain(|(_, builtin)| builtin.name == name);
+    Ok(found)
 }
 
 /// Returns the functions of one or all languages. Those of `cel-yaml` are those of `cel`, and `tower` has none.
@@ -135,7 +162,7 @@ fn to_json(lang: Dialect, builtin: &Builtin) -> Value {
 /// Returns the ways to call a function.
 fn signatures(builtin: &Builtin) -> Vec<String> {
     match &builtin.params {
-        Params::Named(params) => vec![named(builtin, params)],
+        Params::Named(params) => vec![with_names(builtin, params)],
         Params::Open => vec![format!("{}(…)", builtin.name)],
         Params::Positional(positional) => vec![with_positions(builtin, positional)],
         Params::Overloaded(overloads) => overloads.iter().map(|overload| overloaded(builtin, overload)).collect(),
@@ -144,7 +171,7 @@ fn signatures(builtin: &Builtin) -> Vec<String> {
 }
 
 /// Returns the form of a call with named arguments. Filters and tests have a subject; the arguments of tests have places.
-fn named(builtin: &Builtin, params: &[Param]) -> String {
+fn with_names(builtin: &Builtin, params: &[Param]) -> String {
     let name = &builtin.name;
     let call = |params: &[Param]| {
         let args: Vec<String> = params.iter().filter(|param| param.name != "excess").map(argument).collect();

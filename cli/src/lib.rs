@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
@@ -18,6 +18,7 @@
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
+//! | `absent` | commands that need a feature of the build |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
 //! Results go to standard output, everything else to standard error. `-` is standard input or output. Errors are printed
@@ -28,6 +29,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
+mod absent;
 mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
@@ -57,13 +59,13 @@ mod init;
 mod input;
 mod inspect;
 mod intent;
+#[cfg(feature = "console")]
+mod interactive;
 mod krm;
 mod kube_schemas;
 mod layers;
 mod limits;
 mod missing;
-#[cfg(not(feature = "catalog"))]
-mod no_catalog;
 #[cfg(not(feature = "remote"))]
 mod no_remote;
 mod one_file;

@@ -104,7 +104,7 @@ fn check_exists(path: &Path) -> Result<()> {
 const COMPARED: usize = 100_000;
 
 /// Finds the cluster called `name`.
-fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
+pub(crate) fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
     let (mut found, mut names) = (None, Vec::new());
     fleet.each(&mut |at, cluster| {
         if cluster.name() == name {
@@ -123,7 +123,12 @@ fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
 }
 
 /// Returns a line for each value with its origins. Values without one are defaults of a schema or a variable.
-fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, layers: &Layers) -> Result<String> {
+pub(crate) fn with_origins(
+    merged: &DataMap,
+    given: &Given,
+    cluster: Option<&Cluster>,
+    layers: &Layers,
+) -> Result<String> {
     let own = cluster.map(Cluster::inputs).transpose()?;
     let mut origins = Origins::default();
     given.maps.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
@@ -147,7 +152,7 @@ fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, laye
 }
 
 /// Formats a path as `--set` takes it: `a.b[0]`, with a backslash before dots and commas of keys.
-fn dotted(path: &[Step]) -> String {
+pub(crate) fn dotted(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
         match step {
@@ -163,7 +168,8 @@ fn dotted(path: &[Step]) -> String {
     text
 }
 
-fn json(value: &Data, pretty: bool) -> String {
+/// Formats a value as JSON.
+pub(crate) fn json(value: &Data, pretty: bool) -> String {
     let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
     text.unwrap_or_default()
 }

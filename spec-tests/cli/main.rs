@@ -9,6 +9,7 @@ mod cache;
 mod catalog;
 mod cel;
 mod cel_yaml;
+mod console;
 mod deploy;
 mod documents;
 mod examples;

@@ -77,7 +77,7 @@ impl ChartArgs {
     }
 
     /// Returns the release.
-    pub(super) fn release(&self) -> Release {
+    pub(crate) fn release(&self) -> Release {
         let usual = self.release.release();
         Release { name: self.name.clone().unwrap_or(usual.name), ..usual }
     }
@@ -86,7 +86,7 @@ impl ChartArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn capabilities(&self) -> Result<Capabilities> {
+    pub(crate) fn capabilities(&self) -> Result<Capabilities> {
         self.release.capabilities()
     }
 

@@ -15,6 +15,8 @@ pub(crate) use check::check;
 pub(crate) use compile::compile;
 pub(crate) use render::{rendering, run};
 pub(crate) use stamp::{digest, load, only_chart, paths};
+#[cfg(feature = "console")]
+pub(crate) use values::read as read_values;
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::ChartSource;

@@ -42,9 +42,9 @@ impl Kind {
 }
 
 /// The commands that read a project file.
-pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render", "test"];
+pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render", "test", "console"];
 /// Those whose templates the project names. Tests lie beside them, or elsewhere.
-const TEMPLATES: &[&str] = &["stamp", "check", "values", "render"];
+const TEMPLATES: &[&str] = &["stamp", "check", "values", "render", "console"];
 const STAMP: &[&str] = &["stamp"];
 const DOCUMENTS: &[&str] = &["stamp", "render"];
 

@@ -1,0 +1,276 @@
+//! Evaluation of a line.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use dropforge::bulk::engine;
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::dialect::helm::chart::ChartSource;
+use dropforge::engine::{Dialect, EngineBuilder, Template};
+use dropforge::function::HostArgs;
+use dropforge::text::Source;
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, OutputFormat, Shapes};
+use dropforge::vm::{Session as Machine, Space};
+
+use super::language::{TAKE, declaration, has_tags, keep, taking, writing};
+use super::session::Session;
+use super::values::type_of;
+use crate::eval::{cel_expression, cel_text, hcl_value};
+use crate::exit::Failed;
+use crate::options::limits;
+use crate::render::explained;
+
+/// The name of what is typed, in errors.
+const NAME: &str = "<console>";
+/// The file of a chart that what is typed stands in.
+const CHART_FILE: &str = "templates/console.txt";
+/// The longest value that is printed on one line, in bytes.
+const ONE_LINE: usize = 100;
+
+/// Integers below this are exact as floats.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The value of an expression.
+pub(super) struct Shown {
+    /// The value as JSON on one line.
+    pub(super) json: String,
+    pub(super) ty: String,
+}
+
+impl Shown {
+    fn of(value: &Data) -> Self {
+        Self { json: crate::values::json(value, false), ty: type_of(value) }
+    }
+
+    /// Returns the value as JSON, on several lines if it is long.
+    pub(super) fn text(&self) -> String {
+        let long = Some(&self.json).filter(|json| json.len() > ONE_LINE);
+        let pretty = long.and_then(|json| serde_json::from_str::<Data>(json).ok());
+        pretty.map_or_else(|| self.json.clone(), |value| crate::values::json(&value, true)) + "\n"
+    }
+}
+
+/// A value of HCL as JSON, with its type.
+#[derive(Deserialize)]
+struct Typed<'a> {
+    #[serde(borrow)]
+    value: &'a RawValue,
+    #[serde(rename = "type")]
+    ty: serde_json::Value,
+}
+
+/// The place where the value of an expression is put.
+type Slot = Arc<Mutex<Option<Data>>>;
+
+impl Session<'_> {
+    /// Returns the output of an expression or a template.
+    ///
+    /// # Errors
+    /// The errors of the line, and of reading the values.
+    pub(super) fn evaluate(&mut self, line: &str) -> Result<String, Failed> {
+        match declaration(self.language, line) {
+            Some(template) => self.template(&template),
+            None if has_tags(self.language, line) => self.template(line),
+            None => Ok(self.value(line)?.text()),
+        }
+    }
+
+    /// Renders a template. One that writes nothing stays in force.
+    ///
+    /// # Errors
+    /// The errors of the template.
+    pub(super) fn template(&mut self, template: &str) -> Result<String, Failed> {
+        let text = self.render(&format!("{}{template}", self.kept), &Slot::default())?;
+        if text.trim().is_empty() && has_tags(self.language, template) {
+            keep(self.language, &mut self.kept, template);
+            return Ok(String::new());
+        }
+        Ok(if text.ends_with('\n') { text } else { text + "\n" })
+    }
+
+    /// Evaluates an expression.
+    ///
+    /// # Errors
+    /// The errors of the expression.
+    pub(super) fn value(&mut self, expression: &str) -> Result<Shown, Failed> {
+        match self.language {
+            Dialect::Hcl => self.hcl(expression),
+            Dialect::Cel | Dialect::CelYaml => self.cel(expression),
+            _ => Ok(Shown::of(&self.data(expression)?)),
+        }
+    }
+
+    /// Evaluates an expression of a language whose expressions stand in templates.
+    ///
+    /// # Errors
+    /// The errors of the expression.
+    pub(super) fn data(&mut self, expression: &str) -> Result<Data, Failed> {
+        let slot = Slot::default();
+        let Some(template) = taking(self.language, expression) else {
+            return self.render(&writing(self.language, expression), &slot).map(Data::Str);
+        };
+        if let Err(error) = self.render(&format!("{}{template}", self.kept), &slot) {
+            return Err(self.syntax_errors(expression).unwrap_or(error));
+        }
+        let mut value = slot.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        if self.language == Dialect::Helm {
+            print_as_go(&mut value);
+        }
+        Ok(value)
+    }
+
+    /// Returns the syntax errors of an expression, in the short template that writes its value.
+    fn syntax_errors(&self, expression: &str) -> Option<Failed> {
+        let text = format!("{}{}", self.kept, writing(self.language, expression));
+        let failed = self.compile(&text, &Slot::default()).err()?;
+        failed.diagnostics.iter().all(|error| error.code.name().starts_with("syntax.")).then_some(failed)
+    }
+
+    /// Compiles the template that writes the value of an expression, or renders as a template if it has tags.
+    ///
+    /// # Errors
+    /// The errors of the expression.
+    pub(super) fn compiled(&self, line: &str) -> Result<Template, Failed> {
+        let is_template = has_tags(self.language, line);
+        let text = if is_template { line.to_owned() } else { writing(self.language, line) };
+        self.compile(&format!("{}{text}", self.kept), &Slot::default())
+    }
+
+    fn hcl(&mut self, expression: &str) -> Result<Shown, Failed> {
+        let inputs = self.inputs()?;
+        let (space, names) = (Space::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let given = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(&inputs.merged)?);
+        let source = Source::new(NAME, expression);
+        let text = hcl_value(&self.args.values.allow, &source, &space, given, true)?;
+        let typed: Typed<'_> = serde_json::from_str(&text)
+            .map_err(|error| Diagnostic::new(Code::TypeMismatch, format!("cannot show the value: {error}")))?;
+        Ok(Shown { json: typed.value.get().to_owned(), ty: hcl_type(&typed.ty) })
+    }
+
+    fn cel(&mut self, expression: &str) -> Result<Shown, Failed> {
+        let inputs = self.inputs()?;
+        let (space, names) = (Space::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let given = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(&inputs.merged)?);
+        let (source, limits) = (Source::new(NAME, expression), limits());
+        let known = given.iter().map(|(name, _)| name);
+        let compiled = cel_expression(&source, known, false, &self.args.language.cel, &limits)?;
+        let (value, _) = compiled.evaluate_metered(&space, given, &limits);
+        let json = cel_text(value?, OutputFormat::Ndjson, &limits)?;
+        Ok(Shown { json, ty: compiled.ty().unwrap_or_default() })
+    }
+
+    /// Renders a template with the values of the session.
+    fn render(&mut self, text: &str, slot: &Slot) -> Result<String, Failed> {
+        if let Some(path) = self.chart().map(Path::to_owned) {
+            return self.render_in_chart(&path, text, slot);
+        }
+        let template = self.compile(text, slot)?;
+        let inputs = self.inputs()?;
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let given = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&inputs.merged)?);
+        let (mut machine, mut out) = (Machine::new(), String::new());
+        match template.render_inputs(&mut machine, given, &mut out) {
+            Ok(()) => Ok(out),
+            Err(error) => Err(explained(&template, given, (&inputs.layers, inputs.cluster.as_ref()), error).into()),
+        }
+    }
+
+    fn compile(&self, text: &str, slot: &Slot) -> Result<Template, Failed> {
+        let engine = engine(&self.root, self.builder(slot)?)?;
+        Ok(engine.compile_source(self.language, &Source::new(NAME, text), None)?)
+    }
+
+    /// Renders a template as a file of the chart. Its other files define templates, and write nothing.
+    fn render_in_chart(&mut self, path: &Path, text: &str, slot: &Slot) -> Result<String, Failed> {
+        let source = ChartSource::open(path)?;
+        let files = source.files().iter().filter(|file| !writes_only(file.path(), file.bytes()));
+        let files = files.map(|file| (file.path().to_owned(), file.bytes().to_vec()));
+        let typed = (CHART_FILE.to_owned(), text.as_bytes().to_vec());
+        let source = ChartSource::from_files(files.chain([typed]))?;
+        let values = crate::chart::read_values(&self.args.values, self.files)?;
+        let chart = self.builder(slot)?.build().chart(&source)?;
+        let (release, capabilities) = (self.args.chart.release(), self.args.chart.capabilities()?);
+        let render = chart.render(&values, &release, &capabilities)?;
+        let file = render.files().iter().find(|(name, _)| name.ends_with(CHART_FILE));
+        Ok(file.map(|(_, text)| text.as_str().to_owned()).unwrap_or_default())
+    }
+
+    /// Returns an engine with the options of the session, whose function [`TAKE`] fills the slot.
+    fn builder(&self, slot: &Slot) -> Result<EngineBuilder, Failed> {
+        let builder = self.args.values.allow.grant(self.args.language.engine())?;
+        let add = |builder: EngineBuilder, language| {
+            let slot = slot.clone();
+            builder.function(language, TAKE, move |args: &HostArgs| {
+                let value = args.named().values().next().cloned();
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = value;
+                Ok::<_, String>("")
+            })
+        };
+        Ok([Dialect::Tera, Dialect::Helm].into_iter().fold(builder, add))
+    }
+}
+
+/// Replaces floats that Go prints without a fraction: all numbers of values files are floats.
+fn print_as_go(value: &mut Data) {
+    match value {
+        Data::Float(float) if float.fract() == 0.0 && float.abs() < EXACT => *value = Data::Int(*float as i64),
+        Data::List(elements) => elements.iter_mut().for_each(print_as_go),
+        Data::Map(map) => map.values_mut().for_each(print_as_go),
+        _ => {}
+    }
+}
+
+/// Returns `true` for a template of a chart that defines no others.
+fn writes_only(path: &str, bytes: &[u8]) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_template = folder == "templates" || folder.ends_with("/templates") || folder.contains("templates/");
+    is_template && !name.starts_with('_') && !String::from_utf8_lossy(bytes).contains("define")
+}
+
+/// Returns a type in the notation of type constraints: `list(string)`.
+fn hcl_type(ty: &serde_json::Value) -> String {
+    match ty {
+        serde_json::Value::String(name) if name == "dynamic" => "any".to_owned(),
+        serde_json::Value::String(name) => name.clone(),
+        serde_json::Value::Array(parts) => match parts.as_slice() {
+            [serde_json::Value::String(kind), serde_json::Value::Array(types)] if kind == "tuple" => {
+                format!("tuple([{}])", types.iter().map(hcl_type).collect::<Vec<_>>().join(", "))
+            }
+            [kind, of] => format!("{}({})", hcl_type(kind), hcl_type(of)),
+            _ => ty.to_string(),
+        },
+        serde_json::Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, ty)| format!("{name} = {}", hcl_type(ty)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_those_of_constraints() {
+        let of = |text: &str| hcl_type(&serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#"["list","string"]"#), "list(string)");
+        assert_eq!(of(r#"["object",{"a":"number","b":["set","bool"]}]"#), "object({a = number, b = set(bool)})");
+        assert_eq!(of(r#"["tuple",["string","number","bool"]]"#), "tuple([string, number, bool])");
+        assert_eq!(of(r#"["tuple",["number",["list","bool"]]]"#), "tuple([number, list(bool)])");
+        assert_eq!(of(r#""dynamic""#), "any");
+    }
+
+    #[test]
+    fn templates_of_a_chart_that_define_others_are_run() {
+        assert!(writes_only("templates/a.yaml", b"x") && writes_only("charts/b/templates/c/d.yaml", b"x"));
+        assert!(!writes_only("templates/_h.tpl", b"x") && !writes_only("templates/a.yaml", b"{{ define \"a\" }}"));
+        assert!(!writes_only("values.yaml", b"x"));
+    }
+}

@@ -1,0 +1,95 @@
+//! `dropforge console`: expressions and templates, evaluated as they are typed.
+
+mod commands;
+mod complete;
+mod evaluate;
+mod language;
+mod lines;
+mod session;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::chart::ChartArgs;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::fleet::ReadingArgs;
+use crate::input::InputFiles;
+use crate::options::{LanguageArgs, ValueArgs};
+use crate::output::print;
+use crate::schema::SchemaArgs;
+use commands::Next;
+use lines::{Line, Lines};
+use session::Session;
+
+/// Evaluate expressions and templates as they are typed
+///
+///     dropforge console -f values.yaml
+///     dropforge console chart/ --set image.tag=v2
+///     dropforge console --lang hcl --fleet clusters.csv --cluster eu-1
+///
+/// A line is an expression, whose value is printed as JSON, or a template, which is
+/// rendered. A template that writes nothing, such as `{% set x = 1 %}`, stays in
+/// force for later lines. A backslash at the end of a line continues it. Lines that
+/// begin with `:` are commands: `:help` lists them.
+///
+/// Templates include those of the folder TEMPLATES, and expressions of a chart see
+/// its values and named templates. Files are read again for each line.
+///
+/// If standard input is not a terminal, there is no prompt, and the exit code is 1
+/// if a line failed.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ConsoleArgs {
+    /// Templates, folders of templates, or a Helm chart
+    #[arg(value_name = "TEMPLATES")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// Read clusters from a file, a directory, or a glob
+    #[arg(long, value_name = "FLEET")]
+    fleet: Vec<String>,
+    /// Use the values of this cluster of the fleet
+    #[arg(long, value_name = "NAME", requires = "fleet")]
+    cluster: Option<String>,
+    /// Do not read or write the history
+    #[arg(long)]
+    no_history: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    chart: ChartArgs,
+    #[command(flatten)]
+    language: LanguageArgs,
+    #[command(flatten)]
+    values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let history = !args.no_history;
+    let mut session = Session::new(args, files, console)?;
+    let mut lines = Lines::open(history)?;
+    if lines.are_typed() {
+        console.note(&session.greeting());
+    }
+    let mut failed = false;
+    loop {
+        let line = match lines.next(&session.prompt(), &mut || session.words())? {
+            Line::Text(line) => line,
+            Line::Interrupted => continue,
+            Line::End => break,
+        };
+        match session.answer(&line) {
+            Ok(Next::Print(text)) => print(text)?,
+            Ok(Next::End) => break,
+            Err(error) => {
+                failed = true;
+                console.diagnostics(error.diagnostics);
+            }
+        }
+    }
+    Ok(if failed && !lines.are_typed() { Exit::Error } else { Exit::Ok })
+}
