@@ -31,9 +31,13 @@ use crate::{
     render, run_options, stamp, template_tests, terraform, values, version, watch, why,
 };
 
-/// Compile templates once and stamp them for thousands of clusters.
+/// Compile templates once and stamp them for thousands of clusters
+///
+///     dropforge init shop && cd shop && dropforge stamp
+///     dropforge render app.yaml.tera --set name=api
+///     dropforge help stamp
 #[derive(Debug, Parser)]
-#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true, verbatim_doc_comment)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -118,7 +122,7 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
-    let args = options::with_check_modes(eval::with_expressions(args));
+    let args = help::with_option(options::with_check_modes(eval::with_expressions(args)));
     let format = wanted_format(&args);
     if version::is_asked(&args) {
         let printed = print(version::details());
@@ -172,9 +176,9 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
     }
 }
 
-/// Returns the definition of the command line.
-pub(crate) fn definition() -> clap::Command {
-    project::augment(Cli::command())
+/// Returns the definition of the command line, for pages of the manual and completions.
+pub fn definition() -> clap::Command {
+    help::complete(project::augment(Cli::command()))
 }
 
 fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
