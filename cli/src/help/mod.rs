@@ -14,7 +14,7 @@ use crate::exit::{self, Exit, Failed};
 use crate::output::print;
 use crate::{explain, functions};
 
-pub(crate) use pages::complete;
+pub(crate) use pages::{is_asked, with_exit_codes, with_width};
 
 /// Words for the exit codes.
 const EXIT_CODES: [&str; 3] = ["exit", "exit-codes", "exit codes"];

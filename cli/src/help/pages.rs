@@ -1,5 +1,7 @@
 //! What the help texts of all commands have: at most 80 columns, and the exit codes at the end.
 
+use std::ffi::OsString;
+
 use clap::Command;
 
 use crate::exit;
@@ -7,18 +9,27 @@ use crate::exit;
 /// The width of help texts, in columns.
 const WIDTH: usize = 80;
 
-/// Completes the help texts of a command line.
-pub(crate) fn complete(command: Command) -> Command {
-    // Lists of commands have the first line of a text, so only the whole command line can have more.
-    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
-    with_exit_codes(command.about(about).max_term_width(WIDTH), "")
+/// Returns `true` if arguments ask for a long help text.
+pub(crate) fn is_asked(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "--help" || arg == "help")
 }
 
-/// Adds the exit codes to the help of a command and of its subcommands.
-fn with_exit_codes(command: Command, path: &str) -> Command {
+/// Limits the width of help texts.
+pub(crate) fn with_width(command: Command) -> Command {
+    // Lists of commands have the first line of a text, so only the whole command line can have more.
+    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    command.about(about).max_term_width(WIDTH)
+}
+
+/// Adds exit codes to the long help texts of a command line.
+pub(crate) fn with_exit_codes(command: Command) -> Command {
+    with_codes_of(command, "")
+}
+
+fn with_codes_of(command: Command, path: &str) -> Command {
     let within = |sub: Command| {
         let path = joined(path, sub.get_name());
-        with_exit_codes(sub, &path)
+        with_codes_of(sub, &path)
     };
     command.mut_subcommands(within).after_long_help(exit::help(path))
 }
