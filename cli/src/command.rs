@@ -35,9 +35,13 @@ use crate::{
     render, run_options, stamp, template_tests, terraform, values, version, watch, why,
 };
 
-/// Compile templates once and stamp them for thousands of clusters.
+/// Compile templates once and stamp them for thousands of clusters
+///
+///     dropforge init shop && cd shop && dropforge stamp
+///     dropforge render app.yaml.tera --set name=api
+///     dropforge help stamp
 #[derive(Debug, Parser)]
-#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true, verbatim_doc_comment)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -123,7 +127,7 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
-    let args = options::with_check_modes(eval::with_expressions(args));
+    let args = help::with_option(options::with_check_modes(eval::with_expressions(args)));
     let format = wanted_format(&args);
     if version::is_asked(&args) {
         let printed = print(version::details());
@@ -161,7 +165,7 @@ impl From<Refused> for Failed {
 
 /// Parses the arguments, with those of the project file.
 fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
-    let command = definition();
+    let command = if help::is_asked(&args) { definition() } else { options_of_commands() };
     #[cfg(feature = "catalog")]
     serve::config::expand(&command, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let project = project::expand(&command, &mut args, moved);
@@ -170,16 +174,21 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok((cli, project)),
         Err(mut error) => {
-            let refused = project.as_ref().map(|project| project.refused(&definition())).unwrap_or_default();
+            let refused = project.as_ref().map(|project| project.refused(&options_of_commands())).unwrap_or_default();
             project::hint(&mut error, project.as_ref(), &args);
             Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
         }
     }
 }
 
-/// Returns the definition of the command line.
-pub(crate) fn definition() -> clap::Command {
-    project::augment(Cli::command())
+/// Returns the definition of the command line with all of its help texts, for pages of the manual and completions.
+pub fn definition() -> clap::Command {
+    help::with_exit_codes(options_of_commands())
+}
+
+/// Returns the definition of the command line. Its long help texts have no exit codes, which most runs do not print.
+fn options_of_commands() -> clap::Command {
+    help::with_width(project::augment(Cli::command()))
 }
 
 fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
@@ -197,7 +206,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Render(args) => Ok(why::Subject::Render(Box::new(args))),
         _ => Err(Diagnostic::new(Code::Usage, "only `stamp` and `render` write outputs").into()),
     };
-    cli.global.run = run_options::of(&definition(), args);
+    cli.global.run = run_options::of(&options_of_commands(), args);
     let result = change_directory(&cli).and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)

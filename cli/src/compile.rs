@@ -61,13 +61,13 @@ pub(crate) struct CompileArgs {
     /// are, the original all others. Outputs and errors are the same either way. The
     /// artifact holds the values in clear: `inspect` lists them. Several files are
     /// merged in order.
-    #[arg(long, value_name = "VALUES", verbatim_doc_comment)]
+    #[arg(long, value_name = "VALUES")]
     pub(crate) specialise: Vec<PathBuf>,
     /// Also write the program for the charts in a Helm chart that these values enable
     ///
     /// Without a program for its enabled charts, a render compiles their sources,
     /// which the artifact contains. Several files are merged in order.
-    #[arg(short = 'f', long, value_name = "FILE", verbatim_doc_comment)]
+    #[arg(short = 'f', long, value_name = "FILE")]
     pub(crate) values: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,

@@ -7,7 +7,10 @@ use crate::exit::{Exit, Failed};
 use crate::output::print;
 
 /// Print completions for a shell
+///
+///     dropforge completions bash > ~/.local/share/bash-completion/completions/dropforge
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct CompletionArgs {
     /// Shell to complete for
     #[arg(value_enum)]

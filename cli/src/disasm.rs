@@ -17,7 +17,11 @@ use crate::options::LanguageArgs;
 use crate::output::print;
 
 /// Print the instructions of compiled templates below their source lines
+///
+///     dropforge disasm app.yaml.tera
+///     dropforge disasm templates.mpk -t app.yaml.tera
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct DisasmArgs {
     /// Artifacts, template files or directories
     #[arg(required = true, value_name = "FILE")]

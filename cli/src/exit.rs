@@ -63,6 +63,41 @@ impl Exit {
     }
 }
 
+/// Exit codes of help texts: the code, its meaning, and the commands that it is about. No commands: all others.
+const MEANINGS: [(&str, &str, &[&str]); 13] = [
+    ("0", "success", &[]),
+    ("1", "a template, data or I/O error", &[]),
+    ("1", "a failed test or test file, or too little coverage", &["test"]),
+    ("1", "an I/O error", &["hcl decode"]),
+    ("2", "usage error, or a plan that cannot be carried out", &[]),
+    ("2", "usage error, or there is no test", &["test"]),
+    ("2", "usage error, invalid specification or configuration", &["hcl decode"]),
+    ("3", "`--check` or `--diff` found differences", &["stamp", "render", "hcl fmt"]),
+    ("3", "the results or versions differ", &["catalog verify", "catalog diff"]),
+    ("4", "some clusters failed; the others are written", &["stamp"]),
+    ("4", "an output is not valid; nothing is written", &["render"]),
+    ("129, 130, 143", "stopped by hangup, interrupt or termination", &["stamp", "render"]),
+    ("141", "output pipe closed", &[]),
+];
+
+/// Returns the exit codes of a command for its help. A group of commands has those of all its commands, with their names;
+/// the name of the whole command line is empty.
+pub(crate) fn help(path: &str) -> String {
+    let group = if path.is_empty() { String::new() } else { format!("{path} ") };
+    let has_own = |code: &str| MEANINGS.iter().any(|(own, _, commands)| *own == code && commands.contains(&path));
+    let line = |(code, meaning, commands): &(&str, &str, &[&str])| {
+        let below: Vec<&str> = commands.iter().copied().filter(|command| command.starts_with(&group)).collect();
+        match *commands {
+            [] if has_own(code) => None,
+            [] => Some(format!("  {code:<13}  {meaning}\n")),
+            commands if commands.contains(&path) => Some(format!("  {code:<13}  {meaning}\n")),
+            _ if below.is_empty() => None,
+            _ => Some(format!("  {code:<13}  {}: {meaning}\n", below.join(", "))),
+        }
+    };
+    format!("Exit codes:\n{}", MEANINGS.iter().filter_map(line).collect::<String>())
+}
+
 /// The errors of a failed command, and its exit.
 #[derive(Debug)]
 pub(crate) struct Failed {

@@ -17,7 +17,7 @@ pub(crate) struct FleetArgs {
     ///
     /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL,
     /// environment files, Parquet and Arrow. Several fleets are read in order.
-    #[arg(long, required = true, value_name = "FLEET", verbatim_doc_comment)]
+    #[arg(long, required = true, value_name = "FLEET")]
     pub(crate) fleet: Vec<String>,
     #[command(flatten)]
     reading: ReadingArgs,

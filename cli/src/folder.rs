@@ -35,7 +35,7 @@ pub(crate) struct FolderArgs {
     /// With {kind}, {apiVersion}, {name}, {namespace}, {metadata.a} or
     /// {document.a.b}, each YAML document gets its own file. Others like
     /// {region} are values.
-    #[arg(long, value_name = "LAYOUT", verbatim_doc_comment)]
+    #[arg(long, value_name = "LAYOUT")]
     layout: Option<String>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,

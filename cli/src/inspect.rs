@@ -17,7 +17,10 @@ use crate::input::InputFiles;
 use crate::output::print;
 
 /// Show the contents of an artifact: templates, their inputs and functions
+///
+///     dropforge inspect templates.mpk
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct InspectArgs {
     /// Artifact, or `-`
     #[arg(value_name = "ARTIFACT")]

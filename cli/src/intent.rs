@@ -22,7 +22,14 @@ use crate::options::limits;
 use crate::output;
 
 /// Validate and resolve intent files
+///
+///     dropforge intent validate deploy.yaml
+///     dropforge intent resolve deploy.yaml --inputs inputs.yaml
+///
+/// An intent of tower-fleet is a YAML file whose fields contain `${…}`: references
+/// to parameters, facts, and outputs of earlier steps.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct IntentArgs {
     #[command(subcommand)]
     command: IntentCommand,
@@ -31,8 +38,14 @@ pub(crate) struct IntentArgs {
 #[derive(Debug, Subcommand)]
 enum IntentCommand {
     /// Check expressions, fields, parameters and step order, without inputs
+    ///
+    ///     dropforge intent validate deploy.yaml
+    #[command(verbatim_doc_comment)]
     Validate(CommonArgs),
     /// Print all fields with their expressions resolved
+    ///
+    ///     dropforge intent resolve deploy.yaml --inputs inputs.yaml
+    #[command(verbatim_doc_comment)]
     Resolve(ResolveArgs),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct KubeArgs {
     /// The schemas are OpenAPI documents (`kubectl get --raw /openapi/v2`),
     /// CustomResourceDefinitions, and JSON Schemas named as kubeconform names
     /// them: `deployment-apps-v1.json`. A kind without a schema is a warning.
-    #[arg(long, value_name = "PATH", verbatim_doc_comment)]
+    #[arg(long, value_name = "PATH")]
     kube_schemas: Vec<PathBuf>,
 }
 

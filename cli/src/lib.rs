@@ -97,4 +97,4 @@ mod version;
 mod watch;
 mod why;
 
-pub use command::{main, run_with};
+pub use command::{definition, main, run_with};

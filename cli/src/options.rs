@@ -321,7 +321,7 @@ pub(crate) struct CacheArgs {
     ///
     /// If $DROPFORGE_CACHE is not set, large templates are cached in the user's
     /// cache directory. If it is empty, nothing is cached.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", verbatim_doc_comment)]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub(crate) cache_dir: Option<PathBuf>,
 }
 

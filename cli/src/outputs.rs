@@ -39,7 +39,7 @@ pub(crate) struct OutputArgs {
     /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
     /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
     /// never copied.
-    #[arg(long, value_name = "GLOB", verbatim_doc_comment)]
+    #[arg(long, value_name = "GLOB")]
     pub(crate) copy: Vec<String>,
     /// Write files for templates that render nothing but white space
     #[arg(long)]

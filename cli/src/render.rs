@@ -39,10 +39,9 @@ use crate::why::Rendering;
 ///     dropforge render chart/ -f prod.yaml --name web -n shop
 ///
 /// A folder is stamped like one cluster of a fleet: outputs are checked, and
-/// nothing is written if one fails (exit code 1, or 4 for an output that is not
-/// valid). On standard output its documents are in the order of installation.
-/// With `-o`, `--check` and `--diff` compare with existing files (exit code 3 if
-/// there are changes).
+/// nothing is written if one fails. On standard output its documents are in the
+/// order of installation. With `-o`, `--check` and `--diff` compare with existing
+/// files.
 ///
 /// For a chart, a directory with a `Chart.yaml` or a `.tgz`, it prints what
 /// `helm template` prints; with `-o`, it writes a file for each template.

@@ -29,7 +29,7 @@ pub(crate) struct SchemaArgs {
     ///
     /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
     /// {"name": "TYPE"} or {"name": ["list", "string"]}
-    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    #[arg(long, value_name = "FILE")]
     var_types: Option<PathBuf>,
 }
 

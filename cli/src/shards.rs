@@ -20,7 +20,7 @@ pub(crate) struct ShardArgs {
     ///
     /// A cluster belongs to a shard by a hash of its name. Shards can run at the same
     /// time and on several machines. One that was killed can be run again alone.
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["shards", "finish", "watch", "explain_plan"], verbatim_doc_comment)]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["shards", "finish", "watch", "explain_plan"])]
     shard: Option<Shard>,
     /// Stamp a shard of N whose index is in $JOB_COMPLETION_INDEX, as in an Indexed Job of Kubernetes
     #[arg(long, value_name = "N", conflicts_with_all = ["finish", "watch", "explain_plan"])]

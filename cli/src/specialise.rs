@@ -23,7 +23,7 @@ pub(crate) struct SpecialiseArgs {
     ///
     /// Specialised templates of artifacts are not used either. Outputs and errors are
     /// the same. Large fleets take longer with it.
-    #[arg(long, verbatim_doc_comment)]
+    #[arg(long)]
     pub(crate) no_specialise: bool,
     /// Print which templates are specialised to shared values, and why not the others, and stop
     #[arg(long, conflicts_with = "watch")]

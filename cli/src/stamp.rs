@@ -51,10 +51,6 @@ use target::{Target, stamp};
 /// Writes a file for each cluster and template. Files are replaced atomically,
 /// and unchanged files are not written. A cluster that fails keeps its old files
 /// and does not stop the others.
-///
-/// Exit codes: 0 success; 1 template, data or I/O error; 2 usage error or invalid
-/// plan; 3 --check or --diff found changes; 4 some clusters failed;
-/// 129, 130, 143 stopped by a signal; 141 output pipe closed.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct StampArgs {
@@ -73,7 +69,7 @@ pub(crate) struct StampArgs {
     /// {cluster} and {template} are names, others like {region} or {cluster.env}
     /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
     /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
-    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
+    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT")]
     layout: String,
     /// Delete files of earlier runs that these templates no longer make
     #[arg(long)]
@@ -115,7 +111,7 @@ pub(crate) struct StampArgs {
     ///
     /// An invalid line, or a repeated name or path, is found when it comes, or at the
     /// end: what was written before stays, and nothing is pruned.
-    #[arg(long, conflicts_with_all = ["check", "diff", "dry_run", "watch", "explain_plan", "shard", "shards", "finish"], verbatim_doc_comment)]
+    #[arg(long, conflicts_with_all = ["check", "diff", "dry_run", "watch", "explain_plan", "shard", "shards", "finish"])]
     stream: bool,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,

@@ -15,7 +15,7 @@ pub(crate) struct WarningArgs {
     /// Nothing is written if there are warnings before rendering. An output of a
     /// kind without a schema (`--kube-schemas`) fails its cluster. Warnings after
     /// writing, such as those about pruning, give exit code 1.
-    #[arg(long, verbatim_doc_comment)]
+    #[arg(long)]
     pub(crate) strict: bool,
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use crate::pages::Page;
 use crate::support::{Outcome, Sandbox, outcome};
 
 const TEMPLATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ name }}\ndata:\n  n: \"{{ n }}\"\n";
@@ -277,12 +278,12 @@ fn unopenable_catalogs_are_errors() {
     assert!(sandbox.read("text.db").starts_with("this is no database"));
 }
 
-/// A shell runs the commands of the README in one directory, at a free address.
+/// A shell runs the commands of the page about the catalog, at a free address.
 #[test]
-fn the_readme_starts_a_service_and_uses_it() {
-    let (sandbox, readme) = Sandbox::of_pages();
-    let block = readme.split("```sh\n").find(|block| block.starts_with("dropforge serve --init")).unwrap();
-    let commands = block.split("```").next().unwrap();
+fn the_page_starts_a_service_and_uses_it() {
+    let page = Page::read("docs/catalog.md");
+    let sandbox = page.sandbox();
+    let (_, commands) = page.blocks().find(|(_, block)| block.starts_with("dropforge serve --init")).unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let script = commands
         .replace("dropforge serve", &format!("dropforge serve --listen {free}"))

@@ -1,4 +1,4 @@
-//! Explanations of errors, help, the version.
+//! Explanations of errors, and the generated pages.
 
 use serde_json::Value;
 
@@ -60,41 +60,18 @@ fn an_error_is_found_by_its_id_or_name() {
     assert!(sandbox.run(&["explain"]).expect(0).stdout.contains("E0603  "));
 }
 
-#[test]
-fn help_knows_commands_options_errors_and_functions() {
-    let sandbox = Sandbox::new();
-    let help = |words: &[&str]| sandbox.run(&[&["help"], words].concat()).expect(0).stdout;
-    let commands = help(&[]);
-    for line in commands.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()) {
-        let name = line.split_whitespace().next().unwrap();
-        assert_eq!(help(&[name]), sandbox.run(&[name, "--help"]).expect(0).stdout, "{name}");
-    }
-    assert_eq!(help(&["hcl", "fmt"]), sandbox.run(&["hcl", "fmt", "--help"]).expect(0).stdout);
-    let layout = help(&["--layout"]);
-    assert!(layout.starts_with("--layout (stamp") && layout.contains("{cluster}"), "{layout}");
-    assert!(help(&["-l"]).starts_with("-l (stamp"));
-    assert!(help(&["e0201"]).starts_with("E0201 "));
-    let nindent = help(&["nindent"]);
-    assert!(nindent.contains("(tera)") && nindent.contains("(helm)"), "{nindent}");
-    sandbox.run(&["help", "stmp"]).expect(2).says(&["`stmp`", "did you mean `stamp`?"]);
-}
-
-#[test]
-fn the_version_has_details() {
-    let sandbox = Sandbox::new();
-    let short = sandbox.run(&["--version"]).expect(0).stdout;
-    let long = sandbox.run(&["--version", "-v"]).expect(0).stdout;
-    assert!(long.starts_with(&short) && short.lines().count() == 1, "{short}{long}");
-    assert_eq!(long, sandbox.run(&["-vV"]).expect(0).stdout);
-    for part in ["features: catalog, remote, arrow\n", "tera (Tera 1.20)", "helm (Helm 4.2)", "artifacts: format "] {
-        assert!(long.contains(part), "{part}: {long}");
-    }
-}
-
 /// `docs/errors.md` is what the command prints. `dropforge explain --markdown > docs/errors.md` writes it.
 #[test]
 fn the_page_of_errors_is_up_to_date() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/errors.md");
     let printed = Sandbox::new().run(&["explain", "--markdown"]).expect(0).stdout;
     assert!(std::fs::read_to_string(page).unwrap() == printed, "docs/errors.md is out of date");
+}
+
+/// `docs/functions.md` is what the command prints. `dropforge functions --markdown > docs/functions.md` writes it.
+#[test]
+fn the_page_of_functions_is_up_to_date() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/functions.md");
+    let printed = Sandbox::new().run(&["functions", "--markdown"]).expect(0).stdout;
+    assert!(std::fs::read_to_string(page).unwrap() == printed, "docs/functions.md is out of date");
 }

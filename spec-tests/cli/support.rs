@@ -65,29 +65,10 @@ impl Sandbox {
         sandbox
     }
 
-    /// Creates a sandbox with the files of the README and of `docs/`, and the example charts. A `yaml` block is the file that its first line
-    /// names. Also returns the text of those pages.
-    pub fn of_pages() -> (Self, String) {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-        let mut pages: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|is| is == "md")).collect();
-        pages.push(root.join("README.md"));
-        pages.sort();
-        let readme: String = pages.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-        let sandbox = Self::new();
-        let charts = tree(&root.join("examples/helm"));
-        charts.iter().for_each(|(name, text)| sandbox.write(&format!("examples/helm/{name}"), text));
-        for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
-            let (name, text) = block.split_once('\n').unwrap();
-            sandbox.write(name, text);
-        }
-        (sandbox, readme)
-    }
-
     /// Creates a sandbox with the files of a folder of `examples/`.
     pub fn of_example(name: &str) -> Self {
         let sandbox = Self::new();
-        let files = tree(&Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples")).join(name));
+        let files = tree(&repository().join("examples").join(name));
         files.iter().for_each(|(name, text)| sandbox.write(name, text));
         sandbox
     }
@@ -162,6 +143,11 @@ impl Sandbox {
         }
         files
     }
+}
+
+/// Returns the root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 pub fn outcome(mut command: Command) -> Outcome {

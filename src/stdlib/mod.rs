@@ -24,6 +24,7 @@
 //! | `small_sort` | sorting with little code |
 //! | `printf` | formats with verbs |
 //! | `bounded_text` | text with a maximum size |
+//! | `data_versions` | the versions of tables |
 //!
 //! Invariants: nothing here panics, whatever the input. Everything runs in time linear in its input and output. Whatever
 //! can grow announces its size (`…_len`) or writes into a `bounded_text::Bounded`, so that a caller can check its
@@ -51,6 +52,7 @@ pub(crate) mod cidr;
 pub(crate) mod clock;
 #[cfg(feature = "hcl")]
 pub(crate) mod csv;
+mod data_versions;
 #[cfg(feature = "helm")]
 pub(crate) mod decimal;
 #[cfg(any(feature = "hcl", feature = "helm-crypto"))]
@@ -116,3 +118,5 @@ pub(crate) mod timestamps;
 pub(crate) mod urls;
 #[cfg(feature = "clock")]
 pub(crate) mod zones;
+
+pub use data_versions::data_versions;

@@ -13,6 +13,9 @@
 /// The block.
 static BLOCK: &[u8] = include_bytes!("zones.bin");
 
+/// The version of the database.
+pub(super) const VERSION: &str = "2025b";
+
 /// Size of a transition in bytes.
 const CHANGE: usize = 6;
 
@@ -209,6 +212,7 @@ mod tests {
             std::fs::write(path, block()).unwrap();
             return;
         }
+        assert_eq!(VERSION, chrono_tz::IANA_TZDB_VERSION);
         let mut random = fastrand::Rng::with_seed(7);
         for tz in TZ_VARIANTS {
             let zone = zone(tz.name()).unwrap_or_else(|| panic!("no {}", tz.name()));

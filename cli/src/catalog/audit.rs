@@ -10,7 +10,10 @@ use super::rows::{rows, text};
 use crate::exit::Exit;
 
 /// List who changed what, when, and from where, newest first
+///
+///     dropforge catalog audit
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct AuditArgs {
     /// List only the changes of this object
     #[arg(long, value_name = "ID")]

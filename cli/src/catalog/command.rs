@@ -19,7 +19,11 @@ use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 
 /// Manage a catalog of versioned templates, local or in a service
+///
+///     dropforge catalog create web web.yaml.tera --db catalog.db
+///     dropforge catalog list --server http://127.0.0.1:3000 --key-file key
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct CatalogArgs {
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -36,12 +40,18 @@ enum CatalogCommand {
     Create(CreateArgs),
     Update(UpdateArgs),
     /// List the newest version of each template
+    ///
+    ///     dropforge catalog list
+    #[command(verbatim_doc_comment)]
     List {
         /// List all versions
         #[arg(long)]
         all: bool,
     },
     /// Show the text, schema, labels and annotations of a template
+    ///
+    ///     dropforge catalog show web@2
+    #[command(verbatim_doc_comment)]
     Show {
         /// ID, name, or NAME@VERSION
         template: TemplateRef,
@@ -50,16 +60,25 @@ enum CatalogCommand {
     Annotate(AnnotationArgs),
     Instantiate(InstantiateArgs),
     /// List the versions of a template
+    ///
+    ///     dropforge catalog history web
+    #[command(verbatim_doc_comment)]
     History {
         /// ID, name, or NAME@VERSION
         template: TemplateRef,
     },
     /// Delete one version of a template
+    ///
+    ///     dropforge catalog delete web@1
+    #[command(verbatim_doc_comment)]
     Delete {
         /// ID or NAME@VERSION
         template: TemplateRef,
     },
     /// Render deployment objects again and compare the results byte for byte
+    ///
+    ///     dropforge catalog verify shop-prod
+    #[command(verbatim_doc_comment)]
     Verify {
         /// IDs of objects, or names of stacks for their newest objects
         #[arg(required = true, value_name = "ID|STACK")]
@@ -69,13 +88,19 @@ enum CatalogCommand {
     Import(ImportArgs),
     Purge(PurgeArgs),
     /// Add, list and delete stacks
-    #[command(subcommand)]
+    ///
+    ///     dropforge catalog stack list
+    #[command(subcommand, verbatim_doc_comment)]
     Stack(StackCommand),
     /// Add, list and delete generators, and replace their keys
-    #[command(subcommand)]
+    ///
+    ///     dropforge catalog generator list
+    #[command(subcommand, verbatim_doc_comment)]
     Generator(GeneratorCommand),
     /// Create, list and revoke keys
-    #[command(subcommand)]
+    ///
+    ///     dropforge catalog key list
+    #[command(subcommand, verbatim_doc_comment)]
     Key(KeyCommand),
     Audit(AuditArgs),
     Backup(BackupArgs),

@@ -13,6 +13,9 @@ use crate::exit::Exit;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GeneratorCommand {
     /// Add a generator and print its key, which is shown only once
+    ///
+    ///     dropforge catalog generator create ci
+    #[command(verbatim_doc_comment)]
     Create {
         /// Name of the generator
         name: String,
@@ -21,13 +24,22 @@ pub(crate) enum GeneratorCommand {
         description: Option<String>,
     },
     /// List generators
+    ///
+    ///     dropforge catalog generator list
+    #[command(verbatim_doc_comment)]
     List,
     /// Delete a generator, its stacks and its templates
+    ///
+    ///     dropforge catalog generator delete ci
+    #[command(verbatim_doc_comment)]
     Delete {
         /// ID or name of the generator
         generator: String,
     },
     /// Replace the key of a generator and print the new one
+    ///
+    ///     dropforge catalog generator rotate ci
+    #[command(verbatim_doc_comment)]
     Rotate {
         /// ID or name of the generator
         generator: String,

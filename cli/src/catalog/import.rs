@@ -16,9 +16,14 @@ use crate::chart;
 use crate::exit::Exit;
 use crate::input::{InputFiles, unreadable};
 
-/// Add all templates of a directory: X.tera, or packed Helm charts named X, optionally with X.schema.json, X.labels
-/// and X.annotations.
+/// Add all templates of a directory
+///
+///     dropforge catalog import templates/
+///
+/// A template is a file X.tera, or a packed Helm chart named X, with X.schema.json,
+/// X.labels and X.annotations beside it if it has any.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct ImportArgs {
     /// Directory of templates
     dir: PathBuf,

@@ -20,6 +20,9 @@ use crate::exit::Exit;
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Create a key and print it; it is shown only once
+    ///
+    ///     dropforge catalog key create --role readonly --expires 90d
+    #[command(verbatim_doc_comment)]
     Create {
         /// Set the role: admin, readonly or agent
         #[arg(long, value_parser = role)]
@@ -32,8 +35,14 @@ pub(crate) enum KeyCommand {
         expires: Option<Duration>,
     },
     /// List keys, without their secrets
+    ///
+    ///     dropforge catalog key list
+    #[command(verbatim_doc_comment)]
     List,
     /// Revoke a key immediately
+    ///
+    ///     dropforge catalog key revoke 0190a6f0-3c1e-7d52-9b1f-0123456789ab
+    #[command(verbatim_doc_comment)]
     Revoke {
         /// ID of the key
         id: Uuid,

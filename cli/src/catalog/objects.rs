@@ -18,8 +18,11 @@ use crate::input::InputFiles;
 use crate::layers::layers;
 use crate::options::ValueArgs;
 
-/// Render a template into a stack and print the result.
+/// Render a template into a stack and print the result
+///
+///     dropforge catalog instantiate web --stack shop-prod --set replicas=3
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct InstantiateArgs {
     /// ID, name, or NAME@VERSION
     template: TemplateRef,
@@ -95,8 +98,12 @@ fn verification(object: &str, verified: bool, result: &Json) -> String {
     format!("{object}: NOT verified\n{problems}{}", text(result, "diff"))
 }
 
-/// Show the changes that a version would make to all instances, or compare two versions.
+/// Show the changes of a version to all instances, or between two versions
+///
+///     dropforge catalog diff web@3
+///     dropforge catalog diff web@3 --with web@2
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct DiffArgs {
     /// ID, name, or NAME@VERSION
     template: TemplateRef,

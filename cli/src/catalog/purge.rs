@@ -12,10 +12,14 @@ use super::output::Output;
 use crate::duration::duration;
 use crate::exit::Exit;
 
-/// Remove deleted stacks, objects and template versions for good, and old audit entries
+/// Remove what was deleted for good, and old audit entries
 ///
-/// Deleted versions stay while the provenance of an object names them.
+///     dropforge catalog purge --older-than 30d
+///
+/// Removes stacks, objects and template versions that were deleted. Versions stay
+/// while the provenance of an object names them.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct PurgeArgs {
     /// Remove what was deleted longer ago: 30d, 12h, 0s
     #[arg(long, value_name = "AGE", value_parser = duration)]

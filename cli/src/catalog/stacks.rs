@@ -13,6 +13,9 @@ use crate::exit::Exit;
 #[derive(Debug, Subcommand)]
 pub(crate) enum StackCommand {
     /// Add a stack
+    ///
+    ///     dropforge catalog stack create shop-prod --generator ci --label env=prod
+    #[command(verbatim_doc_comment)]
     Create {
         /// Name of the stack
         name: String,
@@ -30,13 +33,22 @@ pub(crate) enum StackCommand {
         annotations: Vec<(String, String)>,
     },
     /// List stacks
+    ///
+    ///     dropforge catalog stack list
+    #[command(verbatim_doc_comment)]
     List,
     /// Delete a stack and its objects
+    ///
+    ///     dropforge catalog stack delete shop-prod
+    #[command(verbatim_doc_comment)]
     Delete {
         /// ID or name of the stack
         stack: String,
     },
     /// List the deployment objects of a stack
+    ///
+    ///     dropforge catalog stack objects shop-prod
+    #[command(verbatim_doc_comment)]
     Objects {
         /// ID or name of the stack
         stack: String,

@@ -41,8 +41,11 @@ struct SourceArgs {
     strict: bool,
 }
 
-/// Add a template, or the next version if its name exists.
+/// Add a template, or the next version if its name exists
+///
+///     dropforge catalog create web web.yaml.tera
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct CreateArgs {
     /// Name of the template
     name: String,
@@ -73,8 +76,11 @@ pub(crate) fn create(
     print_version(&created, content.as_ref(), output)
 }
 
-/// Add the next version of a template.
+/// Add the next version of a template
+///
+///     dropforge catalog update web web.yaml.tera
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct UpdateArgs {
     /// ID, name, or NAME@VERSION of the version whose labels and annotations to copy
     template: TemplateRef,
@@ -201,8 +207,11 @@ pub(crate) fn show(client: &Client, reference: &TemplateRef, output: &Output) ->
     Ok(Exit::Ok)
 }
 
-/// Show or change the labels that a stack must have.
+/// Show or change the labels that a stack must have
+///
+///     dropforge catalog labels web --add env=prod
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct LabelArgs {
     /// ID, name, or NAME@VERSION
     template: TemplateRef,
@@ -223,8 +232,11 @@ pub(crate) fn labels(client: &Client, args: &LabelArgs, output: &Output) -> Clie
     Ok(Exit::Ok)
 }
 
-/// Show or change the annotations that a stack must have.
+/// Show or change the annotations that a stack must have
+///
+///     dropforge catalog annotate web --add owner=shop
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct AnnotationArgs {
     /// ID, name, or NAME@VERSION
     template: TemplateRef,

@@ -16,7 +16,7 @@ use crate::output::print;
 ///     dropforge explain E0201
 ///     dropforge explain name.undefined_variable
 ///
-/// Without a code, all codes are listed. The exit code is 2 for a code that does not exist.
+/// Without a code, all codes are listed.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ExplainArgs {

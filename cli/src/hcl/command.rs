@@ -8,7 +8,11 @@ use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 
 /// Decode and format HCL files
+///
+///     dropforge hcl decode --spec app.hcldec app.hcl
+///     dropforge hcl fmt -r -w modules/
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct HclArgs {
     #[command(subcommand)]
     command: HclCommand,

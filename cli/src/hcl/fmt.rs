@@ -24,11 +24,8 @@ const MAX_DEPTH: usize = 64;
 ///
 ///     dropforge hcl fmt -r -w modules/
 ///
-/// Without options, prints the formatted text. A file with syntax errors is printed,
-/// too, as far as it can be formatted, but never written.
-///
-/// Exit codes: 0 success; 1 syntax or I/O error; 2 usage error; 3 --check or
-/// --diff found changes.
+/// Without options, prints the formatted text. A file with syntax errors is
+/// printed, too, as far as it can be formatted, but never written.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct FmtArgs {

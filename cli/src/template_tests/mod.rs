@@ -66,9 +66,6 @@ use crate::schema::SchemaArgs;
 /// files.
 ///
 /// A snapshot that is missing, or differs, fails its test; --update writes it.
-///
-/// The exit code is 1 if a test fails, a test file has errors or the coverage is
-/// too low, and 2 if there is no test.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct TestArgs {

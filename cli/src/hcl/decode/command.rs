@@ -34,11 +34,8 @@ use crate::output;
 ///     dropforge hcl decode --spec app.hcldec app.hcl
 ///
 /// Flags and outputs are those of the reference's `hcldec`. Files named .json have
-/// the JSON syntax, all others the native syntax. Several files are merged. Without
-/// files, reads standard input.
-///
-/// Exit codes: 0 success; 1 operational error; 2 invalid specification or
-/// configuration, or usage error.
+/// the JSON syntax, all others the native syntax. Several files are merged.
+/// Without files, reads standard input.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, disable_version_flag = true)]
 pub(crate) struct DecodeArgs {

@@ -1,5 +1,7 @@
 //! `dropforge functions`: the functions, filters and tests of the template languages.
 
+mod markdown;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -30,11 +32,18 @@ pub(crate) struct FunctionsArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    /// Print the page of the documentation: all functions, as Markdown
+    #[arg(long, conflicts_with_all = ["name", "lang", "json"])]
+    markdown: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &FunctionsArgs) -> Result<Exit, Failed> {
     let engine = Engine::new();
+    if args.markdown {
+        print(markdown::page(&all(&engine, args.lang)))?;
+        return Ok(Exit::Ok);
+    }
     let found = named(&engine, args.lang, args.name.as_deref())?;
     print(match args.json {
         true => format!("{:#}\n", found.iter().map(|(lang, builtin)| to_json(*lang, builtin)).collect::<Value>()),
@@ -99,6 +108,12 @@ pub(crate) fn pages(name: &str) -> Option<String> {
     let engine = Engine::new();
     let found: Vec<_> = all(&engine, None).into_iter().filter(|(_, builtin)| builtin.name == name).collect();
     (!found.is_empty()).then(|| pages_of(&found))
+}
+
+/// Returns the names of all functions, filters and tests.
+pub(crate) fn names() -> Vec<String> {
+    let engine = Engine::new();
+    all(&engine, None).into_iter().map(|(_, builtin)| builtin.name.to_string()).collect()
 }
 
 fn pages_of(found: &[(Dialect, &Builtin)]) -> String {

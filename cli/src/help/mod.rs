@@ -1,0 +1,126 @@
+//! `dropforge help`: help for every word: a command, an option, an error, a function, a language, a file.
+
+mod options;
+mod pages;
+mod topics;
+
+use std::ffi::OsString;
+
+use clap::{Args, Command};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+
+use crate::exit::{self, Exit, Failed};
+use crate::output::print;
+use crate::{explain, functions};
+
+pub(crate) use pages::{is_asked, with_exit_codes, with_width};
+
+/// Words for the exit codes.
+const EXIT_CODES: [&str; 3] = ["exit", "exit-codes", "exit codes"];
+
+/// Print help for a command, an option, an error, a function, a language or a file
+///
+///     dropforge help stamp
+///     dropforge help --layout
+///     dropforge help E0201
+///     dropforge help nindent
+///     dropforge help hcl
+///     dropforge help dropforge.toml
+///     dropforge help exit-codes
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct HelpArgs {
+    /// Print the help of this command, option, error code, function, language or file
+    #[arg(value_name = "WORD", allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+/// Writes `help --jobs` as `help -- --jobs`: the word is not an option of this run.
+pub(crate) fn with_option(mut args: Vec<OsString>) -> Vec<OsString> {
+    let is_option = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.starts_with('-') && !["-h", "--help", "--"].contains(&&*word)
+    };
+    if let [_, command, word] = args.as_slice()
+        && command == "help"
+        && is_option(word)
+    {
+        args.insert(2, "--".into());
+    }
+    args
+}
+
+/// Runs the command. `command` is the definition of the whole command line.
+pub(crate) fn run(args: &HelpArgs, mut command: Command) -> Result<Exit, Failed> {
+    command.build();
+    print(match args.words.as_slice() {
+        [] => command.render_help().to_string(),
+        words => of_words(&mut command, words)?,
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the help of a word, or of a command whose name has several words.
+fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagnostic>> {
+    let word = words.join(" ");
+    if let Some(text) = of_command(command, words) {
+        return Ok(text + &see_also(&word));
+    }
+    options::page(command, &word)
+        .or_else(|| explain::named(&word).map(explain::text))
+        .or_else(|| EXIT_CODES.contains(&&*word).then(|| exit::help("")))
+        .or_else(|| topics::page(&word))
+        .or_else(|| functions::pages(&word))
+        .or_else(|| of_subcommand(command, &word))
+        .or_else(|| options::page(command, &format!("--{word}")))
+        .ok_or_else(|| unknown(command, &word))
+}
+
+/// Returns the help of a command, whose name may have several words.
+fn of_command(command: &mut Command, words: &[String]) -> Option<String> {
+    match words {
+        [] => Some(command.render_long_help().to_string()),
+        [first, rest @ ..] => of_command(command.find_subcommand_mut(first)?, rest),
+    }
+}
+
+/// Returns the other meanings of a command's name: a language, a function.
+fn see_also(word: &str) -> String {
+    let topic = topics::page(word).map(|text| format!("\n{text}"));
+    let function = functions::pages(word)
+        .map(|_| format!("\nThere is a function of this name, too: `dropforge functions {word}`\n"));
+    topic.unwrap_or_default() + &function.unwrap_or_default()
+}
+
+/// Returns the help of the subcommand of a name, such as `fmt`, or the subcommands of that name.
+fn of_subcommand(command: &mut Command, name: &str) -> Option<String> {
+    let found: Vec<(String, String)> = pages::tree(command)
+        .into_iter()
+        .filter(|(path, _)| path.ends_with(&format!(" {name}")))
+        .map(|(path, found)| (path, found.get_about().map(ToString::to_string).unwrap_or_default()))
+        .collect();
+    match found.as_slice() {
+        [] => None,
+        [(path, _)] => of_command(command, &path.split(' ').map(str::to_owned).collect::<Vec<_>>()),
+        several => Some(several.iter().map(|(path, about)| format!("dropforge help {path}\n    {about}\n")).collect()),
+    }
+}
+
+fn unknown(command: &Command, word: &str) -> Box<Diagnostic> {
+    let error = Diagnostic::new(Code::Usage, format!("there is no help for `{word}`"));
+    let codes = Code::ALL.iter().flat_map(|code| [code.id(), code.name()]).map(str::to_owned);
+    let names: Vec<String> = pages::tree(command)
+        .into_iter()
+        .map(|(path, _)| path)
+        .chain(options::names(command))
+        .chain(codes)
+        .chain(topics::names().map(str::to_owned))
+        .chain(functions::names())
+        .collect();
+    error
+        .with_help(
+            "`dropforge help` lists the commands, `dropforge functions` the functions, `dropforge explain` the errors",
+        )
+        .with_suggestion(word, names.iter().map(String::as_str))
+}

@@ -1,0 +1,176 @@
+//! Help texts, help for words, the version.
+
+use clap::Command;
+
+use crate::support::{Sandbox, outcome};
+
+/// Calls `check` with each command and the words of its name.
+fn for_each(command: &mut Command, words: &[String], check: &mut impl FnMut(&mut Command, &[String])) {
+    check(command, words);
+    for sub in command.get_subcommands_mut() {
+        let words = [words, &[sub.get_name().to_owned()]].concat();
+        for_each(sub, &words, check);
+    }
+}
+
+fn definition() -> Command {
+    let mut command = dropforge_cli::definition();
+    command.build();
+    command
+}
+
+#[test]
+fn help_texts_begin_with_an_example_end_with_exit_codes_and_fit_in_80_columns() {
+    let mut wrong = Vec::new();
+    for_each(&mut definition(), &[], &mut |command, words| {
+        let (long, short) = (command.render_long_help().to_string(), command.render_help().to_string());
+        let wide = long.lines().chain(short.lines()).filter(|line| line.chars().count() > 80);
+        wrong.extend(wide.map(|line| format!("{words:?} is too wide: {line}")));
+        let mut start = long.lines();
+        let (purpose, gap, example) = (start.next().unwrap(), start.next().unwrap(), start.next().unwrap());
+        if purpose.starts_with(' ') || !gap.is_empty() || !example.starts_with("    ") {
+            wrong.push(format!("{words:?} does not begin with a line and an example: {long}"));
+        }
+        let (_, codes) = long.rsplit_once("\nExit codes:\n").unwrap_or_default();
+        if !["  0 ", "  1 ", "  2 ", "  141 "].iter().all(|code| codes.contains(code)) {
+            wrong.push(format!("{words:?} has no exit codes"));
+        }
+        let is_code = |line: &&str| line.starts_with("  ") && line.as_bytes().get(2).is_some_and(u8::is_ascii_digit);
+        wrong.extend(codes.lines().filter(|line| !is_code(line)).map(|line| format!("{words:?}: {line}")));
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A shell splits the words of each example, and the command line accepts them.
+#[test]
+fn the_examples_of_help_texts_can_be_parsed() {
+    let mut examples = Vec::new();
+    for_each(&mut definition(), &[], &mut |command, _| {
+        let about = command.get_long_about().or(command.get_about()).unwrap().to_string();
+        examples.extend(about.lines().filter_map(|line| Some(line.strip_prefix("    dropforge ")?.to_owned())));
+    });
+    assert!(examples.len() > 60, "{}", examples.len());
+    let sandbox = Sandbox::new();
+    for example in examples {
+        let one = example.split([';', '|', '>']).next().unwrap().split("&&").next().unwrap();
+        let words = outcome(sandbox.shell("-c", &format!("printf '%s\\n' {one}"))).expect(0).stdout;
+        let parsed = definition().try_get_matches_from(std::iter::once("dropforge").chain(words.lines()));
+        assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+    }
+}
+
+fn help(words: &[&str]) -> String {
+    Sandbox::new().run(&[&["help"], words].concat()).expect(0).stdout
+}
+
+#[test]
+fn help_knows_every_command() {
+    let sandbox = Sandbox::new();
+    let mut names = Vec::new();
+    for_each(&mut definition(), &[], &mut |_, words| names.push(words.to_vec()));
+    assert!(names.len() > 40);
+    for words in names.iter().filter(|words| !words.is_empty()) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let printed = sandbox.run(&[&*words, &["--help"]].concat()).expect(0).stdout;
+        assert!(help(&words).starts_with(&printed), "{words:?}");
+    }
+    assert_eq!(help(&["fmt"]), help(&["hcl", "fmt"]));
+    let list = help(&["rotate"]) + &help(&["revoke"]) + &help(&["history"]);
+    assert!(list.contains("catalog generator rotate") && list.contains("catalog key revoke"), "{list}");
+    assert!(help(&["create"]).contains("dropforge help catalog key create\n    Create a key"));
+}
+
+#[test]
+fn help_knows_options_errors_functions_and_variables() {
+    let layout = help(&["--layout"]);
+    assert!(layout.starts_with("--layout (stamp") && layout.contains("{cluster}"), "{layout}");
+    assert_eq!(help(&["layout"]), layout);
+    assert!(help(&["-l"]).starts_with("-l (stamp"));
+    assert!(help(&["--jobs"]).starts_with("--jobs (every command)"));
+    assert!(help(&["--skip-schema-validation"]).contains("--no-schema"));
+    assert!(help(&["--expires"]).starts_with("--expires (catalog key create)"));
+    assert!(help(&["--error-format"]).contains("sarif: A SARIF log"));
+    assert!(help(&["DROPFORGE_DB"]).contains("--db <DB>"));
+    assert!(help(&["e0201"]).starts_with("E0201 "));
+    let nindent = help(&["nindent"]);
+    assert!(nindent.contains("(tera)") && nindent.contains("(helm)"), "{nindent}");
+    assert!(help(&["values"]).ends_with("`dropforge functions values`\n"));
+    assert!(help(&["exit-codes"]).contains("\n  4  ") && help(&["exit", "codes"]) == help(&["exit-codes"]));
+}
+
+#[test]
+fn help_knows_languages_and_files() {
+    for (word, part) in [
+        ("tera", "Tera 1.20"),
+        ("svc.yaml.tera", "Tera 1.20"),
+        ("app.cel.yaml", "CEL in YAML"),
+        ("hcl", "dropforge hcl fmt"),
+        ("hcl", "The language HCL"),
+        ("Chart.yaml", "Helm charts"),
+        ("dropforge.toml", "The options of a project"),
+        ("web.test.yaml", "`--update` writes"),
+        (".dropforge-manifest.json", "Commit it"),
+        ("SOURCE_DATE_EPOCH", "since 1970"),
+    ] {
+        assert!(help(&[word]).contains(part), "{word}");
+    }
+}
+
+#[test]
+fn an_unknown_word_has_a_suggestion() {
+    let sandbox = Sandbox::new();
+    for (word, near) in [
+        ("stmp", "stamp"),
+        ("--layuot", "--layout"),
+        ("nindnt", "nindent"),
+        ("dropforge.tml", "dropforge.toml"),
+        ("name.undefined_variabel", "name.undefined_variable"),
+        ("hcl fmtt", "hcl fmt"),
+    ] {
+        sandbox.run(&["help", word]).expect(2).says(&[&format!("`{word}`"), &format!("did you mean `{near}`?")]);
+    }
+}
+
+/// The examples about languages and files print what they show.
+#[test]
+fn the_examples_of_topics_run() {
+    let sandbox = Sandbox::new();
+    let topics = include_str!("../../cli/src/help/topics.md");
+    let mut commands = 0;
+    for example in topics.split("    $ ").skip(1) {
+        let (command, rest) = example.split_once('\n').unwrap();
+        let wanted: String =
+            rest.lines().map_while(|line| line.strip_prefix("    ")).map(|line| format!("{line}\n")).collect();
+        assert_eq!(outcome(sandbox.shell("-c", command)).expect(0).stdout, wanted, "{command}");
+        commands += 1;
+    }
+    assert!(commands >= 13, "{commands}");
+    assert!(topics.lines().all(|line| line.chars().count() <= 80));
+    // The pages that they name exist.
+    for page in topics.split("docs/").skip(1).filter_map(|rest| rest.split_once(".md")) {
+        let path = format!("{}/../docs/{}.md", env!("CARGO_MANIFEST_DIR"), page.0);
+        assert!(std::path::Path::new(&path).is_file(), "{path}");
+    }
+}
+
+#[test]
+fn the_version_has_details() {
+    let sandbox = Sandbox::new();
+    let short = sandbox.run(&["--version"]).expect(0).stdout;
+    let long = sandbox.run(&["--version", "-v"]).expect(0).stdout;
+    assert!(long.starts_with(&short) && short.lines().count() == 1, "{short}{long}");
+    assert_eq!(long, sandbox.run(&["-vV"]).expect(0).stdout);
+    for part in [
+        "features: catalog, remote, arrow\n",
+        "tera (Tera 1.20)",
+        "helm (Helm 4.2)",
+        "cel (CEL ",
+        "\ndata: Unicode ",
+        ", time zones 20",
+        ", Kubernetes v1.",
+        "artifacts: format ",
+        "\nbuilt by: rustc 1.",
+    ] {
+        assert!(long.contains(part), "{part}: {long}");
+    }
+}
