@@ -14,8 +14,12 @@ use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::limits::LimitOption;
+#[cfg(feature = "lsp")]
+use crate::lsp;
 #[cfg(not(feature = "catalog"))]
 use crate::no_catalog::{self as catalog, self as serve};
+#[cfg(not(feature = "lsp"))]
+use crate::no_lsp as lsp;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{self, ErrorFormat, Global};
@@ -62,6 +66,7 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Lsp(lsp::LspArgs),
     Push(remote::PushArgs),
     Pull(remote::PullArgs),
     Krm(krm::KrmArgs),
@@ -172,6 +177,18 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
     }
 }
 
+/// Parses a command line of `check`, with the options of the project that it names.
+///
+/// # Errors
+/// Errors of the project file; `usage`.
+#[cfg(feature = "lsp")]
+pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
+    match parse(args, Moved::Yes)?.0 {
+        Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
+        _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
+    }
+}
+
 /// Returns the definition of the command line.
 pub(crate) fn definition() -> clap::Command {
     project::augment(Cli::command())
@@ -215,6 +232,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Hcl(args) => hcl::run(&args, files, &console),
         Command::Catalog(args) => catalog::run(&args, files, &console),
         Command::Serve(args) => serve::run(&args, files, &console),
+        Command::Lsp(args) => lsp::run(&args, &console),
         Command::Push(args) => remote::push(&args, files, &console),
         Command::Pull(args) => remote::pull(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),

@@ -14,7 +14,7 @@ const ORDER: [SetKind; 5] = [SetKind::Json, SetKind::Typed, SetKind::Text, SetKi
 ///
 /// # Errors
 /// Errors of reading and parsing; `usage` for `--env-prefix`.
-pub(super) fn read(args: &ValueArgs, files: &mut InputFiles) -> Result<UserValues, Diagnostics> {
+pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles) -> Result<UserValues, Diagnostics> {
     if !args.env_prefix.is_empty() {
         let error = Diagnostic::new(Code::Usage, "`--env-prefix` does not apply to Helm charts");
         return Err(error.with_help("use `-f` or `--set`").into());

@@ -36,8 +36,12 @@ impl ExpressionMarks<'_> {
     /// Marks the names in a part of the expression. Its depth is limited.
     pub fn value(&mut self, id: ExprId) {
         let expr = self.tree.expr(id);
+        if let Some(call) = self.tree.macro_call(id) {
+            self.macro_name(call);
+        }
         match expr {
             Expr::Ident { .. } | Expr::Select { .. } => self.path(id),
+            Expr::Call(call) if self.index(call).is_some() => self.path(id),
             Expr::Call(call) => self.call(id, call),
             Expr::Comprehension(of) => match self.tree.comprehension(of) {
                 Some(of) => self.comprehension(id, *of),
@@ -60,6 +64,15 @@ impl ExpressionMarks<'_> {
             self.function(id, call, qualified.as_deref().unwrap_or(name), name);
         }
         self.tree.ids(call.args).iter().for_each(|arg| self.value(*arg));
+    }
+
+    /// Marks the name of a macro.
+    fn macro_name(&mut self, id: ExprId) {
+        let Expr::Call(call) = self.tree.expr(id) else { return };
+        let Function::Named(name) = call.function else { return };
+        let name = self.tree.name(name);
+        let qualified = call.receiver.and_then(|receiver| self.qualified(receiver, name));
+        self.function(id, call, qualified.as_deref().unwrap_or(name), name);
     }
 
     /// Returns the name of a function in a namespace, which stands for its receiver.
@@ -182,12 +195,14 @@ mod tests {
             all,
             [
                 "Input app in app.ports",
+                "Import(Function) all in app.ports.all(p, p.number > 0)",
                 "def Variable p in p",
                 "Variable p in p.number",
                 "Import(Function) greatest in math.greatest(size(x), y['z'])",
                 "Import(Function) size in size(x)",
                 "Input x in x",
                 "Input y in y['z']",
+                "Import(Function) has in has(a.b)",
                 "Input a in has(a.b)",
             ]
         );

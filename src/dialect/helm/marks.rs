@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 
-use super::syntax::tree::{Choice, Command, Node, Operand, Pipeline, Placed, Range, Template, Term};
+use super::syntax::tree::{Choice, Command, Name, Node, Operand, Pipeline, Placed, Range, Template, Term};
 use super::syntax::{Delimiters, parse};
 use crate::bytecode::ImportKind;
 use crate::compiler::{Key, Mark, MarkList, Named};
@@ -171,8 +171,13 @@ impl Marking<'_> {
 
     fn path(&mut self, operand: &Operand<'_>, base: u32) {
         let whole = operand.span.moved(base);
-        let mut steps: Vec<_> =
-            operand.fields.iter().map(|name| (Key::Name(name.text.to_owned()), name.span.moved(base))).collect();
+        // The place of a field begins with its point.
+        let step = |name: &Name<'_>| {
+            let span = name.span.moved(base);
+            let point = u32::from(self.source.slice(span).starts_with('.'));
+            (Key::Name(name.text.to_owned()), Span::new(span.start + point, span.end))
+        };
+        let mut steps: Vec<_> = operand.fields.iter().map(step).collect();
         match operand.term {
             Term::Variable(name) if name != "$" => {
                 let span = Span::new(whole.start, whole.start + name.len() as u32);
