@@ -35,4 +35,5 @@ macro_rules! absent {
 
 absent!(catalog, CatalogArgs, "catalog", "catalog");
 absent!(serve, ServeArgs, "catalog", "catalog");
+absent!(lsp, LspArgs, "lsp", "language server");
 absent!(interactive, ConsoleArgs, "console", "console");

@@ -9,15 +9,15 @@ use dropforge::bulk::{Failure, Forge, TemplateSet, dialect_of, discover};
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{Diagnostic, Result as Checked, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
-use dropforge::engine::{Engine, Template, UnknownNames};
-use dropforge::text::Source;
+use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames, path_from_here};
+use dropforge::text::{Source, Text};
 
 use crate::artifacts;
 use crate::chart;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
-use crate::input::{InputFiles, source};
+use crate::input::{InputFiles, OpenFiles, source};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::LanguageArgs;
 use crate::schema::SchemaArgs;
@@ -65,6 +65,30 @@ pub(crate) struct CheckArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    Ok(find(args, files, console)?.print(args.strict, console))
+}
+
+/// The findings of a check.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    templates: usize,
+    configurations: usize,
+    /// The root of the templates, and the names of those that an output is made of.
+    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
+    pub(crate) root: Option<PathBuf>,
+    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
+    pub(crate) outputs: Vec<String>,
+    /// Errors and warnings of files.
+    pub(crate) found: Vec<Box<Diagnostic>>,
+    /// Errors and warnings about values of clusters.
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Checks templates and configurations.
+///
+/// # Errors
+/// Errors of reading files; `usage`.
+pub(crate) fn find(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Findings, Failed> {
     let engine = args.language.engine().build();
     let types = match args.schema.var_types() {
         Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
@@ -76,6 +100,7 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         types,
         templates: 0,
         configurations: 0,
+        root: None,
         found: Vec::new(),
         valid: CheckedTemplates::default(),
     };
@@ -102,7 +127,29 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
             Vec::new()
         }
     };
-    Ok(check.finish(&failures, console))
+    let Check { templates, configurations, root, found, valid, .. } = check;
+    let outputs = valid.outputs().into_iter().map(|template| template.name().to_owned()).collect();
+    Ok(Findings { templates, configurations, root, outputs, found: without_duplicates(found), failures })
+}
+
+impl Findings {
+    /// Prints the findings and a summary.
+    fn print(&self, strict: bool, console: &Console) -> Exit {
+        self.found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
+        self.failures.iter().for_each(|failure| console.failure(failure));
+        let of_failures = self.failures.iter().map(|failure| &failure.diagnostic);
+        let severities = self.found.iter().chain(of_failures).map(|one| one.severity);
+        let errors = severities.filter(|severity| *severity == Severity::Error).count();
+        let warnings = self.found.len() + self.failures.len() - errors;
+        let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
+        let findings = list([(errors, "error"), (warnings, "warning")]);
+        console.note(&format!(
+            "checked {}: {}",
+            sources.unwrap_or_else(|| counted(0, "template")),
+            findings.unwrap_or_else(|| "no errors".to_owned())
+        ));
+        if errors > 0 || (strict && warnings > 0) { Exit::Error } else { Exit::Ok }
+    }
 }
 
 struct Check<'a> {
@@ -111,6 +158,7 @@ struct Check<'a> {
     types: Option<VariableTypes>,
     templates: usize,
     configurations: usize,
+    root: Option<PathBuf>,
     found: Vec<Box<Diagnostic>>,
     valid: CheckedTemplates,
 }
@@ -144,8 +192,9 @@ impl Check<'_> {
         let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
         let (set, configurations) = self.split(set, files);
-        let engine = language.engine().unknown_names(UnknownNames::Late);
+        let engine = with_open(language.engine().unknown_names(UnknownNames::Late), &set.root, files.open_files());
         let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
+        self.root = Some(set.root.clone());
         self.templates += set.files.len();
         self.found.extend(errors);
         self.found.extend(forge.lints());
@@ -189,33 +238,29 @@ impl Check<'_> {
     fn hcl_errors(&self, template: &Template) -> Vec<Box<Diagnostic>> {
         let source: Option<&Arc<Source>> = template.program().sources().first();
         let Some(source) = source.filter(|_| template.dialect() == Dialect::Hcl) else { return Vec::new() };
-        let registry = self.engine.registry(Dialect::Hcl);
-        let checked = check_template(source, registry, self.types.as_ref(), self.engine.limits());
-        checked.unwrap_or_else(|errors| errors.into_vec())
+        hcl_errors(source, &self.engine, self.types.as_ref())
     }
 
     /// Returns `true` if only templates were given, and all of them compile: then they read what their programs read.
     fn reads_all(&self) -> bool {
         self.configurations == 0 && self.found.iter().all(|found| found.severity != Severity::Error)
     }
+}
 
-    /// Prints the findings and a summary.
-    fn finish(self, failures: &[Failure], console: &Console) -> Exit {
-        let found = without_duplicates(self.found);
-        found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
-        failures.iter().for_each(|failure| console.failure(failure));
-        let severities = found.iter().chain(failures.iter().map(|failure| &failure.diagnostic)).map(|one| one.severity);
-        let errors = severities.filter(|severity| *severity == Severity::Error).count();
-        let warnings = found.len() + failures.len() - errors;
-        let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
-        let findings = list([(errors, "error"), (warnings, "warning")]);
-        console.note(&format!(
-            "checked {}: {}",
-            sources.unwrap_or_else(|| counted(0, "template")),
-            findings.unwrap_or_else(|| "no errors".to_owned())
-        ));
-        if errors > 0 || (self.args.strict && warnings > 0) { Exit::Error } else { Exit::Ok }
-    }
+/// Finds the errors that an HCL template has for any values of its variables.
+pub(crate) fn hcl_errors(source: &Arc<Source>, engine: &Engine, types: Option<&VariableTypes>) -> Vec<Box<Diagnostic>> {
+    let checked = check_template(source, engine.registry(Dialect::Hcl), types, engine.limits());
+    checked.unwrap_or_else(|errors| errors.into_vec())
+}
+
+/// Adds the open files below the root of templates to an engine.
+pub(crate) fn with_open(engine: EngineBuilder, root: &Path, open: &OpenFiles) -> EngineBuilder {
+    let folder = Some(path_from_here(root).into()).filter(|folder: &Arc<str>| &**folder != ".");
+    let source = |(name, text): (String, Arc<String>)| {
+        let whole = 0..text.len();
+        Source::below(folder.clone(), name, Text::Shared(text, whole))
+    };
+    open.below(root).into_iter().map(source).fold(engine, EngineBuilder::source)
 }
 
 /// Lists counts other than zero.

@@ -11,6 +11,8 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 #[cfg(not(feature = "console"))]
 use crate::absent::interactive;
+#[cfg(not(feature = "lsp"))]
+use crate::absent::lsp;
 #[cfg(not(feature = "catalog"))]
 use crate::absent::{catalog, serve};
 use crate::console::Console;
@@ -20,6 +22,8 @@ use crate::input::InputFiles;
 #[cfg(feature = "console")]
 use crate::interactive;
 use crate::limits::LimitOption;
+#[cfg(feature = "lsp")]
+use crate::lsp;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{self, ErrorFormat, Global};
@@ -71,6 +75,7 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Lsp(lsp::LspArgs),
     Push(remote::PushArgs),
     Pull(remote::PullArgs),
     Krm(krm::KrmArgs),
@@ -181,6 +186,18 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
     }
 }
 
+/// Parses a command line of `check`, with the options of the project that it names.
+///
+/// # Errors
+/// Errors of the project file; `usage`.
+#[cfg(feature = "lsp")]
+pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
+    match parse(args, Moved::Yes)?.0 {
+        Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
+        _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
+    }
+}
+
 /// Returns the definition of the command line with all of its help texts, for pages of the manual and completions.
 pub fn definition() -> clap::Command {
     help::with_exit_codes(options_of_commands())
@@ -230,6 +247,7 @@ fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
         Command::Hcl(args) => hcl::run(&args, files, &console),
         Command::Catalog(args) => catalog::run(&args, files, &console),
         Command::Serve(args) => serve::run(&args, files, &console),
+        Command::Lsp(args) => lsp::run(&args, files, &console),
         Command::Push(args) => remote::push(&args, files, &console),
         Command::Pull(args) => remote::pull(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),

@@ -1,5 +1,6 @@
 //! Reading input files, and objects by their URLs. `-` is standard input.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -28,12 +29,54 @@ pub(crate) struct InputFiles {
     fetched: remote::Fetched,
     /// The digest of all that was read, if it is wanted.
     digest: Option<PlanDigest>,
+    /// Files with another text than on disk.
+    open: OpenFiles,
+}
+
+/// Texts in place of those of files on disk, as of files that are open in an editor.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenFiles(Arc<HashMap<PathBuf, Arc<String>>>);
+
+impl OpenFiles {
+    /// Takes texts by the canonical paths of their files.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn new(texts: HashMap<PathBuf, Arc<String>>) -> Self {
+        Self(Arc::new(texts))
+    }
+
+    /// Returns the text of a file that is open.
+    fn text(&self, path: &Path) -> Option<Arc<String>> {
+        if self.0.is_empty() { None } else { self.0.get(&path.canonicalize().ok()?).cloned() }
+    }
+
+    /// Returns the files below a folder, by their paths from there with `/`.
+    pub(crate) fn below(&self, root: &Path) -> Vec<(String, Arc<String>)> {
+        let Ok(root) = root.canonicalize() else { return Vec::new() };
+        let name = |path: &Path| {
+            let parts = path.strip_prefix(&root).ok()?.components();
+            parts.map(|part| part.as_os_str().to_str()).collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
+        };
+        let mut found: Vec<_> = self.0.iter().filter_map(|(path, text)| Some((name(path)?, text.clone()))).collect();
+        found.sort();
+        found
+    }
 }
 
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes, fetched: Default::default(), digest: None }
+        Self { stdin_used: false, max_bytes, fetched: Default::default(), digest: None, open: OpenFiles::default() }
+    }
+
+    /// Reads `open` in place of the files on disk.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn with_open(self, open: OpenFiles) -> Self {
+        Self { open, ..self }
+    }
+
+    /// Returns the files that are open.
+    pub(crate) fn open_files(&self) -> &OpenFiles {
+        &self.open
     }
 
     /// Adds everything that is read from now on to `digest`.
@@ -85,6 +128,9 @@ impl InputFiles {
     /// `file.read_failed`; `limit.source_bytes` for a file that is too long; `usage` for a second `-`.
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
         let max = self.max_bytes;
+        if let Some(text) = self.open.text(path) {
+            return Ok(text.as_bytes().to_vec());
+        }
         let mut bytes = Vec::new();
         let input = self.open(path, max)?;
         input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
@@ -102,6 +148,10 @@ impl InputFiles {
     /// # Errors
     /// `usage` for a second `-`; errors of [`FleetFile::open`].
     pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<FleetFile> {
+        if let Some(text) = self.open.text(path) {
+            let text = io::Cursor::new(text.as_bytes().to_vec());
+            return FleetFile::spool(path.display().to_string(), text, format);
+        }
         if is_dash(path) || remote::is_url(path) {
             return FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format);
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `lsp` | the language server |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `folder` | `render` of a folder |
@@ -65,6 +66,8 @@ mod krm;
 mod kube_schemas;
 mod layers;
 mod limits;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod missing;
 #[cfg(not(feature = "remote"))]
 mod no_remote;

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use dropforge::bulk::{self, DEFAULT_LAYOUT, Failure, Layout, MissingNames, ReadValues, Selection, TemplateFile};
+use dropforge::bulk::{
+    self, DEFAULT_LAYOUT, Failure, Fleet, Layers, Layout, MissingNames, ReadValues, Selection, TemplateFile,
+};
 use dropforge::diagnostics::Result;
 use dropforge::engine::Template;
 
 use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
-use crate::layers::layers;
+use crate::layers::{self, Given};
 use crate::options::ValueArgs;
 use crate::schema::SchemaArgs;
 
@@ -30,6 +32,17 @@ pub(crate) struct CheckValuesArgs {
     values: ValueArgs,
 }
 
+/// The values that options give.
+pub(crate) struct GivenValues {
+    /// The values of files and assignments, with their places.
+    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
+    pub(crate) given: Given,
+    /// The merged values.
+    pub(crate) layers: Layers,
+    /// The clusters.
+    pub(crate) fleet: Fleet,
+}
+
 /// The templates that are checked.
 #[derive(Debug, Default)]
 pub(crate) struct CheckedTemplates {
@@ -41,7 +54,7 @@ pub(crate) struct CheckedTemplates {
 
 impl CheckedTemplates {
     /// Returns the templates that `stamp` makes an output of.
-    fn outputs(&self) -> Vec<&Template> {
+    pub(crate) fn outputs(&self) -> Vec<&Template> {
         let find = |name: &str| self.templates.iter().find(|template| template.name() == name);
         let mut references = |name: &str| Ok(find(name).map_or_else(Vec::new, |template| template.reaches().to_vec()));
         let names = bulk::outputs(&self.files, &mut references).unwrap_or_default();
@@ -60,6 +73,21 @@ impl CheckValuesArgs {
         !self.fleet.is_empty() || self.values.gives_values()
     }
 
+    /// Reads the values.
+    ///
+    /// # Errors
+    /// Errors of reading values, schemas and fleets.
+    pub(crate) fn given(
+        &self,
+        (schema, templates): (&SchemaArgs, &[PathBuf]),
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<GivenValues> {
+        let given = layers::read(&self.values, files, console)?;
+        let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
+        Ok(GivenValues { given, layers, fleet: self.reading.read(&self.fleet, files)? })
+    }
+
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
     /// nothing reads. The last only if nothing else is wrong and `reads_all`, as `checked` then has all that reads values.
     ///
@@ -73,8 +101,8 @@ impl CheckValuesArgs {
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let layers = schema.add_to(layers(&self.values, self.reading.merge(), files, console)?, templates, files)?;
-        let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
+        let GivenValues { layers, fleet, .. } = self.given((schema, templates), files, console)?;
+        let selector = selector(&self.selector)?;
         let clusters = Selection::of(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
         let mut found = MissingNames::of(checked.outputs());

@@ -55,16 +55,21 @@ impl SchemaArgs {
         self.var_types.as_deref()
     }
 
+    /// Returns the schemas for values of `templates`.
+    pub(crate) fn paths(&self, templates: &[PathBuf]) -> Vec<PathBuf> {
+        match &self.schema {
+            Some(path) => vec![path.clone()],
+            None if self.no_schema => Vec::new(),
+            None => beside(templates),
+        }
+    }
+
     /// Reads the schemas for values of `templates`.
     ///
     /// # Errors
     /// Errors of reading the files and of [`ValuesSchema::read`]; `usage` for `--schema-defaults` without a schema.
     pub(crate) fn read(&self, templates: &[PathBuf], files: &mut InputFiles) -> Result<Vec<ValuesSchema>> {
-        let paths = match &self.schema {
-            Some(path) => vec![path.clone()],
-            None if self.no_schema => Vec::new(),
-            None => beside(templates),
-        };
+        let paths = self.paths(templates);
         if paths.is_empty() && self.schema_defaults {
             let message =
                 format!("`--schema-defaults` needs a schema, and there is no `{SCHEMA_FILE}` beside the templates");

@@ -168,7 +168,10 @@ impl<'t> MissingNames<'t> {
         };
         let diagnostic = if parent.is_some() { diagnostic.with_available(keys()) } else { diagnostic };
         Some(match near {
-            Some(near) => diagnostic.with_help(format!("did you mean `{}`?", sibling(path, name, near))),
+            Some(near) => {
+                let help = format!("did you mean `{}`?", sibling(path, name, near));
+                diagnostic.with_help(help).with_replacement(name, near)
+            }
             None => diagnostic,
         })
     }

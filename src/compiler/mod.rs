@@ -6,11 +6,13 @@
 
 mod emitter;
 mod fold;
+mod marks;
 mod paths;
 mod tables;
 mod unit;
 
 pub use emitter::{Emitter, KnownFailure, KnownFunction, KnownPath, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold, fold_integers};
+pub use marks::{Key, Mark, MarkList, Named};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, Unit, compile_all};

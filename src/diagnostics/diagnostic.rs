@@ -53,6 +53,26 @@ impl Label {
     }
 }
 
+/// A wrong name and the one that is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The name as written.
+    pub wrong: String,
+    /// The name to write.
+    pub meant: String,
+}
+
+/// An edit that mends an error.
+#[derive(Debug, Clone)]
+pub struct Fix {
+    /// The source to edit.
+    pub source: Arc<Source>,
+    /// The span to replace.
+    pub span: Span,
+    /// The new text.
+    pub text: String,
+}
+
 /// An error or warning with everything needed to print it.
 ///
 /// ```
@@ -90,6 +110,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The likely fix.
     pub help: Option<String>,
+    /// The name that is wrong, and the one that is meant.
+    pub replacement: Option<Replacement>,
     /// The cluster, or other set of inputs, that was rendered.
     pub cluster: Option<String>,
     /// The template that was rendered, if it is not the file of the first label.
@@ -115,6 +137,7 @@ impl Diagnostic {
             available: None,
             notes: Vec::new(),
             help: None,
+            replacement: None,
             cluster: None,
             template: None,
             fields: BTreeMap::new(),
@@ -178,9 +201,44 @@ impl Diagnostic {
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> Box<Self> {
         match nearest(wanted, candidates) {
-            Some(near) => self.with_help(format!("did you mean `{near}`?")),
+            Some(near) => self.with_help(format!("did you mean `{near}`?")).with_replacement(wanted, near),
             None => self,
         }
+    }
+
+    /// Sets the name that is wrong and the one that is meant.
+    pub fn with_replacement(mut self: Box<Self>, wrong: impl Into<String>, meant: impl Into<String>) -> Box<Self> {
+        self.replacement = Some(Replacement { wrong: wrong.into(), meant: meant.into() });
+        self
+    }
+
+    /// Returns the edit that the help suggests, if it is the replacement of one name: of the wrong name at the primary
+    /// label, or of a name there that resembles an available one.
+    ///
+    /// ```
+    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::text::{Source, Span};
+    /// let source = Source::new("t", "{{ a.imge.tag }}");
+    /// let error = Diagnostic::new(Code::UndefinedVariable, "no `imge`").at(&source, Span::new(3, 13), "");
+    /// let fix = error.with_suggestion("imge", ["image"]).fix().unwrap();
+    /// assert_eq!((source.slice(fix.span), fix.text.as_str()), ("imge", "image"));
+    /// ```
+    pub fn fix(&self) -> Option<Fix> {
+        let label = self.primary()?;
+        let written = label.source.slice(label.span);
+        let (wrong, meant) = match &self.replacement {
+            Some(Replacement { wrong, meant }) => (wrong.as_str(), meant.as_str()),
+            None => (written, nearest(written, self.available.iter().flatten().map(String::as_str))?),
+        };
+        let is_part = |c: char| c == '_' || c.is_alphanumeric();
+        let is_whole = |at: &usize| {
+            let (before, behind) = (written.get(..*at), written.get(at + wrong.len()..));
+            !before.is_some_and(|text| text.ends_with(is_part)) && !behind.is_some_and(|text| text.starts_with(is_part))
+        };
+        let mut places = written.match_indices(wrong).map(|(at, _)| at).filter(is_whole);
+        let at = label.span.start as usize + places.next().filter(|_| !wrong.is_empty())?;
+        let fix = Fix { source: label.source.clone(), span: Span::of(at..at + wrong.len()), text: meant.to_owned() };
+        places.next().is_none().then_some(fix)
     }
 
     /// Sets an additional field that a language's specification requires.

@@ -14,7 +14,7 @@ pub use codes::Code;
 pub use count::{counted, thousands};
 #[doc(hidden)]
 pub use diagnostic::CULPRIT;
-pub use diagnostic::{Diagnostic, Label, Result, Severity};
+pub use diagnostic::{Diagnostic, Fix, Label, Replacement, Result, Severity};
 pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};

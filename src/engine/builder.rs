@@ -229,6 +229,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Adds a source like [`EngineBuilder::template`], under its name.
+    pub fn source(mut self, source: Arc<Source>) -> Self {
+        self.front.templates.push(source);
+        self
+    }
+
     /// Keeps compiled templates in a directory across processes. Templates that [`Engine::load`] takes from it have no
     /// [`Template::lints`](super::Template::lints).
     pub fn cache(mut self, cache: Cache) -> Self {

@@ -30,6 +30,8 @@ mod instance;
 mod links;
 #[cfg(feature = "compile")]
 mod loader;
+#[cfg(feature = "compile")]
+mod marks;
 mod nested;
 #[cfg(feature = "yaml")]
 mod output_check;

@@ -15,8 +15,8 @@ pub(crate) use check::check;
 pub(crate) use compile::compile;
 pub(crate) use render::{rendering, run};
 pub(crate) use stamp::{digest, load, only_chart, paths};
-#[cfg(feature = "console")]
-pub(crate) use values::read as read_values;
+#[cfg(any(feature = "console", feature = "lsp"))]
+pub(crate) use values::read as user_values;
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::ChartSource;
@@ -41,10 +41,16 @@ pub(crate) fn is_source(path: &Path) -> bool {
 ///
 /// # Errors
 /// Errors of reading and parsing its files.
-fn open(path: &Path, engine: EngineBuilder, files: &mut InputFiles) -> std::result::Result<ChartTemplate, Diagnostics> {
+pub(crate) fn open(
+    path: &Path,
+    engine: EngineBuilder,
+    files: &mut InputFiles,
+) -> std::result::Result<ChartTemplate, Diagnostics> {
     let engine = engine.build();
     if is_source(path) {
-        return engine.chart(&ChartSource::open(path)?);
+        let source = ChartSource::open(path)?;
+        let open = files.open_files().below(path);
+        return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));
     }
     let artifact = engine.open(files.bytes(path)?);
     artifact.map_err(|error| artifacts::with_path(error, path))?.chart()

@@ -88,7 +88,7 @@ fn named<'e>(
 }
 
 /// Returns the functions of one or all languages. Those of `cel-yaml` are those of `cel`, and `tower` has none.
-fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
+pub(crate) fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
     let langs = match lang {
         Some(lang) => vec![lang],
         None => vec![Dialect::Tera, Dialect::Helm, Dialect::Hcl, Dialect::Cel],
@@ -142,7 +142,7 @@ fn line(lang: Dialect, builtin: &Builtin) -> String {
     format!("{:<5} {:<8} {signature}  {}\n", lang.id(), builtin.kind.name(), builtin.doc)
 }
 
-fn page(lang: Dialect, builtin: &Builtin) -> String {
+pub(crate) fn page(lang: Dialect, builtin: &Builtin) -> String {
     let mut text = format!("{} `{}` ({})\n\n", builtin.kind.name(), builtin.name, lang.id());
     signatures(builtin).iter().for_each(|signature| text.push_str(&format!("  {signature}\n")));
     text.push_str(&format!("\n{}\n", builtin.doc));
@@ -175,7 +175,7 @@ fn to_json(lang: Dialect, builtin: &Builtin) -> Value {
 }
 
 /// Returns the ways to call a function.
-fn signatures(builtin: &Builtin) -> Vec<String> {
+pub(crate) fn signatures(builtin: &Builtin) -> Vec<String> {
     match &builtin.params {
         Params::Named(params) => vec![with_names(builtin, params)],
         Params::Open => vec![format!("{}(…)", builtin.name)],

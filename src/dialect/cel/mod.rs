@@ -29,6 +29,8 @@ mod expression;
 #[cfg(feature = "compile")]
 mod lower;
 #[cfg(feature = "compile")]
+mod marks;
+#[cfg(feature = "compile")]
 mod partial;
 #[cfg(feature = "compile")]
 mod resolution;
@@ -53,6 +55,9 @@ pub use builtins::libraries::kubernetes as registry;
 pub use compile::compile;
 #[cfg(feature = "compile")]
 pub use expression::Expression;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use marks::marks;
 #[cfg(feature = "compile")]
 pub use partial::{Partial, Residual, UnknownAttribute};
 #[cfg(feature = "compile")]

@@ -42,6 +42,8 @@ pub mod json;
 #[doc(hidden)]
 pub mod lower;
 #[cfg(feature = "compile")]
+mod marks;
+#[cfg(feature = "compile")]
 #[doc(hidden)]
 pub mod name_suggestion;
 mod semantics;
@@ -70,6 +72,9 @@ pub use compile::compile;
 pub use data_file::{find_data, read_data};
 #[cfg(feature = "compile")]
 pub use expression::Expression;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use marks::{config_marks, marks};
 #[doc(hidden)]
 pub use semantics::Rules;
 #[cfg(feature = "compile")]

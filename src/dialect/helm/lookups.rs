@@ -67,7 +67,9 @@ pub(crate) fn among(error: Box<Diagnostic>, name: &str, names: &[&str], within: 
     };
     let error = error.with_field(LOOKED_UP, name);
     let error = match nearest(name, names.iter().copied()) {
-        Some(near) => error.with_help(format!("did you mean `{}`?", written(within, near))),
+        Some(near) => {
+            error.with_help(format!("did you mean `{}`?", written(within, near))).with_replacement(name, near)
+        }
         None => error,
     };
     error.with_available(names.iter().copied())

@@ -14,6 +14,8 @@ mod lookups;
 #[cfg(feature = "compile")]
 mod lower;
 mod made;
+#[cfg(feature = "compile")]
+mod marks;
 mod objects;
 mod print;
 mod semantics;
@@ -32,6 +34,8 @@ pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_chart};
 pub use finish::{finish, finish_all, with_no_values};
+#[cfg(feature = "compile")]
+pub use marks::marks;
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use trace::{explain, is_optional, merges_maps, parse_errors, values_read};

@@ -12,6 +12,8 @@ mod hints;
 mod load;
 #[cfg(feature = "compile")]
 mod lower;
+#[cfg(feature = "compile")]
+mod marks;
 mod semantics;
 #[cfg(feature = "compile")]
 pub mod syntax;
@@ -21,6 +23,8 @@ mod tests;
 pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_all};
+#[cfg(feature = "compile")]
+pub use marks::marks;
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use syntax::parse;

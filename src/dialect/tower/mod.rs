@@ -23,6 +23,8 @@ pub mod error;
 pub mod intent;
 #[cfg(feature = "compile")]
 mod lower;
+#[cfg(feature = "compile")]
+mod marks;
 mod mode;
 mod scope;
 mod semantics;
@@ -33,6 +35,9 @@ pub mod syntax;
 #[cfg(feature = "compile")]
 #[doc(hidden)]
 pub use compile::{compile, program};
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use marks::marks;
 pub use mode::RenderMode;
 pub use scope::Scope;
 #[doc(hidden)]

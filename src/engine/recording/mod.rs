@@ -26,6 +26,7 @@ mod frames;
 mod known;
 mod places;
 mod recorder;
+mod shown;
 mod trace;
 mod uses;
 mod why;
@@ -38,6 +39,7 @@ use frames::Context;
 
 pub use flow::Flow;
 pub use recorder::Recorder;
+pub use shown::ShownValue;
 pub use trace::TraceRow;
 pub use why::{Why, Within, Writer};
 

@@ -26,6 +26,7 @@ mod check;
 mod compile;
 mod load;
 mod lower;
+mod marks;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use check::check;
 pub use compile::compile;
 pub use load::{Templates, read, resolve};
 pub use lower::compile_templates;
+pub use marks::marks;
 pub use syntax::BuildOptions as Options;
 pub use syntax::tree::{
     Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, File, FileId, For,

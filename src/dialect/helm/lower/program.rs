@@ -363,6 +363,9 @@ impl<'l, 'a> Lower<'l, 'a> {
             "",
         );
         lint.help.clone_from(&help);
+        if let Some(near) = near {
+            lint = lint.with_replacement(name, near);
+        }
         self.lints.push(lint);
         self.emitter.fail(&Failure { code: Code::UnknownTemplate, message, available: None, help });
     }

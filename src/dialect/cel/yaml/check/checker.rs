@@ -267,7 +267,11 @@ impl<'t> TemplateChecker<'t> {
                 format!("an included file sees only what `$with` gives it: `{}: ${{{}}}`", free.name, free.name)
             }
         };
-        let mut error = error.with_available(names).with_help(help);
+        let mut error = match near.filter(|_| free.later.is_none()) {
+            Some(near) => error.with_help(help).with_replacement(&*free.name, near),
+            None => error.with_help(help),
+        };
+        error = error.with_available(names.iter().cloned());
         if let Some(later) = free.later {
             error = error.at(&typed.file.source, later, "defined later");
         }

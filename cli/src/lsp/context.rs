@@ -1,0 +1,221 @@
+//! The context of a completion: what can be written at a place of a text that may not parse.
+
+use dropforge::bytecode::Dialect;
+
+use super::home::Language;
+
+/// What can be written at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Context {
+    /// A name, or a path of which the steps before the last are given. Variables of Go begin with `$`, and paths from the
+    /// current data with an empty name.
+    Path(Vec<String>),
+    /// A filter.
+    Filter,
+    /// A test.
+    Test,
+    /// The name of a macro of a namespace.
+    Macro(String),
+    /// The name of a file.
+    File,
+    /// The name of a template.
+    Template,
+    /// The name of a block.
+    Block,
+    /// A directive of a map.
+    Directive,
+}
+
+/// Returns what can be written at the end of `before`. `None` outside of expressions.
+pub(super) fn of(language: Language, before: &str) -> Option<Context> {
+    let line = before.rsplit('\n').next().unwrap_or("");
+    match language {
+        Language::Template(Dialect::Tera) => tera(inside(before, &["{{", "{%"], &["}}", "%}"])?),
+        Language::Template(Dialect::Helm) => helm(inside(before, &["{{"], &["}}"])?),
+        Language::Template(Dialect::Hcl) => path(inside(before, &["${", "%{"], &["}"])?),
+        Language::Template(Dialect::Tower) => path(inside(before, &["${"], &["}"])?),
+        Language::Template(Dialect::CelYaml) => cel_yaml(before, line),
+        Language::Template(Dialect::Cel) => path(before),
+        Language::Configuration => configuration(line),
+        Language::Template(_) | Language::Other => None,
+    }
+}
+
+/// Returns the part behind the last opening delimiter, if no closing one follows.
+fn inside<'t>(before: &'t str, opens: &[&str], closes: &[&str]) -> Option<&'t str> {
+    let start = opens.iter().filter_map(|open| Some(before.rfind(open)? + open.len())).max()?;
+    let inside = before.get(start..)?;
+    let is_closed = closes.iter().any(|close| inside.contains(close));
+    (!is_closed).then_some(inside)
+}
+
+/// Returns the unfinished name at the end and what is before it.
+fn word(text: &str) -> (&str, &str) {
+    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
+    let head = text.trim_end_matches(is_part);
+    (head, text.get(head.len()..).unwrap_or(""))
+}
+
+/// Returns the last word before a place, without white space.
+fn last_word(text: &str) -> &str {
+    word(text.trim_end()).1
+}
+
+/// Returns the path at the end, without its unfinished last step.
+fn path(text: &str) -> Option<Context> {
+    let (mut head, _) = word(text);
+    let mut steps = Vec::new();
+    while let Some(before) = head.strip_suffix('.').or_else(|| head.strip_suffix(".?")) {
+        let (rest, name) = word(before);
+        let (rest, name) = match name {
+            // An index, whatever it is.
+            "" if rest.ends_with(']') => match rest.rfind('[') {
+                Some(open) => {
+                    let (rest, name) = word(rest.get(..open).unwrap_or(""));
+                    steps.push("[]".to_owned());
+                    (rest, name)
+                }
+                None => return None,
+            },
+            name => (rest, name),
+        };
+        steps.push(name.to_owned());
+        head = rest;
+        if name.is_empty() {
+            break;
+        }
+    }
+    steps.reverse();
+    let is_text = head.ends_with(['"', '\'']) || head.matches('"').count() % 2 == 1;
+    (!is_text).then_some(Context::Path(steps))
+}
+
+/// Returns the text before the quotation mark of an unfinished string at the end.
+fn quoted(text: &str) -> Option<&str> {
+    let at = text.rfind(['"', '\'', '`'])?;
+    let (before, mark) = (text.get(..at)?, text.get(at..=at)?);
+    before.matches(mark).count().is_multiple_of(2).then_some(before)
+}
+
+fn tera(text: &str) -> Option<Context> {
+    if let Some(before) = quoted(text) {
+        let names = ["include", "extends", "import"];
+        let list = before.trim_end().trim_end_matches(['[', ',']);
+        let first = before.trim_start_matches(['-', ' ']).split_whitespace().next().unwrap_or("");
+        let is_file = names.contains(&last_word(before)) || names.contains(&first) || names.contains(&last_word(list));
+        return is_file.then_some(Context::File);
+    }
+    let (head, _) = word(text);
+    if let Some(space) = head.strip_suffix("::").or_else(|| head.strip_suffix(':')) {
+        return Some(Context::Macro(word(space).1.to_owned()));
+    }
+    let trimmed = head.trim_end();
+    let words: Vec<&str> = trimmed.split_whitespace().rev().take(2).collect();
+    match words.as_slice() {
+        _ if trimmed.ends_with('|') => Some(Context::Filter),
+        ["is", ..] | ["not", "is"] => Some(Context::Test),
+        ["block" | "endblock"] => Some(Context::Block),
+        _ => path(text),
+    }
+}
+
+fn helm(text: &str) -> Option<Context> {
+    if let Some(before) = quoted(text) {
+        let is_name = ["include", "template", "block"].contains(&last_word(before));
+        return is_name.then_some(Context::Template);
+    }
+    path(text)
+}
+
+fn cel_yaml(before: &str, line: &str) -> Option<Context> {
+    if let Some(text) = inside(before, &["${"], &["}"]) {
+        return path(text);
+    }
+    let content = line.trim_start().trim_start_matches("- ");
+    match content.split_once(':') {
+        None if content.starts_with('$') => Some(Context::Directive),
+        Some(("$include", _)) => Some(Context::File),
+        Some(("$if" | "$assert", rest)) => path(rest),
+        Some(("$for", rest)) => rest.split_once(" in ").and_then(|(_, over)| path(over)),
+        _ => None,
+    }
+}
+
+fn configuration(line: &str) -> Option<Context> {
+    let (_, value) = line.split_once('=')?;
+    let text = match value.matches('"').count() % 2 {
+        0 => value,
+        _ => inside(value, &["${", "%{"], &["}"])?,
+    };
+    path(text)
+}
+
+/// Returns the pipeline that moved the current data of a Go template to where it is at the end of `before`. An empty text is
+/// the data of the file, and `None` is data that is not known.
+pub(super) fn dot(before: &str) -> String {
+    let mut open: Vec<Option<String>> = Vec::new();
+    for action in before.split("{{").skip(1) {
+        let Some((text, _)) = action.split_once("}}") else { continue };
+        let text = text.trim_matches(['-', ' ', '\t', '\n']);
+        let (head, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match head {
+            "range" | "with" => open.push(Some(rest.rsplit(":=").next().unwrap_or(rest).trim().to_owned())),
+            "if" => open.push(None),
+            // The data of a template is taken for that of the file.
+            "define" | "block" => open.push(Some("$".to_owned())),
+            "end" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.into_iter().flatten().next_back().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(steps: &[&str]) -> Option<Context> {
+        Some(Context::Path(steps.iter().map(|step| (*step).to_owned()).collect()))
+    }
+
+    #[test]
+    fn contexts_of_tera() {
+        let of = |before: &str| of(Language::Template(Dialect::Tera), before);
+        assert_eq!(of("a {{ im"), path(&[]));
+        assert_eq!(of("a {{ image.t"), path(&["image"]));
+        assert_eq!(of("{% if a.b[0].c."), path(&["a", "b", "[]", "c"]));
+        assert_eq!(of("{{ a | up"), Some(Context::Filter));
+        assert_eq!(of("{% if a is not def"), Some(Context::Test));
+        assert_eq!(of("{{ m::bu"), Some(Context::Macro("m".to_owned())));
+        assert_eq!(of("{% include \"pa"), Some(Context::File));
+        assert_eq!(of("{% block he"), Some(Context::Block));
+        assert_eq!([of("a"), of("{{ a }} b"), of("{{ 'x")], [None, None, None]);
+    }
+
+    #[test]
+    fn contexts_of_other_languages() {
+        let helm = |before: &str| of(Language::Template(Dialect::Helm), before);
+        assert_eq!(helm("{{ .Values.im"), path(&["", "Values"]));
+        assert_eq!(helm("{{ $x.a.b"), path(&["$x", "a"]));
+        assert_eq!(helm("{{ include \"a."), Some(Context::Template));
+        let yaml = |before: &str| of(Language::Template(Dialect::CelYaml), before);
+        assert_eq!(yaml("a: ${b.c"), path(&["b"]));
+        assert_eq!(yaml("a:\n  $if: b."), path(&["b"]));
+        assert_eq!(yaml("$for: x in y."), path(&["y"]));
+        assert_eq!([yaml("$inc"), yaml("$include: p")], [Some(Context::Directive), Some(Context::File)]);
+        assert_eq!(yaml("a: b"), None);
+        let config = |before: &str| of(Language::Configuration, before);
+        assert_eq!(config("a = var."), path(&["var"]));
+        assert_eq!(config("a = \"x-${var."), path(&["var"]));
+        assert_eq!(config("a = \"x"), None);
+        assert_eq!(of(Language::Template(Dialect::Tower), "x ${params."), path(&["params"]));
+    }
+
+    #[test]
+    fn the_data_of_a_block() {
+        assert_eq!(dot("{{ range .Values.a }}{{ . }}"), ".Values.a");
+        assert_eq!(dot("{{ range $i, $x := .Values.a }}{{ if .b }}"), ".Values.a");
+        assert_eq!(dot("{{ with .a }}{{ end }}"), "");
+        assert_eq!(dot("{{ define \"x\" }}"), "$");
+    }
+}

@@ -1,0 +1,154 @@
+//! Hover: values in the chosen cluster, types, documentation.
+
+use std::fmt::Write as _;
+
+use dropforge::bytecode::Dialect;
+use dropforge::compiler::{Key, Mark, Named};
+use dropforge::text::Span;
+use dropforge::value::Data;
+use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
+
+use super::home::Language;
+use super::navigation::definitions;
+use super::schemas;
+use super::values::{Values, json, short};
+use super::world::{Place, World};
+use crate::functions;
+
+/// Maximum length of a value, in characters, and of its lines.
+const VALUE: usize = 2_000;
+/// Maximum number of lines of a definition that are shown.
+const LINES: usize = 8;
+
+/// Answers the request.
+pub(super) fn hover(world: &mut World, params: &HoverParams) -> Option<Hover> {
+    let at = &params.text_document_position_params;
+    let place = world.place(&at.text_document.uri, at.position)?;
+    let (mark, span) = found(&place)?;
+    let text = match mark.kind {
+        Named::Import(_) => documentation(world, &place, mark)?,
+        Named::Input | Named::Variable => value(world, &place, mark)?,
+        Named::Macro | Named::Block | Named::Template | Named::Declared => definition(world, &place, mark)?,
+        Named::File => file(world, &place, mark)?,
+    };
+    let range = place.shift.forward(span).map(|span| place.content.range(span));
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+    Some(Hover { contents, range })
+}
+
+/// Returns the name at a place, with the span of the name or of its step there.
+pub(super) fn found(place: &Place) -> Option<(&Mark, Span)> {
+    let at = u32::try_from(place.known?).ok()?;
+    let hits = |span: &Span| span.start <= at && at <= span.end;
+    let span_in = |mark: &Mark| {
+        let steps = mark.steps.iter().map(|(_, span)| *span);
+        std::iter::once(mark.span).chain(steps).find(hits)
+    };
+    let marks = place.analysis.marks.iter().filter_map(|mark| Some((mark, span_in(mark)?)));
+    // What a configuration declares is more than the input of that name.
+    marks.min_by_key(|(mark, span)| (span.end - span.start, mark.kind != Named::Declared))
+}
+
+/// Returns the path among the values of the part of a name at a place.
+pub(super) fn path(values: &Values, place: &Place, mark: &Mark) -> Option<Vec<Key>> {
+    let at = u32::try_from(place.known?).ok()?;
+    let (input, _) = mark.input_at(at)?;
+    Some(values.path(&place.path, &input))
+}
+
+/// Writes a path.
+pub(super) fn written(path: &[Key]) -> String {
+    path.iter().fold(String::new(), |text, key| match key {
+        Key::Name(name) if text.is_empty() => name.clone(),
+        Key::Name(name) => text + "." + name,
+        Key::Any => text + "[…]",
+    })
+}
+
+fn documentation(world: &World, place: &Place, mark: &Mark) -> Option<String> {
+    let Named::Import(kind) = mark.kind else { return None };
+    let dialect = dialect(place.language)?;
+    let (lang, builtin) = functions::all(&world.engine, Some(dialect))
+        .into_iter()
+        .find(|(_, builtin)| builtin.kind == kind && builtin.name == mark.name)?;
+    let page = functions::page(lang, builtin);
+    // The page is made for terminals: its indented parts are code.
+    let (title, rest) = page.split_once('\n')?;
+    Some(format!("**{}**\n{}", title, rest.replace("\n  ", "\n    ")))
+}
+
+/// Returns the language whose functions a file has.
+pub(super) fn dialect(language: Language) -> Option<Dialect> {
+    match language {
+        Language::Template(Dialect::CelYaml) => Some(Dialect::Cel),
+        Language::Template(dialect) => Some(dialect),
+        Language::Configuration => Some(Dialect::Hcl),
+        Language::Other => None,
+    }
+}
+
+fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
+    let values = world.values(&place.home);
+    let Some(path) = path(&values, place, mark) else {
+        return (mark.kind == Named::Variable).then(|| format!("variable `{}`", mark.name));
+    };
+    let mut text = format!("`{}`", written(&path));
+    let steps = values.steps(&path);
+    let found = values.get(&path);
+    match found {
+        _ if values.is_secret(&steps) => text.push_str("\n\nsecret"),
+        Some(value) => text.push_str(&shown(value)),
+        None => text.push_str("\n\nno value"),
+    }
+    if let Some(cluster) = &values.cluster {
+        let _ = write!(text, "\n\ncluster `{cluster}`");
+    }
+    let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| schemas::at(schema, &steps)).collect();
+    let (kind, description) = schemas::described(&schemas);
+    if let Some(kind) = kind.or_else(|| found.map(|value| value.kind().to_owned())) {
+        let _ = write!(text, "\n\ntype: {kind}");
+    }
+    if let Some(description) = description {
+        let _ = write!(text, "\n\n{description}");
+    }
+    for (source, span) in values.places(&path).into_iter().take(3) {
+        let _ = write!(text, "\n\nfrom {}:{}", source.path(), source.position(span.start));
+    }
+    Some(text)
+}
+
+/// Returns a value as a block of code.
+fn shown(value: &Data) -> String {
+    match value {
+        Data::Map(_) | Data::List(_) => {
+            let text = dropforge::value::yaml::to_string(value);
+            format!("\n\n```yaml\n{}\n```", short(text.trim_end(), VALUE))
+        }
+        scalar => format!(" = `{}`", short(&json(scalar), VALUE).replace('`', "'")),
+    }
+}
+
+fn definition(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
+    let (analysis, found) = definitions(world, place, mark).into_iter().next()?;
+    let content = &analysis.content;
+    let line = content.position(found.span.start as usize).line + 1;
+    let name = analysis.path.file_name()?.to_string_lossy().into_owned();
+    let head = if found.signature.is_empty() { &found.name } else { &found.signature };
+    let sort = match found.kind {
+        Named::Macro => "macro",
+        Named::Block => "block",
+        Named::Template => "template",
+        _ => "",
+    };
+    let text = content.text().get(found.whole.range()).unwrap_or("");
+    let lines: Vec<&str> = text.lines().take(LINES).collect();
+    let code =
+        if found.kind == Named::Declared { format!("\n\n```hcl\n{}\n```", lines.join("\n")) } else { String::new() };
+    Some(format!("{sort} `{head}`\n\n{name}:{line}{code}").trim_start().to_owned())
+}
+
+fn file(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
+    let path = super::navigation::file(world, place, mark);
+    let state = if path.is_some_and(|path| path.is_file()) { "" } else { ", which does not exist" };
+    Some(format!("file `{}`{state}", mark.name))
+}

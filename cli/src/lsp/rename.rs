@@ -1,0 +1,66 @@
+//! Renaming of macros, blocks, templates, variables and declarations.
+
+use std::collections::HashMap;
+
+use dropforge::bytecode::Dialect;
+use dropforge::compiler::Named;
+use lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit};
+
+use super::home::Language;
+use super::hover::found;
+use super::navigation::{occurrences, place_of};
+use super::world::World;
+
+/// Answers `textDocument/prepareRename`.
+pub(super) fn prepare(world: &mut World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
+    let place = world.place(&params.text_document.uri, params.position)?;
+    let (mark, span) = found(&place)?;
+    if !can_rename(mark.kind) || span != mark.span {
+        return None;
+    }
+    let range = place.content.range(place.shift.forward(span)?);
+    let placeholder = place.content.text().get(place.content.span(range).range())?.to_owned();
+    Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
+}
+
+/// Answers `textDocument/rename`.
+///
+/// # Errors
+/// The reason if the name cannot be changed, or the new one is none.
+pub(super) fn rename(world: &mut World, params: &RenameParams) -> Result<Option<WorkspaceEdit>, String> {
+    let at = &params.text_document_position;
+    let Some(place) = world.place(&at.text_document.uri, at.position) else { return Ok(None) };
+    let Some((mark, span)) = found(&place) else { return Ok(None) };
+    if !can_rename(mark.kind) || span != mark.span {
+        return Err("only variables, macros, blocks, templates and declarations can be renamed".to_owned());
+    }
+    let new = new_name(place.language, mark.kind, &params.new_name)?;
+    #[allow(clippy::mutable_key_type)] // the key of the protocol's own type
+    let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for (file, mark) in occurrences(world, &place, mark) {
+        if let Some(found) = place_of(world, &file, mark.span) {
+            changes.entry(found.uri).or_default().push(TextEdit::new(found.range, new.clone()));
+        }
+    }
+    Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+}
+
+/// Inputs have the names that values files give them, and functions those of their language.
+fn can_rename(kind: Named) -> bool {
+    matches!(kind, Named::Variable | Named::Macro | Named::Block | Named::Template | Named::Declared)
+}
+
+/// Checks a new name. A variable of Go begins with `$`, whether or not it is given.
+fn new_name(language: Language, kind: Named, name: &str) -> Result<String, String> {
+    let is_go_variable = language == Language::Template(Dialect::Helm) && kind == Named::Variable;
+    let plain = if is_go_variable { name.trim_start_matches('$') } else { name };
+    let is_part = |c: char| c == '_' || c.is_alphanumeric() || (c == '-' && language == Language::Configuration);
+    let is_name = match kind {
+        Named::Template => !plain.is_empty() && !plain.contains(['"', '`', '\\', '\n', '{', '}']),
+        _ => !plain.starts_with(|c: char| c.is_ascii_digit()) && !plain.is_empty() && plain.chars().all(is_part),
+    };
+    if !is_name {
+        return Err(format!("`{name}` is not a name"));
+    }
+    Ok(if is_go_variable { format!("${plain}") } else { plain.to_owned() })
+}

@@ -1,0 +1,303 @@
+//! The thread that checks.
+//!
+//! A change is checked in two steps: the changed file alone at once, and what it belongs to when no more changes come, or at
+//! once as well if that takes no longer. Checks of outdated texts are dropped.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use lsp_server::{Message, Notification, Request};
+use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::request::{InlayHintRefreshRequest, Request as _};
+use lsp_types::{Diagnostic as Finding, PublishDiagnosticsParams};
+
+use super::content::{Content, Shift, uri_of};
+use super::findings::Findings;
+use super::guard::guarded;
+use super::home::{Home, Language};
+use super::quick::Ready;
+use super::shown;
+use super::values::MAX_INPUT;
+use super::world::{Shared, Snapshot};
+use crate::check;
+use crate::input::InputFiles;
+
+/// The time without changes after which a project is checked.
+const PAUSE: Duration = Duration::from_millis(150);
+/// The time that a check of a project may take to be run at each change.
+const SHORT: Duration = Duration::from_millis(12);
+
+/// What the thread is told.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// A document was opened or changed.
+    Changed(PathBuf, Snapshot),
+    /// Anything may have changed.
+    All(Snapshot),
+    /// A document was closed.
+    Closed(PathBuf, Snapshot),
+}
+
+/// The state of the thread.
+pub(super) struct Worker {
+    pub(super) messages: Messages,
+    pub(super) shared: Arc<Shared>,
+    /// `true` if the client can be told to ask for hints again.
+    pub(super) refreshes: bool,
+    homes: HashMap<PathBuf, Home>,
+    ready: HashMap<Home, Ready>,
+    /// The diagnostics of each home by file.
+    published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
+    dirty: BTreeSet<Home>,
+    requests: i32,
+}
+
+/// Sends messages to the client.
+pub(super) type Messages = Box<dyn Fn(Message) + Send>;
+
+/// The diagnostics of a file, and the text that they are about.
+#[derive(Debug, Clone, Default)]
+struct Published {
+    content: Option<Arc<Content>>,
+    findings: Vec<Finding>,
+}
+
+impl Worker {
+    /// Creates the state.
+    pub(super) fn new(messages: Messages, shared: Arc<Shared>, refreshes: bool) -> Self {
+        Self {
+            messages,
+            shared,
+            refreshes,
+            homes: HashMap::new(),
+            ready: HashMap::new(),
+            published: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            requests: 0,
+        }
+    }
+
+    /// Runs jobs until there are no more senders.
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        let mut latest: Option<Snapshot> = None;
+        loop {
+            let job = match latest.as_ref().filter(|_| !self.dirty.is_empty()) {
+                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(_) => jobs.recv_timeout(PAUSE),
+            };
+            let first = match (job, &latest) {
+                (Ok(job), _) => job,
+                (Err(RecvTimeoutError::Timeout), Some(snapshot)) => {
+                    let snapshot = snapshot.clone();
+                    self.check_dirty(&snapshot, jobs, &mut latest);
+                    continue;
+                }
+                (Err(_), _) => return,
+            };
+            // Only the last form of each document is checked.
+            let (mut changed, mut snapshot) = (BTreeSet::new(), None);
+            for job in std::iter::once(first).chain(jobs.try_iter()) {
+                snapshot = Some(self.note(job, &mut changed));
+            }
+            if let Some(snapshot) = snapshot {
+                changed.iter().for_each(|path| self.changed(path, &snapshot));
+                latest = Some(snapshot);
+            }
+        }
+    }
+
+    /// Takes note of a job.
+    fn note(&mut self, job: Job, changed: &mut BTreeSet<PathBuf>) -> Snapshot {
+        match job {
+            Job::Changed(path, snapshot) => {
+                changed.insert(path);
+                snapshot
+            }
+            Job::All(snapshot) => {
+                self.homes.clear();
+                self.ready.clear();
+                let old: Vec<Home> = self.published.keys().cloned().collect();
+                self.dirty.extend(old);
+                snapshot.documents.keys().for_each(|path| {
+                    changed.insert(path.clone());
+                });
+                snapshot
+            }
+            Job::Closed(path, snapshot) => {
+                changed.remove(&path);
+                self.shared.forget(&path);
+                let home = self.home(&path, &snapshot);
+                if matches!(home, Home::Alone(..)) {
+                    self.publish(&home, BTreeMap::new(), &snapshot);
+                    self.published.remove(&home);
+                } else {
+                    self.dirty.insert(home);
+                }
+                snapshot
+            }
+        }
+    }
+
+    fn home(&mut self, path: &Path, snapshot: &Snapshot) -> Home {
+        if let Some(home) = self.homes.get(path) {
+            return home.clone();
+        }
+        let home = Home::of(path, &snapshot.root, &snapshot.settings);
+        self.homes.insert(path.to_owned(), home.clone());
+        home
+    }
+
+    /// Checks a changed document.
+    fn changed(&mut self, path: &Path, snapshot: &Snapshot) {
+        let home = self.home(path, snapshot);
+        if matches!(home, Home::Alone(..)) && home.language(path) == Language::Other {
+            return self.mark_dirty(&home, path, snapshot);
+        }
+        match self.ready.get(&home) {
+            Some(ready) if ready.took > SHORT => {
+                let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
+                self.publish_quick(&home, path, found, snapshot);
+                self.dirty.insert(home.clone());
+            }
+            _ => self.check(&home, snapshot),
+        }
+        self.mark_dirty(&home, path, snapshot);
+    }
+
+    /// Takes note of other files that may include or read a changed one.
+    fn mark_dirty(&mut self, own: &Home, path: &Path, snapshot: &Snapshot) {
+        for open in snapshot.documents.keys() {
+            let home = self.home(open, snapshot);
+            let is_near = open.parent().is_some_and(|folder| path.starts_with(folder));
+            if home != *own && is_near {
+                self.dirty.insert(home);
+            }
+        }
+    }
+
+    /// Checks the homes that may have changed, until there is a job.
+    fn check_dirty(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>, latest: &mut Option<Snapshot>) {
+        while let Some(home) = self.dirty.pop_first() {
+            if matches!(&home, Home::Alone(path, _) if home.language(path) == Language::Other) {
+                continue;
+            }
+            self.check(&home, snapshot);
+            if let Ok(job) = jobs.try_recv() {
+                let mut changed = BTreeSet::new();
+                let snapshot = self.note(job, &mut changed);
+                changed.iter().for_each(|path| self.changed(path, &snapshot));
+                *latest = Some(snapshot);
+                return;
+            }
+        }
+    }
+
+    /// Checks a home, and reads its values.
+    fn check(&mut self, home: &Home, snapshot: &Snapshot) {
+        self.dirty.remove(home);
+        let start = Instant::now();
+        let Ok((found, ready)) = guarded(|| self.find(home, snapshot)) else { return };
+        self.publish(home, found, snapshot);
+        match ready {
+            Some(ready) => self.ready.insert(home.clone(), ready.with_time(start.elapsed())),
+            None => self.ready.remove(home),
+        };
+        self.show(home, snapshot);
+    }
+
+    /// Finds the values that expressions of open documents have.
+    fn show(&mut self, home: &Home, snapshot: &Snapshot) {
+        let Some(ready) = self.ready.get(home) else { return };
+        let own: Vec<PathBuf> = snapshot.documents.keys().cloned().collect();
+        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.get(path) == Some(home)).collect();
+        let shown = guarded(|| shown::of(ready, &own, snapshot)).unwrap_or_default();
+        for (path, values) in shown {
+            self.shared.keep_shown(path, values);
+        }
+        if self.refreshes {
+            self.requests += 1;
+            let id = format!("hints-{}", self.requests).into();
+            let method = InlayHintRefreshRequest::METHOD.to_owned();
+            (self.messages)(Message::Request(Request { id, method, params: serde_json::Value::Null }));
+        }
+    }
+
+    fn find(&self, home: &Home, snapshot: &Snapshot) -> (BTreeMap<PathBuf, Vec<Finding>>, Option<Ready>) {
+        let nowhere = match home {
+            Home::Project(path) | Home::Alone(path, _) => path.clone(),
+            Home::Chart(chart) => chart.join("Chart.yaml"),
+        };
+        let uris = |path: &Path| snapshot.documents.get(path).map(|(uri, ..)| uri.clone());
+        let mut findings = Findings::new(home.chart(), &nowhere, &uris);
+        let (args, console) = match home.arguments(&snapshot.settings) {
+            Ok(found) => found,
+            Err(errors) => {
+                errors.iter().for_each(|error| findings.add(error));
+                return (findings.finish(), None);
+            }
+        };
+        let open = snapshot.open_files();
+        let mut files = InputFiles::new(MAX_INPUT).with_open(open);
+        let ready = match check::find(&args, &mut files, &console) {
+            Ok(found) => {
+                found.found.iter().for_each(|one| findings.add(one));
+                found.failures.iter().for_each(|failure| findings.add(&failure.folded()));
+                Ready::new(home, args, &console, found.root, found.outputs, snapshot)
+            }
+            Err(failed) => {
+                failed.diagnostics.iter().for_each(|one| findings.add(one));
+                failed.failures.iter().for_each(|failure| findings.add(&failure.folded()));
+                Ready::new(home, args, &console, None, Vec::new(), snapshot)
+            }
+        };
+        self.shared.keep_values(home, ready.values.clone());
+        (findings.finish(), Some(ready))
+    }
+
+    /// Publishes what was found in one file. Without anything new, the places of what is known are moved.
+    fn publish_quick(&mut self, home: &Home, path: &Path, found: Option<Vec<Finding>>, snapshot: &Snapshot) {
+        let Some((_, _, content)) = snapshot.documents.get(path) else { return };
+        let known = self.published.get(home).and_then(|files| files.get(path)).cloned().unwrap_or_default();
+        let findings = found.unwrap_or_else(|| moved(&known, content));
+        let file = Published { content: Some(content.clone()), findings };
+        self.published.entry(home.clone()).or_default().insert(path.to_owned(), file);
+        self.send(path, snapshot);
+    }
+
+    /// Publishes what was found in a home, and nothing for files in which nothing was found any more.
+    fn publish(&mut self, home: &Home, found: BTreeMap<PathBuf, Vec<Finding>>, snapshot: &Snapshot) {
+        let of = |(path, findings): (PathBuf, Vec<Finding>)| {
+            let content = snapshot.documents.get(&path).map(|(_, _, content)| content.clone());
+            (path, Published { content, findings })
+        };
+        let new: BTreeMap<_, _> = found.into_iter().map(of).collect();
+        let old = self.published.insert(home.clone(), new.clone()).unwrap_or_default();
+        let open = snapshot.documents.keys().filter(|path| self.homes.get(*path) == Some(home)).cloned();
+        let paths: BTreeSet<PathBuf> = old.into_keys().chain(new.into_keys()).chain(open).collect();
+        paths.iter().for_each(|path| self.send(path, snapshot));
+    }
+
+    /// Sends the diagnostics of a file.
+    fn send(&self, path: &Path, snapshot: &Snapshot) {
+        let open = snapshot.documents.get(path);
+        let Some(uri) = open.map_or_else(|| uri_of(path), |(uri, ..)| Some(uri.clone())) else { return };
+        let of_homes = self.published.values().filter_map(|files| files.get(path));
+        let diagnostics = of_homes.flat_map(|file| file.findings.clone()).collect();
+        let params = PublishDiagnosticsParams { uri, diagnostics, version: open.map(|(_, version, _)| *version) };
+        (self.messages)(Message::Notification(Notification::new(PublishDiagnostics::METHOD.to_owned(), params)));
+    }
+}
+
+/// Returns diagnostics at their places in a changed text, without those in what was changed.
+fn moved(known: &Published, content: &Content) -> Vec<Finding> {
+    let Some(old) = &known.content else { return known.findings.clone() };
+    let shift = Shift::between(old.text(), content.text());
+    let place = |finding: &Finding| {
+        let span = old.span(finding.range);
+        Some(Finding { range: content.range(shift.forward(span)?), ..finding.clone() })
+    };
+    known.findings.iter().filter_map(place).collect()
+}

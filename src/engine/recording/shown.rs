@@ -1,0 +1,75 @@
+//! The values that a run wrote, at the places in the templates that wrote them.
+
+use std::sync::Arc;
+
+use super::Recording;
+use super::event::{Event, Part};
+use super::flow::Flow;
+use crate::text::{Source, Span};
+
+/// Maximum number of values.
+const VALUES: usize = 20_000;
+
+/// A value that was written, or that became a part of a document.
+#[derive(Debug, Clone)]
+pub struct ShownValue {
+    /// The source of the expression.
+    pub source: Arc<Source>,
+    /// The span of the expression.
+    pub span: Span,
+    /// The text that it wrote, or an excerpt of a value in a document.
+    pub text: String,
+    /// The inputs that flowed into it.
+    pub inputs: Vec<Flow>,
+}
+
+impl Recording {
+    /// Returns the values of the expressions that wrote output, in the order of the run. For documents, returns the values of
+    /// all expressions that ran.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::{Arena, Inputs, Value};
+    /// use dropforge::vm::Session;
+    /// let template = Engine::new().compile(Dialect::Tera, "t", "a: {{ x }}, {{ x + 1 }}")?;
+    /// let arena = Arena::new();
+    /// let inputs = Inputs::new(arena.map(&[("x", Value::Int(1))]));
+    /// let (recording, _) = template.record(&mut Session::new(), inputs);
+    /// let values: Vec<_> = recording.values().into_iter().map(|one| (one.source.slice(one.span).to_owned(), one.text)).collect();
+    /// assert_eq!(values, [("x".to_owned(), "1".to_owned()), ("x + 1".to_owned(), "2".to_owned())]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values(&self) -> Vec<ShownValue> {
+        if self.parts.is_empty() {
+            return self
+                .events
+                .iter()
+                .enumerate()
+                .filter_map(|(at, event)| self.computed(at, event))
+                .take(VALUES)
+                .collect();
+        }
+        let ends = self.parts.iter().skip(1).map(|part| part.start).chain([self.text.len()]);
+        self.parts.iter().zip(ends).filter_map(|(part, end)| self.written(*part, end)).take(VALUES).collect()
+    }
+
+    fn written(&self, part: Part, end: usize) -> Option<ShownValue> {
+        let event = self.event(part.event)?;
+        // Some instructions write text before a value.
+        let text = self.program(event.unit)?.text_written(event.at).map_or(0, |(text, _)| text.len());
+        let value = self.text.get(part.start + text..end)?;
+        if value.is_empty() && text > 0 {
+            return None;
+        }
+        let (source, span) = self.place(event, text)?;
+        let inputs = self.flows(&self.inputs_of(part.event), &[], true);
+        Some(ShownValue { source, span, text: value.to_owned(), inputs })
+    }
+
+    fn computed(&self, number: usize, event: &Event) -> Option<ShownValue> {
+        let text = event.shown.as_deref()?.to_owned();
+        let (source, span) = self.place(event, 0)?;
+        let inputs = self.flows(&self.inputs_of(number as u32), &[], true);
+        Some(ShownValue { source, span, text, inputs })
+    }
+}
