@@ -28,6 +28,7 @@ mod helm_hostile;
 mod hooks;
 mod hostile;
 mod intent;
+mod lsp;
 mod modes;
 mod operations;
 mod output;

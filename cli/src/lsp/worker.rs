@@ -17,7 +17,7 @@ use lsp_types::{Diagnostic as Finding, PublishDiagnosticsParams};
 use super::content::{Content, Shift, uri_of};
 use super::findings::Findings;
 use super::guard::guarded;
-use super::home::{Home, Language};
+use super::home::{Home, Homes, Language};
 use super::quick::Ready;
 use super::shown;
 use super::values::MAX_INPUT;
@@ -47,7 +47,7 @@ pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     /// `true` if the client can be told to ask for hints again.
     pub(super) refreshes: bool,
-    homes: HashMap<PathBuf, Home>,
+    homes: Homes,
     ready: HashMap<Home, Ready>,
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
@@ -72,7 +72,7 @@ impl Worker {
             messages,
             shared,
             refreshes,
-            homes: HashMap::new(),
+            homes: Homes::default(),
             ready: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
@@ -142,12 +142,7 @@ impl Worker {
     }
 
     fn home(&mut self, path: &Path, snapshot: &Snapshot) -> Home {
-        if let Some(home) = self.homes.get(path) {
-            return home.clone();
-        }
-        let home = Home::of(path, &snapshot.root, &snapshot.settings);
-        self.homes.insert(path.to_owned(), home.clone());
-        home
+        self.homes.of(path, &snapshot.root, &snapshot.settings)
     }
 
     /// Checks a changed document.
@@ -212,7 +207,7 @@ impl Worker {
     fn show(&mut self, home: &Home, snapshot: &Snapshot) {
         let Some(ready) = self.ready.get(home) else { return };
         let own: Vec<PathBuf> = snapshot.documents.keys().cloned().collect();
-        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.get(path) == Some(home)).collect();
+        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.known(path) == Some(home)).collect();
         let shown = guarded(|| shown::of(ready, &own, snapshot)).unwrap_or_default();
         for (path, values) in shown {
             self.shared.keep_shown(path, values);
@@ -275,7 +270,7 @@ impl Worker {
         };
         let new: BTreeMap<_, _> = found.into_iter().map(of).collect();
         let old = self.published.insert(home.clone(), new.clone()).unwrap_or_default();
-        let open = snapshot.documents.keys().filter(|path| self.homes.get(*path) == Some(home)).cloned();
+        let open = snapshot.documents.keys().filter(|path| self.homes.known(path) == Some(home)).cloned();
         let paths: BTreeSet<PathBuf> = old.into_keys().chain(new.into_keys()).chain(open).collect();
         paths.iter().for_each(|path| self.send(path, snapshot));
     }

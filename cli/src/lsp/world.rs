@@ -13,7 +13,7 @@ use dropforge::text::Source;
 use lsp_types::{Position, Uri};
 
 use super::content::{Content, Shift, canonical, path_of, uri_of};
-use super::home::{Home, Language};
+use super::home::{Home, Homes, Language};
 use super::settings::Settings;
 use super::values::Values;
 use crate::input::OpenFiles;
@@ -110,7 +110,7 @@ pub(super) struct World {
     pub(super) documents: BTreeMap<PathBuf, Document>,
     pub(super) engine: Engine,
     pub(super) shared: Arc<Shared>,
-    homes: HashMap<PathBuf, Home>,
+    homes: Homes,
     /// The names in files that are not open, with the time and the length of each.
     files: HashMap<PathBuf, (Option<SystemTime>, u64, Arc<Analysis>)>,
 }
@@ -140,7 +140,7 @@ impl World {
             documents: BTreeMap::new(),
             engine: Engine::builder().limits(limits()).build(),
             shared: Arc::default(),
-            homes: HashMap::new(),
+            homes: Homes::default(),
             files: HashMap::new(),
         }
     }
@@ -170,12 +170,7 @@ impl World {
 
     /// Returns the home of a file.
     pub(super) fn home(&mut self, path: &Path) -> Home {
-        if let Some(home) = self.homes.get(path) {
-            return home.clone();
-        }
-        let home = Home::of(path, &self.root, &self.settings);
-        self.homes.insert(path.to_owned(), home.clone());
-        home
+        self.homes.of(path, &self.root, &self.settings)
     }
 
     /// Returns the values of a home. The first time they are read, later the check replaces them.
@@ -242,8 +237,8 @@ impl World {
         paths.sort();
         paths.dedup();
         let own = home.language(path);
-        paths.retain(|other| self.home(other) == home || is_beside(&home, path, other));
         paths.retain(|other| home.language(other) == own);
+        paths.retain(|other| self.home(other) == home || is_beside(&home, path, other));
         paths.iter().filter_map(|path| self.analysis(path)).collect()
     }
 

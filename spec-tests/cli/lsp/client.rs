@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::Sandbox;
 
 /// The time after which a test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(25);
 
 pub struct Client {
     pub sandbox: Sandbox,
@@ -264,7 +264,8 @@ impl Client {
                 (start["line"].as_u64(), start["character"].as_u64())
             });
             for edit in edits.iter().rev() {
-                let start = self.slice(&name, &json!({"start": {"line": 0, "character": 0}, "end": edit["range"]["start"]}));
+                let start =
+                    self.slice(&name, &json!({"start": {"line": 0, "character": 0}, "end": edit["range"]["start"]}));
                 let old = self.slice(&name, &edit["range"]);
                 text.replace_range(start.len()..start.len() + old.len(), edit["newText"].as_str().unwrap());
             }
