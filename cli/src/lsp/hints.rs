@@ -54,11 +54,18 @@ fn of_expressions(shown: &Shown, values: &Values) -> BTreeMap<Span, Vec<String>>
         let is_secret = one.inputs.iter().any(|flow| values.hides(&flow.path));
         match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
             place if is_secret => *place = None,
-            Some(found) if !found.contains(&one.text) => found.push(one.text.clone()),
+            Some(found) if !found.iter().any(|known| known == plain(&one.text)) => {
+                found.push(plain(&one.text).to_owned())
+            }
             _ => {}
         }
     }
     all.into_iter().filter_map(|(span, found)| Some((span, found?))).collect()
+}
+
+/// Returns a text without the marks of code, which excerpts of values have.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
 }
 
 /// Returns `true` for the span of a whole expression between delimiters. Other values are parts of one.

@@ -267,8 +267,14 @@ impl Server<'_> {
         let _ = self.jobs.send(job(self.world.snapshot()));
     }
 
-    fn tell_change(&self, path: &Path) {
+    /// Tells of a changed document. If there is nothing else to do, its names are found, so that they are known while it has
+    /// syntax errors.
+    fn tell_change(&mut self, path: &Path) {
         self.tell(|snapshot| Job::Changed(path.to_owned(), snapshot));
+        self.queue.extend(self.connection.receiver.try_iter());
+        if self.queue.is_empty() {
+            self.world.analysis(path);
+        }
     }
 
     fn opened(&mut self, params: Value) {

@@ -153,8 +153,10 @@ impl Worker {
         }
         match self.ready.get(&home) {
             Some(ready) if ready.took > SHORT => {
-                let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
-                self.publish_quick(&home, path, found, snapshot);
+                if home.language(path) != Language::Other {
+                    let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
+                    self.publish_quick(&home, path, found, snapshot);
+                }
                 self.dirty.insert(home.clone());
             }
             _ => self.check(&home, snapshot),
@@ -249,7 +251,11 @@ impl Worker {
             }
         };
         self.shared.keep_values(home, ready.values.clone());
-        (findings.finish(), Some(ready))
+        let mut found = findings.finish();
+        if let Home::Alone(path, _) = home {
+            ready.tell_includes(path, &mut found, snapshot);
+        }
+        (found, Some(ready))
     }
 
     /// Publishes what was found in one file. Without anything new, the places of what is known are moved.

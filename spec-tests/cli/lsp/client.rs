@@ -1,7 +1,7 @@
 //! A client of the language server over standard input and output.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -195,7 +195,7 @@ impl Client {
     pub fn ask(&mut self, method: &str, name: &str, part: &str, behind: usize) -> Value {
         let position = self.position(name, part, behind);
         let document = json!({"uri": self.uri(name)});
-        let context = json!({"includeDeclaration": true});
+        let context = json!({"includeDeclaration": true, "triggerKind": 1});
         let params = json!({"textDocument": document, "position": position, "context": context});
         self.request(&format!("textDocument/{method}"), params)
     }

@@ -15,6 +15,7 @@ fn has(found: &[String], wanted: &[&str]) {
 fn tera() {
     let name = "t/app.yaml.tera";
     let mut client = opened(PROJECT, name);
+    assert!(client.complete(name, "pull: ").is_empty());
     client.replace(name, "tag: {{ image.tag }}", "tag: {{ image. }}");
     assert_eq!(client.complete(name, "{{ image."), ["digest", "pull", "tag"]);
     client.replace(name, "{{ image. }}", "{{ im");
@@ -32,7 +33,6 @@ fn tera() {
     assert_eq!(client.complete(name, "{% include \""), ["m.tera", "values.schema.json"][..1]);
     client.replace(name, "{{ port.number }}", "{{ port. }}");
     assert_eq!(client.complete(name, "{{ port."), ["name", "number"]);
-    assert!(client.complete(name, "pull: ").is_empty());
     client.end(0);
 }
 
@@ -78,14 +78,14 @@ fn other_languages() {
     let files = [
         ("a.tftpl", "%{ for p in ports }${p.}%{ endfor }${up}\n"),
         ("main.tf", "variable \"region\" {\n}\nlocals {\n  a = var.\n  b = local.a\n}\n"),
-        ("a.cel.yaml", "$let: {app: image}\nb: ${app.tag}\nc: ${si}\nd:\n  $inclu\n"),
+        ("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag}\nc: ${si}\nd:\n  $inclu\n"),
         ("a.cel", "image.tag\n"),
         ("a.tower", "${params.} ${\n"),
         ("v.yaml", "image: {tag: v1}\nports: [{name: http}]\nparams: {x: 5}\n"),
     ];
     let sandbox = crate::support::Sandbox::with(&files);
     let mut client = Client::start(sandbox, json!({"values": ["v.yaml"]}));
-    client.open_as("a.cel.yaml", "$let: {app: image}\nb: ${app.tag}\nc: ${size('')}\n");
+    client.open_as("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag}\nc: ${size('')}\n");
     client.hover("a.cel.yaml", "app.tag");
     client.change("a.cel.yaml", json!([{"text": client.sandbox.read("a.cel.yaml")}]));
     for name in ["a.tftpl", "main.tf", "a.cel", "a.tower"] {
@@ -94,7 +94,7 @@ fn other_languages() {
     assert_eq!(client.complete("a.tftpl", "${p."), ["name"]);
     has(&client.complete("a.tftpl", "${up"), &["upper", "image", "ports"]);
     assert_eq!(client.complete("main.tf", "a = var."), ["region"]);
-    assert_eq!(client.complete("main.tf", "b = local."), ["a"]);
+    assert_eq!(client.complete("main.tf", "b = local."), ["a", "b"]);
     assert_eq!(client.complete("a.cel", "image."), ["tag"]);
     assert_eq!(client.complete("a.tower", "${params."), ["x"]);
     client.end(0);
@@ -103,7 +103,7 @@ fn other_languages() {
 #[test]
 fn cel_in_yaml() {
     let files = [
-        ("a.cel.yaml", "$let: {app: image}\nb: ${app.tag}\n"),
+        ("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag}\n"),
         ("part.cel.yaml", "x: 1\n"),
         ("v.yaml", "image: {tag: v1}\n"),
     ];

@@ -14,7 +14,7 @@ fn tera() {
         "tag: {{ image.tag = 1.4",
         "pull: {{ image.pull | lower = always",
         "- {{ port.number = 80",
-        "{{ m::label(text=name) = eu-1x",
+        "- {{ port.number }} {{ port.name = http",
         "{% set zone = name %}{{ zone = eu-1",
     ];
     assert_eq!(hints, wanted);

@@ -72,7 +72,7 @@ fn other_languages() {
     let files = [
         ("a.tftpl", "%{ for p in ports }${upper(p.name)}%{ endfor }\n"),
         ("main.tf", "variable \"region\" {\n  default = \"eu\"\n}\nlocals {\n  a = lower(var.region)\n}\n"),
-        ("a.cel.yaml", "$let: {app: image}\nb: ${app.tag + string(size(ports))}\n"),
+        ("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag + string(size(ports))}\n"),
         ("a.cel", "ports.map(p, p.name)\n"),
         ("a.tower", "${params.x}\n"),
         ("a.gotmpl", "{{ .image.tag | upper }}\n"),

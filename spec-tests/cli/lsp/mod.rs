@@ -24,7 +24,7 @@ pub const PROJECT: &[(&str, &str)] = &[
     (
         "t/app.yaml.tera",
         "{% import \"m.tera\" as m %}\nname: {{ name }}\ntag: {{ image.tag }}\npull: {{ image.pull | lower }}\n\
-         token: {{ token }}\n{% for port in ports %}\n- {{ port.number }}\n{% endfor %}\n{{ m::label(text=name) }}\n\
+         token: {{ token }}\n{% for port in ports %}\n- {{ port.number }} {{ port.name }}\n{% endfor %}\n{{ m::label(text=name) }}\n\
          {% set zone = name %}{{ zone }}\n",
     ),
     ("t/m.tera", "{% macro label(text, kind=\"x\") %}{{ text }}{{ kind }}{% endmacro %}\n"),

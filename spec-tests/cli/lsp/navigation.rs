@@ -100,7 +100,7 @@ fn hcl() {
 #[test]
 fn cel_in_yaml() {
     let files = [
-        ("a.cel.yaml", "$let: {app: image}\nb: ${app.tag}\nc: ${app.tag + 'x'}\nd: {$include: part.cel.yaml}\n"),
+        ("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag}\nc: ${app.tag + 'x'}\nd: {$include: part.cel.yaml}\n"),
         ("part.cel.yaml", "x: 1\n"),
         ("v.yaml", "image: {tag: v1}\n"),
         ("a.tower", "${params.x}\n"),
@@ -110,11 +110,11 @@ fn cel_in_yaml() {
     let name = "a.cel.yaml";
     client.open(name);
     client.codes(name, &[]);
-    assert_eq!(client.definition(name, "app.tag"), ["a.cel.yaml:0:app"]);
+    assert_eq!(client.definition(name, "app.tag"), ["a.cel.yaml:1:app"]);
     assert_eq!(client.definition(name, "tag}"), ["v.yaml:0:v1"]);
     assert_eq!(client.definition(name, "part"), ["part.cel.yaml:0:"]);
     let files = client.rename(name, "app.tag", "img");
-    assert!(files[0].1.contains("{img: image}\nb: ${img.tag}\nc: ${img.tag + 'x'}"), "{files:?}");
+    assert!(files[0].1.contains("  img: ${image}\nb: ${img.tag}\nc: ${img.tag + 'x'}"), "{files:?}");
     client.open("a.tower");
     assert_eq!(client.references("a.tower", "params"), ["a.tower:0:params"]);
     client.end(0);

@@ -70,7 +70,7 @@ fn places_outside_of_texts_and_files_that_are_not_open() {
         for method in ["hover", "completion", "definition", "references", "prepareRename"] {
             let document = json!({"uri": client.uri(name)});
             let position = json!({"line": line, "character": character});
-            let context = json!({"includeDeclaration": true});
+            let context = json!({"includeDeclaration": true, "triggerKind": 1});
             let params = json!({"textDocument": document, "position": position, "context": context});
             let result = client.request(&format!("textDocument/{method}"), params);
             assert!(result.is_null() || result["items"].is_array() || result == json!([]), "{name} {method}: {result}");
@@ -90,7 +90,7 @@ fn paths_with_spaces_and_percent_signs() {
     let files = [("a b/50%25 x.tera", "{% include \"y z.tera\" %}{{ 1 | nope }}\n"), ("a b/y z.tera", "y\n")];
     let mut client = Client::new(&files);
     client.open("a b/50%25 x.tera");
-    client.codes("a b/50%25 x.tera", &["E0207"]);
+    client.codes("a b/50%25 x.tera", &["E0401"]);
     let result = client.ask("definition", "a b/50%25 x.tera", "y z", 1);
     assert_eq!(result[0]["uri"], client.uri("a b/y z.tera"));
     client.end(0);
@@ -100,7 +100,7 @@ fn paths_with_spaces_and_percent_signs() {
 fn characters_beyond_one_unit() {
     let mut client = Client::new(&[("a.tera", "{# 😀é #}{{ 1 | nope }}\n")]);
     client.open("a.tera");
-    let found = client.codes("a.tera", &["E0207"]);
+    let found = client.codes("a.tera", &["E0401"]);
     assert_eq!(client.slice("a.tera", &found[0]["range"]), "nope");
     client.replace("a.tera", "é #}{{ 1 | nope", "😀 #}{{ 1 | upper");
     client.replace("a.tera", "upper }}", "nopes }}");
@@ -126,7 +126,7 @@ fn large_and_deep_texts() {
     for name in ["d.tera", "b.tera"] {
         client.open(name);
         client.diagnostics(name, |found| !found.is_empty());
-        client.ask("hover", name, "a", 0).as_object().is_none().then_some(()).unwrap_or(());
+        assert!(client.ask("hover", name, "{", 1).is_null());
     }
     client.open_as("b.tftpl", &format!("${{{}1{}}}", "[".repeat(50_000), "]".repeat(50_000)));
     client.diagnostics("b.tftpl", |found| !found.is_empty());
@@ -139,10 +139,10 @@ fn large_and_deep_texts() {
 fn files_that_are_closed_deleted_or_renamed() {
     let mut client = Client::new(&[("a.tera", "{% include \"b.tera\" %}\n"), ("b.tera", "{{ 1 | nope }}\n")]);
     client.open("a.tera");
-    client.codes("b.tera", &["E0207"]);
+    client.codes("b.tera", &["E0401"]);
     std::fs::rename(client.sandbox.path("b.tera"), client.sandbox.path("c.tera")).unwrap();
     client.notify("workspace/didChangeWatchedFiles", json!({"changes": []}));
-    client.codes("a.tera", &["E0202"]);
+    client.diagnostics("a.tera", |found| !found.is_empty());
     client.close("a.tera");
     client.codes("a.tera", &[]);
     std::fs::remove_file(client.sandbox.path("c.tera")).unwrap();
