@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use lsp_server::{Message, Notification, Request};
-use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::request::{InlayHintRefreshRequest, Request as _};
-use lsp_types::{Diagnostic as Finding, PublishDiagnosticsParams};
+use lsp_types::{Diagnostic as Finding, MessageType, PublishDiagnosticsParams, ShowMessageParams};
 
 use super::content::{Content, Shift, uri_of};
 use super::findings::Findings;
@@ -52,6 +52,8 @@ pub(super) struct Worker {
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
+    /// `true` if what is dirty is checked without a pause.
+    is_urgent: bool,
     requests: i32,
 }
 
@@ -76,6 +78,7 @@ impl Worker {
             ready: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            is_urgent: false,
             requests: 0,
         }
     }
@@ -102,9 +105,11 @@ impl Worker {
             for job in std::iter::once(first).chain(jobs.try_iter()) {
                 snapshot = Some(self.note(job, &mut changed));
             }
-            if let Some(snapshot) = snapshot {
-                changed.iter().for_each(|path| self.changed(path, &snapshot));
-                latest = Some(snapshot);
+            let Some(snapshot) = snapshot else { continue };
+            changed.iter().for_each(|path| self.changed(path, &snapshot));
+            latest = Some(snapshot.clone());
+            if std::mem::take(&mut self.is_urgent) {
+                self.check_dirty(&snapshot, jobs, &mut latest);
             }
         }
     }
@@ -119,11 +124,12 @@ impl Worker {
             Job::All(snapshot) => {
                 self.homes.clear();
                 self.ready.clear();
-                let old: Vec<Home> = self.published.keys().cloned().collect();
-                self.dirty.extend(old);
-                snapshot.documents.keys().for_each(|path| {
-                    changed.insert(path.clone());
-                });
+                self.dirty.extend(self.published.keys().cloned());
+                for path in snapshot.documents.keys() {
+                    let home = self.home(path, &snapshot);
+                    self.dirty.insert(home);
+                }
+                self.is_urgent = true;
                 snapshot
             }
             Job::Closed(path, snapshot) => {
@@ -196,13 +202,22 @@ impl Worker {
     fn check(&mut self, home: &Home, snapshot: &Snapshot) {
         self.dirty.remove(home);
         let start = Instant::now();
-        let Ok((found, ready)) = guarded(|| self.find(home, snapshot)) else { return };
+        let (found, ready) = match guarded(|| self.find(home, snapshot)) {
+            Ok(found) => found,
+            Err(panic) => return self.show_message(format!("a bug in dropforge: {panic}")),
+        };
         self.publish(home, found, snapshot);
         match ready {
             Some(ready) => self.ready.insert(home.clone(), ready.with_time(start.elapsed())),
             None => self.ready.remove(home),
         };
         self.show(home, snapshot);
+    }
+
+    /// Shows a message to the user.
+    fn show_message(&self, message: String) {
+        let params = ShowMessageParams { typ: MessageType::WARNING, message };
+        (self.messages)(Message::Notification(Notification::new(ShowMessage::METHOD.to_owned(), params)));
     }
 
     /// Finds the values that expressions of open documents have.

@@ -8,8 +8,7 @@ use std::time::SystemTime;
 use dropforge::compiler::Mark;
 use dropforge::dialect::hcl;
 use dropforge::engine::Engine;
-use dropforge::engine::recording::ShownValue;
-use dropforge::text::Source;
+use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
 
 use super::content::{Content, Shift, canonical, path_of, uri_of};
@@ -55,7 +54,8 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) content: Arc<Content>,
-    pub(super) values: Vec<ShownValue>,
+    /// The distinct values of each expression, without secrets.
+    pub(super) values: BTreeMap<Span, Vec<String>>,
 }
 
 impl Shared {
@@ -90,9 +90,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) struct Snapshot {
     pub(super) root: PathBuf,
     pub(super) settings: Settings,
-    /// The path, the URI, the version and the text of each document.
-    pub(super) documents: Arc<BTreeMap<PathBuf, (Uri, i32, Arc<Content>)>>,
+    pub(super) documents: Arc<BTreeMap<PathBuf, OpenText>>,
 }
+
+/// The URI, the version and the text of a document.
+pub(super) type OpenText = (Uri, i32, Arc<Content>);
 
 impl Snapshot {
     /// Returns the texts in place of those on disk.

@@ -64,7 +64,7 @@ fn charts() {
     client.replace(name, "tag: {{ .Values.", "tag: {{ .");
     has(&client.complete(name, "tag: {{ ."), &["Values", "Release", "Chart"]);
     client.replace(name, "tag: {{ .", "tag: {{ include \"");
-    assert_eq!(client.complete(name, "tag: {{ include \""), ["web.name"]);
+    assert_eq!(client.complete(name, "tag: {{ include \""), ["web.name", "web.secret"]);
     client.replace(name, "- {{ .number }}", "- {{ . }}");
     assert_eq!(client.complete(name, "- {{ ."), ["name", "number"]);
     client.replace(name, "$port.name }}", "$port. }}");

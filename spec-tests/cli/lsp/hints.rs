@@ -41,6 +41,11 @@ fn charts() {
         "- {{ $port.name = http",
     ];
     assert_eq!(hints, wanted);
+    client.open("values.schema.json");
+    client.replace("values.schema.json", "\"format\": \"password\"", "\"format\": \"hostname\"");
+    let hints = client.hints(name);
+    assert_eq!(hints[2], "password: {{ .Values.password = secret");
+    assert_eq!(hints[6], "encoded: {{ include \"web.secret\" . = c2VjcmV0");
     client.end(0);
 }
 

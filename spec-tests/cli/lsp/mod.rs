@@ -43,9 +43,13 @@ pub const CHART: &[(&str, &str)] = &[
         "templates/app.yaml",
         "name: {{ include \"web.name\" . }}\ntag: {{ .Values.image.tag | quote }}\npassword: {{ .Values.password }}\n\
          release: {{ .Release.Name }}\nports:\n{{- range $i, $port := .Values.ports }}\n- {{ .number }}\n- {{ $port.name }}\n\
-         {{- end }}\n",
+         {{- end }}\nencoded: {{ include \"web.secret\" . }}\n",
     ),
-    ("templates/_helpers.tpl", "{{- define \"web.name\" -}}\n{{ .Chart.Name }}\n{{- end -}}\n"),
+    (
+        "templates/_helpers.tpl",
+        "{{- define \"web.name\" -}}\n{{ .Chart.Name }}\n{{- end -}}\n\
+         {{- define \"web.secret\" -}}\n{{ .Values.password | b64enc }}\n{{- end -}}\n",
+    ),
 ];
 
 /// Opens a file of a project whose check finds nothing.

@@ -39,7 +39,7 @@ fn symbols_of_charts_and_configurations() {
         let params = json!({"textDocument": {"uri": client.uri(name)}});
         names(&client.request("textDocument/documentSymbol", params))
     };
-    assert_eq!(symbols("templates/_helpers.tpl"), ["web.name"]);
+    assert_eq!(symbols("templates/_helpers.tpl"), ["web.name", "web.secret"]);
     assert_eq!(symbols("templates/app.yaml"), ["$i", "$port"]);
     assert_eq!(symbols("main.tf"), ["var.a", "r.b"]);
     client.end(0);
