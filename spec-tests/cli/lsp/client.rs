@@ -39,12 +39,13 @@ impl Client {
         let params = json!({
             "processId": null,
             "rootUri": client.uri(""),
-            "capabilities": {"workspace": {"inlayHint": hints}},
+            "capabilities": {"workspace": {"inlayHint": hints, "didChangeWatchedFiles": {"dynamicRegistration": true}}},
             "initializationOptions": options,
         });
         let result = client.request("initialize", params);
         assert_eq!(result["serverInfo"]["name"], "dropforge");
         client.notify("initialized", json!({}));
+        client.wait("a request to watch files", |message| message["method"] == "client/registerCapability");
         client
     }
 
@@ -300,6 +301,16 @@ impl Client {
     pub fn hints(&mut self, name: &str) -> Vec<String> {
         self.wait("hints", |message| message["method"] == "workspace/inlayHint/refresh");
         self.hints_now(name)
+    }
+
+    /// Waits until the hints of a file have this text.
+    pub fn hints_with(&mut self, name: &str, part: &str) -> Vec<String> {
+        loop {
+            let hints = self.hints(name);
+            if hints.iter().any(|hint| hint.contains(part)) {
+                return hints;
+            }
+        }
     }
 
     pub fn hints_now(&mut self, name: &str) -> Vec<String> {

@@ -114,7 +114,55 @@ fn settings_give_values_and_clusters() {
     let settings = json!({"dropforge": {"values": ["v.yaml"], "fleet": ["f.ndjson"], "cluster": "us"}});
     client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
     client.codes("a.tera", &[]);
+    client.notify("workspace/didChangeConfiguration", json!({"settings": null}));
     assert!(client.hover("a.tera", "name }}").contains("`\"us\"`"));
+    client.end(0);
+}
+
+/// Returns the title of the only code action for diagnostics, and the text after it.
+fn mend(client: &mut Client, name: &str, found: &[serde_json::Value]) -> (String, String) {
+    let context = json!({"diagnostics": found});
+    let uri = client.uri(name);
+    let params = json!({"textDocument": {"uri": uri}, "range": found[0]["range"], "context": context});
+    let actions = client.request("textDocument/codeAction", params);
+    assert_eq!(actions.as_array().unwrap().len(), 1, "{found:?}");
+    (actions[0]["title"].as_str().unwrap().to_owned(), client.edited(&actions[0]["edit"])[0].1.clone())
+}
+
+#[test]
+fn wrong_names_of_every_language_are_mended() {
+    let files = [
+        ("a.tftpl", "${uper(image.tag)}\n", "${upper(image.tag)}\n"),
+        ("main.tf", "a = uper(\"x\")\n", "a = upper(\"x\")\n"),
+        ("a.cel.yaml", "a: ${sizee('x')}\n", "a: ${size('x')}\n"),
+        ("a.cel", "sizee('x')\n", "size('x')\n"),
+        ("a.tower", "${parms.x}\n", "${params.x}\n"),
+        ("a.gotmpl", "{{ .image.tag | uper }}\n", "{{ .image.tag | upper }}\n"),
+        ("b.tera", "{{ image.tga }}\n", "{{ image.tag }}\n"),
+    ];
+    let sandbox = crate::support::Sandbox::with(&[("v.yaml", "image: {tag: v1}\nparams: {x: 5}\n")]);
+    files.iter().for_each(|(name, text, _)| sandbox.write(name, text));
+    let mut client = Client::start(sandbox, json!({"values": ["v.yaml"]}));
+    for (name, _, wanted) in files {
+        client.open(name);
+        let found = client.diagnostics(name, |found| !found.is_empty());
+        assert_eq!(mend(&mut client, name, &found).1, wanted, "{name}");
+    }
+    client.end(0);
+}
+
+#[test]
+fn a_wrong_value_of_a_chart_is_mended() {
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    client.replace(name, ".Values.image.tag", ".Values.image.tga");
+    let found = client.diagnostics(name, |found| !found.is_empty());
+    assert!(mend(&mut client, name, &found).1.contains(".Values.image.tag | quote"));
+    client.replace(name, ".Values.image.tga", ".Values.image.tag");
+    client.codes(name, &[]);
+    client.replace(name, "include \"web.name\"", "include \"web.nam\"");
+    let found = client.diagnostics(name, |found| !found.is_empty());
+    assert!(mend(&mut client, name, &found).1.contains("include \"web.name\""));
     client.end(0);
 }
 
@@ -123,13 +171,6 @@ fn a_wrong_name_is_mended_by_a_code_action() {
     let mut client = opened(PROJECT, "t/app.yaml.tera");
     client.replace("t/app.yaml.tera", "{{ image.tag }}", "{{ imge.tag }}");
     let found = client.codes("t/app.yaml.tera", &["E0201"]);
-    let mend = |client: &mut Client, name: &str, found: &[serde_json::Value]| {
-        let context = json!({"diagnostics": found});
-        let uri = client.uri(name);
-        let params = json!({"textDocument": {"uri": uri}, "range": found[0]["range"], "context": context});
-        let actions = client.request("textDocument/codeAction", params);
-        (actions[0]["title"].as_str().unwrap().to_owned(), client.edited(&actions[0]["edit"])[0].1.clone())
-    };
     let (title, text) = mend(&mut client, "t/app.yaml.tera", &found);
     assert_eq!(title, "Change to `image`");
     assert!(text.contains("{{ image.tag }}") && !text.contains("imge"), "{text}");

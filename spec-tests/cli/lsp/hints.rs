@@ -19,12 +19,10 @@ fn tera() {
     ];
     assert_eq!(hints, wanted);
     client.request("workspace/executeCommand", json!({"command": "dropforge.selectCluster", "arguments": ["us-1"]}));
-    assert_eq!(client.hints(name)[1], "tag: {{ image.tag = 1.5");
+    client.hints_with(name, "tag: {{ image.tag = 1.5");
     // Places move with the text before the next check.
-    client.change(
-        name,
-        json!([{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "x\n"}]),
-    );
+    client.replace(name, "name: {{", "x: y\nname: {{");
+    assert!(client.hints_now(name).contains(&"tag: {{ image.tag = 1.5".to_owned()));
     client.end(0);
 }
 
@@ -43,7 +41,7 @@ fn charts() {
     assert_eq!(hints, wanted);
     client.open("values.schema.json");
     client.replace("values.schema.json", "\"format\": \"password\"", "\"format\": \"hostname\"");
-    let hints = client.hints(name);
+    let hints = client.hints_with(name, "encoded");
     assert_eq!(hints[2], "password: {{ .Values.password = secret");
     assert_eq!(hints[6], "encoded: {{ include \"web.secret\" . = c2VjcmV0");
     client.end(0);
