@@ -30,6 +30,7 @@ mod help;
 mod hooks;
 mod hostile;
 mod intent;
+mod lsp;
 mod modes;
 mod operations;
 mod output;

@@ -17,6 +17,8 @@ pub enum Named {
     Import(ImportKind),
     /// A macro.
     Macro,
+    /// A name for the macros of a file.
+    Namespace,
     /// A block that other templates can replace.
     Block,
     /// A template with a name.
@@ -143,6 +145,11 @@ impl MarkList {
         if let Some(mark) = self.marks.get_mut(open.at) {
             mark.whole = mark.whole.to(Span::new(end, end));
         }
+    }
+
+    /// Returns the end of all that was added since the last definition that is open began.
+    pub fn reached(&self) -> u32 {
+        self.end
     }
 
     /// Begins a scope.

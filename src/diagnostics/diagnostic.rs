@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::short_names::short_names;
@@ -230,15 +231,19 @@ impl Diagnostic {
             Some(Replacement { wrong, meant }) => (wrong.as_str(), meant.as_str()),
             None => (written, nearest(written, self.available.iter().flatten().map(String::as_str))?),
         };
-        let is_part = |c: char| c == '_' || c.is_alphanumeric();
-        let is_whole = |at: &usize| {
-            let (before, behind) = (written.get(..*at), written.get(at + wrong.len()..));
-            !before.is_some_and(|text| text.ends_with(is_part)) && !behind.is_some_and(|text| text.starts_with(is_part))
+        // Some errors point at one character beside the name.
+        let text = label.source.text();
+        let [start, end] = [label.span.start, label.span.end].map(|at| at as usize);
+        let around = start.saturating_sub(wrong.len())..end.saturating_add(wrong.len());
+        let places = whole_names(text, wrong, around);
+        let inside: Vec<usize> = places.iter().copied().filter(|at| start <= *at && at + wrong.len() <= end).collect();
+        let beside = || places.iter().copied().find(|at| at + wrong.len() == start || *at == end);
+        let at = match inside.as_slice() {
+            [] => beside()?,
+            [at] => *at,
+            _ => return None,
         };
-        let mut places = written.match_indices(wrong).map(|(at, _)| at).filter(is_whole);
-        let at = label.span.start as usize + places.next().filter(|_| !wrong.is_empty())?;
-        let fix = Fix { source: label.source.clone(), span: Span::of(at..at + wrong.len()), text: meant.to_owned() };
-        places.next().is_none().then_some(fix)
+        Some(Fix { source: label.source.clone(), span: Span::of(at..at + wrong.len()), text: meant.to_owned() })
     }
 
     /// Sets an additional field that a language's specification requires.
@@ -270,6 +275,20 @@ impl Diagnostic {
     }
 }
 
+/// Returns the places of a name in a part of a text, without those within longer names.
+fn whole_names(text: &str, name: &str, part: Range<usize>) -> Vec<usize> {
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    let is_whole = |at: &usize| {
+        let (before, behind) = (text.get(..*at).unwrap_or(""), text.get(at + name.len()..).unwrap_or(""));
+        !before.ends_with(is_part) && !behind.starts_with(is_part)
+    };
+    let start = (0..=part.start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (part.end..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let part = text.get(start..end).filter(|_| !name.is_empty()).unwrap_or("");
+    let places = part.match_indices(name).map(|(at, _)| start + at);
+    places.filter(is_whole).collect()
+}
+
 impl fmt::Display for Diagnostic {
     /// Formats one line with code, message, position and cluster.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -288,5 +307,34 @@ impl Error for Diagnostic {
     /// The underlying error: of the operating system, of a reader of data, or of a function of yours.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_replaces_one_whole_name() {
+        let fix = |text: &str, wrong: &str| {
+            let source = Source::new("t", text);
+            let error = Diagnostic::new(Code::UndefinedVariable, "x").at(&source, Span::of(0..text.len()), "");
+            let fix = error.with_replacement(wrong, "image").fix()?;
+            Some(format!("{}|{}|{}", &text[..fix.span.start as usize], fix.text, &text[fix.span.end as usize..]))
+        };
+        assert_eq!(fix("a.imge.tag", "imge").as_deref(), Some("a.|image|.tag"));
+        assert_eq!(fix("imges.imge", "imge").as_deref(), Some("imges.|image|"));
+        assert_eq!([fix("imge.imge", "imge"), fix("imges", "imge"), fix("x", "")], [None, None, None]);
+        let source = Source::new("t", "a + sizee(b)");
+        let beside = |at| Diagnostic::new(Code::UnknownFunction, "x").at(&source, Span::new(at, at + 1), "");
+        let fix = beside(9).with_replacement("sizee", "size").fix().unwrap();
+        assert_eq!(source.slice(fix.span), "sizee");
+        let source = Source::new("t", "uper");
+        let error = Diagnostic::new(Code::UnknownFunction, "x").at(&source, Span::new(0, 4), "");
+        assert_eq!(
+            error.clone().with_available(["upper", "lower"]).fix().map(|fix| fix.text).as_deref(),
+            Some("upper")
+        );
+        assert!(error.fix().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Completion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dropforge::bytecode::{Dialect, ImportKind};
 use dropforge::compiler::{Key, Named};
@@ -102,15 +102,14 @@ fn before(place: &Place) -> impl Iterator<Item = &dropforge::compiler::Mark> {
 
 /// Returns the namespaces of macros.
 fn namespaces(place: &Place) -> Vec<CompletionItem> {
-    let imported = place
-        .analysis
-        .marks
-        .iter()
-        .filter(|mark| mark.is_definition && mark.kind == Named::Variable && mark.variable.is_none());
-    let names = imported.map(|mark| mark.name.as_str());
-    let own = place.analysis.marks.iter().any(|mark| mark.is_definition && mark.kind == Named::Macro);
-    let names = names.chain(own.then_some("self"));
-    names.map(|name| item(name, CompletionItemKind::MODULE, "macros")).collect()
+    let definitions = place.analysis.marks.iter().filter(|mark| mark.is_definition);
+    let name = |mark: &dropforge::compiler::Mark| match mark.kind {
+        Named::Namespace => Some(mark.name.clone()),
+        Named::Macro => Some("self".to_owned()),
+        _ => None,
+    };
+    let names: BTreeSet<String> = definitions.filter_map(name).collect();
+    names.iter().map(|name| item(name, CompletionItemKind::MODULE, "macros")).collect()
 }
 
 /// Returns the members of the value at a path.
@@ -216,9 +215,9 @@ fn macros(world: &mut World, place: &Place, space: &str) -> Vec<CompletionItem> 
 }
 
 /// Returns the file that a namespace of macros is imported from: the file before the name.
-fn imported(place: &Place, space: &str) -> Option<String> {
+pub(super) fn imported(place: &Place, space: &str) -> Option<String> {
     let marks = &place.analysis.marks;
-    let at = marks.iter().position(|mark| mark.kind == Named::Variable && mark.is_definition && mark.name == space)?;
+    let at = marks.iter().position(|mark| mark.kind == Named::Namespace && mark.is_definition && mark.name == space)?;
     let file = marks.get(at.checked_sub(1)?)?;
     (file.kind == Named::File).then(|| file.name.clone())
 }

@@ -1,5 +1,6 @@
 //! The project that a file belongs to, and how it is checked.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -36,32 +37,66 @@ pub(super) enum Language {
     Other,
 }
 
-impl Home {
-    /// Finds the home of a file. `root` is the folder of the workspace.
-    pub(super) fn of(path: &Path, root: &Path, settings: &Settings) -> Self {
+/// The homes of files.
+#[derive(Debug, Default)]
+pub(super) struct Homes {
+    known: HashMap<PathBuf, Home>,
+    /// The templates of each project file.
+    templates: HashMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Homes {
+    /// Forgets all homes, as files have changed.
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+        self.templates.clear();
+    }
+
+    /// Returns the home of a file that was looked for before.
+    pub(super) fn known(&self, path: &Path) -> Option<&Home> {
+        self.known.get(path)
+    }
+
+    /// Returns the home of a file. `root` is the folder of the workspace.
+    pub(super) fn of(&mut self, path: &Path, root: &Path, settings: &Settings) -> Home {
+        if let Some(home) = self.known.get(path) {
+            return home.clone();
+        }
+        let home = self.find(path, root, settings);
+        self.known.insert(path.to_owned(), home.clone());
+        home
+    }
+
+    fn find(&mut self, path: &Path, root: &Path, settings: &Settings) -> Home {
         let within = path.starts_with(root);
         let folders = path.ancestors().skip(1).take_while(|folder| !within || folder.starts_with(root));
         let folders: Vec<&Path> = folders.collect();
         let project = folders.iter().map(|folder| folder.join(FILE)).find(|file| file.is_file());
         let chart = folders.iter().rfind(|folder| folder.join("Chart.yaml").is_file());
-        let covers = |templates: &[PathBuf], path: &Path| templates.iter().any(|one| path.starts_with(canonical(one)));
         match (project, chart) {
-            (None, None) => Self::Alone(path.to_owned(), None),
-            (None, Some(chart)) => Self::Chart((*chart).to_owned()),
-            (Some(file), chart) => {
-                let home = Self::Project(file.clone());
-                let templates = home.arguments(settings).map(|(args, _)| args.templates).unwrap_or_default();
-                match chart {
-                    Some(chart) if !covers(&templates, chart) => Self::Chart((*chart).to_owned()),
-                    None if !covers(&templates, path) && language(path) != Language::Other => {
-                        Self::Alone(path.to_owned(), Some(file))
-                    }
-                    _ => home,
-                }
+            (None, None) => Home::Alone(path.to_owned(), None),
+            (None, Some(chart)) => Home::Chart((*chart).to_owned()),
+            (Some(file), Some(chart)) if !self.covers(&file, chart, settings) => Home::Chart((*chart).to_owned()),
+            (Some(file), None) if language(path) != Language::Other && !self.covers(&file, path, settings) => {
+                Home::Alone(path.to_owned(), Some(file))
             }
+            (Some(file), _) => Home::Project(file),
         }
     }
 
+    /// Returns `true` if a path is among the templates of a project.
+    fn covers(&mut self, project: &Path, path: &Path, settings: &Settings) -> bool {
+        let read = || {
+            let arguments = Home::Project(project.to_owned()).arguments(settings);
+            let templates = arguments.map(|(args, _)| args.templates).unwrap_or_default();
+            templates.iter().map(|path| canonical(path)).collect()
+        };
+        let templates = self.templates.entry(project.to_owned()).or_insert_with(read);
+        templates.iter().any(|template| path.starts_with(template))
+    }
+}
+
+impl Home {
     /// Returns the chart.
     pub(super) fn chart(&self) -> Option<&Path> {
         if let Self::Chart(path) = self { Some(path) } else { None }

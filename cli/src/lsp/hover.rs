@@ -8,6 +8,7 @@ use dropforge::text::Span;
 use dropforge::value::Data;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
+use super::completion::imported;
 use super::home::Language;
 use super::navigation::definitions;
 use super::schemas;
@@ -30,6 +31,7 @@ pub(super) fn hover(world: &mut World, params: &HoverParams) -> Option<Hover> {
         Named::Input | Named::Variable => value(world, &place, mark)?,
         Named::Macro | Named::Block | Named::Template | Named::Declared => definition(world, &place, mark)?,
         Named::File => file(world, &place, mark)?,
+        Named::Namespace => format!("macros of `{}`", imported(&place, &mark.name)?),
     };
     let range = place.shift.forward(span).map(|span| place.content.range(span));
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
@@ -94,8 +96,8 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     };
     let mut text = format!("`{}`", written(&path));
     let steps = values.steps(&path);
-    let found = values.get(&path);
-    match found {
+    let found = values.plain_at(&path);
+    match &found {
         _ if values.is_secret(&steps) => text.push_str("\n\nsecret"),
         Some(value) => text.push_str(&shown(value)),
         None => text.push_str("\n\nno value"),
@@ -105,7 +107,7 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     }
     let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| schemas::at(schema, &steps)).collect();
     let (kind, description) = schemas::described(&schemas);
-    if let Some(kind) = kind.or_else(|| found.map(|value| value.kind().to_owned())) {
+    if let Some(kind) = kind.or_else(|| found.as_ref().map(|value| value.kind().to_owned())) {
         let _ = write!(text, "\n\ntype: {kind}");
     }
     if let Some(description) = description {

@@ -100,17 +100,12 @@ fn of_input(world: &mut World, place: &Place, mark: &Mark) -> Option<Vec<Locatio
     let wanted = wanted_input(place, mark)?;
     let mut all = Vec::new();
     for file in world.analyses(&place.path) {
-        for mark in &file.marks {
-            let Some(input) = &mark.input else { continue };
+        for mark in file.marks.iter().filter(|mark| mark.input.is_some()) {
             let spans = std::iter::once(mark.span).chain(mark.steps.iter().map(|(_, span)| *span));
-            let mut length = input.len();
-            for span in spans {
-                let path = mark.input_at(span.start).map(|(path, _)| path);
-                if length == wanted.len() && path.as_ref() == Some(&wanted) && !is_item(mark, span) {
-                    all.extend(place_of(world, &file, span));
-                }
-                length += 1;
-            }
+            let leads = |span: &dropforge::text::Span| {
+                !is_item(mark, *span) && mark.input_at(span.start).is_some_and(|(path, _)| path == wanted)
+            };
+            all.extend(spans.filter(leads).filter_map(|span| place_of(world, &file, span)));
         }
     }
     Some(all)
@@ -144,6 +139,10 @@ pub(super) fn occurrences(world: &mut World, place: &Place, mark: &Mark) -> Vec<
     let own = place.analysis.clone();
     if let (Named::Variable, Some(number)) = (mark.kind, mark.variable) {
         let same = own.marks.iter().filter(|other| other.variable == Some(number));
+        return same.map(|other| (own.clone(), other.clone())).collect();
+    }
+    if mark.kind == Named::Namespace {
+        let same = own.marks.iter().filter(|other| other.kind == mark.kind && other.name == mark.name);
         return same.map(|other| (own.clone(), other.clone())).collect();
     }
     let home = Origin::of(&own, mark);

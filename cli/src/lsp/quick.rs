@@ -1,16 +1,18 @@
 //! The check of one file, with what the check of its project has found out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dropforge::bulk::{self, MissingNames};
 use dropforge::bytecode::Dialect;
+use dropforge::compiler::Named;
 use dropforge::diagnostics::{Diagnostic, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config};
 use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames};
 use dropforge::text::{Source, Text};
-use lsp_types::Diagnostic as Finding;
+use lsp_types::{Diagnostic as Finding, DiagnosticRelatedInformation, Location};
 
 use super::content::Content;
 use super::findings::Findings;
@@ -120,6 +122,28 @@ impl Ready {
             found.extend(missing.into_failures(None).into_iter().map(|failure| failure.diagnostic));
         }
         Some(found)
+    }
+
+    /// Adds the places at which a file includes others to the diagnostics of those.
+    pub(super) fn tell_includes(&self, path: &Path, found: &mut BTreeMap<PathBuf, Vec<Finding>>, snapshot: &Snapshot) {
+        let (Some((uri, _, content)), Language::Template(dialect)) =
+            (snapshot.documents.get(path), self.home.language(path))
+        else {
+            return;
+        };
+        let others = found.iter_mut().filter(|(file, _)| *file != path);
+        let Some(marks) = self.args.language.engine().build().marks(dialect, &source(path, content)).ok() else {
+            return;
+        };
+        for (file, findings) in others {
+            let include = marks.iter().find(|mark| mark.kind == Named::File && file.ends_with(&mark.name));
+            let Some(include) = include else { continue };
+            let location = Location::new(uri.clone(), content.range(include.span));
+            let related = DiagnosticRelatedInformation { location, message: "included here".to_owned() };
+            for finding in findings {
+                finding.related_information.get_or_insert_default().push(related.clone());
+            }
+        }
     }
 
     fn configuration(&self, path: &Path, content: &Content) -> Vec<Box<Diagnostic>> {

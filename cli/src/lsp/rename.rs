@@ -39,7 +39,11 @@ pub(super) fn rename(world: &mut World, params: &RenameParams) -> Result<Option<
     let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
     for (file, mark) in occurrences(world, &place, mark) {
         if let Some(found) = place_of(world, &file, mark.span) {
-            changes.entry(found.uri).or_default().push(TextEdit::new(found.range, new.clone()));
+            let edits = changes.entry(found.uri).or_default();
+            // A `block` of Go defines a template and calls it.
+            if !edits.iter().any(|edit| edit.range == found.range) {
+                edits.push(TextEdit::new(found.range, new.clone()));
+            }
         }
     }
     Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
@@ -47,7 +51,8 @@ pub(super) fn rename(world: &mut World, params: &RenameParams) -> Result<Option<
 
 /// Inputs have the names that values files give them, and functions those of their language.
 fn can_rename(kind: Named) -> bool {
-    matches!(kind, Named::Variable | Named::Macro | Named::Block | Named::Template | Named::Declared)
+    use Named::{Block, Declared, Macro, Namespace, Template, Variable};
+    matches!(kind, Variable | Macro | Namespace | Block | Template | Declared)
 }
 
 /// Checks a new name. A variable of Go begins with `$`, whether or not it is given.

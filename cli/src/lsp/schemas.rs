@@ -75,8 +75,8 @@ fn resolve<'s>(root: &'s Data, target: &str) -> Option<&'s Data> {
     let pointer = target.strip_prefix('#')?;
     // The schemas of a chart's values are below the name of its values.
     let root = root.get("properties").and_then(|own| own.get("Values")).unwrap_or(root);
-    let names = pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"));
-    names.fold(Some(root), |schema, name| schema?.get(&name))
+    let mut names = pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"));
+    names.try_fold(root, |schema, name| schema.get(&name))
 }
 
 #[cfg(test)]

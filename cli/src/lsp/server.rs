@@ -14,11 +14,12 @@ use lsp_types::request as requests;
 use lsp_types::request::Request as _;
 use lsp_types::{
     CancelParams, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    ExecuteCommandOptions, ExecuteCommandParams, HoverProviderCapability, InitializeParams, InlayHintOptions,
-    InlayHintServerCapabilities, MessageType, NumberOrString, OneOf, RenameOptions, SaveOptions, ServerCapabilities,
-    ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, ExecuteCommandOptions, ExecuteCommandParams,
+    FileSystemWatcher, GlobPattern, HoverProviderCapability, InitializeParams, InlayHintOptions,
+    InlayHintServerCapabilities, MessageType, NumberOrString, OneOf, Registration, RegistrationParams, RenameOptions,
+    SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -34,6 +35,10 @@ use crate::exit::Exit;
 
 /// The size of the stack of the thread that checks.
 const STACK: usize = 16 << 20;
+
+/// The files that may change what is found: templates, values, schemas, fleets and projects.
+const WATCHED: &str =
+    "**/*.{tera,gotmpl,tpl,tftpl,hcl,tf,tofu,tfvars,cel,tower,txt,yaml,yml,json,ndjson,toml,csv,tsv,env}";
 
 /// Chooses the cluster whose values are shown.
 const SELECT_CLUSTER: &str = "dropforge.selectCluster";
@@ -63,8 +68,9 @@ fn start(connection: &Connection) -> Result<Server<'_>, Box<dyn std::error::Erro
     let info = json!({"name": "dropforge", "version": env!("CARGO_PKG_VERSION")});
     connection.initialize_finish(id, json!({"capabilities": capabilities(), "serverInfo": info}))?;
     let world = World::new(root, settings.clone().unwrap_or_default());
-    let hints = params.capabilities.workspace.and_then(|workspace| workspace.inlay_hint);
-    let refreshes = hints.and_then(|hints| hints.refresh_support).unwrap_or(false);
+    let client = params.capabilities.workspace.unwrap_or_default();
+    let refreshes = client.inlay_hint.and_then(|hints| hints.refresh_support).unwrap_or(false);
+    let watches = client.did_change_watched_files.and_then(|files| files.dynamic_registration).unwrap_or(false);
     let (jobs, received) = mpsc::channel();
     let sender = connection.sender.clone();
     // A client that is gone receives nothing.
@@ -73,6 +79,9 @@ fn start(connection: &Connection) -> Result<Server<'_>, Box<dyn std::error::Erro
     thread::Builder::new().stack_size(STACK).spawn(move || worker.run(&received))?;
     let server = Server { connection, world, jobs, queue: VecDeque::new(), is_shut_down: false };
     settings.err().into_iter().for_each(|error| server.show(error));
+    if watches {
+        server.send(Message::Request(watch()?));
+    }
     Ok(server)
 }
 
@@ -83,6 +92,16 @@ fn root(params: &InitializeParams) -> PathBuf {
     let root = folder.or_else(|| path_of(params.root_uri.as_ref()?));
     let here = || std::env::current_dir().unwrap_or_default();
     canonical(&root.filter(|root| root.is_dir()).unwrap_or_else(here))
+}
+
+/// Returns the request to be told of changed files.
+fn watch() -> Result<Request, serde_json::Error> {
+    let watcher = FileSystemWatcher { glob_pattern: GlobPattern::String(WATCHED.to_owned()), kind: None };
+    let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
+    let method = DidChangeWatchedFiles::METHOD.to_owned();
+    let one = Registration { id: "files".to_owned(), method, register_options: Some(serde_json::to_value(options)?) };
+    let params = RegistrationParams { registrations: vec![one] };
+    Ok(Request::new("files".to_owned().into(), requests::RegisterCapability::METHOD.to_owned(), params))
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -267,8 +286,14 @@ impl Server<'_> {
         let _ = self.jobs.send(job(self.world.snapshot()));
     }
 
-    fn tell_change(&self, path: &Path) {
+    /// Tells of a changed document. If there is nothing else to do, its names are found, so that they are known while it has
+    /// syntax errors.
+    fn tell_change(&mut self, path: &Path) {
         self.tell(|snapshot| Job::Changed(path.to_owned(), snapshot));
+        self.queue.extend(self.connection.receiver.try_iter());
+        if self.queue.is_empty() {
+            self.world.analysis(path);
+        }
     }
 
     fn opened(&mut self, params: Value) {
@@ -298,6 +323,8 @@ impl Server<'_> {
     fn configured(&mut self, params: Value) {
         let Ok(params) = serde_json::from_value::<DidChangeConfigurationParams>(params) else { return };
         match Settings::read(&params.settings) {
+            // Some clients tell only that something has changed.
+            Ok(_) if params.settings.is_null() => {}
             Ok(settings) => self.world.settings = settings,
             Err(error) => return self.show(error),
         }

@@ -1,18 +1,21 @@
 //! The values that the expressions of open documents have in the chosen cluster.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dropforge::bulk::values::Step;
 use dropforge::bytecode::Dialect;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::recording::ShownValue;
 use dropforge::limits::Limits;
+use dropforge::text::Span;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use super::home::Language;
 use super::quick::Ready;
-use super::values::{Planned, file_of};
+use super::values::{Planned, Values, file_of};
 use super::world::{Shown, Snapshot};
 use crate::options::limits;
 
@@ -27,7 +30,7 @@ pub(super) fn of(ready: &Ready, paths: &[PathBuf], snapshot: &Snapshot) -> Vec<(
     let mut all = Vec::new();
     for path in paths {
         let Some((_, _, content)) = snapshot.documents.get(path) else { continue };
-        let values = match (ready.home.language(path), &of_chart) {
+        let shown: Vec<ShownValue> = match (ready.home.language(path), &of_chart) {
             (Language::Template(Dialect::Helm), Some(found)) => {
                 let own = found.iter().filter(|(file, _)| file == path);
                 own.map(|(_, value)| value.clone()).collect()
@@ -35,6 +38,7 @@ pub(super) fn of(ready: &Ready, paths: &[PathBuf], snapshot: &Snapshot) -> Vec<(
             (Language::Template(_), _) => template(ready, path, snapshot).unwrap_or_default(),
             _ => continue,
         };
+        let values = of_expressions(content.text(), &shown, &ready.values);
         all.push((path.clone(), Shown { content: content.clone(), values }));
     }
     all
@@ -74,4 +78,52 @@ fn chart(Planned { chart, plan }: &Planned, root: Option<&Path>) -> Vec<(PathBuf
 fn render(chart: &ChartTemplate, plan: dropforge::dialect::helm::chart::Plan) -> Option<Vec<ShownValue>> {
     let render = chart.render_in(&mut Session::new(), plan).ok()?;
     Some(render.record().ok()?.recording().values())
+}
+
+/// Returns the distinct values of each expression, without secrets.
+fn of_expressions(text: &str, shown: &[ShownValue], values: &Values) -> BTreeMap<Span, Vec<String>> {
+    let mut hidden: HashMap<&[Step], bool> = HashMap::new();
+    let mut all: BTreeMap<Span, Option<Vec<String>>> = BTreeMap::new();
+    for one in shown.iter().filter(|one| is_whole(text, one.span)) {
+        let mut hides = |path| *hidden.entry(path).or_insert_with(|| values.hides(path));
+        let is_secret = one.inputs.iter().any(|flow| hides(flow.path.as_slice()));
+        match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
+            place if is_secret => *place = None,
+            Some(found) if !found.iter().any(|known| known == plain(&one.text)) => {
+                found.push(plain(&one.text).to_owned())
+            }
+            _ => {}
+        }
+    }
+    all.into_iter().filter_map(|(span, found)| Some((span, found?))).collect()
+}
+
+/// Returns a text without the marks of code, which excerpts of values have.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
+}
+
+/// Returns `true` for the span of a whole expression between delimiters. Other values are parts of one.
+fn is_whole(text: &str, span: Span) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or("").trim_end_matches([' ', '\t', '-', '~', '\n', '\r']);
+    let behind = text.get(span.end as usize..).unwrap_or("").trim_start_matches([' ', '\t', '-', '~', '\n', '\r']);
+    let inside = text.get(span.range()).unwrap_or("");
+    let opens = before.ends_with("{{") || before.ends_with("${");
+    (opens && behind.starts_with('}')) || inside.starts_with("${") && inside.ends_with('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_expressions_have_hints() {
+        let text = "{{- a.b | f }} ${ c } {{ d }}";
+        let whole = |part: &str| {
+            let at = text.find(part).unwrap();
+            is_whole(text, Span::of(at..at + part.len()))
+        };
+        assert!(whole("a.b | f") && whole("c") && whole("d"));
+        assert!(!whole("a.b") && !whole("f"));
+    }
 }

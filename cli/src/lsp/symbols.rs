@@ -49,7 +49,7 @@ fn symbols(analysis: &Analysis) -> impl Iterator<Item = &Mark> {
 fn kind(kind: Named) -> SymbolKind {
     match kind {
         Named::Macro | Named::Template | Named::Import(_) => SymbolKind::FUNCTION,
-        Named::Block => SymbolKind::NAMESPACE,
+        Named::Block | Named::Namespace => SymbolKind::NAMESPACE,
         Named::File => SymbolKind::FILE,
         Named::Declared => SymbolKind::OBJECT,
         Named::Variable | Named::Input => SymbolKind::VARIABLE,

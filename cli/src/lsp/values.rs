@@ -182,12 +182,55 @@ impl Values {
         self.schemas.iter().any(|schema| is_secret(schema, path))
     }
 
-    /// Returns `true` if a schema marks an input of a run secret.
+    /// Returns `true` if a schema marks an input of a run secret, or a part of it.
     pub(super) fn hides(&self, path: &[Step]) -> bool {
-        match &self.planned {
-            Some(planned) => planned.plan.value_of(path).is_secret,
-            None => self.is_secret(path),
+        let Some(planned) = &self.planned else { return self.has_secret(path) };
+        let value = planned.plan.value_of(path);
+        let whole: Vec<Step> = std::iter::once(Step::Key("Values".to_owned())).chain(value.path).collect();
+        // The data of a template has the values, too. Other objects have no schema.
+        let has_values = ["", "."].contains(&value.name.as_str()) || value.name.starts_with(".Values");
+        value.is_secret || has_values && self.has_secret(&whole)
+    }
+
+    /// Returns `true` if the value at a path is secret, or a part of it.
+    fn has_secret(&self, path: &[Step]) -> bool {
+        let value = path.split_first().and_then(|(first, rest)| {
+            rest.iter().try_fold(self.merged.get(first.key()?)?, |value, step| match step {
+                Step::Key(key) => value.get(key),
+                Step::Index(at) => value.index(*at),
+            })
+        });
+        !self.schemas.is_empty()
+            && (self.is_secret(path) || value.is_some_and(|value| self.plain(value, &mut path.to_vec()) != *value))
+    }
+
+    /// Returns a value with `(secret)` in place of all that is.
+    fn plain(&self, value: &Data, path: &mut Vec<Step>) -> Data {
+        if self.is_secret(path) {
+            return Data::Str("(secret)".to_owned());
         }
+        let mut below = |step: Step, value: &Data| {
+            path.push(step);
+            let plain = self.plain(value, path);
+            path.pop();
+            plain
+        };
+        match value {
+            Data::Map(map) => {
+                let entries = map.iter().map(|(key, value)| (key.clone(), below(Step::Key(key.clone()), value)));
+                Data::Map(entries.collect())
+            }
+            Data::List(items) => {
+                Data::List(items.iter().enumerate().map(|(at, item)| below(Step::Index(at), item)).collect())
+            }
+            scalar => scalar.clone(),
+        }
+    }
+
+    /// Returns the value at a path with `(secret)` in place of all that is.
+    pub(super) fn plain_at(&self, path: &[Key]) -> Option<Data> {
+        let value = self.get(path)?;
+        Some(if self.schemas.is_empty() { value.clone() } else { self.plain(value, &mut self.steps(path)) })
     }
 
     /// Returns the schemas.
@@ -195,10 +238,12 @@ impl Values {
         &self.schemas
     }
 
-    /// Returns an excerpt of the value at a path, or `None` if it is secret or not there.
+    /// Returns an excerpt of the value at a path, without secrets.
     pub(super) fn shown(&self, path: &[Key]) -> Option<String> {
-        let value = self.get(path)?;
-        Some(if self.is_secret(&self.steps(path)) { "(secret)".to_owned() } else { short(&json(value), SHOWN) })
+        if self.is_secret(&self.steps(path)) {
+            return self.get(path).map(|_| "(secret)".to_owned());
+        }
+        self.plain_at(path).map(|value| short(&json(&value), SHOWN))
     }
 }
 

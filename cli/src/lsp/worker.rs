@@ -10,14 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use lsp_server::{Message, Notification, Request};
-use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::request::{InlayHintRefreshRequest, Request as _};
-use lsp_types::{Diagnostic as Finding, PublishDiagnosticsParams};
+use lsp_types::{Diagnostic as Finding, MessageType, PublishDiagnosticsParams, ShowMessageParams};
 
 use super::content::{Content, Shift, uri_of};
 use super::findings::Findings;
 use super::guard::guarded;
-use super::home::{Home, Language};
+use super::home::{Home, Homes, Language};
 use super::quick::Ready;
 use super::shown;
 use super::values::MAX_INPUT;
@@ -47,11 +47,13 @@ pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     /// `true` if the client can be told to ask for hints again.
     pub(super) refreshes: bool,
-    homes: HashMap<PathBuf, Home>,
+    homes: Homes,
     ready: HashMap<Home, Ready>,
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
+    /// `true` if what is dirty is checked without a pause.
+    is_urgent: bool,
     requests: i32,
 }
 
@@ -72,10 +74,11 @@ impl Worker {
             messages,
             shared,
             refreshes,
-            homes: HashMap::new(),
+            homes: Homes::default(),
             ready: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            is_urgent: false,
             requests: 0,
         }
     }
@@ -102,9 +105,11 @@ impl Worker {
             for job in std::iter::once(first).chain(jobs.try_iter()) {
                 snapshot = Some(self.note(job, &mut changed));
             }
-            if let Some(snapshot) = snapshot {
-                changed.iter().for_each(|path| self.changed(path, &snapshot));
-                latest = Some(snapshot);
+            let Some(snapshot) = snapshot else { continue };
+            changed.iter().for_each(|path| self.changed(path, &snapshot));
+            latest = Some(snapshot.clone());
+            if std::mem::take(&mut self.is_urgent) {
+                self.check_dirty(&snapshot, jobs, &mut latest);
             }
         }
     }
@@ -119,11 +124,12 @@ impl Worker {
             Job::All(snapshot) => {
                 self.homes.clear();
                 self.ready.clear();
-                let old: Vec<Home> = self.published.keys().cloned().collect();
-                self.dirty.extend(old);
-                snapshot.documents.keys().for_each(|path| {
-                    changed.insert(path.clone());
-                });
+                self.dirty.extend(self.published.keys().cloned());
+                for path in snapshot.documents.keys() {
+                    let home = self.home(path, &snapshot);
+                    self.dirty.insert(home);
+                }
+                self.is_urgent = true;
                 snapshot
             }
             Job::Closed(path, snapshot) => {
@@ -142,12 +148,7 @@ impl Worker {
     }
 
     fn home(&mut self, path: &Path, snapshot: &Snapshot) -> Home {
-        if let Some(home) = self.homes.get(path) {
-            return home.clone();
-        }
-        let home = Home::of(path, &snapshot.root, &snapshot.settings);
-        self.homes.insert(path.to_owned(), home.clone());
-        home
+        self.homes.of(path, &snapshot.root, &snapshot.settings)
     }
 
     /// Checks a changed document.
@@ -158,8 +159,10 @@ impl Worker {
         }
         match self.ready.get(&home) {
             Some(ready) if ready.took > SHORT => {
-                let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
-                self.publish_quick(&home, path, found, snapshot);
+                if home.language(path) != Language::Other {
+                    let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
+                    self.publish_quick(&home, path, found, snapshot);
+                }
                 self.dirty.insert(home.clone());
             }
             _ => self.check(&home, snapshot),
@@ -199,7 +202,10 @@ impl Worker {
     fn check(&mut self, home: &Home, snapshot: &Snapshot) {
         self.dirty.remove(home);
         let start = Instant::now();
-        let Ok((found, ready)) = guarded(|| self.find(home, snapshot)) else { return };
+        let (found, ready) = match guarded(|| self.find(home, snapshot)) {
+            Ok(found) => found,
+            Err(panic) => return self.show_message(format!("a bug in dropforge: {panic}")),
+        };
         self.publish(home, found, snapshot);
         match ready {
             Some(ready) => self.ready.insert(home.clone(), ready.with_time(start.elapsed())),
@@ -208,11 +214,17 @@ impl Worker {
         self.show(home, snapshot);
     }
 
+    /// Shows a message to the user.
+    fn show_message(&self, message: String) {
+        let params = ShowMessageParams { typ: MessageType::WARNING, message };
+        (self.messages)(Message::Notification(Notification::new(ShowMessage::METHOD.to_owned(), params)));
+    }
+
     /// Finds the values that expressions of open documents have.
     fn show(&mut self, home: &Home, snapshot: &Snapshot) {
         let Some(ready) = self.ready.get(home) else { return };
         let own: Vec<PathBuf> = snapshot.documents.keys().cloned().collect();
-        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.get(path) == Some(home)).collect();
+        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.known(path) == Some(home)).collect();
         let shown = guarded(|| shown::of(ready, &own, snapshot)).unwrap_or_default();
         for (path, values) in shown {
             self.shared.keep_shown(path, values);
@@ -254,7 +266,11 @@ impl Worker {
             }
         };
         self.shared.keep_values(home, ready.values.clone());
-        (findings.finish(), Some(ready))
+        let mut found = findings.finish();
+        if let Home::Alone(path, _) = home {
+            ready.tell_includes(path, &mut found, snapshot);
+        }
+        (found, Some(ready))
     }
 
     /// Publishes what was found in one file. Without anything new, the places of what is known are moved.
@@ -275,7 +291,7 @@ impl Worker {
         };
         let new: BTreeMap<_, _> = found.into_iter().map(of).collect();
         let old = self.published.insert(home.clone(), new.clone()).unwrap_or_default();
-        let open = snapshot.documents.keys().filter(|path| self.homes.get(*path) == Some(home)).cloned();
+        let open = snapshot.documents.keys().filter(|path| self.homes.known(path) == Some(home)).cloned();
         let paths: BTreeSet<PathBuf> = old.into_keys().chain(new.into_keys()).chain(open).collect();
         paths.iter().for_each(|path| self.send(path, snapshot));
     }

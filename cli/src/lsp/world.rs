@@ -8,12 +8,11 @@ use std::time::SystemTime;
 use dropforge::compiler::Mark;
 use dropforge::dialect::hcl;
 use dropforge::engine::Engine;
-use dropforge::engine::recording::ShownValue;
-use dropforge::text::Source;
+use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
 
 use super::content::{Content, Shift, canonical, path_of, uri_of};
-use super::home::{Home, Language};
+use super::home::{Home, Homes, Language};
 use super::settings::Settings;
 use super::values::Values;
 use crate::input::OpenFiles;
@@ -55,7 +54,8 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) content: Arc<Content>,
-    pub(super) values: Vec<ShownValue>,
+    /// The distinct values of each expression, without secrets.
+    pub(super) values: BTreeMap<Span, Vec<String>>,
 }
 
 impl Shared {
@@ -90,9 +90,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) struct Snapshot {
     pub(super) root: PathBuf,
     pub(super) settings: Settings,
-    /// The path, the URI, the version and the text of each document.
-    pub(super) documents: Arc<BTreeMap<PathBuf, (Uri, i32, Arc<Content>)>>,
+    pub(super) documents: Arc<BTreeMap<PathBuf, OpenText>>,
 }
+
+/// The URI, the version and the text of a document.
+pub(super) type OpenText = (Uri, i32, Arc<Content>);
 
 impl Snapshot {
     /// Returns the texts in place of those on disk.
@@ -110,7 +112,7 @@ pub(super) struct World {
     pub(super) documents: BTreeMap<PathBuf, Document>,
     pub(super) engine: Engine,
     pub(super) shared: Arc<Shared>,
-    homes: HashMap<PathBuf, Home>,
+    homes: Homes,
     /// The names in files that are not open, with the time and the length of each.
     files: HashMap<PathBuf, (Option<SystemTime>, u64, Arc<Analysis>)>,
 }
@@ -140,7 +142,7 @@ impl World {
             documents: BTreeMap::new(),
             engine: Engine::builder().limits(limits()).build(),
             shared: Arc::default(),
-            homes: HashMap::new(),
+            homes: Homes::default(),
             files: HashMap::new(),
         }
     }
@@ -170,12 +172,7 @@ impl World {
 
     /// Returns the home of a file.
     pub(super) fn home(&mut self, path: &Path) -> Home {
-        if let Some(home) = self.homes.get(path) {
-            return home.clone();
-        }
-        let home = Home::of(path, &self.root, &self.settings);
-        self.homes.insert(path.to_owned(), home.clone());
-        home
+        self.homes.of(path, &self.root, &self.settings)
     }
 
     /// Returns the values of a home. The first time they are read, later the check replaces them.
@@ -242,8 +239,8 @@ impl World {
         paths.sort();
         paths.dedup();
         let own = home.language(path);
-        paths.retain(|other| self.home(other) == home || is_beside(&home, path, other));
         paths.retain(|other| home.language(other) == own);
+        paths.retain(|other| self.home(other) == home || is_beside(&home, path, other));
         paths.iter().filter_map(|path| self.analysis(path)).collect()
     }
 

@@ -1,7 +1,7 @@
 //! A client of the language server over standard input and output.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::Sandbox;
 
 /// The time after which a test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(25);
 
 pub struct Client {
     pub sandbox: Sandbox,
@@ -39,12 +39,13 @@ impl Client {
         let params = json!({
             "processId": null,
             "rootUri": client.uri(""),
-            "capabilities": {"workspace": {"inlayHint": hints}},
+            "capabilities": {"workspace": {"inlayHint": hints, "didChangeWatchedFiles": {"dynamicRegistration": true}}},
             "initializationOptions": options,
         });
         let result = client.request("initialize", params);
         assert_eq!(result["serverInfo"]["name"], "dropforge");
         client.notify("initialized", json!({}));
+        client.wait("a request to watch files", |message| message["method"] == "client/registerCapability");
         client
     }
 
@@ -195,7 +196,7 @@ impl Client {
     pub fn ask(&mut self, method: &str, name: &str, part: &str, behind: usize) -> Value {
         let position = self.position(name, part, behind);
         let document = json!({"uri": self.uri(name)});
-        let context = json!({"includeDeclaration": true});
+        let context = json!({"includeDeclaration": true, "triggerKind": 1});
         let params = json!({"textDocument": document, "position": position, "context": context});
         self.request(&format!("textDocument/{method}"), params)
     }
@@ -264,7 +265,8 @@ impl Client {
                 (start["line"].as_u64(), start["character"].as_u64())
             });
             for edit in edits.iter().rev() {
-                let start = self.slice(&name, &json!({"start": {"line": 0, "character": 0}, "end": edit["range"]["start"]}));
+                let start =
+                    self.slice(&name, &json!({"start": {"line": 0, "character": 0}, "end": edit["range"]["start"]}));
                 let old = self.slice(&name, &edit["range"]);
                 text.replace_range(start.len()..start.len() + old.len(), edit["newText"].as_str().unwrap());
             }
@@ -299,6 +301,16 @@ impl Client {
     pub fn hints(&mut self, name: &str) -> Vec<String> {
         self.wait("hints", |message| message["method"] == "workspace/inlayHint/refresh");
         self.hints_now(name)
+    }
+
+    /// Waits until the hints of a file have this text.
+    pub fn hints_with(&mut self, name: &str, part: &str) -> Vec<String> {
+        loop {
+            let hints = self.hints(name);
+            if hints.iter().any(|hint| hint.contains(part)) {
+                return hints;
+            }
+        }
     }
 
     pub fn hints_now(&mut self, name: &str) -> Vec<String> {

@@ -43,10 +43,11 @@ impl ExpressionMarks<'_> {
             Expr::Ident { .. } | Expr::Select { .. } => self.path(id),
             Expr::Call(call) if self.index(call).is_some() => self.path(id),
             Expr::Call(call) => self.call(id, call),
-            Expr::Comprehension(of) => match self.tree.comprehension(of) {
-                Some(of) => self.comprehension(id, *of),
-                None => {}
-            },
+            Expr::Comprehension(of) => {
+                if let Some(of) = self.tree.comprehension(of) {
+                    self.comprehension(id, *of);
+                }
+            }
             _ => self.tree.children(expr).into_iter().for_each(|child| self.value(child)),
         }
     }

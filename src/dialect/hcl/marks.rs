@@ -16,7 +16,7 @@ pub fn marks(source: &Arc<Source>, limits: &Limits) -> Vec<Mark> {
         return Vec::new();
     }
     let Parsed { tree, root, .. } = parse_template(source, limits);
-    let mut marking = Marking { tree: &tree, list: MarkList::default() };
+    let mut marking = Marking { tree: &tree, list: MarkList::default(), declares: false };
     marking.value(root);
     marking.list.finish()
 }
@@ -27,7 +27,7 @@ pub fn config_marks(source: &Arc<Source>, limits: &Limits) -> Vec<Mark> {
         return Vec::new();
     }
     let Parsed { tree, root, .. } = parse_config(source, limits);
-    let mut marking = Marking { tree: &tree, list: MarkList::default() };
+    let mut marking = Marking { tree: &tree, list: MarkList::default(), declares: true };
     marking.body(root, "");
     marking.list.finish()
 }
@@ -38,6 +38,8 @@ const ADDRESSES: [(&str, usize); 4] = [("var", 2), ("local", 2), ("module", 2), 
 struct Marking<'t> {
     tree: &'t Tree,
     list: MarkList,
+    /// `true` for a configuration, whose names may be those of declarations.
+    declares: bool,
 }
 
 /// Returns the address that a block declares.
@@ -142,20 +144,22 @@ impl Marking<'_> {
 
     fn traversal(&mut self, id: ExprId, root: Str, root_span: Span) {
         let (name, whole, steps) = (self.tree.str(root), self.tree.span(id), self.steps(id));
-        let named = |step: &(Key, Span)| match &step.0 {
-            Key::Name(name) => Some(name.clone()),
-            Key::Any => None,
-        };
-        let count = ADDRESSES.iter().find(|(root, _)| *root == name).map_or(2, |(_, count)| *count);
-        let names: Vec<String> = std::iter::once(Some(name.to_owned()))
-            .chain(steps.iter().map(named))
-            .take(count)
-            .map_while(|x| x)
-            .collect();
-        if let (true, Some((_, span))) = (names.len() == count, steps.get(count.saturating_sub(2))) {
-            self.list.add(Mark { whole, ..Mark::new(Named::Declared, names.join("."), *span) });
+        if self.declares {
+            self.declared(name, whole, &steps);
         }
         self.list.path(name, root_span, whole, steps);
+    }
+
+    /// Marks the address that a traversal begins with.
+    fn declared(&mut self, root: &str, whole: Span, steps: &[(Key, Span)]) {
+        let count = ADDRESSES.iter().find(|(known, _)| *known == root).map_or(2, |(_, count)| *count);
+        let (Some(own), Some((_, span))) = (steps.get(..count - 1), steps.get(count.saturating_sub(2))) else { return };
+        let name = |(key, _): &(Key, Span)| match key {
+            Key::Name(name) => name.clone(),
+            Key::Any => String::new(),
+        };
+        let names: Vec<String> = std::iter::once(root.to_owned()).chain(own.iter().map(name)).collect();
+        self.list.add(Mark { whole, ..Mark::new(Named::Declared, names.join("."), *span) });
     }
 
     /// Returns the steps of a traversal, each at the place of its name.

@@ -43,7 +43,7 @@ impl Marking<'_, '_> {
         tree.extends.into_iter().for_each(|file| self.file_name(file));
         for Import { file, namespace } in tree.imports {
             self.file_name(*file);
-            self.list.add(Mark::definition(Named::Variable, namespace.text, namespace.span, namespace.span));
+            self.list.add(Mark::definition(Named::Namespace, namespace.text, namespace.span, namespace.span));
         }
         tree.macros.iter().for_each(|one| self.macro_of(one));
         self.body(tree.body);
@@ -65,7 +65,26 @@ impl Marking<'_, '_> {
             self.list.define(param.name.text, param.name.span, None);
         }
         self.body(one.body);
+        self.closing("endmacro", Named::Macro, one.name);
         self.list.end(open);
+    }
+
+    /// Marks the name in the tag that closes a body, which may have it again.
+    fn closing(&mut self, word: &str, kind: Named, name: Name<'_>) {
+        let text = self.source.text();
+        let from = self.list.reached() as usize;
+        let Some(at) = text.get(from..).and_then(|rest| rest.find(word)) else { return };
+        let behind = from + at + word.len();
+        self.list.reach(Span::of(from..behind));
+        let rest = text.get(behind..).unwrap_or("");
+        let start = behind + rest.len() - rest.trim_start().len();
+        let span = Span::of(start..start + name.text.len());
+        let is_whole = !text
+            .get(span.range().end..)
+            .is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_alphanumeric()));
+        if self.source.slice(span) == name.text && is_whole {
+            self.list.add(Mark::new(kind, name.text, span));
+        }
     }
 
     fn body(&mut self, body: &[Node<'_>]) {
@@ -95,6 +114,7 @@ impl Marking<'_, '_> {
                 let mark = Mark::definition(Named::Block, block.name.text, block.name.span, block.name.span);
                 let open = self.list.begin(mark);
                 self.body(block.body);
+                self.closing("endblock", Named::Block, block.name);
                 self.list.end(open);
             }
             Node::Filter { filter, body } => {
@@ -172,6 +192,9 @@ impl Marking<'_, '_> {
 
     fn macro_call(&mut self, namespace: Name<'_>, call: &Call<'_>) {
         let imported = self.tree.imports.iter().rfind(|import| import.namespace.text == namespace.text);
+        if namespace.text != "self" {
+            self.list.add(Mark::new(Named::Namespace, namespace.text, namespace.span));
+        }
         let mark = Mark::new(Named::Macro, call.name.text, call.name.span);
         let file = match (namespace.text, imported) {
             ("self", _) => None,
@@ -225,8 +248,8 @@ mod tests {
             all,
             [
                 "File 'm.tera'",
-                "def Variable m",
-                "def Macro b(l, k='x') %}{{ l",
+                "def Namespace m",
+                "def Macro b(l, k='x') %}{{ l }}{% endmacro",
                 "def Variable l",
                 "def Variable k",
                 "Variable l",
@@ -234,12 +257,13 @@ mod tests {
                 "Input app.ports",
                 "Variable p.number",
                 "Import(Filter) int",
+                "Namespace m",
                 "Macro m::f(a=1)",
                 "File \"i.tera\"",
             ]
         );
         assert_eq!(marks[2].signature, "b(l, k='x')");
-        assert_eq!(marks[10].file.as_deref(), Some("m.tera"));
+        assert_eq!(marks[11].file.as_deref(), Some("m.tera"));
         let name = |name: &str| Key::Name(name.to_owned());
         assert_eq!(marks[6].input, Some(vec![name("app"), name("ports"), Key::Any]));
     }

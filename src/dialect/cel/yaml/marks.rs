@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::load::{read, resolve};
 use super::syntax::BuildOptions;
-use super::syntax::tree::{Expression, ExpressionId, File, LetValue, VariableId};
+use super::syntax::tree::{Expression, ExpressionId, File, LetValue, NodeKind, VariableId};
 use crate::compiler::{Key, Mark, MarkList, Named, NoLoader};
 use crate::diagnostics::Diagnostic;
 use crate::dialect::cel::marks::ExpressionMarks;
@@ -46,9 +46,14 @@ fn values(file: &File) -> Values {
     let mut values = Values::new();
     for map in &file.maps {
         for one in &map.lets {
-            if let LetValue::Expression(value) | LetValue::Unless { expression: value, .. } = one.value {
-                values.insert(one.variable, (value, false));
-            }
+            let value = match one.value {
+                LetValue::Expression(value) | LetValue::Unless { expression: value, .. } => Some(value),
+                LetValue::Template(node) => match file.node(node).map(|node| &node.kind) {
+                    Some(NodeKind::Expression(value)) => Some(*value),
+                    _ => None,
+                },
+            };
+            values.extend(value.map(|value| (one.variable, (value, false))));
         }
         values.extend(map.each.as_ref().map(|each| (each.value, (each.over, true))));
     }

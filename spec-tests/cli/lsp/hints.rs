@@ -1,0 +1,73 @@
+//! Inlay hints: rendered values.
+
+use serde_json::json;
+
+use super::{CHART, Client, PROJECT, opened};
+
+#[test]
+fn tera() {
+    let name = "t/app.yaml.tera";
+    let mut client = opened(PROJECT, name);
+    let hints = client.hints(name);
+    let wanted = [
+        "name: {{ name = eu-1",
+        "tag: {{ image.tag = 1.4",
+        "pull: {{ image.pull | lower = always",
+        "- {{ port.number = 80",
+        "- {{ port.number }} {{ port.name = http",
+        "{% set zone = name %}{{ zone = eu-1",
+    ];
+    assert_eq!(hints, wanted);
+    client.request("workspace/executeCommand", json!({"command": "dropforge.selectCluster", "arguments": ["us-1"]}));
+    client.hints_with(name, "tag: {{ image.tag = 1.5");
+    // Places move with the text before the next check.
+    client.replace(name, "name: {{", "x: y\nname: {{");
+    assert!(client.hints_now(name).contains(&"tag: {{ image.tag = 1.5".to_owned()));
+    client.end(0);
+}
+
+#[test]
+fn charts() {
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    let hints = client.hints(name);
+    let wanted = [
+        "name: {{ include \"web.name\" . = web",
+        "tag: {{ .Values.image.tag | quote = \"1.4\"",
+        "release: {{ .Release.Name = release-name",
+        "- {{ .number = 80",
+        "- {{ $port.name = http",
+    ];
+    assert_eq!(hints, wanted);
+    client.open("values.schema.json");
+    client.replace("values.schema.json", "\"format\": \"password\"", "\"format\": \"hostname\"");
+    let hints = client.hints_with(name, "encoded");
+    assert_eq!(hints[2], "password: {{ .Values.password = secret");
+    assert_eq!(hints[6], "encoded: {{ include \"web.secret\" . = c2VjcmV0");
+    client.end(0);
+}
+
+#[test]
+fn other_languages_and_loops() {
+    let files = [
+        ("a.tftpl", "%{ for p in ports }${p.name}%{ endfor } ${upper(image.tag)}\n"),
+        ("a.cel.yaml", "b: ${image.tag + 'x'}\n"),
+        ("a.tower", "a ${params.x}\n"),
+        ("v.yaml", "image: {tag: v1}\nports: [{name: http}, {name: https}]\nparams: {x: 5}\n"),
+    ];
+    let mut found = Vec::new();
+    for (name, _) in &files[..3] {
+        let sandbox = crate::support::Sandbox::with(&files);
+        let mut client = Client::start(sandbox, json!({"values": ["v.yaml"]}));
+        client.open(name);
+        found.extend(client.hints(name));
+        client.end(0);
+    }
+    let wanted = [
+        "%{ for p in ports }${p.name = http … (2)",
+        "%{ for p in ports }${p.name}%{ endfor } ${upper(image.tag) = V1",
+        "b: ${image.tag + 'x' = \"v1x\"",
+        "a ${params.x} = 5",
+    ];
+    assert_eq!(found, wanted);
+}

@@ -1,0 +1,99 @@
+//! Hover.
+
+use serde_json::json;
+
+use super::{CHART, Client, PROJECT, opened};
+
+#[test]
+fn values_in_the_chosen_cluster_with_type_and_place() {
+    let mut client = opened(PROJECT, "t/app.yaml.tera");
+    let text = client.hover("t/app.yaml.tera", "tag }}");
+    for part in ["`image.tag` = `\"1.4\"`", "cluster `eu-1`", "type: string", "The tag to run.", "from values.yaml:2:8"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let params = json!({"command": "dropforge.selectCluster", "arguments": ["us-1"]});
+    client.request("workspace/executeCommand", params);
+    client.codes("t/app.yaml.tera", &[]);
+    let text = client.hover("t/app.yaml.tera", "tag }}");
+    assert!(text.contains("`\"1.5\"`") && text.contains("fleet.ndjson:2"), "{text}");
+    let params = json!({"command": "dropforge.listClusters", "arguments": [client.uri("t/app.yaml.tera")]});
+    assert_eq!(client.request("workspace/executeCommand", params), json!(["eu-1", "us-1"]));
+    client.end(0);
+}
+
+#[test]
+fn maps_items_secrets_and_variables() {
+    let mut client = opened(PROJECT, "t/app.yaml.tera");
+    let text = client.hover("t/app.yaml.tera", "image.pull");
+    assert!(text.contains("```yaml\ntag:") && text.contains("pull: Always"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "number }}");
+    assert!(text.contains("`ports[…].number` = `80`"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "token }}");
+    assert!(text.contains("secret") && !text.contains("abc"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "zone }}");
+    assert!(text.contains("`name` = `\"eu-1\"`"), "{text}");
+    client.end(0);
+}
+
+#[test]
+fn documentation_of_functions_and_macros() {
+    let mut client = opened(PROJECT, "t/app.yaml.tera");
+    let text = client.hover("t/app.yaml.tera", "lower }}");
+    assert!(text.contains("filter `lower`") && text.contains("Examples:"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "label(");
+    assert!(text.contains("macro `label(text, kind=\"x\")`") && text.contains("m.tera:1"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "m.tera");
+    assert_eq!(text, "file `m.tera`");
+    let nothing = client.ask("hover", "t/app.yaml.tera", "pull: ", 1);
+    assert!(nothing.is_null());
+    client.end(0);
+}
+
+#[test]
+fn charts() {
+    let mut client = opened(CHART, "templates/app.yaml");
+    let text = client.hover("templates/app.yaml", "tag | quote");
+    for part in ["`Values.image.tag` = `\"1.4\"`", "type: string", "The tag to run.", "values.yaml:2:8"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(client.hover("templates/app.yaml", "number }}").contains("= `80`"));
+    assert!(client.hover("templates/app.yaml", "name }}").contains("= `\"http\"`"));
+    assert!(client.hover("templates/app.yaml", "Name }}").contains("release-name"));
+    let text = client.hover("templates/app.yaml", "password }}");
+    assert!(text.contains("secret") && !text.contains("`\"secret\"`"), "{text}");
+    assert!(client.hover("templates/app.yaml", "quote").contains("function `quote`"));
+    assert!(client.hover("templates/app.yaml", "web.name").contains("_helpers.tpl:1"));
+    client.end(0);
+}
+
+#[test]
+fn other_languages() {
+    let files = [
+        ("a.tftpl", "%{ for p in ports }${upper(p.name)}%{ endfor }\n"),
+        ("main.tf", "variable \"region\" {\n  default = \"eu\"\n}\nlocals {\n  a = lower(var.region)\n}\n"),
+        ("a.cel.yaml", "$let:\n  app: ${image}\nb: ${app.tag + string(size(ports))}\n"),
+        ("a.cel", "ports.map(p, p.name)\n"),
+        ("a.tower", "${params.x}\n"),
+        ("a.gotmpl", "{{ .image.tag | upper }}\n"),
+        ("v.yaml", "image: {tag: v1}\nports: [{name: http}]\nparams: {x: 5}\n"),
+    ];
+    let sandbox = crate::support::Sandbox::with(&files);
+    let mut client = Client::start(sandbox, json!({"values": ["v.yaml"]}));
+    files.iter().take(6).for_each(|(name, _)| client.open(name));
+    let mut says = |name: &str, part: &str, wanted: &str| {
+        let text = client.hover(name, part);
+        assert!(text.contains(wanted), "{name} {part}: {text}");
+    };
+    says("a.tftpl", "name)", "= `\"http\"`");
+    says("a.tftpl", "upper(", "function `upper`");
+    says("main.tf", "region)", "variable \"region\" {\n  default = \"eu\"");
+    says("main.tf", "lower(", "function `lower`");
+    says("a.cel.yaml", "tag +", "`image.tag` = `\"v1\"`");
+    says("a.cel.yaml", "size(", "function `size`");
+    says("a.cel", "name)", "= `\"http\"`");
+    says("a.tower", "x}", "`params.x` = `5`");
+    says("a.gotmpl", "tag |", "= `\"v1\"`");
+    says("a.gotmpl", "upper }}", "function `upper`");
+    client.end(0);
+}
