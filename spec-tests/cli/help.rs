@@ -101,6 +101,7 @@ fn help_knows_every_command() {
         assert!(help(&words).starts_with(&printed), "{words:?}");
     }
     assert_eq!(help(&["fmt"]), help(&["hcl", "fmt"]));
+    assert_eq!(help(&["hcl fmt"]), help(&["hcl", "fmt"]));
     let list = help(&["rotate"]) + &help(&["revoke"]) + &help(&["history"]);
     assert!(list.contains("catalog generator rotate") && list.contains("catalog key revoke"), "{list}");
     assert!(help(&["create"]).contains("dropforge help catalog key create\n    Create a key"));
