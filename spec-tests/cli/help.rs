@@ -2,6 +2,7 @@
 
 use clap::Command;
 
+use crate::pages::Page;
 use crate::support::{Sandbox, outcome};
 
 /// Calls `check` with each command and the words of its name.
@@ -41,22 +42,47 @@ fn help_texts_begin_with_an_example_end_with_exit_codes_and_fit_in_80_columns() 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A shell splits the words of each example, and the command line accepts them.
+/// Splits the words of a command with a shell, up to the next command, and parses them.
+fn parse(sandbox: &Sandbox, line: &str) -> Result<(), String> {
+    let one = line.split(" && ").next().unwrap().split([';', '|', '>', '&']).next().unwrap();
+    let words = outcome(sandbox.shell("-c", &format!("printf '%s\\n' {one}"))).expect(0).stdout;
+    let parsed = definition().try_get_matches_from(words.lines());
+    parsed.map(drop).map_err(|error| format!("{line}: {error}"))
+}
+
+/// The commands of `sh` blocks are not run, but the command line accepts them.
+#[test]
+fn the_commands_of_other_blocks_in_the_docs_can_be_parsed() {
+    let (sandbox, mut lines, mut wrong) = (Sandbox::new(), 0, Vec::new());
+    for page in Page::all() {
+        let blocks = page.blocks().filter(|(language, _)| *language == "sh").map(|(_, block)| block);
+        // `…` and `<(` are for readers and for other shells. A project gives what its commands leave out.
+        let commands = blocks.flat_map(str::lines).filter(|line| line.starts_with("dropforge "));
+        let whole =
+            commands.filter(|line| !line.contains('…') && !line.contains("<(") && page.path != "docs/project.md");
+        for line in whole {
+            wrong.extend(
+                parse(&sandbox, line.split(" #").next().unwrap()).err().map(|error| format!("{}: {error}", page.path)),
+            );
+            lines += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(lines >= 45, "{lines}");
+}
+
 #[test]
 fn the_examples_of_help_texts_can_be_parsed() {
     let mut examples = Vec::new();
     for_each(&mut definition(), &[], &mut |command, _| {
         let about = command.get_long_about().or(command.get_about()).unwrap().to_string();
-        examples.extend(about.lines().filter_map(|line| Some(line.strip_prefix("    dropforge ")?.to_owned())));
+        let lines = about.lines().filter_map(|line| line.strip_prefix("    "));
+        examples.extend(lines.filter(|line| line.starts_with("dropforge ")).map(str::to_owned));
     });
     assert!(examples.len() > 60, "{}", examples.len());
     let sandbox = Sandbox::new();
-    for example in examples {
-        let one = example.split([';', '|', '>']).next().unwrap().split("&&").next().unwrap();
-        let words = outcome(sandbox.shell("-c", &format!("printf '%s\\n' {one}"))).expect(0).stdout;
-        let parsed = definition().try_get_matches_from(std::iter::once("dropforge").chain(words.lines()));
-        assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
-    }
+    let wrong: Vec<String> = examples.iter().filter_map(|example| parse(&sandbox, example).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn help(words: &[&str]) -> String {
@@ -75,6 +101,7 @@ fn help_knows_every_command() {
         assert!(help(&words).starts_with(&printed), "{words:?}");
     }
     assert_eq!(help(&["fmt"]), help(&["hcl", "fmt"]));
+    assert_eq!(help(&["hcl fmt"]), help(&["hcl", "fmt"]));
     let list = help(&["rotate"]) + &help(&["revoke"]) + &help(&["history"]);
     assert!(list.contains("catalog generator rotate") && list.contains("catalog key revoke"), "{list}");
     assert!(help(&["create"]).contains("dropforge help catalog key create\n    Create a key"));

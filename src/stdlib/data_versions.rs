@@ -2,14 +2,16 @@
 
 /// Returns names of tables and their versions.
 pub fn data_versions() -> Vec<(&'static str, String)> {
+    let unicode = |major: u64, minor: u64| format!("{major}.{minor}");
     let (major, minor, _) = unicode_segmentation::UNICODE_VERSION;
-    let mut versions = vec![("Unicode characters", format!("{major}.{minor}"))];
-    #[cfg(feature = "hcl")]
-    {
-        let (major, minor, _) = unicode_normalization::UNICODE_VERSION;
-        versions.push(("Unicode normalization", format!("{major}.{minor}")));
-    }
-    #[cfg(feature = "clock")]
-    versions.push(("time zones", super::zones::VERSION.to_owned()));
-    versions
+    Vec::from([
+        ("Unicode characters", unicode(major, minor)),
+        #[cfg(feature = "hcl")]
+        ("Unicode normalization", {
+            let (major, minor, _) = unicode_normalization::UNICODE_VERSION;
+            unicode(major.into(), minor.into())
+        }),
+        #[cfg(feature = "clock")]
+        ("time zones", super::zones::VERSION.to_owned()),
+    ])
 }

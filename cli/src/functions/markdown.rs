@@ -24,6 +24,10 @@ pub(super) fn page(all: &[(Dialect, &Builtin)]) -> String {
     page
 }
 
+/// The text below the heading of CEL.
+const CEL: &str = "\nMacros such as `has`, `all` and `math.greatest` are not listed: the compiler writes them with other functions, some \
+    of which have signs in their names, such as `math.@max`. `_+_` is the operator `+`.\n";
+
 fn heading(lang: Dialect, builtin: &Builtin) -> String {
     let name = match lang {
         Dialect::Tera => "Tera",
@@ -32,7 +36,7 @@ fn heading(lang: Dialect, builtin: &Builtin) -> String {
         // Those of CEL in YAML are those of CEL, and intents have none.
         _ => "CEL and CEL in YAML",
     };
-    format!("\n## {name}: {}s\n", builtin.kind.name())
+    format!("\n## {name}: {}s\n{}", builtin.kind.name(), if name.starts_with("CEL") { CEL } else { "" })
 }
 
 fn entry(lang: Dialect, builtin: &Builtin) -> String {

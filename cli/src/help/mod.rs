@@ -64,7 +64,9 @@ pub(crate) fn run(args: &HelpArgs, mut command: Command) -> Result<Exit, Failed>
 /// Returns the help of a word, or of a command whose name has several words.
 fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagnostic>> {
     let word = words.join(" ");
-    if let Some(text) = of_command(command, words) {
+    // The words of a name may be one argument.
+    let words: Vec<&str> = word.split_whitespace().collect();
+    if let Some(text) = of_command(command, &words) {
         return Ok(text + &see_also(&word));
     }
     options::page(command, &word)
@@ -78,7 +80,7 @@ fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagn
 }
 
 /// Returns the help of a command, whose name may have several words.
-fn of_command(command: &mut Command, words: &[String]) -> Option<String> {
+fn of_command(command: &mut Command, words: &[&str]) -> Option<String> {
     match words {
         [] => Some(command.render_long_help().to_string()),
         [first, rest @ ..] => of_command(command.find_subcommand_mut(first)?, rest),
@@ -102,7 +104,7 @@ fn of_subcommand(command: &mut Command, name: &str) -> Option<String> {
         .collect();
     match found.as_slice() {
         [] => None,
-        [(path, _)] => of_command(command, &path.split(' ').map(str::to_owned).collect::<Vec<_>>()),
+        [(path, _)] => of_command(command, &path.split(' ').collect::<Vec<_>>()),
         several => Some(several.iter().map(|(path, about)| format!("dropforge help {path}\n    {about}\n")).collect()),
     }
 }
