@@ -1,7 +1,7 @@
 -- The language server of dropforge for Neovim 0.7 and newer. Copy this file to `~/.config/nvim/plugin/`.
 --
 -- A project with a `dropforge.toml` needs no settings. Others go to `init.lua`:
---   vim.g.dropforge = { cmd = { 'dropforge', 'lsp' }, values = { 'values.yaml' }, fleet = 'clusters.ndjson', cluster = 'eu-1' }
+--   vim.g.dropforge = { cmd = { 'dropforge', 'lsp' }, values = { 'values.yaml' }, fleet = { 'clusters.ndjson' }, cluster = 'eu-1' }
 -- `:DropforgeCluster us-1` chooses the cluster whose values are shown.
 
 local settings = vim.g.dropforge or {}
@@ -76,9 +76,20 @@ for pattern, filetype in pairs(filetypes) do
   on_open(pattern, filetype)
 end
 
-vim.api.nvim_create_user_command('DropforgeCluster', function(command)
-  local params = { command = 'dropforge.selectCluster', arguments = { command.args } }
-  vim.lsp.buf_request(0, 'workspace/executeCommand', params, function(err)
-    if err then vim.notify(err.message, vim.log.levels.ERROR) end
-  end)
-end, { nargs = 1 })
+local function command(name, argument)
+  local params = { command = 'dropforge.' .. name, arguments = { argument } }
+  for _, answer in pairs(vim.lsp.buf_request_sync(0, 'workspace/executeCommand', params, 2000) or {}) do
+    if answer.result and answer.result ~= vim.NIL then return answer.result end
+  end
+  return {}
+end
+
+vim.api.nvim_create_user_command('DropforgeCluster', function(given)
+  command('selectCluster', given.args)
+end, {
+  nargs = 1,
+  complete = function(start)
+    local clusters = command('listClusters', vim.uri_from_bufnr(0))
+    return vim.tbl_filter(function(name) return vim.startswith(name, start) end, clusters)
+  end,
+})

@@ -28,6 +28,8 @@ if #found ~= 1 or found[1].lnum ~= 1 or not found[1].message:find('imge', 1, tru
   fail('expected one diagnostic about `imge` in line 2')
 end
 if not hover(2, 9):find('eu-1', 1, true) then fail('expected the value of cluster `eu-1`') end
+local names = vim.fn.getcompletion('DropforgeCluster u', 'cmdline')
+if table.concat(names, ' ') ~= 'us-1' then fail('expected cluster `us-1`, found ' .. vim.inspect(names)) end
 vim.cmd('DropforgeCluster us-1')
 if not vim.wait(10000, function() return hover(2, 9):find('us-1', 1, true) end, 500) then
   fail('expected the value of cluster `us-1`')

@@ -2,7 +2,8 @@
 const vscode = require('vscode');
 const { ExecuteCommandRequest, LanguageClient, RevealOutputChannelOn } = require('vscode-languageclient/node');
 
-/** The command of the server. The client registers the commands of servers, so ours has another name. */
+/** Commands of the server. The client registers those of servers, so ours has another name. */
+const LIST = 'dropforge.listClusters';
 const SELECT = 'dropforge.selectCluster';
 
 /** @type {LanguageClient | undefined} */
@@ -11,7 +12,7 @@ let client;
 /** The settings, as the server takes them. */
 function settings() {
   const of = vscode.workspace.getConfiguration('dropforge');
-  return { values: of.get('values', []), fleet: of.get('fleet') || null, cluster: of.get('cluster') || null };
+  return { values: of.get('values', []), fleet: of.get('fleet', []), cluster: of.get('cluster') || null };
 }
 
 /** @param {vscode.ExtensionContext} context */
@@ -45,11 +46,21 @@ async function start(context) {
   }
 }
 
+/** @param {string} command @param {unknown[]} args */
+function execute(command, ...args) {
+  return client?.sendRequest(ExecuteCommandRequest.type, { command, arguments: args });
+}
+
+/** Chooses one of the clusters of the project of the active file. */
 async function pickCluster() {
-  const now = vscode.workspace.getConfiguration('dropforge').get('cluster', '');
-  const cluster = await vscode.window.showInputBox({ prompt: 'Cluster whose values are shown', value: now });
-  if (cluster === undefined) return;
-  await client?.sendRequest(ExecuteCommandRequest.type, { command: SELECT, arguments: [cluster] });
+  /** @type {string[]} */
+  const clusters = (await execute(LIST, vscode.window.activeTextEditor?.document.uri.toString())) ?? [];
+  if (clusters.length === 0) {
+    vscode.window.showInformationMessage('dropforge: the project has no fleet. Set `dropforge.fleet`.');
+    return;
+  }
+  const cluster = await vscode.window.showQuickPick(clusters, { placeHolder: 'Cluster whose values are shown' });
+  if (cluster !== undefined) await execute(SELECT, cluster);
 }
 
 /** @param {vscode.ConfigurationChangeEvent} event @param {vscode.ExtensionContext} context */
