@@ -67,6 +67,21 @@ fn hooks_judge_the_files_that_they_match() {
     }
 }
 
+#[test]
+fn the_hook_for_outputs_reads_the_project() {
+    let sandbox = Sandbox::with(&[
+        ("dropforge.toml", "templates = [\"t\"]\nfleet = [\"fleet.ndjson\"]\n[output]\ndir = \"out\"\n"),
+        ("t/a.yaml.tera", "name: {{ name }}\n"),
+        ("fleet.ndjson", "{\"name\": \"eu-1\"}\n"),
+    ]);
+    let hooks = yaml(".pre-commit-hooks.yaml");
+    let hook = hooks.as_array().unwrap().iter().find(|hook| hook["id"] == "dropforge-stamp-check").unwrap();
+    let entry = hook["entry"].as_str().unwrap();
+    outcome(sandbox.shell("-c", entry)).expect(3);
+    sandbox.run(&["stamp"]).expect(0);
+    outcome(sandbox.shell("-c", entry)).expect(0);
+}
+
 /// Every step of a workflow is an action, or one script that runs elsewhere, too.
 #[test]
 fn workflows_run_scripts_of_this_repository() {
@@ -74,7 +89,8 @@ fn workflows_run_scripts_of_this_repository() {
         let name = format!(".github/workflows/{}", entry.unwrap().file_name().display());
         for (job, content) in yaml(&name)["jobs"].as_object().unwrap() {
             for step in content["steps"].as_array().unwrap() {
-                let is_script = |run: &str| run.starts_with(".ci/") && Path::new(ROOT).join(run).is_file();
+                let script = |run: &str| run.split(' ').next().is_some_and(|name| Path::new(ROOT).join(name).is_file());
+                let is_script = |run: &str| run.starts_with(".ci/") && !run.contains(['\n', ';', '|', '&']) && script(run);
                 assert!(
                     step["uses"].is_string() || step["run"].as_str().is_some_and(is_script),
                     "{name} {job}: {step}"
