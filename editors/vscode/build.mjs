@@ -9,9 +9,10 @@ import hcl from './grammars/hcl.mjs';
 import helm from './grammars/helm.mjs';
 import tera from './grammars/tera.mjs';
 import tower from './grammars/tower.mjs';
+import yaml from './grammars/yaml.mjs';
 
 const HOSTS = [
-  { id: 'yaml', title: 'YAML', scope: 'source.yaml', extensions: ['yaml', 'yml'] },
+  { id: 'yaml', title: 'YAML', scope: yaml.scopeName, extensions: ['yaml', 'yml'] },
   { id: 'json', title: 'JSON', scope: 'source.json', extensions: ['json'] },
   { id: 'html', title: 'HTML', scope: 'text.html.basic', extensions: ['html', 'htm'] },
   { id: 'xml', title: 'XML', scope: 'text.xml', extensions: ['xml'] },
@@ -47,7 +48,7 @@ function injection(scopeName, closed) {
 }
 
 /** The grammar of a template in text, or in a host. */
-function grammar({ id, title, closed, repository }, host) {
+function template({ id, title, closed, repository }, host) {
   const scopeName = host ? `text.${id}.${host.id}` : `text.${id}`;
   if (!host) return { name: title, scopeName, patterns: [{ include: '#template' }], repository };
   return {
@@ -67,15 +68,15 @@ function yamlGrammar({ id, title, closed, repository }) {
 
 function contributions() {
   const all = [];
-  for (const template of [tera, helm, hcl, tower]) {
-    const { id, title, extension } = template;
+  for (const of of [tera, helm, hcl, tower]) {
+    const { id, title, extension } = of;
     const notes = id === 'helm' ? ['**/templates/NOTES.txt'] : [];
-    all.push([language(id, title, [`.${extension}`], id, notes), grammar(template)]);
+    all.push([language(id, title, [`.${extension}`], id, notes), template(of)]);
     for (const host of HOSTS) {
       const patterns = id === 'helm' && host === YAML ? CHART : [];
-      const names = extensions(template, host);
+      const names = extensions(of, host);
       const hosted = language(`${id}-${host.id}`, `${title} (${host.title})`, names, id, patterns);
-      all.push([hosted, grammar(template, host)]);
+      all.push([hosted, template(of, host)]);
     }
   }
   const { id, title, repository } = cel;
@@ -88,16 +89,17 @@ function contributions() {
 const all = contributions();
 rmSync('syntaxes', { recursive: true, force: true });
 mkdirSync('syntaxes');
+writeFileSync('syntaxes/yaml.tmLanguage.json', JSON.stringify(yaml));
 for (const [{ id }, grammar] of all) writeFileSync(`syntaxes/${id}.tmLanguage.json`, JSON.stringify(grammar));
 
 const before = readFileSync('package.json', 'utf8');
 const manifest = JSON.parse(before);
 manifest.contributes.languages = all.map(([language]) => language);
-manifest.contributes.grammars = all.map(([{ id }, { scopeName }]) => ({
-  language: id,
-  scopeName,
-  path: `./syntaxes/${id}.tmLanguage.json`,
-}));
+const grammar = (id, { scopeName }) => ({ scopeName, path: `./syntaxes/${id}.tmLanguage.json` });
+manifest.contributes.grammars = [
+  grammar('yaml', yaml),
+  ...all.map(([{ id }, of]) => ({ language: id, ...grammar(id, of) })),
+];
 const after = `${JSON.stringify(manifest, null, 2)}\n`;
 if (after !== before) writeFileSync('package.json', after);
 if (after !== before && process.argv.includes('--check')) {

@@ -1,4 +1,4 @@
-// Runs the grammar tests, with little grammars as hosts: the editor brings the real ones.
+// Runs the grammar tests. Little grammars stand in for the hosts that the editor brings.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
