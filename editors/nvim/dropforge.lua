@@ -17,6 +17,9 @@ local filetypes = {
   ['*.tower,*.tower.*'] = 'tower',
 }
 
+-- Files of languages that are not ours, which the server reads, too: HCL, and values whose unsaved texts count.
+local others = '*.hcl,*.tf,values*.yaml,values*.yml'
+
 -- Returns the folder that holds the first of `names` found above a file, else the file's folder.
 local function root(file)
   local folder = vim.fn.fnamemodify(file, ':p:h')
@@ -42,8 +45,12 @@ local config = {
 local start
 if vim.lsp.config then
   start = function() end
-  config.filetypes = vim.list_extend(vim.tbl_values(filetypes), { 'helm' })
-  config.root_dir = function(buffer, found) found(root(vim.api.nvim_buf_get_name(buffer))) end
+  config.filetypes = vim.list_extend(vim.tbl_values(filetypes), { 'helm', 'hcl', 'terraform', 'yaml' })
+  config.root_dir = function(buffer, found)
+    local file = vim.api.nvim_buf_get_name(buffer)
+    local is_values = vim.fn.fnamemodify(file, ':t'):match('^values.*%.ya?ml$')
+    if vim.bo[buffer].filetype ~= 'yaml' or is_values then found(root(file)) end
+  end
   vim.lsp.config('dropforge', config)
   vim.lsp.enable('dropforge')
 else
@@ -61,7 +68,7 @@ end
 local function open(filetype)
   return function(event)
     if filetype == 'helm' and not is_chart(event.match) then return end
-    vim.bo[event.buf].filetype = filetype
+    if filetype then vim.bo[event.buf].filetype = filetype end
     start(event.buf, event.match)
   end
 end
@@ -72,6 +79,7 @@ local function on_open(pattern, filetype)
 end
 
 on_open('*/templates/*.yaml,*/templates/*.yml,*/templates/*.tpl,*/templates/NOTES.txt', 'helm')
+on_open(others, nil)
 for pattern, filetype in pairs(filetypes) do
   on_open(pattern, filetype)
 end

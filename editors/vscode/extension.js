@@ -6,6 +6,9 @@ const { ExecuteCommandRequest, LanguageClient, RevealOutputChannelOn } = require
 const LIST = 'dropforge.listClusters';
 const SELECT = 'dropforge.selectCluster';
 
+/** Files of languages that are not ours, which the server reads, too: HCL, and values whose unsaved texts count. */
+const OTHERS = ['**/*.{hcl,tf}', '**/values*.{yaml,yml}'];
+
 /** @type {LanguageClient | undefined} */
 let client;
 
@@ -20,12 +23,13 @@ function create(context) {
   const command = vscode.workspace.getConfiguration('dropforge').get('path', 'dropforge');
   /** @type {{ id: string }[]} */
   const languages = context.extension.packageJSON.contributes.languages;
+  const ours = languages.map(({ id }) => ({ scheme: 'file', language: id }));
   return new LanguageClient(
     'dropforge',
     'dropforge',
     { command, args: ['lsp'], options: { cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath } },
     {
-      documentSelector: languages.map(({ id }) => ({ scheme: 'file', language: id })),
+      documentSelector: [...ours, ...OTHERS.map((pattern) => ({ scheme: 'file', pattern }))],
       initializationOptions: settings(),
       // Values, schemas and fleets that other programs change.
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher('**/*.{yaml,yml,json,ndjson,toml,tfvars,csv}') },
