@@ -22,7 +22,7 @@ COLORS = {1: "red", 2: "green", 4: "blue", 6: "cyan"}
 
 def lines(output: str, columns: int) -> list[Text]:
     """The lines of an output with ANSI colours, wrapped as terminals do."""
-    result = []
+    result: list[Text] = []
     for line in output.split("\n"):
         text = Text.from_ansi(line)
         result += text.divide(range(columns, len(text), columns)) if len(text) > columns else [text]

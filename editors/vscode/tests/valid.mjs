@@ -37,7 +37,7 @@ function* examples() {
 }
 
 function registry() {
-  const files = [...readdirSync('syntaxes').map((name) => `syntaxes/${name}`), ...readdirSync('tests/hosts').map((name) => `tests/hosts/${name}`)];
+  const files = ['syntaxes', 'tests/hosts'].flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`));
   const grammars = new Map(files.map((file) => parseRawGrammar(readFileSync(file, 'utf8'), file)).map((of) => [of.scopeName, of]));
   const onigLib = loadWASM(readFileSync(require.resolve('vscode-oniguruma/release/onig.wasm')).buffer).then(() => ({
     createOnigScanner: (patterns) => new OnigScanner(patterns),
