@@ -90,7 +90,8 @@ fn workflows_run_scripts_of_this_repository() {
         for (job, content) in yaml(&name)["jobs"].as_object().unwrap() {
             for step in content["steps"].as_array().unwrap() {
                 let script = |run: &str| run.split(' ').next().is_some_and(|name| Path::new(ROOT).join(name).is_file());
-                let is_script = |run: &str| run.starts_with(".ci/") && !run.contains(['\n', ';', '|', '&']) && script(run);
+                let is_script =
+                    |run: &str| run.starts_with(".ci/") && !run.contains(['\n', ';', '|', '&']) && script(run);
                 assert!(
                     step["uses"].is_string() || step["run"].as_str().is_some_and(is_script),
                     "{name} {job}: {step}"
