@@ -38,6 +38,9 @@ end
 local config = {
   name = 'dropforge',
   cmd = settings.cmd or { 'dropforge', 'lsp' },
+  on_attach = function(_, buffer)
+    if vim.lsp.inlay_hint then vim.lsp.inlay_hint.enable(true, { bufnr = buffer }) end
+  end,
   init_options = { values = settings.values, fleet = settings.fleet, cluster = settings.cluster },
 }
 

@@ -31,8 +31,6 @@ function create(context) {
     {
       documentSelector: [...ours, ...OTHERS.map((pattern) => ({ scheme: 'file', pattern }))],
       initializationOptions: settings(),
-      // Values, schemas and fleets that other programs change.
-      synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher('**/*.{yaml,yml,json,ndjson,toml,tfvars,csv}') },
       revealOutputChannelOn: RevealOutputChannelOn.Never,
     },
   );
