@@ -1,5 +1,6 @@
 //! The check of one file, with what the check of its project has found out.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use dropforge::bytecode::Dialect;
 use dropforge::compiler::Named;
 use dropforge::diagnostics::{Diagnostic, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config};
+use dropforge::dialect::hcl::syntax::{parse_config, parse_template};
 use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames};
 use dropforge::text::{Source, Text};
 use lsp_types::{Diagnostic as Finding, DiagnosticRelatedInformation, Location};
@@ -35,6 +37,8 @@ pub(super) struct Ready {
     types: Option<VariableTypes>,
     /// The duration of the check.
     pub(super) took: Duration,
+    /// The duration of the latest check of one file.
+    pub(super) took_alone: Cell<Duration>,
 }
 
 impl Ready {
@@ -53,7 +57,16 @@ impl Ready {
         let engine = args.language.engine().build();
         let types = args.schema.var_types().and_then(|path| files.read(path).ok());
         let types = types.and_then(|source| VariableTypes::read(&source, engine.limits()).ok());
-        Self { home: home.clone(), args, values, root, outputs, types, took: Duration::ZERO }
+        Self {
+            home: home.clone(),
+            args,
+            values,
+            root,
+            outputs,
+            types,
+            took: Duration::ZERO,
+            took_alone: Cell::default(),
+        }
     }
 
     /// Sets the duration of the check.
@@ -74,6 +87,22 @@ impl Ready {
         let mut findings = Findings::new(self.home.chart(), path, &uris);
         without_duplicates(found).iter().for_each(|one| findings.add(one));
         Some(findings.finish().remove(path).unwrap_or_default())
+    }
+
+    /// Finds the syntax errors of one file. `None` if there are none.
+    pub(super) fn syntax_errors(&self, path: &Path, snapshot: &Snapshot) -> Option<Vec<Finding>> {
+        let (_, _, content) = snapshot.documents.get(path)?;
+        let (source, engine) = (source(path, content), self.args.language.engine().build());
+        let found = match self.home.language(path) {
+            Language::Template(Dialect::Hcl) => parse_template(&source, engine.limits()).diagnostics,
+            Language::Template(dialect) => engine.marks(dialect, &source).err()?.into_vec(),
+            Language::Configuration => parse_config(&source, engine.limits()).diagnostics,
+            Language::Other => return None,
+        };
+        let uris = |path: &Path| snapshot.documents.get(path).map(|(uri, ..)| uri.clone());
+        let mut findings = Findings::new(self.home.chart(), path, &uris);
+        found.iter().for_each(|one| findings.add(one));
+        findings.finish().remove(path)
     }
 
     /// Returns an engine that has the texts of the open documents.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
+use std::time::Duration;
 
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
@@ -39,6 +40,9 @@ const STACK: usize = 16 << 20;
 /// The files that may change what is found: templates, values, schemas, fleets and projects.
 const WATCHED: &str =
     "**/*.{tera,gotmpl,tpl,tftpl,hcl,tf,tofu,tfvars,cel,tower,txt,yaml,yml,json,ndjson,toml,csv,tsv,env}";
+
+/// The time without messages after which names are looked for.
+const IDLE: Duration = Duration::from_millis(30);
 
 /// Chooses the cluster whose values are shown.
 const SELECT_CLUSTER: &str = "dropforge.selectCluster";
@@ -77,7 +81,7 @@ fn start(connection: &Connection) -> Result<Server<'_>, Box<dyn std::error::Erro
     let messages = Box::new(move |message| drop(sender.send(message)));
     let worker = Worker::new(messages, world.shared.clone(), refreshes);
     thread::Builder::new().stack_size(STACK).spawn(move || worker.run(&received))?;
-    let server = Server { connection, world, jobs, queue: VecDeque::new(), is_shut_down: false };
+    let server = Server { connection, world, jobs, queue: VecDeque::new(), changed: None, is_shut_down: false };
     settings.err().into_iter().for_each(|error| server.show(error));
     if watches {
         server.send(Message::Request(watch()?));
@@ -147,6 +151,8 @@ struct Server<'c> {
     jobs: Sender<Job>,
     /// Messages that were received but not handled.
     queue: VecDeque<Message>,
+    /// A document whose names were not looked for since it changed.
+    changed: Option<PathBuf>,
     is_shut_down: bool,
 }
 
@@ -157,9 +163,7 @@ impl Server<'_> {
     /// Handles messages until the session ends.
     fn serve(&mut self) -> Exit {
         loop {
-            let Some(message) = self.queue.pop_front().or_else(|| self.connection.receiver.recv().ok()) else {
-                return Exit::Error;
-            };
+            let Some(message) = self.queue.pop_front().or_else(|| self.receive()) else { return Exit::Error };
             match message {
                 Message::Request(request) => self.request(request),
                 Message::Notification(one) if one.method == ExitNotification::METHOD => {
@@ -170,6 +174,22 @@ impl Server<'_> {
                 Message::Response(_) => {}
             }
         }
+    }
+
+    /// Waits for a message. The names in a changed document are found while there is none, so that they are known when it has
+    /// syntax errors.
+    fn receive(&mut self) -> Option<Message> {
+        if let Some(path) = self.changed.take() {
+            match self.connection.receiver.recv_timeout(IDLE) {
+                Ok(message) => {
+                    self.changed = Some(path);
+                    return Some(message);
+                }
+                Err(error) if error.is_timeout() => drop(self.world.analysis(&path)),
+                Err(_) => return None,
+            }
+        }
+        self.connection.receiver.recv().ok()
     }
 
     fn request(&mut self, request: Request) {
@@ -286,14 +306,8 @@ impl Server<'_> {
         let _ = self.jobs.send(job(self.world.snapshot()));
     }
 
-    /// Tells of a changed document. If there is nothing else to do, its names are found, so that they are known while it has
-    /// syntax errors.
-    fn tell_change(&mut self, path: &Path) {
+    fn tell_change(&self, path: &Path) {
         self.tell(|snapshot| Job::Changed(path.to_owned(), snapshot));
-        self.queue.extend(self.connection.receiver.try_iter());
-        if self.queue.is_empty() {
-            self.world.analysis(path);
-        }
     }
 
     fn opened(&mut self, params: Value) {
@@ -301,6 +315,7 @@ impl Server<'_> {
         let Some(path) = path_of(&new.uri) else { return };
         self.world.open(path.clone(), new.uri, new.version, new.text);
         self.tell_change(&path);
+        self.world.analysis(&path);
     }
 
     fn changed(&mut self, params: Value) {
@@ -310,6 +325,7 @@ impl Server<'_> {
         document.content = document.content.changed(params.content_changes).into();
         document.version = params.text_document.version;
         self.tell_change(&path);
+        self.changed = Some(path);
     }
 
     fn closed(&mut self, params: Value) {

@@ -1,9 +1,10 @@
 //! The thread that checks.
 //!
-//! A change is checked in two steps: the changed file alone at once, and what it belongs to when no more changes come, or at
-//! once as well if that takes no longer. Checks of outdated texts are dropped.
+//! A change is checked in steps: the syntax of the changed file if the rest takes long, the file alone, and what it belongs to
+//! when no more changes come. A project that is checked in a moment is checked at each change. Checks of outdated texts are
+//! dropped.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use lsp_server::{Message, Notification, Request};
 use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::request::{InlayHintRefreshRequest, Request as _};
-use lsp_types::{Diagnostic as Finding, MessageType, PublishDiagnosticsParams, ShowMessageParams};
+use lsp_types::{Diagnostic as Finding, MessageType, NumberOrString, PublishDiagnosticsParams, ShowMessageParams};
 
 use super::content::{Content, Shift, uri_of};
 use super::findings::Findings;
@@ -29,6 +30,9 @@ use crate::input::InputFiles;
 const PAUSE: Duration = Duration::from_millis(150);
 /// The time that a check of a project may take to be run at each change.
 const SHORT: Duration = Duration::from_millis(12);
+
+/// The codes of syntax errors begin like this.
+const SYNTAX: &str = "E01";
 
 /// What the thread is told.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ pub(super) struct Worker {
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
+    /// Jobs that were received and not begun.
+    inbox: VecDeque<Job>,
     /// `true` if what is dirty is checked without a pause.
     is_urgent: bool,
     requests: i32,
@@ -78,6 +84,7 @@ impl Worker {
             ready: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            inbox: VecDeque::new(),
             is_urgent: false,
             requests: 0,
         }
@@ -88,6 +95,7 @@ impl Worker {
         let mut latest: Option<Snapshot> = None;
         loop {
             let job = match latest.as_ref().filter(|_| !self.dirty.is_empty()) {
+                _ if !self.inbox.is_empty() => self.inbox.pop_front().ok_or(RecvTimeoutError::Timeout),
                 None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(_) => jobs.recv_timeout(PAUSE),
             };
@@ -95,21 +103,22 @@ impl Worker {
                 (Ok(job), _) => job,
                 (Err(RecvTimeoutError::Timeout), Some(snapshot)) => {
                     let snapshot = snapshot.clone();
-                    self.check_dirty(&snapshot, jobs, &mut latest);
+                    self.check_dirty(&snapshot, jobs);
                     continue;
                 }
                 (Err(_), _) => return,
             };
             // Only the last form of each document is checked.
             let (mut changed, mut snapshot) = (BTreeSet::new(), None);
-            for job in std::iter::once(first).chain(jobs.try_iter()) {
+            let others = std::mem::take(&mut self.inbox);
+            for job in std::iter::once(first).chain(others).chain(jobs.try_iter()) {
                 snapshot = Some(self.note(job, &mut changed));
             }
             let Some(snapshot) = snapshot else { continue };
-            changed.iter().for_each(|path| self.changed(path, &snapshot));
+            changed.iter().for_each(|path| self.changed(path, &snapshot, jobs));
             latest = Some(snapshot.clone());
             if std::mem::take(&mut self.is_urgent) {
-                self.check_dirty(&snapshot, jobs, &mut latest);
+                self.check_dirty(&snapshot, jobs);
             }
         }
     }
@@ -152,22 +161,42 @@ impl Worker {
     }
 
     /// Checks a changed document.
-    fn changed(&mut self, path: &Path, snapshot: &Snapshot) {
+    fn changed(&mut self, path: &Path, snapshot: &Snapshot, jobs: &Receiver<Job>) {
         let home = self.home(path, snapshot);
         if matches!(home, Home::Alone(..)) && home.language(path) == Language::Other {
             return self.mark_dirty(&home, path, snapshot);
         }
-        match self.ready.get(&home) {
-            Some(ready) if ready.took > SHORT => {
-                if home.language(path) != Language::Other {
-                    let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
-                    self.publish_quick(&home, path, found, snapshot);
-                }
-                self.dirty.insert(home.clone());
+        let Some(ready) = self.ready.get(&home).filter(|ready| ready.took > SHORT) else {
+            self.check(&home, snapshot);
+            return self.mark_dirty(&home, path, snapshot);
+        };
+        if home.language(path) != Language::Other {
+            let is_slow = ready.took_alone.get() > SHORT;
+            if is_slow {
+                let found = guarded(|| ready.syntax_errors(path, snapshot)).ok().flatten();
+                self.publish_quick(&home, path, found, snapshot);
             }
-            _ => self.check(&home, snapshot),
+            if !is_slow || !self.has_news(jobs) {
+                self.check_alone(&home, path, snapshot);
+            }
         }
         self.mark_dirty(&home, path, snapshot);
+        self.dirty.insert(home);
+    }
+
+    /// Checks one file alone.
+    fn check_alone(&mut self, home: &Home, path: &Path, snapshot: &Snapshot) {
+        let Some(ready) = self.ready.get(home) else { return };
+        let start = Instant::now();
+        let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
+        ready.took_alone.set(start.elapsed());
+        self.publish_quick(home, path, found, snapshot);
+    }
+
+    /// Returns `true` if there is another job, so that what is known of a text may be outdated.
+    fn has_news(&mut self, jobs: &Receiver<Job>) -> bool {
+        self.inbox.extend(jobs.try_iter());
+        !self.inbox.is_empty()
     }
 
     /// Takes note of other files that may include or read a changed one.
@@ -182,17 +211,13 @@ impl Worker {
     }
 
     /// Checks the homes that may have changed, until there is a job.
-    fn check_dirty(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>, latest: &mut Option<Snapshot>) {
+    fn check_dirty(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>) {
         while let Some(home) = self.dirty.pop_first() {
             if matches!(&home, Home::Alone(path, _) if home.language(path) == Language::Other) {
                 continue;
             }
             self.check(&home, snapshot);
-            if let Ok(job) = jobs.try_recv() {
-                let mut changed = BTreeSet::new();
-                let snapshot = self.note(job, &mut changed);
-                changed.iter().for_each(|path| self.changed(path, &snapshot));
-                *latest = Some(snapshot);
+            if self.has_news(jobs) {
                 return;
             }
         }
@@ -307,13 +332,15 @@ impl Worker {
     }
 }
 
-/// Returns diagnostics at their places in a changed text, without those in what was changed.
+/// Returns diagnostics at their places in a changed text without syntax errors, without those in what was changed.
 fn moved(known: &Published, content: &Content) -> Vec<Finding> {
     let Some(old) = &known.content else { return known.findings.clone() };
     let shift = Shift::between(old.text(), content.text());
+    let is_syntax =
+        |finding: &&Finding| matches!(&finding.code, Some(NumberOrString::String(code)) if code.starts_with(SYNTAX));
     let place = |finding: &Finding| {
         let span = old.span(finding.range);
         Some(Finding { range: content.range(shift.forward(span)?), ..finding.clone() })
     };
-    known.findings.iter().filter_map(place).collect()
+    known.findings.iter().filter(|finding| !is_syntax(finding)).filter_map(place).collect()
 }
