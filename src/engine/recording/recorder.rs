@@ -99,7 +99,11 @@ impl Observer for Recorder {
 
 impl Recorder {
     /// Ends the recording of a run that wrote `text`.
-    pub(in crate::engine) fn end(mut self, text: String) -> Recording {
+    pub(in crate::engine) fn end(mut self, mut text: String) -> Recording {
+        // An instruction that fails may have written text before, which belongs to no event.
+        if let Some(running) = &self.running {
+            text.truncate(running.output);
+        }
         self.recording.text = text;
         self.recording.contexts = self.frames.into_contexts();
         self.recording

@@ -73,3 +73,21 @@ impl Recording {
         Some(ShownValue { source, span, text, inputs })
     }
 }
+
+#[cfg(all(test, feature = "tera", feature = "compile"))]
+mod tests {
+    use crate::engine::{Dialect, Engine};
+    use crate::value::{Arena, Inputs, Value};
+    use crate::vm::Session;
+
+    #[test]
+    fn the_text_before_an_error_is_no_value() {
+        let template = Engine::new().compile(Dialect::Tera, "t", "name: {{ x }}\nimage: {{ y.tag }}").unwrap();
+        let arena = Arena::new();
+        let inputs = Inputs::new(arena.map(&[("x", Value::Int(1))]));
+        let (recording, result) = template.record(&mut Session::new(), inputs);
+        assert!(result.is_err());
+        let values: Vec<_> = recording.values().into_iter().map(|one| one.text).collect();
+        assert_eq!(values, ["1"]);
+    }
+}
