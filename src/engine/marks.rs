@@ -25,7 +25,7 @@ impl Engine {
     /// # Errors
     /// The syntax errors of the source, except in HCL, where the names that could be read are returned.
     pub fn marks(&self, dialect: Dialect, source: &Arc<Source>) -> Result<Vec<Mark>, Diagnostics> {
-        let (registry, limits) = (self.registry(dialect), self.limits());
+        let limits = self.limits();
         let marks = match dialect {
             #[cfg(feature = "tower")]
             Dialect::Tower => tower::marks(source, limits),
@@ -34,11 +34,11 @@ impl Engine {
             #[cfg(feature = "hcl")]
             Dialect::Hcl => Ok(hcl::marks(source, limits)),
             #[cfg(feature = "helm")]
-            Dialect::Helm => helm::marks(source, registry, limits),
+            Dialect::Helm => helm::marks(source, self.registry(dialect), limits),
             #[cfg(feature = "cel")]
-            Dialect::Cel => cel::marks(source, registry, limits),
+            Dialect::Cel => cel::marks(source, self.registry(dialect), limits),
             #[cfg(all(feature = "cel", feature = "yaml"))]
-            Dialect::CelYaml => cel::yaml::marks(source, self.shared.front.strict_let, registry, limits),
+            Dialect::CelYaml => cel::yaml::marks(source, self.shared.front.strict_let, self.registry(dialect), limits),
             #[allow(unreachable_patterns)]
             _ => Err(vec![not_built_in(dialect)]),
         };
