@@ -105,7 +105,7 @@ pub fn discover_with(
     if files.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
         return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
-            .with_help("a template's name ends in its language (`app.yaml.tera`); else say `--lang`"));
+            .with_help("a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`"));
     }
     let file = |(name, explicit): (String, bool)| {
         let executable = is_executable(&root.join(&name));
@@ -307,7 +307,7 @@ pub fn unknown_language(name: &str) -> Box<Diagnostic> {
     let tera = Dialect::Tera.extension();
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
         .with_available(language_extensions())
-        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
+        .with_help(format!("use `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
 }
 
 /// Returns the words that promise a template called `name` the same escaping under its new name.
