@@ -39,7 +39,7 @@ const DIRECTIVES: [(&str, &str); 10] = [
 /// Answers the request.
 pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<CompletionResponse> {
     let at = &params.text_document_position;
-    let place = world.place(&at.text_document.uri, at.position)?;
+    let place = world.known_place(&at.text_document.uri, at.position, false)?;
     let before = place.content.text().get(..place.offset)?;
     let items = match context::of(place.language, before)? {
         Context::Path(steps) if steps.is_empty() => names(world, &place),

@@ -24,7 +24,7 @@ const LINES: usize = 8;
 /// Answers the request.
 pub(super) fn hover(world: &mut World, params: &HoverParams) -> Option<Hover> {
     let at = &params.text_document_position_params;
-    let place = world.place(&at.text_document.uri, at.position)?;
+    let place = world.known_place(&at.text_document.uri, at.position, true)?;
     let (mark, span) = found(&place)?;
     let text = match mark.kind {
         Named::Import(_) => documentation(world, &place, mark)?,

@@ -218,13 +218,30 @@ impl World {
         Some(analysis)
     }
 
-    /// Returns a place in an open document.
+    /// Returns a place in an open document, with the names in its current text.
     pub(super) fn place(&mut self, uri: &Uri, at: Position) -> Option<Place> {
         let path = path_of(uri)?;
+        let analysis = self.analysis(&path);
+        self.place_in(path, analysis, at)
+    }
+
+    /// Returns a place in an open document, with the names that are known of an earlier text. With `unchanged`, that text has
+    /// to have the place.
+    pub(super) fn known_place(&mut self, uri: &Uri, at: Position, unchanged: bool) -> Option<Place> {
+        let path = path_of(uri)?;
+        let known = self.documents.get(&path)?.last.clone();
+        let place = known.and_then(|known| self.place_in(path, Some(known), at));
+        match place.filter(|place| !unchanged || place.known.is_some()) {
+            Some(place) => Some(place),
+            None => self.place(uri, at),
+        }
+    }
+
+    fn place_in(&mut self, path: PathBuf, analysis: Option<Arc<Analysis>>, at: Position) -> Option<Place> {
         let content = self.documents.get(&path)?.content.clone();
         let home = self.home(&path);
         let nothing = || Arc::new(Analysis { path: path.clone(), content: content.clone(), marks: Vec::new() });
-        let analysis = self.analysis(&path).unwrap_or_else(nothing);
+        let analysis = analysis.unwrap_or_else(nothing);
         let shift = Shift::between(analysis.content.text(), content.text());
         let offset = content.offset(at);
         let language = home.language(&path);

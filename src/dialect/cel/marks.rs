@@ -208,6 +208,6 @@ mod tests {
             ]
         );
         let name = |name: &str| Key::Name(name.to_owned());
-        assert_eq!(found[1].input, Some(vec![name("app"), name("ports"), Key::Any]));
+        assert_eq!(found[2].input, Some(vec![name("app"), name("ports"), Key::Any]));
     }
 }
