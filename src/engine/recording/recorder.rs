@@ -101,7 +101,7 @@ impl Recorder {
     /// Ends the recording of a run that wrote `text`.
     pub(in crate::engine) fn end(mut self, mut text: String) -> Recording {
         // An instruction that fails may have written text before, which belongs to no event.
-        if let Some(running) = &self.running {
+        if let Some(running) = self.running.as_ref().filter(|_| self.failed) {
             text.truncate(running.output);
         }
         self.recording.text = text;
