@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dropforge_catalog::render::Options;
 use dropforge_catalog::server::Settings;
@@ -43,11 +43,17 @@ fn instantiation(team: &Team, template: &str) -> (String, Json) {
 
 /// Sends an endless render and waits until it is running or waiting.
 fn occupy(server: &Running, team: &Team, template: &str) -> TcpStream {
-    let (path, body) = instantiation(team, template);
     let before = busy(server);
+    let stream = ask(server, team, template);
+    wait_until(|| busy(server) > before);
+    stream
+}
+
+/// Sends a render.
+fn ask(server: &Running, team: &Team, template: &str) -> TcpStream {
+    let (path, body) = instantiation(team, template);
     let mut stream = connect(server.address);
     stream.write_all(&server.further("POST", &path).key(&team.pak).json(&body).bytes()).unwrap();
-    wait_until(|| busy(server) > before);
     stream
 }
 
@@ -56,8 +62,11 @@ fn busy(server: &Running) -> usize {
     load.running + load.waiting
 }
 
+/// Waits until something holds, for two minutes at most.
 fn wait_until(mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
     while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(120), "it never holds");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -115,10 +124,11 @@ fn a_client_that_leaves_ends_its_render() {
 
 #[test]
 fn the_deadline_covers_waiting_and_running() {
-    let options = Options { threads: 1, deadline: Duration::from_millis(500), fuel: u64::MAX, ..Options::default() };
+    // The second render has to come before the first one ends, so nothing is waited for between them.
+    let options = Options { threads: 1, deadline: Duration::from_secs(3), fuel: u64::MAX, ..Options::default() };
     let server = Running::rendering(Settings::default(), &options);
     let Tenants { greedy, endless, .. } = tenants(&server);
-    let mut clients = [occupy(&server, &greedy, &endless), occupy(&server, &greedy, &endless)];
+    let mut clients = [occupy(&server, &greedy, &endless), ask(&server, &greedy, &endless)];
     let [first, second] = clients.each_mut().map(|stream| read(stream).unwrap());
     first.is(400, "template_render_failed");
     assert!(second.is(503, "renders_busy").header("retry-after").is_some());
