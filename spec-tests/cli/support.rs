@@ -151,7 +151,15 @@ pub fn repository() -> PathBuf {
 }
 
 pub fn outcome(mut command: Command) -> Outcome {
-    from(command.output().unwrap())
+    loop {
+        match command.output() {
+            // A copied program is still open in a process that another test has forked and that has not begun.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            output => return from(output.unwrap()),
+        }
+    }
 }
 
 fn from(output: std::process::Output) -> Outcome {
