@@ -76,10 +76,7 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
     };
     let cluster = cluster.as_ref();
     let layers = args.schema.add_to(given.layers(args.reading.merge()), &args.templates, files)?;
-    let merged = match cluster {
-        Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
-        None => layers.alone()?.clone(),
-    };
+    let merged = merged(&layers, cluster)?;
     let text = match args.output_format {
         _ if args.origins => with_origins(&merged, &given, cluster, &layers)?,
         ValuesFormat::Yaml => yaml::to_string(&Data::Map(merged)),
@@ -89,6 +86,17 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
     match layers.violations(cluster) {
         unfit if unfit.is_empty() => Ok(Exit::Ok),
         unfit => Err(unfit.into()),
+    }
+}
+
+/// Returns the merged values of a cluster, or the shared ones.
+///
+/// # Errors
+/// Values that cannot be merged.
+pub(crate) fn merged(layers: &Layers, cluster: Option<&Cluster>) -> Result<DataMap> {
+    match cluster {
+        Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name())),
+        None => layers.alone().cloned(),
     }
 }
 

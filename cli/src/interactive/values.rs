@@ -64,16 +64,13 @@ impl Session<'_> {
     /// Reads and merges the values.
     ///
     /// # Errors
-    /// Errors of reading them, and values that do not fit the schema.
+    /// Errors of reading and merging them.
     pub(super) fn inputs(&mut self) -> Result<SessionInputs, Failed> {
         let given = layers::read(&self.args.values, self.files, self.console)?;
         let layers = given.layers(self.args.reading.merge());
         let layers = self.args.schema.add_to(layers, &self.args.templates, self.files)?;
         let cluster = self.cluster()?;
-        let merged = match &cluster {
-            Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
-            None => layers.alone()?.clone(),
-        };
+        let merged = values::merged(&layers, cluster.as_ref())?;
         Ok(SessionInputs { given, layers, cluster, merged })
     }
 }
