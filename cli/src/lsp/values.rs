@@ -79,8 +79,7 @@ impl Values {
 
     fn of_templates(mut self, given: Option<&GivenValues>, cluster: Option<&Cluster>) -> Self {
         let Some(GivenValues { given, layers, .. }) = given else { return self };
-        let merged = cluster.map_or_else(|| layers.alone().cloned(), |cluster| layers.merged(cluster));
-        self.merged = merged.unwrap_or_else(|_| layers.shared().clone());
+        self.merged = crate::values::merged(layers, cluster).unwrap_or_else(|_| layers.shared().clone());
         let places = cluster.and_then(Cluster::place).into_iter();
         let places = places.chain(given.maps.iter().rev().map(|(_, place)| place.clone()));
         self.places = places.map(|place| (place, Vec::new())).collect();
