@@ -23,6 +23,8 @@ pub struct Client {
     waiting: Vec<Value>,
     requests: i64,
     versions: i64,
+    /// The versions of the open files.
+    open: HashMap<String, i64>,
     texts: HashMap<String, String>,
 }
 
@@ -64,8 +66,8 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        let (waiting, texts) = (Vec::new(), HashMap::new());
-        Self { sandbox, child, input, messages, waiting, requests: 0, versions: 0, texts }
+        let (waiting, open, texts) = (Vec::new(), HashMap::new(), HashMap::new());
+        Self { sandbox, child, input, messages, waiting, requests: 0, versions: 0, open, texts }
     }
 
     /// Returns the URI of a file of the sandbox.
@@ -112,11 +114,17 @@ impl Client {
         response["result"].clone()
     }
 
-    /// Waits for a message, and drops those before it of the same method.
+    /// Waits for a message, and drops older diagnostics of the same file.
     fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             if let Some(at) = self.waiting.iter().position(&wanted) {
-                return self.waiting.remove(at);
+                let newer = self.waiting.split_off(at + 1);
+                let found = self.waiting.pop().unwrap();
+                let file =
+                    |message: &Value| message["params"].get("diagnostics").map(|_| message["params"]["uri"].clone());
+                self.waiting.retain(|older| file(older).is_none() || file(older) != file(&found));
+                self.waiting.extend(newer);
+                return found;
             }
             match self.messages.recv_timeout(PATIENCE) {
                 Ok(message) => self.waiting.push(message),
@@ -134,6 +142,7 @@ impl Client {
     /// Opens a file with this text.
     pub fn open_as(&mut self, name: &str, text: &str) {
         self.versions += 1;
+        self.open.insert(name.to_owned(), self.versions);
         self.texts.insert(name.to_owned(), text.to_owned());
         let uri = self.uri(name);
         let document = json!({"uri": uri, "languageId": "x", "version": self.versions, "text": text});
@@ -151,12 +160,14 @@ impl Client {
     /// Sends changes. Returns the version.
     pub fn change(&mut self, name: &str, changes: Value) -> i64 {
         self.versions += 1;
+        self.open.insert(name.to_owned(), self.versions);
         let document = json!({"uri": self.uri(name), "version": self.versions});
         self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
         self.versions
     }
 
     pub fn close(&mut self, name: &str) {
+        self.open.remove(name);
         self.notify("textDocument/didClose", json!({"textDocument": {"uri": self.uri(name)}}));
     }
 
@@ -276,12 +287,13 @@ impl Client {
         all
     }
 
-    /// Waits until the diagnostics of a file are as wanted, and returns them.
+    /// Waits until the diagnostics of the newest version of a file are as wanted, and returns them.
     pub fn diagnostics(&mut self, name: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-        let uri = self.uri(name);
+        let (uri, version) = (self.uri(name), self.open.get(name).copied());
         let is_it = |message: &Value| {
             message["method"] == "textDocument/publishDiagnostics"
                 && message["params"]["uri"] == uri
+                && message["params"]["version"].as_i64() == version
                 && wanted(message["params"]["diagnostics"].as_array().unwrap())
         };
         let message = self.wait(&format!("diagnostics of {name}"), is_it);
