@@ -1,15 +1,16 @@
-//! Provenance of deployment objects: reading records, verifying them by rendering again, and previewing another
-//! version.
+//! Provenance of deployment objects: reading records, verifying and explaining them by rendering again, and previewing
+//! another version.
 
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{RenderOutcome, RenderRequest, Renderer};
+use super::render::{RenderOutcome, RenderRequest, Renderer, StoredPlace};
 use super::store::{Instance, Metadata, Page};
 use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
+use dropforge::bulk::why::{Answer, LinePlace};
 
 /// Number of instances that a preview reads at once.
 const PREVIEW_ROWS: u32 = 64;
@@ -92,13 +93,26 @@ impl Catalog {
         self.store().provenance(object).await.map_err(missing)
     }
 
-    /// Renders an object again from its record and compares the bytes.
-    pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
+    /// Reads the text, the record and the template of an object that was rendered.
+    async fn rendered_object(&self, actor: Actor, object: Uuid) -> Result<(String, Provenance, TemplateVersion)> {
         let stored = self.object(actor, object).await?.yaml_content;
         let record = self.read_record(object).await?;
         let template = self.store().template_including_deleted(record.template_id).await?;
         // A stack may have another owner than the template that its object was rendered from.
         actor.require_read(&template)?;
+        Ok((stored, record, template))
+    }
+
+    /// Renders an object again from its record, and finds what wrote a place in its text. Secret parameters are not shown.
+    pub async fn why(&self, actor: Actor, object: Uuid, place: LinePlace) -> Result<Answer> {
+        let (text, record, template) = self.rendered_object(actor, object).await?;
+        let request = again(template, None, record)?;
+        self.renderer().why(request, StoredPlace { name: object.to_string(), text, place }).await
+    }
+
+    /// Renders an object again from its record and compares the bytes.
+    pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
+        let (stored, record, template) = self.rendered_object(actor, object).await?;
         let (renderer, compared_record) = (self.renderer().clone(), record.clone());
         let compare = move |template: &_, rendered| compared(&renderer, &stored, rendered, compared_record, template);
         self.rerender(template, None, record, compare).await
@@ -112,22 +126,7 @@ impl Catalog {
         record: Provenance,
         then: impl FnOnce(&TemplateVersion, Rendered) -> R + Send + 'static,
     ) -> Result<R> {
-        let broken =
-            |_| CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters are not JSON");
-        let parameters = RawValue::from_string(record.template_parameters).map_err(broken)?;
-        let (template_metadata, stack_metadata) =
-            metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
-        let request = RenderRequest {
-            template,
-            template_metadata,
-            stack_metadata,
-            parameters,
-            defaults: record.defaults,
-            shared: None,
-            variants: None,
-            release: None,
-            check_output: false,
-        };
+        let request = again(template, metadata, record)?;
         let then = move |request: &RenderRequest, outcome: RenderOutcome| {
             let rendered = match outcome.text {
                 Some(text) if outcome.failures.is_empty() => Ok(text),
@@ -178,6 +177,29 @@ impl Catalog {
         let compare = move |template: &TemplateVersion, rendered| change(&old, version, rendered, template.version);
         self.rerender(template.clone(), Some(metadata), instance.provenance.clone(), compare).await
     }
+}
+
+/// The request that renders the parameters of a record with a template.
+fn again(
+    template: TemplateVersion,
+    metadata: Option<(Metadata, Metadata)>,
+    record: Provenance,
+) -> Result<RenderRequest> {
+    let broken = |_| CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters are not JSON");
+    let parameters = RawValue::from_string(record.template_parameters).map_err(broken)?;
+    let (template_metadata, stack_metadata) =
+        metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
+    Ok(RenderRequest {
+        template,
+        template_metadata,
+        stack_metadata,
+        parameters,
+        defaults: record.defaults,
+        shared: None,
+        variants: None,
+        release: None,
+        check_output: false,
+    })
 }
 
 /// The change from the text of one version to that of another, and its group key, or `None` if they are the same.

@@ -94,6 +94,25 @@ fn a_template_is_created_instantiated_and_verified() {
 }
 
 #[test]
+fn a_line_of_an_object_leads_to_its_template() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--defaults"]).expect(0);
+        let object = catalog.json(&["why", "shop:6"])["file"].as_str().unwrap().to_owned();
+        let told = catalog.run(&["why", "shop:6"]).expect(0).stdout;
+        let reason = "written by  n\n              at web@1:6:10\nvalue of    n = `2`\n";
+        let wanted =
+            format!("{object}:6:7\n    n: \"2\"\n        ^\n{reason}              from a default of the schema\n");
+        assert_eq!(told, wanted);
+        let told = catalog.run(&["why", &format!("{object}:4:10")]).expect(0).stdout;
+        assert!(told.contains("name = `\"cart\"`\n              from the parameters\n"), "{told}");
+        catalog.run(&["why", "shop:99"]).expect(1).says(&["line_not_found", "so no line 99"]);
+        catalog.run(&["why", "shop"]).expect(2).says(&["write `OBJECT:LINE` or `OBJECT:LINE:COLUMN`"]);
+        catalog.run(&["why", "shp:1"]).expect(1).says(&["did you mean `shop`?"]);
+    });
+}
+
+#[test]
 fn all_errors_are_reported_at_once() {
     Catalog::each(|catalog| {
         catalog.filled();

@@ -78,7 +78,6 @@ mod output_names;
 mod output_path;
 mod pieces;
 mod plan;
-mod recorded;
 #[cfg(feature = "remote")]
 mod remote;
 mod report;
@@ -102,6 +101,7 @@ mod unread;
 pub mod values;
 mod variants;
 mod view;
+pub mod why;
 pub(crate) mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
@@ -134,7 +134,6 @@ pub use output_path::check_path;
 #[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
-pub use recorded::{Given, RecordedOutput, found_in};
 #[cfg(feature = "remote")]
 pub use remote::{
     Locking, PackFormat, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store,

@@ -96,6 +96,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// An origin without a file.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), place: None }
+    }
+
     /// Names the value at `path` of an option instead of all that the option gives.
     pub fn of_value(mut self, path: &[Step]) -> Self {
         if let Some((option, _)) =

@@ -298,7 +298,21 @@ impl Template {
     /// Those of a render.
     #[cfg(feature = "yaml")]
     pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
-        let (mut text, mut recorder) = (String::new(), Recorder::default());
+        self.record_with(Recorder::default(), session, inputs)
+    }
+
+    /// Renders and records as [`Template::record`] does, with a recorder of other limits.
+    ///
+    /// # Errors
+    /// Those of a render.
+    #[cfg(feature = "yaml")]
+    pub fn record_with(
+        &self,
+        mut recorder: Recorder,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+    ) -> (Recording, Result<String>) {
+        let mut text = String::new();
         let observer = &mut (&mut recorder as &mut dyn Observer);
         let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, observer);
         let recording = recorder.end(text.clone());

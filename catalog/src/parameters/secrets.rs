@@ -9,6 +9,7 @@ use super::markers::{Markers, marks_secret};
 use super::schema::Schema;
 use super::subschemas;
 use crate::error::CatalogError;
+use dropforge::bulk::values::Step;
 
 /// Replacement for secret values.
 pub const REDACTED: &str = "***";
@@ -53,7 +54,7 @@ impl Schema {
     }
 
     /// The secret values of `parameters`, by address.
-    pub(super) fn find_secrets<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
+    pub(crate) fn find_secrets<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
         let mut found = Secrets::default();
         if !self.markers.any {
             return found;
@@ -74,7 +75,7 @@ impl Schema {
 
 /// Secret values, by address.
 #[derive(Default)]
-pub(super) struct Secrets<'p> {
+pub(crate) struct Secrets<'p> {
     places: HashSet<*const Json>,
     values: PhantomData<&'p Json>,
 }
@@ -82,6 +83,32 @@ pub(super) struct Secrets<'p> {
 impl<'p> Secrets<'p> {
     fn add(&mut self, value: &'p Json) {
         self.places.insert(std::ptr::from_ref(value));
+    }
+
+    /// Returns `true` if the value at a path of `root` is secret, or something that it is in, or something in it.
+    pub(crate) fn hide(&self, root: &'p Json, path: &[Step]) -> bool {
+        let mut value = root;
+        for step in path {
+            if self.has(value) {
+                return true;
+            }
+            let below = match step {
+                Step::Key(key) => value.get(key),
+                Step::Index(at) => value.get(at),
+            };
+            let Some(below) = below else { return false };
+            value = below;
+        }
+        self.has_within(value)
+    }
+
+    fn has_within(&self, value: &Json) -> bool {
+        self.has(value)
+            || match value {
+                Json::Array(items) => items.iter().any(|item| self.has_within(item)),
+                Json::Object(map) => map.values().any(|member| self.has_within(member)),
+                _ => false,
+            }
     }
 
     fn is_empty(&self) -> bool {

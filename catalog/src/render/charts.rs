@@ -9,10 +9,12 @@ use crate::content::{PACKED, release};
 use crate::error::{CatalogError, Result};
 use crate::review::{Finding, Review};
 use crate::{checksum, validation};
+use dropforge::bulk::why::RecordedOutput;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
-use dropforge::dialect::helm::chart::{Bounds, Capabilities, ChartSource, Release, UserValues, from_base64};
+use dropforge::dialect::helm::chart::{Bounds, Capabilities, ChartSource, UserValues, from_base64};
 use dropforge::engine::Engine;
-use dropforge::engine::chart::ChartTemplate;
+use dropforge::engine::chart::{ChartRender, ChartTemplate};
+use dropforge::engine::recording::Recorder;
 use dropforge::value::{Data, DataMap};
 
 /// Limits on the files of a chart.
@@ -105,22 +107,37 @@ impl Chart {
     /// # Errors
     /// `invalid_parameters` if they do not fit the schemas of the charts; `template_render_failed`; `invalid_name`.
     pub(super) fn render(&self, name: &str, parameters: &str, scratch: &mut Scratch) -> Result<String> {
-        let release = release(name)?;
-        let text = self.text(&values(parameters)?, &release, scratch).map_err(|errors| {
-            let mut errors = errors.into_vec();
-            match errors.is_empty() {
-                true => CatalogError::invalid("template_render_failed", "Template rendering failed"),
-                false => not_rendered(errors.swap_remove(0)),
-            }
-        })?;
+        let render = self.rendered(name, parameters, scratch)?;
+        let text = render.output().map_err(not_rendered)?.text();
         validation::yaml(&text)?;
         Ok(text)
     }
 
-    fn text(&self, values: &DataMap, release: &Release, scratch: &mut Scratch) -> Result<String, Diagnostics> {
-        let values = UserValues::default().with_cluster(values.clone(), false)?;
-        let plan = self.template.chart().plan(&values, release, &Capabilities::default())?;
-        Ok(self.template.render_in(&mut scratch.session, plan)?.output()?.text())
+    /// Renders as [`Chart::render`] does, and records what wrote each part of the text.
+    ///
+    /// # Errors
+    /// Those of [`Chart::render`].
+    pub(super) fn record(
+        &self,
+        name: &str,
+        parameters: &str,
+        recorder: Recorder,
+        scratch: &mut Scratch,
+    ) -> Result<(RecordedOutput, String)> {
+        let render = self.rendered(name, parameters, scratch)?;
+        let text = render.output().map_err(not_rendered)?.text();
+        let recording = render.record(&mut scratch.session, recorder).map_err(first_not_rendered)?;
+        Ok((RecordedOutput::of_chart(render, recording), text))
+    }
+
+    fn rendered(&self, name: &str, parameters: &str, scratch: &mut Scratch) -> Result<ChartRender> {
+        let (release, values) = (release(name)?, values(parameters)?);
+        let plan = || {
+            let values = UserValues::default().with_cluster(values, false)?;
+            self.template.chart().plan(&values, &release, &Capabilities::default())
+        };
+        let render = plan().and_then(|plan| self.template.render_in(&mut scratch.session, plan));
+        render.map_err(first_not_rendered)
     }
 }
 
@@ -144,6 +161,14 @@ fn finding(lint: &Diagnostic) -> Finding {
     let finding = Finding::from_diagnostic(lint, lint.code.name());
     let file = lint.primary().map_or("", |label| label.source.name());
     Finding { message: format!("{file}: {}", finding.message), ..finding }
+}
+
+/// The first error of a render.
+fn first_not_rendered(errors: Diagnostics) -> CatalogError {
+    match errors.into_vec().into_iter().next() {
+        Some(first) => not_rendered(first),
+        None => CatalogError::invalid("template_render_failed", "Template rendering failed"),
+    }
 }
 
 /// The error of a render. Values that do not fit the schemas of the charts are invalid parameters.

@@ -26,7 +26,7 @@ use dropforge::text::Source;
 const ENTRY: usize = 3 << 10;
 
 /// Name of templates in diagnostics.
-const NAME: &str = "template";
+pub(super) const NAME: &str = "template";
 
 /// A compiled template and schema.
 #[derive(Debug)]

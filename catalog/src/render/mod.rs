@@ -13,8 +13,10 @@ mod request;
 mod scratch;
 #[cfg(test)]
 mod tests;
+mod why;
 
 pub use compiled::{Compiled, Prepared};
 pub use options::Options;
 pub use renderer::{Renderer, Stats};
 pub use request::{RenderOutcome, RenderRequest};
+pub(crate) use why::StoredPlace;

@@ -7,12 +7,14 @@ use super::options::Options;
 use super::pool::Pool;
 use super::request::{RenderOutcome, RenderRequest};
 use super::scratch::Scratch;
+use super::why::StoredPlace;
 use crate::content::{Content, Language};
 use crate::error::Result;
 use crate::fair::Load;
 use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;
 use crate::review::Review;
+use dropforge::bulk::why::Answer;
 use dropforge::bulk::{Layers, Variants};
 
 /// Compiles, caches and renders templates. Cheap to clone and shared between threads.
@@ -113,6 +115,15 @@ impl Renderer {
         let compiler = self.compiler.clone();
         let job = move |scratch: &mut Scratch| then(&request, compiler.render(&request, scratch)?);
         self.pool.run(job).await?
+    }
+
+    /// Renders again, and finds what wrote a place in the text that was stored, on a thread of the pool.
+    ///
+    /// # Errors
+    /// Same as [`Renderer::render`]; `line_not_found`, `line_not_rendered`, `render_too_long`.
+    pub(crate) async fn why(&self, request: RenderRequest, stored: StoredPlace) -> Result<Answer> {
+        let compiler = self.compiler.clone();
+        self.pool.run(move |scratch| compiler.why(&request, &stored, scratch)).await?
     }
 
     /// Specialises a template to shared parameters for many sets, on a thread of the pool. `None` if that does not pay, or

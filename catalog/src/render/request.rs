@@ -45,6 +45,13 @@ pub struct RenderRequest {
     pub check_output: bool,
 }
 
+impl RenderRequest {
+    /// The name of the release of a chart.
+    pub(super) fn release_name(&self) -> &str {
+        self.release.as_ref().unwrap_or(&self.template.name)
+    }
+}
+
 /// The result of a render.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderOutcome {
@@ -73,10 +80,7 @@ impl Compiler {
                     let template = chosen(template, request, parameters);
                     render_text(template, &parameters.text, request.check_output, scratch)
                 }
-                Body::Chart(chart) => {
-                    let name = request.release.as_ref().unwrap_or(&request.template.name);
-                    chart.render(name, &parameters.text, scratch)
-                }
+                Body::Chart(chart) => chart.render(request.release_name(), &parameters.text, scratch),
             };
             rendered.map_err(|error| compiled.schema().redact_error(&parameters.json, error))
         });
@@ -96,9 +100,9 @@ impl Compiler {
 }
 
 /// Parsed parameters.
-struct Parameters {
-    text: String,
-    json: Json,
+pub(super) struct Parameters {
+    pub(super) text: String,
+    pub(super) json: Json,
     /// Those of the request alone, if they were merged over shared ones.
     own: Option<DataMap>,
 }
@@ -113,7 +117,10 @@ fn chosen<'c>(template: &'c Template, request: &'c RenderRequest, parameters: &P
 }
 
 /// Parses and validates the parameters. Invalid ones are returned too if they can be read.
-fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
+pub(super) fn parse_parameters(
+    compiled: &Compiled,
+    request: &RenderRequest,
+) -> (Option<Parameters>, Option<CatalogError>) {
     let schema = compiled.schema();
     let read = || {
         let (text, own) = with_shared(request.parameters.get(), request.shared.as_deref())?;

@@ -64,6 +64,7 @@ const FILES: &[(&str, &str)] = &[
     file!("template.js"),
     file!("templates.js"),
     file!("use.js"),
+    file!("why.js"),
     file!("words.js"),
 ];
 

@@ -8,7 +8,7 @@ use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
 use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
-use super::objects::{self, DiffArgs, InstantiateArgs};
+use super::objects::{self, DiffArgs, InstantiateArgs, WhyArgs};
 use super::output::Output;
 use super::purge::{self, PurgeArgs};
 use super::references::TemplateRef;
@@ -84,6 +84,7 @@ enum CatalogCommand {
         #[arg(required = true, value_name = "ID|STACK")]
         objects: Vec<String>,
     },
+    Why(WhyArgs),
     Diff(DiffArgs),
     Import(ImportArgs),
     Purge(PurgeArgs),
@@ -127,6 +128,7 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::History { template } => templates::history(client, template, output),
         CatalogCommand::Delete { template } => templates::delete(client, template, output),
         CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
+        CatalogCommand::Why(args) => objects::why(client, args, output),
         CatalogCommand::Diff(args) => objects::diff(client, args, output),
         CatalogCommand::Import(args) => import::import(client, args, files, output),
         CatalogCommand::Purge(args) => purge::purge(client, args, output),

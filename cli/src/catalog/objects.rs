@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
+use dropforge::bulk::why::{Answer, LinePlace};
 use dropforge::bulk::{Merge, unified_diff};
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::text::Source;
@@ -96,6 +97,38 @@ fn verification(object: &str, verified: bool, result: &Json) -> String {
     let problems = rows(&result["problems"]).iter();
     let problems: String = problems.map(|one| format!("  {}\n", one.as_str().unwrap_or_default())).collect();
     format!("{object}: NOT verified\n{problems}{}", text(result, "diff"))
+}
+
+/// Tell what wrote a line of an object, and where its values come from
+///
+///     dropforge catalog why shop-prod:4
+///     dropforge catalog why shop-prod:4:9
+///
+/// The object is rendered again from its record. Without a column, the answer is
+/// about the last value of the line, and in it about what is not text of the
+/// template. Values that the schema marks secret are not shown.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct WhyArgs {
+    /// The line of an object, or of the newest object of a stack
+    #[arg(value_name = "ID|STACK:LINE[:COLUMN]", value_parser = object_place)]
+    place: (String, LinePlace),
+}
+
+fn object_place(text: &str) -> Result<(String, LinePlace), String> {
+    let place = LinePlace::parse(text).map(|(name, place)| (name.to_owned(), place));
+    place.ok_or_else(|| "write `OBJECT:LINE` or `OBJECT:LINE:COLUMN`".to_owned())
+}
+
+/// Tells what wrote a line of an object.
+pub(crate) fn why(client: &Client, args: &WhyArgs, output: &Output) -> ClientResult<Exit> {
+    let (name, LinePlace { line, column }) = &args.place;
+    let column = column.map(|column| format!("&column={column}")).unwrap_or_default();
+    let found = client.get(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
+    let answer: Answer = serde_json::from_value(found.clone())
+        .map_err(|error| Diagnostic::new(Code::CatalogUnreachable, format!("the answer cannot be read: {error}")))?;
+    output.result(&found, || answer.text(output.console.colors_stdout()))?;
+    Ok(Exit::Ok)
 }
 
 /// Show the changes of a version to all instances, or between two versions

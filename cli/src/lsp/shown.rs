@@ -7,7 +7,7 @@ use std::time::Duration;
 use dropforge::bulk::values::Step;
 use dropforge::bytecode::Dialect;
 use dropforge::engine::chart::ChartTemplate;
-use dropforge::engine::recording::ShownValue;
+use dropforge::engine::recording::{Recorder, ShownValue};
 use dropforge::limits::Limits;
 use dropforge::text::Span;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
@@ -77,7 +77,7 @@ fn chart(Planned { chart, plan }: &Planned, root: Option<&Path>) -> Vec<(PathBuf
 
 fn render(chart: &ChartTemplate, plan: dropforge::dialect::helm::chart::Plan) -> Option<Vec<ShownValue>> {
     let render = chart.render_in(&mut Session::new(), plan).ok()?;
-    Some(render.record().ok()?.recording().values())
+    Some(render.record(&mut Session::new(), Recorder::default()).ok()?.recording().values())
 }
 
 /// Returns the distinct values of each expression, without secrets.

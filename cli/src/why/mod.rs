@@ -1,7 +1,6 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
 mod place;
-mod report;
 mod search;
 mod trace;
 
@@ -73,8 +72,8 @@ pub(crate) fn run(
     };
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect())?;
     let answer = subject.answer(&wanted, files, console)?;
-    let Some(report) = answer else { return Err(wanted.not_found().into()) };
-    print(if args.json { report.json() } else { report.text(console.colors_stdout()) })?;
+    let Some(answer) = answer else { return Err(wanted.not_found().into()) };
+    print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }
 

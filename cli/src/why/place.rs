@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dropforge::bulk::why::Question;
 use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, RunOptions};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
@@ -70,6 +71,12 @@ impl Wanted {
             }),
             None => Ok(start + value_of(content)),
         }
+    }
+
+    /// Returns the question about the place in an output.
+    pub(super) fn question<'q>(&'q self, cluster: &'q str, template: &'q str) -> Question<'q> {
+        let file = self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+        Question { file, line: self.line, has_column: self.column.is_some(), cluster, template }
     }
 
     /// Finds what made the file: the nearest manifest above it tells.

@@ -4,12 +4,11 @@ use std::fmt::Write;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use dropforge::bulk::RecordedOutput;
-use dropforge::engine::recording::TraceRow;
+use dropforge::bulk::why::{Around, RecordedOutput};
+use dropforge::engine::recording::{Flow, TraceRow};
 use serde::Serialize;
 
-use super::report::{Around, Values};
-use super::search::Subject;
+use super::search::{Subject, Values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -95,7 +94,7 @@ pub(crate) fn run(args: TraceArgs, files: &mut InputFiles, console: &Console) ->
 }
 
 impl Own {
-    fn write(&self, name: &str, recorded: &RecordedOutput, values: Values<'_>, out: &mut String) {
+    fn write(&self, name: &str, recorded: &RecordedOutput, (layers, cluster): Values<'_>, out: &mut String) {
         let Some(recording) = recorded.recording() else { return };
         if !self.json {
             let _ = writeln!(out, "{name}");
@@ -109,7 +108,7 @@ impl Own {
         }
         let (rows, are_all) = recording.trace(!self.all, ROWS);
         for TraceRow { depth, what, times } in rows {
-            let what = Around::of(&what, recorded, values);
+            let what = Around::of(&what, &|flow: &Flow| recorded.given(layers, Some(cluster), flow));
             if self.json {
                 let row = Row { output: name.to_owned(), depth, what, times };
                 let _ = writeln!(out, "{}", serde_json::to_string(&row).unwrap_or_default());

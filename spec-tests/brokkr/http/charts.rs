@@ -79,6 +79,15 @@ fn a_chart_is_created_rendered_stamped_and_verified() {
     assert_eq!((&proven["verified"], &proven["problems"]), (&json!(true), &json!([])));
     let told = server.call(&team.pak, "GET", &format!("{path}/provenance")).has(200).json();
     assert!(told["template_parameters"].as_str().unwrap().contains("***"), "{told}");
+    let why = |line: usize| server.call(&team.pak, "GET", &format!("{path}/why?line={line}"));
+    let port = why(5).has(200).json();
+    assert_eq!(port["written"][0]["file"], "web/templates/service.yaml");
+    let input = json!({ "path": ".Values.port", "value": "81.0", "direct": true,
+        "origins": ["the parameters", "web/values.yaml:1:1"] });
+    assert_eq!(port["inputs"], json!([input]));
+    let token = why(6);
+    token.has(200);
+    assert!(!token.text().contains("hush") && token.text().contains(".Values.token"), "{}", token.text());
     // The name of a set is that of its release.
     let sets = json!({ "shared": { "port": 82 }, "sets": [
         { "name": "eu-1", "parameters": { "token": "a" } }, { "parameters": {} }, { "name": "EU", "parameters": {} },

@@ -40,6 +40,70 @@ fn provenance_of_an_object_is_shown_and_verified() {
 }
 
 #[test]
+fn a_line_of_an_object_leads_to_its_template_and_its_parameters() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let schema = r#"{"properties":{"n":{"type":"integer"},"tier":{"default":"dev"},"keys":{"writeOnly":true},
+        "ports":{"type":"array"}}}"#;
+    let content = "n: {{ n }}\ntier: {{ tier }}\n{% for port in ports %}{% if port > 80 %}p: {{ port }}\n\
+                   {% endif %}{% endfor %}{% for key in keys %}{{ key }}: 1\n{% endfor %}";
+    let template = server.template_of(&server.admin, "web", content, schema);
+    let parameters = json!({ "n": 7, "ports": [80, 443], "keys": ["hush", "hush-too"] });
+    let body = json!({ "template_id": template, "parameters": parameters });
+    let path = format!("/api/v1/stacks/{}/deployment-objects/from-template?defaults=true", team.stack);
+    let object = server.send(&team.pak, "POST", &path, &body).has(201).json();
+    assert_eq!(object["yaml_content"], "n: 7\ntier: dev\np: 443\nhush: 1\nhush-too: 1\n");
+    let path = format!("/api/v1/deployment-objects/{}/why", text(&object["id"]));
+    let why = |query: &str| server.call(&team.pak, "GET", &format!("{path}?{query}"));
+    let told = why("line=1").has(200).json();
+    let place = json!([{ "file": "web@1", "line": 1, "column": 7, "code": "n" }]);
+    assert_eq!((&told["text"], &told["column"], &told["written"]), (&json!("n: 7"), &json!(4), &place));
+    assert_eq!((&told["template"], &told["file"]), (&json!("web@1"), &object["id"]));
+    let input = json!({ "path": "n", "value": "7", "direct": true, "origins": ["the parameters"] });
+    assert_eq!(told["inputs"], json!([input]));
+    let told = why("line=2").has(200).json();
+    assert_eq!(told["inputs"][0]["origins"], json!(["a default of the schema"]));
+    // Text of the template has no inputs.
+    let told = why("line=2&column=1").has(200).json();
+    assert_eq!((&told["written"][0]["line"], &told["inputs"]), (&json!(2), &json!([])));
+    let told = why("line=3").has(200).json();
+    assert_eq!((&told["within"][0]["kind"], &told["within"][0]["item"]), (&json!("loop"), &json!("[1]")));
+    assert_eq!(told["within"][1]["at"]["code"], "port > 80");
+    let secret = why("line=4&column=1");
+    secret.has(200);
+    assert!(!secret.text().contains("hush"), "{}", secret.text());
+    assert_eq!((&secret.json()["text"], &secret.json()["inputs"][0]["secret"]), (&json!("…: 1"), &json!(true)));
+    // Other parts of the line are not a way to a secret.
+    let beside = why("line=4&column=6");
+    assert!(!beside.has(200).text().contains("hush"), "{}", beside.text());
+    for (query, code) in
+        [("line=6", "line_not_found"), ("line=1&column=9", "line_not_found"), ("line=0", "line_not_found")]
+    {
+        why(query).is(400, code);
+    }
+    why("line=x").has(400);
+    why("").has(400);
+    let plain =
+        server.made(&format!("/api/v1/stacks/{}/deployment-objects", team.stack), &json!({ "yaml_content": "a: 1" }));
+    let plain = format!("/api/v1/deployment-objects/{}/why?line=1", text(&plain["id"]));
+    server.call(&team.pak, "GET", &plain).is(404, "provenance_not_found");
+}
+
+#[test]
+fn the_recording_of_a_long_render_is_bounded() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let content =
+        "first: {{ n }}\n{% for i in range(end=n) %}{% if i == n - 1 %}last: {{ i }}\n{% endif %}{% endfor %}";
+    let template = server.template_of(&server.admin, "long", content, "{}");
+    let object = server.instantiate(&team.pak, &team.stack, &template, json!({ "n": 100_000 })).has(201).json();
+    let path = format!("/api/v1/deployment-objects/{}/why", text(&object["id"]));
+    let why = |line: usize| server.call(&team.pak, "GET", &format!("{path}?line={line}"));
+    assert_eq!(why(1).has(200).json()["inputs"][0]["path"], "n");
+    why(2).is(400, "render_too_long");
+}
+
+#[test]
 fn versions_are_listed_and_the_newest_is_found_by_name() {
     let server = Running::new();
     let first = server.template(&server.admin, "web");

@@ -58,6 +58,7 @@ const OBJECT_VERBS: &[Verb] = &[
     (Look, "GET", "", nothing, 200),
     (Look, "GET", "/provenance", nothing, 200),
     (Look, "POST", "/verify", nothing, 200),
+    (Look, "GET", "/why?line=1", nothing, 200),
 ];
 
 /// A server with one caller of each kind.
@@ -308,6 +309,8 @@ fn what_a_private_template_rendered_is_not_verified_by_the_next_owner_of_the_sta
     let refused = verify(&new.pak, &of_private);
     refused.is(403, "template_not_accessible");
     assert!(!refused.text().contains("name: a"), "{}", refused.text());
+    let why = server.call(&new.pak, "GET", &format!("{of_private}/why?line=1"));
+    why.is(403, "template_not_accessible");
     verify(&new.pak, &of_public).has(200);
     verify(&old.pak, &of_private).is(403, "generator_not_associated");
     assert_eq!(verify(&server.admin, &of_private).has(200).json()["verified"], true);

@@ -53,6 +53,17 @@ async function verifies(page, { rendered, raw }) {
   assert.match(await page.locator("#verification").innerText(), /other bytes/);
   assert.deepEqual(await page.locator("#verification .number").allTextContents(), ["4", "4", "5", "", "", "5"]);
   await page.unroute("**/verify");
+  await visit(page, `/objects/${rendered.id}`);
+  await page.getByLabel("YAML").locator("li").nth(6).click();
+  await page.locator("#why").getByText("because").or(page.locator("#why").getByText("value of")).first().waitFor();
+  assert.match(await page.locator("#why").innerText(), /Line 7[^]*value of replicas = 2[^]*from a default of the schema/);
+  await page.getByLabel("Line", { exact: true }).fill("9");
+  await page.getByRole("button", { name: "Why?" }).click();
+  await page.locator("#why").getByText("which the schema marks secret").waitFor();
+  assert.ok(!(await page.locator("#why").innerText()).includes("hunter2"));
+  await page.getByLabel("Line", { exact: true }).fill("99");
+  await page.getByRole("button", { name: "Why?" }).click();
+  await until("the error", () => page.locator("#message").innerText(), (text) => text.includes("no line 99"));
   await visit(page, `/objects/${raw.id}`);
   assert.match(await main(page), /Submitted as YAML, not rendered from a template/);
   assert.equal(await page.locator("img").count(), 0);

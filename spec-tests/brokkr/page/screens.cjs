@@ -90,6 +90,11 @@ const STATES = {
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText("✓ Verified").waitFor();
   },
+  async why(page, { rendered }) {
+    await visit(page, `/objects/${rendered.id}`);
+    await page.getByLabel("YAML").locator("li").nth(9).click();
+    await page.locator("#why .reasons").waitFor();
+  },
   async notVerified(page, { rendered }) {
     await visit(page, `/objects/${rendered.id}`);
     const wrong = { verified: false, problems: ["the engine renders other bytes"], diff: "@@ -4,2 +4,2 @@\n a\n-b\n+c\n" };

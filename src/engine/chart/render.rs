@@ -52,7 +52,7 @@ impl ChartRender {
     /// Replaces the places of errors in rendered texts by those in the templates that wrote them. Renders again to find
     /// them; the errors of a text that comes out different keep their places in it.
     fn show_writers(&self, errors: &mut [Box<Diagnostic>]) {
-        let recording = self.record().ok();
+        let recording = self.record(&mut Session::new(), Recorder::default()).ok();
         for error in errors {
             let mut around = Vec::new();
             for label in &mut error.labels {
@@ -83,11 +83,14 @@ impl ChartRender {
     /// # Errors
     /// Those of compiling and rendering.
     #[cfg(feature = "yaml")]
-    pub fn record(&self) -> std::result::Result<ChartRecording, Diagnostics> {
-        let mut recorder = Recorder::default();
+    pub fn record(
+        &self,
+        session: &mut Session,
+        mut recorder: Recorder,
+    ) -> std::result::Result<ChartRecording, Diagnostics> {
         let template = self.template.compile(&self.plan)?;
         let observer = &mut (&mut recorder as &mut dyn Observer);
-        let texts = run(&mut Session::new(), &template, &self.plan, observer)?;
+        let texts = run(session, &template, &self.plan, observer)?;
         let ranges = texts.ranges().collect();
         Ok(ChartRecording { recording: recorder.end(texts.whole), ranges })
     }

@@ -16,18 +16,23 @@ use crate::value::Value;
 use crate::value::assign::Step;
 use crate::vm::{Beginning, Heights, Moment, Observer};
 
-/// Maximum number of events.
+/// Maximum number of events, and of bytes of the texts that are kept of them.
 const EVENTS: usize = 2 << 20;
+const BYTES: usize = 512 << 20;
 
 /// Maximum number of bytes of text in an excerpt.
 const SHOWN: usize = 60;
 
 /// Records a run: what wrote each part of its output, within what, and the values that flowed into it.
 ///
-/// It observes one run. An instruction that a run repeats is recorded each time, up to about two million instructions.
-#[derive(Debug, Default)]
+/// It observes one run. An instruction that a run repeats is recorded each time, up to about two million instructions and
+/// half a gibibyte of captured texts.
+#[derive(Debug)]
 pub struct Recorder {
     recording: Recording,
+    /// The number of events and bytes that may follow.
+    events: usize,
+    bytes: usize,
     frames: Frames,
     /// The origins of the values of each program: inputs, memos, slots and stacks.
     origins: Vec<Vec<Edge>>,
@@ -77,6 +82,12 @@ struct Did {
     called: bool,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new(EVENTS, BYTES)
+    }
+}
+
 impl Observer for Recorder {
     fn step(&mut self, at: usize, _: Op, now: &Moment<'_>) {
         let at = at as u32;
@@ -85,7 +96,7 @@ impl Observer for Recorder {
         }
         self.recording.know(now.unit, &now.code);
         self.frames.enter(now, at);
-        if self.recording.events.len() >= EVENTS {
+        if self.recording.events.len() >= self.events || self.bytes == 0 {
             self.recording.cut.get_or_insert(now.output.len());
         } else if let Some(instruction) = now.code.instruction(at) {
             self.running = Some(self.begun(instruction, now));
@@ -98,6 +109,12 @@ impl Observer for Recorder {
 }
 
 impl Recorder {
+    /// Creates a recorder of up to so many instructions and bytes of captured texts.
+    pub fn new(events: usize, bytes: usize) -> Self {
+        let (recording, frames, origins, gathered, gathers) = Default::default();
+        Self { recording, events, bytes, frames, origins, gathered, gathers, running: None, failed: false }
+    }
+
     /// Ends the recording of a run that wrote `text`.
     pub(in crate::engine) fn end(mut self, mut text: String) -> Recording {
         // An instruction that fails may have written text before, which belongs to no event.
@@ -281,7 +298,7 @@ impl Recorder {
             (Op::Call | Op::CallMemo | Op::Apply | Op::As, Some(result)) => {
                 match (running.arguments.detail(result), result) {
                     (Detail::None, Value::Str(text)) if running.arguments.structured => {
-                        Detail::Text(Captured { text: text.as_str().into(), parts: Vec::new() })
+                        Detail::Text(self.kept(text.as_str(), Vec::new()))
                     }
                     (detail, _) => detail,
                 }
@@ -296,7 +313,12 @@ impl Recorder {
         let parts = &mut self.recording.parts;
         let mut taken = parts.split_off(parts.partition_point(|part| part.start < start));
         taken.iter_mut().for_each(|part| part.start -= start);
-        Captured { text: text.as_str().unwrap_or("").into(), parts: taken }
+        self.kept(text.as_str().unwrap_or(""), taken)
+    }
+
+    fn kept(&mut self, text: &str, parts: Vec<Part>) -> Captured {
+        self.bytes = self.bytes.saturating_sub(text.len());
+        Captured { text: text.into(), parts }
     }
 
     /// Takes note of what an instruction wrote. Text that is taken back has no parts.

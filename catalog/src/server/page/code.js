@@ -47,21 +47,29 @@ function line(tokens, messages) {
   return h("li", { class: messages.length > 0 ? "marked" : null }, h("code", {}, tokens.length > 0 ? parts : " "), notes);
 }
 
-/** A text with line numbers. `marks` maps line numbers to messages. */
-function numbered(text, { name, language, marks = new Map() }) {
+/** The number of the line that was clicked, unless the click ended a selection of text. */
+function clicked(event) {
+  const item = event.target.closest("li");
+  return item && getSelection().isCollapsed ? [...item.parentElement.children].indexOf(item) + 1 : null;
+}
+
+/** A text with line numbers. `marks` maps line numbers to messages, and `ask` is called with the number of a clicked line. */
+function numbered(text, { name, language, marks = new Map(), ask }) {
   const lines = coloured(text.slice(0, MAX_TEXT), language);
   if (lines.length > 1 && lines.at(-1).length === 0) lines.pop();
   const shown = lines.slice(0, MAX_LINES).map((tokens, index) => line(tokens, marks.get(index + 1) ?? []));
   const cut = text.length > MAX_TEXT || lines.length > MAX_LINES;
   const rest = cut && h("p", { class: "hint rest" }, `Only the beginning is shown. The whole text has ${count(text.split("\n").length - 1, "line")}.`);
-  return [h("ol", { class: "text", tabindex: "0", role: "list", "aria-label": name }, shown), rest];
+  const list = h("ol", { class: ask ? "text asked" : "text", tabindex: "0", role: "list", "aria-label": name }, shown);
+  if (ask) list.addEventListener("click", (event) => clicked(event) && ask(clicked(event)));
+  return [list, rest];
 }
 
 /** A text with its name, line numbers, colours, and buttons. `shown` is what to show instead of the text. */
-export function code(text, { name, language = "", file, marks, shown = text }) {
+export function code(text, { name, language = "", file, marks, ask, shown = text }) {
   const tools = h("div", { class: "tools" }, copier(() => text, name),
     file && button(["Download", h("span", { class: "spoken" }, ` ${name}`)], () => download(text, file), { class: "small" }));
-  return h("div", { class: "code-block" }, h("div", { class: "bar" }, h("span", { class: "soft" }, name), tools), numbered(shown, { name, language, marks }));
+  return h("div", { class: "code-block" }, h("div", { class: "bar" }, h("span", { class: "soft" }, name), tools), numbered(shown, { name, language, marks, ask }));
 }
 
 /** A command to copy. */

@@ -4,6 +4,7 @@ import { code } from "./code.js";
 import { shownUnified } from "./diff.js";
 import { button, facts, h, link, once, time } from "./dom.js";
 import { formatted } from "./json.js";
+import { why } from "./why.js";
 
 export async function objectView(session, { id }) {
   const { api } = session;
@@ -18,6 +19,7 @@ export async function objectView(session, { id }) {
   const template = provenance && await api.get(`/templates/${provenance.template_id}`).catch(() => null);
   const title = `Object ${object.sequence_id}`;
   const home = stack ? [link("/stacks", "Stacks"), " / ", link(`/stacks/${stack.id}`, stack.name), " / "] : [];
+  const asking = provenance && object.yaml_content ? why(session, object) : null;
   return {
     title,
     wide: true,
@@ -25,7 +27,9 @@ export async function objectView(session, { id }) {
       h("p", { class: "trail" }, home, title.toLowerCase()), h("h1", {}, title),
       facts({ Submitted: time(object.submitted_at), ID: h("code", {}, object.id), Checksum: h("code", {}, object.yaml_checksum), Kind: object.is_deletion_marker ? "deletion marker" : null }),
       h("div", { class: "two" },
-        object.yaml_content ? code(object.yaml_content, { name: "YAML", language: "yaml", file: `object-${object.sequence_id}.yaml` }) : h("p", {}, "The object has no text."),
+        h("div", {},
+          object.yaml_content ? code(object.yaml_content, { name: "YAML", language: "yaml", file: `object-${object.sequence_id}.yaml`, ask: asking?.ask }) : h("p", {}, "The object has no text."),
+          asking?.content),
         provenance ? record(session, object, provenance, template) : h("section", { class: "panel" }, h("h2", {}, "Provenance"), h("p", {}, "Submitted as YAML, not rendered from a template."))),
     ],
   };

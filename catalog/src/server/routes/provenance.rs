@@ -1,6 +1,9 @@
 //! Provenance of deployment objects, and previews of other versions.
 
 use axum::extract::State;
+use dropforge::bulk::why::{Answer, LinePlace};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
@@ -8,7 +11,7 @@ use uuid::Uuid;
 use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::Result;
-use crate::server::extract::Path;
+use crate::server::extract::{Path, Query};
 use crate::server::paging::{PageQuery, Paging};
 use crate::server::response::ApiResponse;
 use crate::{CatalogError, Changes, Provenance, Verification};
@@ -18,6 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
         .routes(routes!(get_provenance))
         .routes(routes!(verify_deployment_object))
+        .routes(routes!(explain_deployment_object))
         .routes(routes!(list_template_changes))
 }
 
@@ -46,6 +50,40 @@ async fn verify_deployment_object(
     Path(id): Path<Uuid>,
 ) -> Result<ApiResponse> {
     ApiResponse::ok(&service.catalog.verify(caller.actor, id).await?)
+}
+
+/// A place in the text of an object.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct PlaceQuery {
+    /// Number of the line, from 1.
+    #[param(minimum = 1)]
+    line: usize,
+    /// Number of the column in characters, from 1. Default: the last value of the line, and in it the first part that is not
+    /// text of the template.
+    #[param(minimum = 1)]
+    column: Option<usize>,
+}
+
+/// Tells what wrote a line of an object, and where its values come from. Secret parameters are not shown.
+///
+/// The object is rendered again from its record. `file` of the answer is the ID of the object.
+#[utoipa::path(get, path = "/deployment-objects/{id}/why", tag = "deployment-objects",
+    params(("id" = Uuid, Path), PlaceQuery), responses(
+        (status = 200, body = Answer, description = "The answer."),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`, \
+            `template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`deployment_object_not_found`, `provenance_not_found`"),
+        (status = 400, body = CatalogError, description = "`line_not_found`, `line_not_rendered`, `render_too_long`, \
+            `template_render_failed`"),
+    ))]
+async fn explain_deployment_object(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    Query(PlaceQuery { line, column }): Query<PlaceQuery>,
+) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.why(caller.actor, id, LinePlace { line, column }).await?)
 }
 
 /// Previews the changes if all instances of a template were rendered with this version. Instances with the same changed

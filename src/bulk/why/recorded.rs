@@ -1,16 +1,24 @@
 //! Outputs that are recorded, to tell why a part of them is there.
 
-use super::cluster::Cluster;
-use super::job::Stamp as _;
-use super::layers::Layers;
-use super::origins::Origin;
-use super::stamper::Stamper;
-use super::values::Step;
+use super::found::{SOURCE, found_in};
+use super::report::{Answer, GivenOf, Question};
+use crate::bulk::cluster::Cluster;
+use crate::bulk::job::Stamp as _;
+use crate::bulk::layers::Layers;
+use crate::bulk::origins::Origin;
+use crate::bulk::stamper::Stamper;
+use crate::bulk::values::Step;
 use crate::diagnostics::{Diagnostic, Diagnostics, Result};
 #[cfg(feature = "helm")]
 use crate::engine::chart::{ChartRecording, ChartRender};
-use crate::engine::recording::{Flow, Recording, Why};
+use crate::engine::recording::{Flow, Recorder, Recording, Why};
 use crate::value::assign::InputValue;
+use crate::vm::Session;
+
+/// Maximum number of characters of a line that are looked at and shown.
+const LOOKED_AT: usize = 500;
+/// Stands for what is not shown.
+const HIDDEN: char = '…';
 
 /// The recorded render of an output for a cluster.
 #[derive(Debug)]
@@ -73,17 +81,71 @@ impl Stamper<'_> {
         #[cfg(feature = "helm")]
         if let Some(chart) = self.chart() {
             let render = chart.rendered(cluster, &own)?;
-            let recording = render.record()?;
-            return Ok(RecordedOutput { of: Of::Chart(Box::new((render, recording))), error: None });
+            let recording = render.record(&mut Session::new(), Recorder::default())?;
+            return Ok(RecordedOutput::of_chart(render, recording));
         }
         Ok(match self.record(&own, output)? {
-            Some((text, recording, error)) => RecordedOutput { of: Of::Template(text, Box::new(recording)), error },
+            Some((text, recording, error)) => RecordedOutput { error, ..RecordedOutput::of_template(text, recording) },
             None => RecordedOutput { of: Of::Copied, error: None },
         })
     }
 }
 
 impl RecordedOutput {
+    /// Creates it from the recording of a template and the text that it gives.
+    pub fn of_template(text: String, recording: Recording) -> Self {
+        Self { of: Of::Template(text, Box::new(recording)), error: None }
+    }
+
+    /// Creates it from the recording of a chart.
+    #[cfg(feature = "helm")]
+    pub fn of_chart(render: ChartRender, recording: ChartRecording) -> Self {
+        Self { of: Of::Chart(Box::new((render, recording))), error: None }
+    }
+
+    /// Answers a question about byte `at` of a file, whose text is the output or documents of it. `given` tells what gives an
+    /// input. `None` if the output does not have the byte.
+    pub fn answer(&self, question: &Question<'_>, (file, at): (&str, usize), given: GivenOf<'_>) -> Option<Answer> {
+        let at = if question.has_column { at } else { self.first_value(file, at) };
+        let why = if self.is_copied() { None } else { Some(self.why(file, at)?) };
+        let answer = Answer::of(why.as_ref(), question, (file, at), given)?;
+        Some(Answer { text: self.line(file, at, given)?, ..answer })
+    }
+
+    /// Returns the first byte from `at` to the end of its line that is no text of the template, or `at`.
+    fn first_value(&self, file: &str, at: usize) -> usize {
+        let line = file.get(at..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        let is_value = |at: usize| self.why(file, at).is_some_and(|why| !why.is_text);
+        let bytes = line.char_indices().take(LOOKED_AT).map(|(nth, _)| at + nth);
+        bytes.into_iter().find(|at| is_value(*at)).unwrap_or(at)
+    }
+
+    /// Returns the line around `at`, with `…` in place of what was made from secrets, and of the rest of a long line.
+    fn line(&self, file: &str, at: usize, given: GivenOf<'_>) -> Option<String> {
+        let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+        let line = file.get(start..)?.lines().next().unwrap_or("");
+        let (mut shown, mut last) = (String::new(), (Vec::new(), false));
+        for (nth, char) in line.char_indices().take(LOOKED_AT) {
+            let inputs = self.why(file, start + nth).map(|why| why.inputs).unwrap_or_default();
+            if inputs != last.0 {
+                let is_secret = inputs.iter().any(|flow| given(flow).is_secret);
+                last = (inputs, is_secret);
+            }
+            match last.1 {
+                true if shown.ends_with(HIDDEN) => {}
+                is_secret => shown.push(if is_secret { HIDDEN } else { char }),
+            }
+        }
+        let is_cut = line.char_indices().nth(LOOKED_AT).is_some() && !shown.ends_with(HIDDEN);
+        shown.extend(is_cut.then_some(HIDDEN));
+        Some(shown)
+    }
+
+    /// Returns `true` if the render was too long to be recorded to its end.
+    pub fn is_cut(&self) -> bool {
+        self.recording().is_some_and(Recording::is_cut)
+    }
+
     /// Returns `true` for a file that is copied as it is.
     pub fn is_copied(&self) -> bool {
         matches!(self.of, Of::Copied)
@@ -132,71 +194,11 @@ impl RecordedOutput {
     }
 
     /// Returns the value that an input is.
-    fn value_of(&self, path: &[Step]) -> InputValue {
+    pub fn value_of(&self, path: &[Step]) -> InputValue {
         match &self.of {
             #[cfg(feature = "helm")]
             Of::Chart(chart) => chart.0.plan().value_of(path),
             _ => InputValue { name: Step::joined(path), path: path.to_vec(), ..InputValue::default() },
         }
-    }
-}
-
-/// The comment that names the template of a document of a chart.
-const SOURCE: &str = "# Source: ";
-
-/// Returns the byte of an output that byte `at` of a file is: both are the same, the file is a part of the output, or the
-/// document around `at` is.
-///
-/// ```
-/// use dropforge::bulk::found_in;
-/// assert_eq!(found_in("b: 2\n", 3, "a: 1\n---\nb: 2\n"), Some(12));
-/// assert_eq!(found_in("b: 3\n", 3, "a: 1\n---\nb: 2\n"), None);
-/// ```
-pub fn found_in(file: &str, at: usize, text: &str) -> Option<usize> {
-    let whole = text.find(file.trim()).filter(|_| !file.trim().is_empty());
-    let (start, document) = match whole {
-        _ if file == text => return Some(at),
-        Some(_) => (file.len() - file.trim_start().len(), file.trim()),
-        None => document(file, at)?,
-    };
-    let begins = text.find(document)?;
-    Some(begins + at.checked_sub(start)?.min(document.len().checked_sub(1)?))
-}
-
-/// Returns the document around `at` and its position, without the separator and the comment of a chart.
-fn document(file: &str, at: usize) -> Option<(usize, &str)> {
-    let is_separator = |line: &str| line.trim_end() == "---" || line.starts_with("--- ");
-    let (mut start, mut end) = (0, 0);
-    for line in file.split_inclusive('\n') {
-        if is_separator(line) {
-            if end > at {
-                break;
-            }
-            start = end + line.len();
-        } else if line.starts_with(SOURCE) && start == end {
-            start = end + line.len();
-        }
-        end += line.len();
-    }
-    let text = file.get(start..end)?;
-    let indent = text.len() - text.trim_start().len();
-    Some((start + indent, text.trim())).filter(|(_, text)| !text.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documents_of_a_file_are_found_in_the_text_that_gave_them() {
-        let text = "\na: 1\n---\n\nb: 2\nc: 3\n";
-        let at = |file: &str, part: &str| found_in(file, file.find(part).unwrap(), text).map(|at| &text[at..]);
-        assert_eq!(at(text, "c"), Some("c: 3\n"));
-        assert_eq!(at("b: 2\nc: 3\n", "3"), Some("3\n"));
-        let stream = "---\n# Source: x/y.yaml\nb: 2\nc: 3\n---\n# Source: x/z.yaml\na: 1\n";
-        assert_eq!(at(stream, "c: 3"), Some("c: 3\n"));
-        assert_eq!(at(stream, "a: 1"), Some("a: 1\n---\n\nb: 2\nc: 3\n"));
-        assert_eq!(at("d: 2\nc: 3\n", "c"), None);
-        assert_eq!(at("---\nx: 1\n", "-"), None);
     }
 }
