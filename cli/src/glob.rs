@@ -77,7 +77,7 @@ fn walk(root: &Path, glob: &Glob) -> Vec<PathBuf> {
             }
         }
     }
-    found.sort();
+    found.sort_unstable();
     found
 }
 

@@ -460,7 +460,7 @@ impl FromArgMatches for SetArgs {
             let indexes = matches.indices_of(id).into_iter().flatten();
             all.extend(indexes.zip(texts).map(|(index, text)| (index, (kind, text))));
         }
-        all.sort_by_key(|(index, _)| *index);
+        all.sort_unstable_by_key(|(index, _)| *index);
         Ok(Self(all.into_iter().map(|(_, set)| set).collect()))
     }
 

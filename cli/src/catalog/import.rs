@@ -84,7 +84,7 @@ fn templates_in(dir: &Path) -> ClientResult<Vec<PathBuf>> {
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>())
         .map_err(|error| unreadable(dir, error))?;
     let mut files: Vec<PathBuf> = entries.into_iter().filter(|path| stem(path).is_some() || is_chart(path)).collect();
-    files.sort();
+    files.sort_unstable();
     if files.is_empty() {
         let message = format!("no templates in `{}`", dir.display());
         return Err(Diagnostic::new(Code::NoTemplates, message)

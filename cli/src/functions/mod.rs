@@ -97,7 +97,7 @@ pub(crate) fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Buil
         let marks = if lang == Dialect::Tera { tera::marks() } else { &[] };
         let listed = engine.registry(lang).iter().map(|builtin| &**builtin).chain(marks);
         let mut listed: Vec<_> = listed.filter(|builtin| ImportKind::FUNCTIONS.contains(&builtin.kind)).collect();
-        listed.sort_by_key(|builtin| (builtin.kind, &builtin.name));
+        listed.sort_unstable_by_key(|builtin| (builtin.kind, &builtin.name));
         listed.into_iter().map(move |builtin| (lang, builtin))
     };
     langs.into_iter().flat_map(of).collect()

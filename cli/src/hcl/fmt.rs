@@ -137,6 +137,6 @@ fn below(directory: &Path) -> Result<Vec<PathBuf>> {
             }
         }
     }
-    files.sort();
+    files.sort_unstable();
     Ok(files)
 }

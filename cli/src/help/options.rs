@@ -56,7 +56,7 @@ pub(super) fn names(command: &Command) -> Vec<String> {
         one.get_arguments().filter_map(Arg::get_long).map(|long| format!("--{long}")).collect()
     };
     let mut names: Vec<String> = tree(command).into_iter().flat_map(|(_, one)| of(one)).collect();
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     names
 }

@@ -79,7 +79,7 @@ impl Files {
             .map(|(path, _)| path.clone())
             .collect();
         changed.extend(self.seen.keys().filter(|path| !before.contains_key(*path)).cloned());
-        changed.sort();
+        changed.sort_unstable();
         changed
     }
 

@@ -143,7 +143,7 @@ impl Coverage {
     /// Returns the coverage of each source, sorted by name.
     pub fn files(&self) -> Vec<FileCoverage> {
         let mut files = self.0.borrow().files.clone();
-        files.sort_by(|a, b| a.source.name().cmp(b.source.name()));
+        files.sort_unstable_by(|a, b| a.source.name().cmp(b.source.name()));
         files
     }
 

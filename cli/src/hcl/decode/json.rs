@@ -109,7 +109,7 @@ fn stripped(doc: Doc) -> Doc {
         Doc::List(items) => Doc::List(items.into_iter().map(stripped).collect()),
         Doc::Object(entries) => {
             let mut kept: Vec<_> = entries.into_iter().filter(|(_, value)| !value.is_null()).collect();
-            kept.sort_by(|(a, _), (b, _)| a.cmp(b));
+            kept.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
             Doc::Object(kept.into_iter().map(|(name, value)| (name, stripped(value))).collect())
         }
         other => other,

@@ -50,7 +50,7 @@ fn sorted_texts(items: &mut Vec<Value<'_>>) -> bool {
     if !items.iter().all(|item| matches!(item, Value::Str(_))) {
         return false;
     }
-    items.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    items.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
     items.dedup_by(|a, b| a.as_str() == b.as_str());
     true
 }

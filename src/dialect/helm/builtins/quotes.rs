@@ -145,6 +145,6 @@ fn sort_alpha<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
     let mut texts = texts(cx, *list)?;
     cx.spend(texts.len() as u64 * u64::from(texts.len().checked_ilog2().unwrap_or(0)))?;
-    texts.sort_by_key(|text| text_bytes(*text));
+    texts.sort_unstable_by_key(|text| text_bytes(*text));
     strings(cx, &texts)
 }

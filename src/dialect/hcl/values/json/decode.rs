@@ -53,7 +53,7 @@ fn implied<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
 /// Refuses values of different types under one name.
 fn check_duplicates<'v>(cx: &Cx<'v>, entries: &[(&'v str, Value<'v>)]) -> Outcome<()> {
     let mut sorted: Vec<&(&str, Value<'v>)> = entries.iter().collect();
-    sorted.sort_by_key(|(name, _)| *name);
+    sorted.sort_unstable_by_key(|(name, _)| *name);
     for ((name, a), (other, b)) in sorted.iter().zip(sorted.iter().skip(1)) {
         if name == other && !same_type(cx, &type_of(cx, *a)?, &type_of(cx, *b)?)? {
             return Err(Fault::wrong(format!("duplicate {name:?} property in JSON object")));
