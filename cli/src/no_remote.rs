@@ -110,6 +110,9 @@ impl Fetched {
         Self::open(path, 0).map(|_| path.to_owned())
     }
 
+    /// Does nothing.
+    pub(crate) fn each(&self, _: &mut dyn FnMut(&Path, &str)) {}
+
     /// Returns `None`.
     pub(crate) fn url_of(&self, _: &Path) -> Option<String> {
         None

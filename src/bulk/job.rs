@@ -8,7 +8,7 @@ use super::cluster::Cluster;
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
-use super::manifest::RunOptions;
+use super::manifest::{ReadLog, RunOptions};
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
@@ -122,6 +122,8 @@ pub struct Options {
     pub specialise: Specialise,
     /// The options of the command, for the manifest.
     pub run: Option<RunOptions>,
+    /// The files that the run reads, for the manifest.
+    pub read: ReadLog,
 }
 
 /// The order of the documents of a cluster in a stream.

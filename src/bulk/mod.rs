@@ -122,7 +122,7 @@ pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
-pub use manifest::{MANIFEST, Maker, Manifest, RunOptions, Withheld};
+pub use manifest::{Logged, MANIFEST, Maker, Manifest, ReadFiles, ReadLog, RunOptions, Withheld, short_digest};
 pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;

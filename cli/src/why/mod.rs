@@ -1,5 +1,6 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
+mod changed;
 mod place;
 mod report;
 mod search;
@@ -55,8 +56,8 @@ pub(crate) struct WhyArgs {
     command: Vec<OsString>,
 }
 
-/// Parses the arguments of a command that renders.
-pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>) -> std::result::Result<Subject, Failed>;
+/// Parses the arguments of a command that renders, and fetches templates by URL.
+pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>, &mut InputFiles) -> std::result::Result<Subject, Failed>;
 
 /// Runs the command.
 pub(crate) fn run(
@@ -71,9 +72,13 @@ pub(crate) fn run(
         ([], Some(_)) => of_manifest(&mut wanted, args, console)?,
         (command, _) => command.to_vec(),
     };
-    let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect())?;
-    let answer = subject.answer(&wanted, files, console)?;
-    let Some(report) = answer else { return Err(wanted.not_found().into()) };
+    files.start_log();
+    let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
+    let answer = subject.answer(&wanted, files, console);
+    if let Some(read) = wanted.read() {
+        changed::warn(read, &files.log().files(), answer.is_ok(), console);
+    }
+    let Some(report) = answer? else { return Err(wanted.not_found().into()) };
     print(if args.json { report.json() } else { report.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }
@@ -90,9 +95,11 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
         })?;
     }
     let mut arguments: Vec<OsString> = run.arguments.iter().map(OsString::from).collect();
-    let sets = sets(&run, args, console);
+    let mut more = sets(&run, args, console);
+    // The arguments have the options of the project.
+    more.extend(run.read.is_some().then(|| "--no-project".into()));
     let at = arguments.len().min(1);
-    arguments.splice(at..at, sets);
+    arguments.splice(at..at, more);
     wanted.of = Some(maker);
     Ok(arguments)
 }

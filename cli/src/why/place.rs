@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, RunOptions};
+use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, ReadFiles, RunOptions};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use super::plain;
@@ -96,6 +96,11 @@ impl Wanted {
             None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
                 .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
         }
+    }
+
+    /// Returns the files that the run read, if the manifest has them.
+    pub(super) fn read(&self) -> Option<&ReadFiles> {
+        self.of.as_ref()?.run.as_ref()?.read.as_ref()
     }
 
     /// Returns the error of a line that the run does not write.

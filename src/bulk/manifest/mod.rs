@@ -6,6 +6,7 @@
 //! is never held in memory: it is read entry by entry, and merged with sorted rows.
 
 mod parse;
+mod read_log;
 mod rows;
 mod runs;
 mod write;
@@ -22,6 +23,7 @@ use super::output_dir::OutputDir;
 use super::shards::PARTS;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
+pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub(crate) use self::rows::{Row, Rows};
@@ -132,7 +134,7 @@ impl Manifest {
         let (mut found, hash) = (None, blake3::hash(content));
         self.each(&mut |entry| {
             if let Some((cluster, template)) = entry.maker.filter(|_| entry.path == path) {
-                let run = self.runs.of(template).cloned();
+                let run = self.runs.of(template);
                 let (cluster, template, is_unchanged) = (cluster.to_owned(), template.to_owned(), entry.hash == hash);
                 found = Some(Maker { cluster, template, is_unchanged, run });
             }
