@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{FleetStream, Job, Report, Stamper, StreamJob};
+use dropforge::bulk::{FleetStream, Job, Manifest, Report, Stamper, StreamJob};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use indicatif::ProgressBar;
 
@@ -79,6 +79,30 @@ impl StoreTarget {
 /// None: URLs are refused later.
 pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
     Ok(PathBuf::from(text))
+}
+
+/// The URL of an output: none.
+#[derive(Debug)]
+pub(crate) enum StoredOutput {}
+
+impl StoredOutput {
+    /// Refuses a URL.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn of(path: &Path) -> Result<Option<Self>> {
+        Fetched::open(path, 0).map(|_| None)
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn text(&self) -> Result<String> {
+        match *self {}
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn manifest(&self) -> Result<Option<(Manifest, String, String)>> {
+        match *self {}
+    }
 }
 
 /// Files that were fetched for this run: none.

@@ -12,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use dropforge::bulk::values::{SetKind, Step, parse_set};
 use dropforge::bulk::{RunOptions, Withheld, short_digest};
 
+use crate::input::is_url;
 use crate::project::{Project, is_given};
 
 /// Options that do not change what a run writes.
@@ -89,6 +90,9 @@ pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>
 
 /// Returns the path from an output directory to the current one, if that is above it.
 fn folder(output: &Path) -> Option<String> {
+    if is_url(output) {
+        return None;
+    }
     let parts = output.components().filter(|part| *part != Component::CurDir);
     let up = parts.map(|part| matches!(part, Component::Normal(_)).then_some(".."));
     up.collect::<Option<Vec<_>>>().map(|up| up.join("/")).filter(|up| !up.is_empty())
@@ -157,5 +161,6 @@ mod tests {
         assert_ne!(found.withheld[0].digest, withhold("set", SetKind::Typed, "a=1,b.c=3").digest);
         assert_eq!(options(&["render", "t", "-o", "../out"]).folder, None);
         assert_eq!(options(&["render", "t", "-o", "/out"]).folder, None);
+        assert_eq!(options(&["stamp", "t", "--fleet", "f", "-o", "s3://b/out"]).folder, None);
     }
 }

@@ -29,21 +29,23 @@ pub(crate) use trace::{TraceArgs, run as trace};
 ///
 ///     dropforge why out/eu-1/app.yaml:17
 ///     dropforge why out/eu-1/app.yaml:17:12 --set image.tag=v2
+///     dropforge why s3://acme/fleet/eu-1/app.yaml:17
 ///     dropforge why :17 -- render app.yaml.tera -f values.yaml
 ///
 /// It renders the file again, with the options of the run that wrote it: the
-/// manifest of the output directory has them. So run it in the directory where
-/// `stamp` ran, or one level up with the same paths. A manifest has no values of
-/// `--set`; give them again if the answer depends on them. After `--`, name a
-/// command instead: `stamp` or `render` with its options, as for `:17`, a line
-/// that it prints.
+/// manifest of the output directory or prefix has them. So run it in the
+/// directory where `stamp` ran, or one level up with the same paths; for an
+/// object, in the same directory. Files that were changed since the run are
+/// named. A manifest has no values of `--set`; give them again if the answer
+/// depends on them. After `--`, name a command instead: `stamp` or `render` with
+/// its options, as for `:17`, a line that it prints.
 ///
 /// Without a column, the answer is about the last value of the line, and in it
 /// about what is not text of the template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {
-    /// The line, and the column if wanted: `FILE:LINE` or `FILE:LINE:COLUMN`
+    /// The line, and the column if wanted: `FILE:LINE` or `FILE:LINE:COLUMN`, with a path or a URL of an object store
     #[arg(value_name = "PLACE")]
     place: String,
     /// Print the answer as JSON
@@ -89,7 +91,8 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
     if !maker.is_unchanged {
         console.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
-    if let Some(folder) = run.folder.as_ref().map(|folder| wanted.directory.join(folder)) {
+    if let Some((directory, folder)) = wanted.directory.as_ref().zip(run.folder.as_ref()) {
+        let folder = directory.join(folder);
         std::env::set_current_dir(&folder).map_err(|error| {
             Diagnostic::new(Code::ReadFailed, format!("cannot change to directory `{}`: {error}", folder.display()))
         })?;

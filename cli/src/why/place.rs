@@ -7,6 +7,10 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use super::plain;
 use crate::input::unreadable;
+#[cfg(not(feature = "remote"))]
+use crate::no_remote::StoredOutput;
+#[cfg(feature = "remote")]
+use crate::remote::StoredOutput;
 
 /// The part of an output that an answer is about.
 #[derive(Debug)]
@@ -17,8 +21,10 @@ pub(crate) struct Wanted {
     pub(super) text: Option<String>,
     pub(super) line: usize,
     pub(super) column: Option<usize>,
-    /// The output directory of the file.
-    pub(super) directory: PathBuf,
+    /// The file, if it is in an object store.
+    stored: Option<StoredOutput>,
+    /// The output directory of the file. `None` in an object store.
+    pub(super) directory: Option<PathBuf>,
     /// What made the file.
     pub(super) of: Option<Maker>,
 }
@@ -27,7 +33,7 @@ impl Wanted {
     /// Parses a place and reads its file.
     ///
     /// # Errors
-    /// `usage` for other text; `file.read_failed`.
+    /// `usage` for other text; `file.read_failed`; errors of the store.
     pub(super) fn parse(place: &str) -> Result<Self> {
         let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
         let (before, last) = place.rsplit_once(':').ok_or_else(|| bad_place(place))?;
@@ -37,8 +43,13 @@ impl Wanted {
             _ => (before, last, None),
         };
         let file = Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
-        let text = file.as_ref().map(|file| std::fs::read_to_string(file).map_err(|error| unreadable(file, error)));
-        let wanted = Self { file, text: text.transpose()?, line, column, directory: PathBuf::new(), of: None };
+        let stored = file.as_deref().map_or(Ok(None), StoredOutput::of)?;
+        let text = match (&file, &stored) {
+            (None, _) => None,
+            (_, Some(stored)) => Some(stored.text()?),
+            (Some(file), None) => Some(std::fs::read_to_string(file).map_err(|error| unreadable(file, error))?),
+        };
+        let wanted = Self { file, text, line, column, stored, directory: None, of: None };
         match &wanted.text {
             Some(text) => wanted.at(text).map(|_| wanted),
             None => Ok(wanted),
@@ -75,27 +86,40 @@ impl Wanted {
     /// Finds what made the file: the nearest manifest above it tells.
     ///
     /// # Errors
-    /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`.
+    /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`; errors of the store.
     pub(super) fn maker(&mut self) -> Result<(Maker, RunOptions)> {
-        let (file, text) = (plain(self.file.as_deref().unwrap_or(Path::new(""))), self.text.as_deref().unwrap_or(""));
-        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
-            let message = format!("no directory above `{}` has a manifest of dropforge", self.name());
+        let found = match &self.stored {
+            Some(stored) => stored.manifest()?,
+            None => self.manifest()?,
+        };
+        let Some((manifest, name, below)) = found else {
+            let place = if self.stored.is_some() { "prefix" } else { "directory" };
+            let message = format!("no {place} above `{}` has a manifest of dropforge", self.name());
             return Err(Diagnostic::new(Code::Usage, message).with_help(
                 "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
             ));
         };
-        let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
-        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
-        let Some(maker) = manifest.maker(&below, text.as_bytes())? else {
-            let message = format!("the manifest `{}` does not list `{below}`", directory.join(MANIFEST).display());
+        let Some(maker) = manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())? else {
+            let message = format!("the manifest `{name}` does not list `{below}`");
             return Err(Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file"));
         };
-        self.directory = directory.to_owned();
         match maker.run.clone() {
             Some(run) => Ok((maker, run)),
             None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
                 .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
         }
+    }
+
+    /// Returns the nearest manifest above the file, with its path and that of the file below it.
+    fn manifest(&mut self) -> Result<Option<(Manifest, String, String)>> {
+        let file = plain(self.file.as_deref().unwrap_or(Path::new("")));
+        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
+            return Ok(None);
+        };
+        let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
+        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
+        self.directory = Some(directory.to_owned());
+        Ok(Some((manifest, directory.join(MANIFEST).display().to_string(), below)))
     }
 
     /// Returns the files that the run read, if the manifest has them.

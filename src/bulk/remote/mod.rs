@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+pub(super) use self::own::OwnFiles;
 pub use self::packs::{PackFormat, PackOptions, check_packs, finish_packs, stamp_packs};
 use self::prefix::Prefix;
 pub use self::single::stream_to_store;
