@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{FleetStream, Job, Manifest, Report, Stamper, StreamJob};
+use dropforge::bulk::{FleetStream, Job, Maker, Manifest, Report, Stamper, StreamJob};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use indicatif::ProgressBar;
 
@@ -95,7 +95,7 @@ impl StoredOutput {
     }
 
     /// Does nothing: there is no such value.
-    pub(crate) fn text(&self) -> Result<String> {
+    pub(crate) fn read(&self) -> Result<(String, Option<Maker>)> {
         match *self {}
     }
 
@@ -103,6 +103,14 @@ impl StoredOutput {
     pub(crate) fn manifest(&self) -> Result<Option<(Manifest, String, String)>> {
         match *self {}
     }
+}
+
+/// Returns `None`.
+///
+/// # Errors
+/// None: packs are not read.
+pub(crate) fn packed(_: &Path) -> Result<Option<(String, Maker, PathBuf)>> {
+    Ok(None)
 }
 
 /// Files that were fetched for this run: none.

@@ -184,3 +184,68 @@ fn a_store_that_disturbs_requests_still_answers() {
     let text = world.why("s3://fleet/disturbed/eu/app.yaml:2");
     assert!(text.ends_with(ANSWER) && proxy.faulty() > 0, "{text}");
 }
+
+#[test]
+fn outputs_in_packs() {
+    let server = Server::s3();
+    let world = World::new(s3_settings(server.address));
+    world.write("other.yaml.tera", "other: {{ name }}\n");
+    let formats = ["tar.zst", "parquet"];
+    for format in formats {
+        for out in [format!("s3://fleet/packs/{format}"), format!("packs/{format}")] {
+            world.stamp(&out, &["other.yaml.tera", "--pack", format]);
+            let head = format!("{out}/eu/app.yaml:2:10 (cluster `eu`)\n");
+            let text = world.why(&format!("{out}/eu/app.yaml:2"));
+            assert!(text.starts_with(&head) && text.ends_with(ANSWER), "{text}");
+            assert!(world.why(&format!("{out}/us/other.yaml:1")).contains("at other.yaml.tera:1:11\n"));
+        }
+    }
+    // Only what the output comes from is compared.
+    world.write("other.yaml.tera", "other: {{ name }}\n\n");
+    world.write("values.yaml", "version: 1\n\n");
+    for out in formats.map(|format| format!("s3://fleet/packs/{format}")) {
+        let (_, text, errors) = world.run(&["why", &format!("{out}/eu/app.yaml:2")]);
+        assert!(text.ends_with(ANSWER), "{text}{errors}");
+        assert_eq!(errors, "warning: `values.yaml` was changed after the run\n");
+        let missing = format!("cannot read `{out}/eu/none.yaml`: it does not exist");
+        world.refused(&format!("{out}/eu/none.yaml:1"), 1, &["E1103", &missing]);
+    }
+    world.refused("packs/tar.zst/eu/none.yaml:1", 1, &["cannot read `packs/tar.zst/eu/none.yaml`"]);
+    // The packs of a shard are in a folder of its own.
+    for shard in ["0/2", "1/2"] {
+        world.stamp("shards", &["--pack", "tar.zst", "--shard", shard]);
+    }
+    let folders = ["shards/shard-0-of-2", "shards/shard-1-of-2"];
+    let answers = folders.map(|folder| world.run(&["why", &format!("{folder}/eu/app.yaml:2")]).1);
+    assert_eq!(answers.iter().filter(|text| text.ends_with(ANSWER)).count(), 1, "{answers:?}");
+}
+
+#[test]
+fn packs_that_are_damaged_are_named() {
+    let server = Server::s3();
+    let world = World::new(s3_settings(server.address));
+    let store = open(Kind::S3, s3_settings(server.address), "packs");
+    let (url, place) = ("s3://fleet/packs", "s3://fleet/packs/eu/app.yaml:1");
+    world.stamp(url, &["--pack", "tar.zst"]);
+    let put = |key: &str, bytes: Vec<u8>| {
+        store.put(key, bytes.into(), Condition::Always).expect("put");
+    };
+    let get = |key: &str| store.get(key, 1 << 20).expect("read").expect("an object").bytes.to_vec();
+    let (list, index, pack) = (get(".dropforge-packs.json"), get("pack-00000.index.json"), get("pack-00000.tar.zst"));
+    let damaged: Vec<u8> = pack.iter().map(|byte| byte ^ 1).collect();
+    put("pack-00000.tar.zst", damaged);
+    world.refused(place, 1, &["E1110", "does not have the content of the index"]);
+    store.delete("pack-00000.tar.zst").expect("deleted");
+    world.refused(place, 1, &["E1103", "pack-00000.tar.zst`: it does not exist"]);
+    put("pack-00000.tar.zst", pack);
+    put("pack-00000.index.json", b"{}".to_vec());
+    world.refused(place, 1, &["E0920", "pack-00000.index.json` is not the index of a pack"]);
+    put("pack-00000.index.json", index);
+    // A list of a version without the options of the run.
+    let text = String::from_utf8(list).expect("text");
+    let (start, end) = (text.find(",\"run\":").expect("a run"), text.find(",\"packs\":").expect("packs"));
+    put(".dropforge-packs.json", (text[..start].to_owned() + &text[end..]).into_bytes());
+    world.refused(place, 2, &["does not have the options of the run"]);
+    put(".dropforge-packs.json", b"{\"version\":9}".to_vec());
+    world.refused(place, 1, &["E0920", "is not a valid list of packs"]);
+}

@@ -126,6 +126,17 @@ pub struct Options {
     pub read: ReadLog,
 }
 
+impl Options {
+    /// Returns the options of the command with the files that it has read so far.
+    pub(super) fn run_and_files(&self) -> Option<RunOptions> {
+        let mut run = self.run.clone()?;
+        if let Some(read) = &mut run.read {
+            read.extend(self.read.files());
+        }
+        Some(run)
+    }
+}
+
 /// The order of the documents of a cluster in a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {

@@ -137,8 +137,9 @@ pub use plan::{Output, Placed, Plan};
 pub use recorded::{Given, RecordedOutput, found_in};
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store,
-    stamp_packs, stamp_stream_to_store, stamp_to_store, stream_to_store,
+    Locking, PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs,
+    finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
+    stream_to_store,
 };
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]

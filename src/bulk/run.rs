@@ -142,7 +142,7 @@ fn end_shard<D: Destination>(
 }
 
 /// Returns the paths of the templates of all outputs.
-fn template_paths(job: &Job<'_>) -> Vec<String> {
+pub(super) fn template_paths(job: &Job<'_>) -> Vec<String> {
     let outputs = job.plan.outputs().iter();
     outputs.map(|output| job.options.templates.path(&output.template).to_owned()).collect()
 }

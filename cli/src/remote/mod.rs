@@ -10,7 +10,7 @@ pub(crate) use inputs::{Fetched, is_url};
 pub(crate) use outputs::{StoreTarget, output};
 pub(crate) use pull::{PullArgs, run as pull};
 pub(crate) use push::{PushArgs, run as push};
-pub(crate) use stored::StoredOutput;
+pub(crate) use stored::{StoredOutput, packed};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::Location;

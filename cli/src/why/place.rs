@@ -8,9 +8,9 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use super::plain;
 use crate::input::unreadable;
 #[cfg(not(feature = "remote"))]
-use crate::no_remote::StoredOutput;
+use crate::no_remote::{self as remote, StoredOutput};
 #[cfg(feature = "remote")]
-use crate::remote::StoredOutput;
+use crate::remote::{self, StoredOutput};
 
 /// The part of an output that an answer is about.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Wanted {
     stored: Option<StoredOutput>,
     /// The output directory of the file. `None` in an object store.
     pub(super) directory: Option<PathBuf>,
+    /// What made the file, if it is a part of a pack.
+    packed: Option<Maker>,
     /// What made the file.
     pub(super) of: Option<Maker>,
 }
@@ -33,7 +35,7 @@ impl Wanted {
     /// Parses a place and reads its file.
     ///
     /// # Errors
-    /// `usage` for other text; `file.read_failed`; errors of the store.
+    /// `usage` for other text; `file.read_failed`; errors of packs and of the store.
     pub(super) fn parse(place: &str) -> Result<Self> {
         let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
         let (before, last) = place.rsplit_once(':').ok_or_else(|| bad_place(place))?;
@@ -42,18 +44,35 @@ impl Wanted {
             Some((file, Some(line))) => (file, line, Some(last)),
             _ => (before, last, None),
         };
-        let file = Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
+        // A URL of a file is a path.
+        let file = remote::output(file).unwrap_or_else(|_| PathBuf::from(file));
+        let file = Some(file).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
         let stored = file.as_deref().map_or(Ok(None), StoredOutput::of)?;
-        let text = match (&file, &stored) {
-            (None, _) => None,
-            (_, Some(stored)) => Some(stored.text()?),
-            (Some(file), None) => Some(std::fs::read_to_string(file).map_err(|error| unreadable(file, error))?),
-        };
-        let wanted = Self { file, text, line, column, stored, directory: None, of: None };
+        let mut wanted = Self { file, text: None, line, column, stored, directory: None, packed: None, of: None };
+        wanted.content()?;
         match &wanted.text {
             Some(text) => wanted.at(text).map(|_| wanted),
             None => Ok(wanted),
         }
+    }
+
+    /// Reads the file, or a part of a pack.
+    fn content(&mut self) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        if let Some(stored) = &self.stored {
+            let (text, packed) = stored.read()?;
+            (self.text, self.packed) = (Some(text), packed);
+            return Ok(());
+        }
+        self.text = match std::fs::read_to_string(file) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                let (text, maker, directory) = remote::packed(file)?.ok_or_else(|| unreadable(file, error))?;
+                (self.packed, self.directory) = (Some(maker), Some(directory));
+                Some(text)
+            }
+        };
+        Ok(())
     }
 
     /// Returns the name of the file.
@@ -83,11 +102,24 @@ impl Wanted {
         }
     }
 
-    /// Finds what made the file: the nearest manifest above it tells.
+    /// Finds what made the file: the list of packs, or the nearest manifest above it tells.
     ///
     /// # Errors
     /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`; errors of the store.
     pub(super) fn maker(&mut self) -> Result<(Maker, RunOptions)> {
+        let maker = match self.packed.take() {
+            Some(maker) => maker,
+            None => self.listed()?,
+        };
+        match maker.run.clone() {
+            Some(run) => Ok((maker, run)),
+            None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
+                .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
+        }
+    }
+
+    /// Returns what made the file by its manifest.
+    fn listed(&mut self) -> Result<Maker> {
         let found = match &self.stored {
             Some(stored) => stored.manifest()?,
             None => self.manifest()?,
@@ -99,15 +131,10 @@ impl Wanted {
                 "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
             ));
         };
-        let Some(maker) = manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())? else {
+        manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())?.ok_or_else(|| {
             let message = format!("the manifest `{name}` does not list `{below}`");
-            return Err(Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file"));
-        };
-        match maker.run.clone() {
-            Some(run) => Ok((maker, run)),
-            None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
-                .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
-        }
+            Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file")
+        })
     }
 
     /// Returns the nearest manifest above the file, with its path and that of the file below it.

@@ -30,12 +30,7 @@ pub(in crate::bulk) struct At<'a, D> {
 impl<'a, D> At<'a, D> {
     /// Returns the place of the manifest, or of a part of one, of a run.
     pub(in crate::bulk) fn of_run(to: &'a D, name: &'a str, options: &Options) -> Self {
-        let read = options.read.files();
-        let run = options
-            .run
-            .clone()
-            .map(|run| RunOptions { read: run.read.map(|own| own.into_iter().chain(read).collect()), ..run });
-        Self { to, name, fsync: options.fsync, incomplete: false, run }
+        Self { to, name, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
     }
 }
 
