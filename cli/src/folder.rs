@@ -77,7 +77,7 @@ pub(crate) fn run(
         let message = format!("`{option}` needs an output directory (`-o DIR`)");
         return Err(Diagnostic::new(Code::Usage, message).into());
     }
-    if !is_stream {
+    if !is_stream && changes.preview().is_none() {
         files.start_log();
     }
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;

@@ -267,7 +267,10 @@ pub(crate) fn once(
     }
     let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
     share.start(files);
-    files.start_log();
+    // Nothing else has a manifest.
+    if args.layout != SINGLE && args.changes.preview().is_none() {
+        files.start_log();
+    }
     if args.stream {
         return streamed::once(args, &Run { global, console, stop }, &target, files);
     }

@@ -204,6 +204,47 @@ fn a_manifest_is_the_same_wherever_and_however_it_is_written() {
     assert!(first.contains("\"t/lib/_m.tera\":\""), "{first}");
 }
 
+#[test]
+fn templates_without_outputs_are_not_compared() {
+    let sandbox = sandbox();
+    sandbox.write("t/empty.yaml.tera", "{% if nothing is defined %}a: 1{% endif %}\n");
+    sandbox.run(&STAMP).expect(0);
+    assert!(!sandbox.read(MANIFEST).contains("empty.yaml"));
+    append(&sandbox, "t/empty.yaml.tera");
+    assert!(why(&sandbox).expect(0).stderr.is_empty());
+}
+
+#[test]
+fn a_manifest_of_an_enemy_does_no_harm() {
+    let sandbox = stamped();
+    let pipe = std::process::Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap();
+    assert!(pipe.success());
+    let manifest = sandbox.read(MANIFEST);
+    let files = |read: &str| sandbox.write(MANIFEST, &manifest.replace("\"read\":{", &format!("\"read\":{{{read},")));
+    // Files that have no end, and names that are no text for a terminal.
+    files("\"/dev/zero\":\"0000\",\"pipe\":\"0000\",\"t\":\"0000\",\"a\\u001b[2Jb\":\"0000\",\"s3://b/x\":\"\"");
+    let outcome = why(&sandbox).expect(0);
+    assert_eq!(warnings(&outcome), ["`a [2Jb` is missing"]);
+    for read in ["\"x\":1", "\"x\":null", "\"x\":{}"] {
+        files(read);
+        why(&sandbox).expect(1).says(&["E0920"]);
+    }
+    for digests in ["7", "{}", "[1]", "null"] {
+        let (before, rest) = manifest.split_once("\"digests\":[").unwrap();
+        let after = rest.split_once(']').unwrap().1;
+        sandbox.write(MANIFEST, &format!("{before}\"digests\":{digests}{after}"));
+        why(&sandbox).expect(1).says(&["E0920"]);
+    }
+    // More and fewer digests than templates.
+    for digests in ["[]", "[\"0000\"]", "[\"\",\"\",\"\",\"0000\",\"0000\"]"] {
+        let (before, rest) = manifest.split_once("\"digests\":[").unwrap();
+        let after = rest.split_once(']').unwrap().1;
+        sandbox.write(MANIFEST, &format!("{before}\"digests\":{digests}{after}"));
+        let outcome = why(&sandbox).expect(0);
+        assert_eq!(warnings(&outcome).len(), usize::from(digests == "[\"0000\"]"), "{digests}");
+    }
+}
+
 /// Short templates are not kept in the cache.
 fn sandbox_with_long_template() -> Sandbox {
     let sandbox = sandbox();

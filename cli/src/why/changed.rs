@@ -11,6 +11,9 @@ use crate::input::{is_dash, is_url};
 /// Maximum number of files to name.
 const NAMED: usize = 5;
 
+/// Maximum length of a file that is read only to compare it.
+const LONGEST: u64 = 16 << 20;
+
 /// Warns of files that differ from those that the run read. `now` has those that were read again, all of them if
 /// `is_whole` is `true`.
 pub(super) fn warn(run: &ReadFiles, now: &ReadFiles, is_whole: bool, console: &Console) {
@@ -33,7 +36,12 @@ fn differences(run: &ReadFiles, now: &ReadFiles, is_whole: bool) -> Vec<String> 
 }
 
 fn changed(name: &str) -> String {
-    format!("`{name}` was changed after the run")
+    format!("`{}` was changed after the run", shown(name))
+}
+
+/// Returns a name of a manifest, which anyone may have written, for a terminal.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Compares a file that was not read again, such as the project file, whose options are in the manifest.
@@ -42,10 +50,15 @@ fn unread(name: &str, digest: &str, is_whole: bool) -> Option<String> {
     if is_dash(path) || is_url(path) {
         return None;
     }
-    match std::fs::read(path) {
-        Ok(content) => (is_whole && short_digest(&content) != digest).then(|| changed(name)),
+    match path.metadata() {
+        Ok(meta) if meta.is_file() && meta.len() <= LONGEST => {
+            let content = std::fs::read(path).unwrap_or_default();
+            (is_whole && short_digest(&content) != digest).then(|| changed(name))
+        }
+        // A device or a pipe may have no end.
+        Ok(_) => None,
         Err(_) if is_in_file(path) => None,
-        Err(_) => Some(format!("`{name}` is missing")),
+        Err(_) => Some(format!("`{}` is missing", shown(name))),
     }
 }
 

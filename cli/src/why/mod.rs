@@ -116,11 +116,11 @@ fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
         match again.iter().find(is_same) {
             Some((one, text)) => {
                 if one.digest != withheld.digest {
-                    console.warning(&format!("the run set `{}` to another value", withheld.key));
+                    console.warning(&format!("the run set `{}` to another value", changed::shown(&withheld.key)));
                 }
                 options.push(format!("--{}={text}", withheld.option).into());
             }
-            None => missing.push(format!("--{} {}=…", withheld.option, withheld.key)),
+            None => missing.push(changed::shown(&format!("--{} {}=…", withheld.option, withheld.key))),
         }
     }
     if !missing.is_empty() {

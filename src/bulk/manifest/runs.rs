@@ -88,11 +88,21 @@ impl Runs {
     /// Takes note of a run of these templates. A run of some templates with the options of a former one leaves the others
     /// as they would be now.
     pub fn add_run(&mut self, options: &RunOptions, templates: &[String]) {
-        let run = Arc::new(options.clone());
-        let former = self.of.values_mut().filter(|former| former.has_options_of(options));
+        let mut options = options.clone();
+        let mut own = ReadFiles::default();
+        if let Some(read) = &mut options.read {
+            own.extend(templates.iter().filter_map(|name| read.remove_entry(name)));
+        }
+        self.add_options(Arc::new(options), templates);
+        self.digests.extend(own);
+    }
+
+    fn add_options(&mut self, run: Arc<RunOptions>, templates: &[String]) {
+        let former = self.of.values_mut().filter(|former| former.has_options_of(&run));
         former.for_each(|former| former.clone_from(&run));
         self.of.extend(templates.iter().map(|name| (name.clone(), run.clone())));
-        let read = options.read.iter().flatten().filter(|(name, _)| self.of.contains_key(*name));
+        // A run of some templates has read the others, too.
+        let read = run.read.iter().flatten().filter(|(name, _)| self.of.contains_key(*name));
         self.digests.extend(read.map(|(name, digest)| (name.clone(), digest.clone())));
     }
 
