@@ -140,7 +140,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let hint = terraform::one_dash(&args);
     let exit = match (parse(args.clone(), Moved::No), hint) {
-        (Ok((cli, project)), None) => run(cli, project.as_ref(), &args),
+        (Ok(parsed), None) => run(parsed, &args),
         // Short options in one word.
         (Ok(_), Some(hint)) => refuse(vec![hint], format),
         (Err(Refused::Diagnostics(errors)), _) => refuse(errors, format),
@@ -148,6 +148,14 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         (Err(Refused::Usage(error)), _) => usage(&error, format),
     };
     exit.code()
+}
+
+/// A command line with the options of the project.
+struct Parsed {
+    cli: Cli,
+    project: Option<Project>,
+    /// The arguments, with those of the project.
+    args: Vec<OsString>,
 }
 
 /// The reason why arguments cannot be parsed.
@@ -169,7 +177,7 @@ impl From<Refused> for Failed {
 }
 
 /// Parses the arguments, with those of the project file.
-fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
+fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<Parsed, Refused> {
     let command = if help::is_asked(&args) { definition() } else { options_of_commands() };
     #[cfg(feature = "catalog")]
     serve::config::expand(&command, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
@@ -177,7 +185,7 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = command.try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => Ok((cli, project)),
+        Ok(cli) => Ok(Parsed { cli, project, args }),
         Err(mut error) => {
             let refused = project.as_ref().map(|project| project.refused(&options_of_commands())).unwrap_or_default();
             project::hint(&mut error, project.as_ref(), &args);
@@ -192,7 +200,7 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>)
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
 pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
-    match parse(args, Moved::Yes)?.0 {
+    match parse(args, Moved::Yes)?.cli {
         Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
@@ -208,25 +216,34 @@ fn options_of_commands() -> clap::Command {
     help::with_width(project::augment(Cli::command()))
 }
 
-fn run(mut cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
+fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -> Exit {
     let console = Console::new(&cli.global, cli.command.limits());
-    if let Some(project) = project {
+    if let Some(project) = &project {
         console.detail(&format!("project: {}", project.name()));
     }
     let files = &mut InputFiles::new(cli.global.max_input);
-    let again = || match parse(args.to_vec(), Moved::Yes)?.0.command {
-        Command::Stamp(args) => Ok(args),
-        _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
+    let again = || {
+        let Parsed { cli, project, args } = parse(args.to_vec(), Moved::Yes)?;
+        let run = run_options::of(&options_of_commands(), &args, project.as_ref());
+        match cli.command {
+            Command::Stamp(args) => Ok((args, run)),
+            _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
+        }
     };
-    let subject = |args: Vec<OsString>| match parse(args, Moved::Yes)?.0.command {
-        Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),
-        Command::Render(args) => Ok(why::Subject::Render(Box::new(args))),
-        _ => Err(Diagnostic::new(Code::Usage, "only `stamp` and `render` write outputs").into()),
+    let subject = |args: Vec<OsString>, files: &mut InputFiles| {
+        let mut command = parse(args, Moved::Yes)?.cli.command;
+        command.fetch(files)?;
+        match command {
+            Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),
+            Command::Render(args) => Ok(why::Subject::Render(Box::new(args))),
+            _ => Err(Diagnostic::new(Code::Usage, "only `stamp` and `render` write outputs").into()),
+        }
     };
-    cli.global.run = run_options::of(&options_of_commands(), args);
+    cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
     let result = change_directory(&cli).and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
-            watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)
+            let project = project.as_ref().map(|project| Path::new(project.name()));
+            watch::run(args, &mut cli.global, &console, project, &again)
         }
         Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console),
         Command::Render(args) => render::run(&args, &cli.global, files, &console),

@@ -98,7 +98,7 @@ impl Copies<'_> {
             return Ok(Vec::new());
         }
         let read = |file: TemplateFile| {
-            let bytes = files.bytes(&self.set.root.join(&file.name))?;
+            let bytes = files.beside_templates(&self.set.root.join(&file.name))?;
             warn_of_placeholders(&file.name, &bytes, console);
             Ok((file, bytes))
         };

@@ -77,6 +77,9 @@ pub(crate) fn run(
         let message = format!("`{option}` needs an output directory (`-o DIR`)");
         return Err(Diagnostic::new(Code::Usage, message).into());
     }
+    if !is_stream && changes.preview().is_none() {
+        files.start_log();
+    }
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
@@ -95,7 +98,7 @@ pub(crate) fn run(
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = args.folder.outputs.options();
     let (plain_stream, deletions, run) = (outputs.plain_stream, changes.compare(), global.run.clone());
-    let options = Options { plain_stream, templates: paths, deletions, run, ..options };
+    let options = Options { plain_stream, templates: paths, deletions, run, read: files.log().clone(), ..options };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };

@@ -6,8 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dropforge::bulk::{FleetFile, Format, PlanDigest};
+use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog};
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
@@ -29,6 +30,8 @@ pub(crate) struct InputFiles {
     fetched: remote::Fetched,
     /// The digest of all that was read, if it is wanted.
     digest: Option<PlanDigest>,
+    /// The files that were read, for a manifest.
+    log: ReadLog,
     /// Files with another text than on disk.
     open: OpenFiles,
 }
@@ -65,7 +68,14 @@ impl OpenFiles {
 impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self { stdin_used: false, max_bytes, fetched: Default::default(), digest: None, open: OpenFiles::default() }
+        Self {
+            stdin_used: false,
+            max_bytes,
+            fetched: Default::default(),
+            digest: None,
+            log: ReadLog::default(),
+            open: OpenFiles::default(),
+        }
     }
 
     /// Reads `open` in place of the files on disk.
@@ -89,6 +99,23 @@ impl InputFiles {
         self.digest.take()
     }
 
+    /// Notes the files that are read from now on.
+    pub(crate) fn start_log(&mut self) {
+        self.log = ReadLog::started();
+        self.fetched.each(&mut |copy, url| self.log.copied(path_from_here(copy), url));
+    }
+
+    /// Notes the files of a chart. A packed one is like a directory.
+    pub(crate) fn note_chart(&self, path: &Path, chart: &ChartSource) {
+        let here = self.path_from_here(path);
+        chart.files().iter().for_each(|file| self.log.note(&format!("{here}/{}", file.path()), file.bytes()));
+    }
+
+    /// Returns the notes of the files that were read.
+    pub(crate) fn log(&self) -> &ReadLog {
+        &self.log
+    }
+
     /// Returns the maximum size of a file in bytes.
     #[cfg(feature = "remote")]
     pub(crate) fn max_bytes(&self) -> u64 {
@@ -101,7 +128,11 @@ impl InputFiles {
     /// # Errors
     /// Errors of the store and of the registry; `limit.source_bytes`; `usage` for a URL in a build without them.
     pub(crate) fn local(&mut self, path: &Path) -> Result<PathBuf> {
-        self.fetched.local(path, self.max_bytes)
+        let local = self.fetched.local(path, self.max_bytes)?;
+        if local != path {
+            self.log.copied(path_from_here(&local), &path.display().to_string());
+        }
+        Ok(local)
     }
 
     /// Returns the path from the current directory, or the URL of which `path` is a copy, or is in the copy.
@@ -127,6 +158,22 @@ impl InputFiles {
     /// # Errors
     /// `file.read_failed`; `limit.source_bytes` for a file that is too long; `usage` for a second `-`.
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
+        let bytes = self.unlogged(path)?;
+        self.log.note(&self.fetched.url_of(path).unwrap_or_else(|| path.display().to_string()), &bytes);
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of a file beside templates. Like those, it is noted by its path from the current directory.
+    ///
+    /// # Errors
+    /// Same as [`InputFiles::bytes`].
+    pub(crate) fn beside_templates(&mut self, path: &Path) -> Result<Vec<u8>> {
+        let bytes = self.unlogged(path)?;
+        self.log.note(&self.path_from_here(path), &bytes);
+        Ok(bytes)
+    }
+
+    fn unlogged(&mut self, path: &Path) -> Result<Vec<u8>> {
         let max = self.max_bytes;
         if let Some(text) = self.open.text(path) {
             return Ok(text.as_bytes().to_vec());
@@ -153,9 +200,10 @@ impl InputFiles {
             return FleetFile::spool(path.display().to_string(), text, format);
         }
         if is_dash(path) || remote::is_url(path) {
-            return FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format);
+            let file = FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format)?;
+            return Ok(file.logged(self.log.clone()));
         }
-        FleetFile::open(path, format)
+        Ok(FleetFile::open(path, format)?.logged(self.log.clone()))
     }
 
     /// Opens a file of clusters to read it once, in `format`, or that of its name or its first lines.
@@ -167,6 +215,7 @@ impl InputFiles {
         if is_dash(path) {
             input = Box::new(Pipe::start(io::stdin()).map_err(|error| unreadable(path, error))?);
         }
+        let mut input = Box::new(self.log.reader(path.display().to_string(), input));
         if let Some(format) = format.or_else(|| Format::of_name(&path.to_string_lossy())) {
             return Ok((input, format));
         }

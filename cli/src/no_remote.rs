@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{FleetStream, Job, Report, Stamper, StreamJob};
+use dropforge::bulk::{FleetStream, Job, Maker, Manifest, Report, Stamper, StreamJob};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use indicatif::ProgressBar;
 
@@ -81,6 +81,38 @@ pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
+/// The URL of an output: none.
+#[derive(Debug)]
+pub(crate) enum StoredOutput {}
+
+impl StoredOutput {
+    /// Refuses a URL.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn of(path: &Path) -> Result<Option<Self>> {
+        Fetched::open(path, 0).map(|_| None)
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn read(&self) -> Result<(String, Option<Maker>)> {
+        match *self {}
+    }
+
+    /// Does nothing: there is no such value.
+    pub(crate) fn manifest(&self) -> Result<Option<(Manifest, String, String)>> {
+        match *self {}
+    }
+}
+
+/// Returns `None`.
+///
+/// # Errors
+/// None: packs are not read.
+pub(crate) fn packed(_: &Path) -> Result<Option<(String, Maker, PathBuf)>> {
+    Ok(None)
+}
+
 /// Files that were fetched for this run: none.
 #[derive(Debug, Default)]
 pub(crate) struct Fetched;
@@ -109,6 +141,9 @@ impl Fetched {
     pub(crate) fn local(&mut self, path: &Path, _max: u64) -> Result<PathBuf> {
         Self::open(path, 0).map(|_| path.to_owned())
     }
+
+    /// Does nothing.
+    pub(crate) fn each(&self, _: &mut dyn FnMut(&Path, &str)) {}
 
     /// Returns `None`.
     pub(crate) fn url_of(&self, _: &Path) -> Option<String> {

@@ -120,7 +120,11 @@ impl Sources<'_> {
             let set = language.discover(&sources, &self.named)?;
             console.diagnostics(set.skipped.warnings());
             let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
-            forge.add(Forge::compile(&set, language.lang, engine)?)?;
+            let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
+            if !errors.is_empty() {
+                return Err(errors.into());
+            }
+            forge.add(compiled)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());
             template_paths::add_sources(&mut paths, files, &sources, &set, copied);

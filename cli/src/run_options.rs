@@ -1,7 +1,8 @@
 //! The options of a command as a manifest keeps them, to render a file again.
 //!
-//! They are those of the command line in the order given, each as one argument. Options that do not change what is
-//! written are left out, and so are values on the command line: a manifest is committed, and they may be secret.
+//! They are those of the project file and of the command line in the order given, each as one argument. Options that do
+//! not change what is written are left out, and so are values on the command line: a manifest is committed, and they may
+//! be secret.
 
 use std::ffi::OsString;
 use std::path::{Component, Path};
@@ -9,12 +10,13 @@ use std::path::{Component, Path};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use dropforge::bulk::values::{SetKind, Step, parse_set};
-use dropforge::bulk::{PlanDigest, RunOptions, Withheld};
+use dropforge::bulk::{RunOptions, Withheld, short_digest};
 
-use crate::project::is_given;
+use crate::input::is_url;
+use crate::project::{Project, is_given};
 
 /// Options that do not change what a run writes.
-const WITHOUT_EFFECT: [&str; 30] = [
+const WITHOUT_EFFECT: [&str; 32] = [
     "allow_foreign",
     "cache_dir",
     "chdir",
@@ -31,7 +33,9 @@ const WITHOUT_EFFECT: [&str; 30] = [
     "fsync",
     "jobs",
     "no_cache",
+    "no_project",
     "no_specialise",
+    "project",
     "prune",
     "prune_force",
     "quiet",
@@ -55,8 +59,9 @@ const SETS: [(&str, &str, SetKind); 4] = [
     ("set_literal", "set-literal", SetKind::Literal),
 ];
 
-/// Returns the options of a command line that writes outputs. The first argument is the name of the program.
-pub(crate) fn of(command: &Command, args: &[OsString]) -> Option<RunOptions> {
+/// Returns the options of a command line that writes outputs. It has those of the project. The first argument is the name of
+/// the program.
+pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>) -> Option<RunOptions> {
     let mut lenient = command.clone().ignore_errors(true);
     let matches = lenient.try_get_matches_from_mut(args.iter()).ok()?;
     let (name, given) = matches.subcommand().filter(|(name, _)| ["stamp", "render"].contains(name))?;
@@ -79,11 +84,15 @@ pub(crate) fn of(command: &Command, args: &[OsString]) -> Option<RunOptions> {
         folder: given.get_raw("output").and_then(|mut raw| folder(Path::new(raw.next()?))),
         arguments: first.chain(arguments.into_iter().map(|(_, argument)| argument)).collect(),
         withheld: withheld.into_iter().map(|(_, value)| value).collect(),
+        read: Some(project.into_iter().map(Project::digest).collect()),
     })
 }
 
 /// Returns the path from an output directory to the current one, if that is above it.
 fn folder(output: &Path) -> Option<String> {
+    if is_url(output) {
+        return None;
+    }
     let parts = output.components().filter(|part| *part != Component::CurDir);
     let up = parts.map(|part| matches!(part, Component::Normal(_)).then_some(".."));
     up.collect::<Option<Vec<_>>>().map(|up| up.join("/")).filter(|up| !up.is_empty())
@@ -110,11 +119,7 @@ fn written(arg: &Arg, given: &ArgMatches) -> Vec<(usize, String)> {
 pub(crate) fn withhold(option: &str, kind: SetKind, text: &str) -> Withheld {
     let assignments = parse_set(kind, text, &mut |_| Ok(String::new())).unwrap_or_default();
     let paths: Vec<String> = assignments.iter().map(|one| Step::joined(one.path())).collect();
-    let mut digest = PlanDigest::default();
-    digest.text(text);
-    // Sixteen bits: many values have the same.
-    let digest = digest.finish().chars().take(4).collect();
-    Withheld { option: option.to_owned(), key: paths.join(","), digest }
+    Withheld { option: option.to_owned(), key: paths.join(","), digest: short_digest(text.as_bytes()) }
 }
 
 /// Returns the values that `--set` options of a command give again.
@@ -130,7 +135,7 @@ mod tests {
 
     fn options(args: &[&str]) -> RunOptions {
         let args: Vec<OsString> = std::iter::once("dropforge").chain(args.iter().copied()).map(Into::into).collect();
-        of(&crate::command::definition(), &args).unwrap()
+        of(&crate::command::definition(), &args, None).unwrap()
     }
 
     #[test]
@@ -156,5 +161,6 @@ mod tests {
         assert_ne!(found.withheld[0].digest, withhold("set", SetKind::Typed, "a=1,b.c=3").digest);
         assert_eq!(options(&["render", "t", "-o", "../out"]).folder, None);
         assert_eq!(options(&["render", "t", "-o", "/out"]).folder, None);
+        assert_eq!(options(&["stamp", "t", "--fleet", "f", "-o", "s3://b/out"]).folder, None);
     }
 }

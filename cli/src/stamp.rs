@@ -267,6 +267,10 @@ pub(crate) fn once(
     }
     let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
     share.start(files);
+    // Nothing else has a manifest.
+    if args.layout != SINGLE && args.changes.preview().is_none() {
+        files.start_log();
+    }
     if args.stream {
         return streamed::once(args, &Run { global, console, stop }, &target, files);
     }
@@ -306,7 +310,7 @@ pub(crate) fn once(
     let prune = args.prune && !seen.is_narrowed();
     let shard = share.of(digest.clone());
     let plain_stream = outputs.plain_stream;
-    let options = Options { plain_stream, templates: paths, prune, shard, ..options(args, global) };
+    let options = Options { plain_stream, templates: paths, prune, shard, ..options(args, global, files) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch };
     if args.specialise.explain_plan {
@@ -407,7 +411,7 @@ impl StampArgs {
     }
 }
 
-fn options(args: &StampArgs, global: &Global) -> Options {
+fn options(args: &StampArgs, global: &Global, files: &InputFiles) -> Options {
     Options {
         threads: global.jobs.map_or(0, usize::from),
         fail_fast: args.fail_fast,
@@ -417,6 +421,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune_force: args.prune_force,
         deletions: args.changes.compare(),
         run: global.run.clone(),
+        read: files.log().clone(),
         ..args.outputs.options()
     }
 }

@@ -47,3 +47,4 @@ mod template_tests;
 mod template_tests_helm;
 mod values;
 mod why;
+mod why_files;

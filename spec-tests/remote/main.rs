@@ -6,3 +6,4 @@ mod proxy;
 mod registry;
 mod servers;
 mod stores;
+mod why;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::layers::Layers;
+use super::manifest::ReadLog;
 use super::splitter::Content;
 use super::stamper::Stamper;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
@@ -51,7 +52,21 @@ impl Forge {
         dialect: Option<Dialect>,
         builder: EngineBuilder,
     ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
-        let engine = engine(&set.root, builder)?;
+        Self::compile_logged(set, dialect, builder, &ReadLog::default())
+    }
+
+    /// Works like [`Forge::compile_valid`], and notes the files of templates.
+    ///
+    /// # Errors
+    /// Same as [`Forge::compile_valid`].
+    pub fn compile_logged(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+        log: &ReadLog,
+    ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
+        let loader = loader(&set.root, &builder)?;
+        let engine = builder.loader(log.loader(loader)).build();
         let language = |file: &TemplateFile| dialect.or_else(|| dialect_of(&file.name));
         let mut compiled = BTreeMap::new();
         for one in Dialect::ALL {
@@ -199,8 +214,12 @@ impl Forge {
 /// # Errors
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
-    let loader = DirLoader::jailed(root)?.paths_from_here().source_bytes(builder.max_source_bytes());
+    let loader = loader(root, &builder)?;
     Ok(builder.loader(loader).build())
+}
+
+fn loader(root: &Path, builder: &EngineBuilder) -> Result<DirLoader> {
+    Ok(DirLoader::jailed(root)?.paths_from_here().source_bytes(builder.max_source_bytes()))
 }
 
 #[cfg(test)]

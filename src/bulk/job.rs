@@ -8,7 +8,7 @@ use super::cluster::Cluster;
 use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
-use super::manifest::RunOptions;
+use super::manifest::{ReadLog, RunOptions};
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
@@ -122,6 +122,19 @@ pub struct Options {
     pub specialise: Specialise,
     /// The options of the command, for the manifest.
     pub run: Option<RunOptions>,
+    /// The files that the run reads, for the manifest.
+    pub read: ReadLog,
+}
+
+impl Options {
+    /// Returns the options of the command with the files that it has read so far.
+    pub(super) fn run_and_files(&self) -> Option<RunOptions> {
+        let mut run = self.run.clone()?;
+        if let Some(read) = &mut run.read {
+            read.extend(self.read.files());
+        }
+        Some(run)
+    }
 }
 
 /// The order of the documents of a cluster in a stream.

@@ -122,7 +122,7 @@ pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
-pub use manifest::{MANIFEST, Maker, Manifest, RunOptions, Withheld};
+pub use manifest::{Logged, MANIFEST, Maker, Manifest, ReadFiles, ReadLog, RunOptions, Withheld, short_digest};
 pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
@@ -136,8 +136,9 @@ pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store,
-    stamp_packs, stamp_stream_to_store, stamp_to_store, stream_to_store,
+    Locking, PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs,
+    finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
+    stream_to_store,
 };
 pub use report::{Failure, Report};
 #[cfg(feature = "arrow-rows")]

@@ -135,19 +135,14 @@ fn end_shard<D: Destination>(
         return Ok(false);
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let at = manifest::At {
-        to,
-        name: &shard.part(),
-        fsync: job.options.fsync,
-        incomplete: false,
-        run: job.options.run.as_ref(),
-    };
+    let part = shard.part();
+    let at = manifest::At::of_run(to, &part, job.options);
     // The manifest has the tags of objects that were not put again.
     manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| true)
 }
 
 /// Returns the paths of the templates of all outputs.
-fn template_paths(job: &Job<'_>) -> Vec<String> {
+pub(super) fn template_paths(job: &Job<'_>) -> Vec<String> {
     let outputs = job.plan.outputs().iter();
     outputs.map(|output| job.options.templates.path(&output.template).to_owned()).collect()
 }
@@ -237,13 +232,7 @@ fn finish<D: Destination>(
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
-    let at = manifest::At {
-        to,
-        name: MANIFEST,
-        fsync: job.options.fsync,
-        incomplete: is_cut,
-        run: job.options.run.as_ref(),
-    };
+    let at = manifest::At { incomplete: is_cut, ..manifest::At::of_run(to, MANIFEST, job.options) };
     manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
     if !written.are_distinct() {
         report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);

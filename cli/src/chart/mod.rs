@@ -49,6 +49,7 @@ pub(crate) fn open(
     let engine = engine.build();
     if is_source(path) {
         let source = ChartSource::open(path)?;
+        files.note_chart(path, &source);
         let open = files.open_files().below(path);
         return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));
     }

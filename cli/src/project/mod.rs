@@ -15,6 +15,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
+use dropforge::bulk::short_digest;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::Source;
 
@@ -74,6 +75,11 @@ impl Project {
     /// Returns the path of the file.
     pub(crate) fn name(&self) -> &str {
         self.source.name()
+    }
+
+    /// Returns the path of the file with its digest, for a manifest.
+    pub(crate) fn digest(&self) -> (String, String) {
+        (self.name().to_owned(), short_digest(self.source.text().as_bytes()))
     }
 }
 

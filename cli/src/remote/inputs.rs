@@ -65,6 +65,11 @@ impl Fetched {
         Ok(place)
     }
 
+    /// Calls `each` with every copy and its URL.
+    pub(crate) fn each(&self, each: &mut dyn FnMut(&Path, &str)) {
+        self.places.iter().for_each(|(url, place)| each(place, &url.display().to_string()));
+    }
+
     /// Returns the URL of a path that [`Fetched::local`] returned, or of a file below it.
     pub(crate) fn url_of(&self, path: &Path) -> Option<String> {
         self.places.iter().find_map(|(url, place)| {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use dropforge::bulk::Report;
+use dropforge::bulk::{Report, RunOptions};
 use dropforge::diagnostics::counted;
 
 use crate::console::Console;
@@ -32,7 +32,7 @@ pub(crate) struct WatchArgs {
 }
 
 /// Reads the arguments again, from the command line and the changed project.
-pub(crate) type Reread<'r> = &'r dyn Fn() -> Result<StampArgs, Failed>;
+pub(crate) type Reread<'r> = &'r dyn Fn() -> Result<(StampArgs, Option<RunOptions>), Failed>;
 
 /// Stamps, then stamps again after each change until a signal comes.
 ///
@@ -40,7 +40,7 @@ pub(crate) type Reread<'r> = &'r dyn Fn() -> Result<StampArgs, Failed>;
 /// Usage errors of the first run. Other errors are printed, as a change may mend them.
 pub(crate) fn run(
     args: StampArgs,
-    global: &Global,
+    global: &mut Global,
     console: &Console,
     project: Option<&Path>,
     reread: Reread<'_>,
@@ -49,11 +49,11 @@ pub(crate) fn run(
     let mut watcher = Watcher {
         files: Files::new(args.inputs().chain(project.map(Path::to_owned)).collect(), args.output()),
         args,
+        inputs: InputFiles::new(global.max_input),
         global,
         console,
         project,
         reread,
-        inputs: InputFiles::new(global.max_input),
         stop: OnceCell::new(),
         seen: Seen::watching(),
     };
@@ -64,7 +64,7 @@ pub(crate) fn run(
 
 struct Watcher<'w> {
     args: StampArgs,
-    global: &'w Global,
+    global: &'w mut Global,
     console: &'w Console,
     project: Option<&'w Path>,
     reread: Reread<'w>,
@@ -111,9 +111,9 @@ impl Watcher<'_> {
     fn restamp(&mut self, changed: &[PathBuf]) -> Result<(), Failed> {
         let started = Instant::now();
         if changed.iter().any(|path| Some(path.as_path()) == self.project) {
-            let args = (self.reread)()?;
+            let (args, run) = (self.reread)()?;
             args.check_watchable()?;
-            self.args = args;
+            (self.args, self.global.run) = (args, run);
         }
         let reached = self.reached()?;
         if !changed.iter().all(|path| self.args.is_narrow(path) || reached.contains(path)) {

@@ -1,5 +1,6 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
+mod changed;
 mod place;
 mod search;
 mod trace;
@@ -27,21 +28,23 @@ pub(crate) use trace::{TraceArgs, run as trace};
 ///
 ///     dropforge why out/eu-1/app.yaml:17
 ///     dropforge why out/eu-1/app.yaml:17:12 --set image.tag=v2
+///     dropforge why s3://acme/fleet/eu-1/app.yaml:17
 ///     dropforge why :17 -- render app.yaml.tera -f values.yaml
 ///
 /// It renders the file again, with the options of the run that wrote it: the
-/// manifest of the output directory has them. So run it in the directory where
-/// `stamp` ran, or one level up with the same paths. A manifest has no values of
-/// `--set`; give them again if the answer depends on them. After `--`, name a
-/// command instead: `stamp` or `render` with its options, as for `:17`, a line
-/// that it prints.
+/// manifest of the output directory or prefix has them. So run it in the
+/// directory where `stamp` ran, or one level up with the same paths; for an
+/// object, in the same directory. Files that were changed since the run are
+/// named. A manifest has no values of `--set`; give them again if the answer
+/// depends on them. After `--`, name a command instead: `stamp` or `render` with
+/// its options, as for `:17`, a line that it prints.
 ///
 /// Without a column, the answer is about the last value of the line, and in it
 /// about what is not text of the template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {
-    /// The line, and the column if wanted: `FILE:LINE` or `FILE:LINE:COLUMN`
+    /// The line, and the column if wanted: `FILE:LINE` or `FILE:LINE:COLUMN`, with a path or a URL of an object store
     #[arg(value_name = "PLACE")]
     place: String,
     /// Print the answer as JSON
@@ -54,8 +57,8 @@ pub(crate) struct WhyArgs {
     command: Vec<OsString>,
 }
 
-/// Parses the arguments of a command that renders.
-pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>) -> std::result::Result<Subject, Failed>;
+/// Parses the arguments of a command that renders, and fetches templates by URL.
+pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>, &mut InputFiles) -> std::result::Result<Subject, Failed>;
 
 /// Runs the command.
 pub(crate) fn run(
@@ -70,9 +73,13 @@ pub(crate) fn run(
         ([], Some(_)) => of_manifest(&mut wanted, args, console)?,
         (command, _) => command.to_vec(),
     };
-    let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect())?;
-    let answer = subject.answer(&wanted, files, console)?;
-    let Some(answer) = answer else { return Err(wanted.not_found().into()) };
+    files.start_log();
+    let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
+    let answer = subject.answer(&wanted, files, console);
+    if let Some(read) = wanted.read() {
+        changed::warn(read, &files.log().files(), answer.is_ok(), console);
+    }
+    let Some(answer) = answer? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }
@@ -83,15 +90,18 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
     if !maker.is_unchanged {
         console.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
-    if let Some(folder) = run.folder.as_ref().map(|folder| wanted.directory.join(folder)) {
+    if let Some((directory, folder)) = wanted.directory.as_ref().zip(run.folder.as_ref()) {
+        let folder = directory.join(folder);
         std::env::set_current_dir(&folder).map_err(|error| {
             Diagnostic::new(Code::ReadFailed, format!("cannot change to directory `{}`: {error}", folder.display()))
         })?;
     }
     let mut arguments: Vec<OsString> = run.arguments.iter().map(OsString::from).collect();
-    let sets = sets(&run, args, console);
+    let mut more = sets(&run, args, console);
+    // The arguments have the options of the project.
+    more.extend(run.read.is_some().then(|| "--no-project".into()));
     let at = arguments.len().min(1);
-    arguments.splice(at..at, sets);
+    arguments.splice(at..at, more);
     wanted.of = Some(maker);
     Ok(arguments)
 }
@@ -105,11 +115,11 @@ fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
         match again.iter().find(is_same) {
             Some((one, text)) => {
                 if one.digest != withheld.digest {
-                    console.warning(&format!("the run set `{}` to another value", withheld.key));
+                    console.warning(&format!("the run set `{}` to another value", changed::shown(&withheld.key)));
                 }
                 options.push(format!("--{}={text}", withheld.option).into());
             }
-            None => missing.push(format!("--{} {}=…", withheld.option, withheld.key)),
+            None => missing.push(changed::shown(&format!("--{} {}=…", withheld.option, withheld.key))),
         }
     }
     if !missing.is_empty() {

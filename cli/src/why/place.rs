@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::why::Question;
-use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, RunOptions};
+use dropforge::bulk::why::{LinePlace, Question};
+use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, ReadFiles, RunOptions};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use super::plain;
 use crate::input::unreadable;
+#[cfg(not(feature = "remote"))]
+use crate::no_remote::{self as remote, StoredOutput};
+#[cfg(feature = "remote")]
+use crate::remote::{self, StoredOutput};
 
 /// The part of an output that an answer is about.
 #[derive(Debug)]
@@ -16,10 +20,13 @@ pub(crate) struct Wanted {
     pub(super) file: Option<PathBuf>,
     /// The content of the file.
     pub(super) text: Option<String>,
-    pub(super) line: usize,
-    pub(super) column: Option<usize>,
-    /// The output directory of the file.
-    pub(super) directory: PathBuf,
+    pub(super) place: LinePlace,
+    /// The file, if it is in an object store.
+    stored: Option<StoredOutput>,
+    /// The output directory of the file. `None` in an object store.
+    pub(super) directory: Option<PathBuf>,
+    /// What made the file, if it is a part of a pack.
+    packed: Option<Maker>,
     /// What made the file.
     pub(super) of: Option<Maker>,
 }
@@ -28,22 +35,38 @@ impl Wanted {
     /// Parses a place and reads its file.
     ///
     /// # Errors
-    /// `usage` for other text; `file.read_failed`.
+    /// `usage` for other text; `file.read_failed`; errors of packs and of the store.
     pub(super) fn parse(place: &str) -> Result<Self> {
-        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
-        let (before, last) = place.rsplit_once(':').ok_or_else(|| bad_place(place))?;
-        let last = number(last).ok_or_else(|| bad_place(place))?;
-        let (file, line, column) = match before.rsplit_once(':').map(|(file, line)| (file, number(line))) {
-            Some((file, Some(line))) => (file, line, Some(last)),
-            _ => (before, last, None),
-        };
-        let file = Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
-        let text = file.as_ref().map(|file| std::fs::read_to_string(file).map_err(|error| unreadable(file, error)));
-        let wanted = Self { file, text: text.transpose()?, line, column, directory: PathBuf::new(), of: None };
+        let (file, place) = LinePlace::parse(place).ok_or_else(|| bad_place(place))?;
+        // A URL of a file is a path.
+        let file = remote::output(file).unwrap_or_else(|_| PathBuf::from(file));
+        let file = Some(file).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
+        let stored = file.as_deref().map_or(Ok(None), StoredOutput::of)?;
+        let mut wanted = Self { file, text: None, place, stored, directory: None, packed: None, of: None };
+        wanted.content()?;
         match &wanted.text {
             Some(text) => wanted.at(text).map(|_| wanted),
             None => Ok(wanted),
         }
+    }
+
+    /// Reads the file, or a part of a pack.
+    fn content(&mut self) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        if let Some(stored) = &self.stored {
+            let (text, packed) = stored.read()?;
+            (self.text, self.packed) = (Some(text), packed);
+            return Ok(());
+        }
+        self.text = match std::fs::read_to_string(file) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                let (text, maker, directory) = remote::packed(file)?.ok_or_else(|| unreadable(file, error))?;
+                (self.packed, self.directory) = (Some(maker), Some(directory));
+                Some(text)
+            }
+        };
+        Ok(())
     }
 
     /// Returns the name of the file.
@@ -51,53 +74,30 @@ impl Wanted {
         self.file.as_ref().map_or_else(|| "the output".to_owned(), |file| file.display().to_string())
     }
 
-    /// Returns the byte of a text that is wanted. Without a column, that is the start of the last value of the line.
+    /// Returns the byte of a text that is wanted.
     ///
     /// # Errors
-    /// `usage` if the text has no such line or column.
+    /// Those of [`LinePlace::byte`].
     pub(super) fn at(&self, text: &str) -> Result<usize> {
-        let start = text.split_inclusive('\n').take(self.line - 1).map(str::len).sum::<usize>();
-        let line = text.split_inclusive('\n').nth(self.line - 1).ok_or_else(|| {
-            let count = text.lines().count();
-            Diagnostic::new(Code::Usage, format!("{} has {count} lines, so no line {}", self.name(), self.line))
-        })?;
-        let content = line.trim_end();
-        match self.column {
-            Some(column) => content.char_indices().nth(column - 1).map(|(at, _)| start + at).ok_or_else(|| {
-                let count = content.chars().count();
-                let message =
-                    format!("line {} of {} has {count} columns, so no column {column}", self.line, self.name());
-                Diagnostic::new(Code::Usage, message)
-            }),
-            None => Ok(start + value_of(content)),
-        }
+        self.place.byte(&self.name(), text)
     }
 
     /// Returns the question about the place in an output.
     pub(super) fn question<'q>(&'q self, cluster: &'q str, template: &'q str) -> Question<'q> {
         let file = self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
-        Question { file, line: self.line, has_column: self.column.is_some(), cluster, template }
+        let LinePlace { line, column } = self.place;
+        Question { file, line, has_column: column.is_some(), cluster, template }
     }
 
-    /// Finds what made the file: the nearest manifest above it tells.
+    /// Finds what made the file: the list of packs, or the nearest manifest above it tells.
     ///
     /// # Errors
-    /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`.
+    /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`; errors of the store.
     pub(super) fn maker(&mut self) -> Result<(Maker, RunOptions)> {
-        let (file, text) = (plain(self.file.as_deref().unwrap_or(Path::new(""))), self.text.as_deref().unwrap_or(""));
-        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
-            let message = format!("no directory above `{}` has a manifest of dropforge", self.name());
-            return Err(Diagnostic::new(Code::Usage, message).with_help(
-                "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
-            ));
+        let maker = match self.packed.take() {
+            Some(maker) => maker,
+            None => self.listed()?,
         };
-        let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
-        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
-        let Some(maker) = manifest.maker(&below, text.as_bytes())? else {
-            let message = format!("the manifest `{}` does not list `{below}`", directory.join(MANIFEST).display());
-            return Err(Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file"));
-        };
-        self.directory = directory.to_owned();
         match maker.run.clone() {
             Some(run) => Ok((maker, run)),
             None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
@@ -105,23 +105,55 @@ impl Wanted {
         }
     }
 
+    /// Returns what made the file by its manifest.
+    fn listed(&mut self) -> Result<Maker> {
+        let found = match &self.stored {
+            Some(stored) => stored.manifest()?,
+            None => self.manifest()?,
+        };
+        let Some((manifest, name, below)) = found else {
+            let place = if self.stored.is_some() { "prefix" } else { "directory" };
+            let message = format!("no {place} above `{}` has a manifest of dropforge", self.name());
+            return Err(Diagnostic::new(Code::Usage, message).with_help(
+                "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
+            ));
+        };
+        manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())?.ok_or_else(|| {
+            let message = format!("the manifest `{name}` does not list `{below}`");
+            Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file")
+        })
+    }
+
+    /// Returns the nearest manifest above the file, with its path and that of the file below it.
+    fn manifest(&mut self) -> Result<Option<(Manifest, String, String)>> {
+        let file = plain(self.file.as_deref().unwrap_or(Path::new("")));
+        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
+            return Ok(None);
+        };
+        let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
+        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
+        self.directory = Some(directory.to_owned());
+        Ok(Some((manifest, directory.join(MANIFEST).display().to_string(), below)))
+    }
+
+    /// Returns the files that the run read, if the manifest has them.
+    pub(super) fn read(&self) -> Option<&ReadFiles> {
+        self.of.as_ref()?.run.as_ref()?.read.as_ref()
+    }
+
+    /// Returns the error of a line that the run writes after the end of the recording.
+    pub(super) fn not_recorded(&self) -> Box<Diagnostic> {
+        let message =
+            format!("the render is too long to be recorded up to line {} of {}", self.place.line, self.name());
+        Diagnostic::new(Code::Usage, message)
+    }
+
     /// Returns the error of a line that the run does not write.
     pub(super) fn not_found(&self) -> Box<Diagnostic> {
-        let message = format!("line {} of {} is not what the run writes now", self.line, self.name());
+        let message = format!("line {} of {} is not what the run writes now", self.place.line, self.name());
         Diagnostic::new(Code::Usage, message)
             .with_note("the templates, the values or the file were changed, or values of `--set` are missing")
             .with_help("stamp again, or compare with `stamp --diff`")
-    }
-}
-
-/// Returns the position of the last value of a line of YAML or JSON, or of its content.
-fn value_of(line: &str) -> usize {
-    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-    match line.rfind(": ") {
-        Some(at) if at >= indent => {
-            line.len() - line.get(at + 1..).unwrap_or("").trim_start_matches([' ', '"', '\'']).len()
-        }
-        _ => indent.min(line.len().saturating_sub(1)),
     }
 }
 
@@ -135,8 +167,8 @@ mod tests {
     use super::*;
 
     fn wanted(place: &str) -> (Option<PathBuf>, usize, Option<usize>) {
-        let Wanted { file, line, column, .. } = Wanted::parse(place).unwrap();
-        (file, line, column)
+        let Wanted { file, place, .. } = Wanted::parse(place).unwrap();
+        (file, place.line, place.column)
     }
 
     #[test]
@@ -147,15 +179,5 @@ mod tests {
             assert_eq!(Wanted::parse(bad).unwrap_err().code, Code::Usage, "{bad}");
         }
         assert_eq!(Wanted::parse("no-such-file:1").unwrap_err().code, Code::ReadFailed);
-    }
-
-    #[test]
-    fn the_last_value_of_a_line_is_meant() {
-        let at = |line: &str| line[value_of(line)..].to_owned();
-        assert_eq!(at("  a: 1"), "1");
-        assert_eq!(at("  - a: \"x\""), "x\"");
-        assert_eq!(at("  - b"), "b");
-        assert_eq!(at("key:"), "key:");
-        assert_eq!(at(""), "");
     }
 }

@@ -136,6 +136,9 @@ impl Rendering {
             if let Some(answer) = recorded.answer(&question, (file, at), &given) {
                 return Ok(Some(answer));
             }
+            if recorded.is_cut() {
+                return Err(wanted.not_recorded().into());
+            }
         }
         Ok(None)
     }

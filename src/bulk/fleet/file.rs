@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::bulk::input::Format;
+use crate::bulk::manifest::ReadLog;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::text::Source;
 
@@ -20,6 +21,8 @@ pub struct FleetFile {
     pub(super) name: String,
     pub(super) format: Format,
     pub(super) content: Content,
+    /// Notes the content as it is read.
+    pub(super) log: ReadLog,
 }
 
 #[derive(Debug)]
@@ -33,7 +36,7 @@ pub(super) enum Content {
 
 impl From<(Arc<Source>, Format)> for FleetFile {
     fn from((source, format): (Arc<Source>, Format)) -> Self {
-        Self { name: source.name().to_owned(), format, content: Content::Text(source) }
+        Self { name: source.name().to_owned(), format, content: Content::Text(source), log: ReadLog::default() }
     }
 }
 
@@ -73,6 +76,12 @@ impl FleetFile {
         Self::of(name, file, format)
     }
 
+    /// Notes the file in a log when it is read. Of a Parquet or Arrow file its rows count.
+    #[must_use]
+    pub fn logged(self, log: ReadLog) -> Self {
+        Self { log, ..self }
+    }
+
     fn of(name: String, mut file: File, format: Option<Format>) -> Result<Self> {
         let format = match format.or_else(|| Format::of_name(&name)) {
             Some(format) => format,
@@ -83,7 +92,7 @@ impl FleetFile {
             format if format.is_table() => Content::Table(file),
             _ => Content::Text(text(&name, file)?),
         };
-        Ok(Self { name, format, content })
+        Ok(Self { name, format, content, log: ReadLog::default() })
     }
 }
 

@@ -113,7 +113,7 @@ impl Fleet {
     }
 
     fn read_file(&mut self, file: FleetFile, collector: &mut Collector, names: &mut KeySet) -> Result<()> {
-        let FleetFile { name, format, content } = file;
+        let FleetFile { name, format, content, log } = file;
         collector.begin();
         let content = match content {
             Content::Table(file) => match table::lines(&name, file, collector) {
@@ -129,6 +129,7 @@ impl Fleet {
         let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
         let (count, clusters) = match content {
             Content::Text(source) => {
+                log.note(&name, source.text().as_bytes());
                 collector.file(&source, format);
                 let clusters = std::mem::take(&mut collector.clusters);
                 add(&clusters)?;
@@ -136,10 +137,12 @@ impl Fleet {
             }
             Content::Records(file) | Content::Table(file) => {
                 let mut records = Records::new(name.clone(), format, file, collector);
-                match records.scan(collector, &mut add) {
+                let mut hash = log.hash();
+                match records.scan(collector, hash.as_mut(), &mut add) {
                     Err(error) if error.code == Code::WriteFailed => return Err(error),
                     scanned => scanned.unwrap_or_else(|error| collector.report(error)),
                 }
+                hash.iter().for_each(|hash| log.note_hash(&name, hash));
                 (records.len(), Clusters::Records(Box::new(records)))
             }
         };

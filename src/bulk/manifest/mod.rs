@@ -6,6 +6,7 @@
 //! is never held in memory: it is read entry by entry, and merged with sorted rows.
 
 mod parse;
+mod read_log;
 mod rows;
 mod runs;
 mod write;
@@ -19,14 +20,22 @@ use self::runs::Runs;
 use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
+#[cfg(feature = "remote")]
+use super::remote::OwnFiles;
 use super::shards::PARTS;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
+#[cfg(feature = "remote")]
+use crate::remote::Store;
 
+pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub(crate) use self::rows::{Row, Rows};
 pub use self::runs::{RunOptions, Withheld};
 pub(super) use self::write::{At, write};
+
+/// Receives the names of files.
+type Each<'e> = &'e mut dyn FnMut(&str) -> Result<()>;
 
 /// The manifest's name in the output directory.
 pub const MANIFEST: &str = ".dropforge-manifest.json";
@@ -88,14 +97,34 @@ impl Manifest {
     /// Same as [`Manifest::read`].
     pub(crate) fn of<D: Destination>(from: Option<&D>) -> Result<Self> {
         let Some(from) = from else { return Ok(Self::default()) };
+        Self::of_own(&|name| from.open_own(name), &|each| from.each_own(PARTS, each))
+    }
+
+    /// Reads the manifest below the prefix of a store like [`Manifest::read`], without listing the prefix. Returns `None` if
+    /// there is none.
+    ///
+    /// # Errors
+    /// `file.bad_manifest` if it is not a manifest; errors of the store.
+    #[cfg(feature = "remote")]
+    pub fn of_store(store: &Store) -> Result<Option<Self>> {
+        let own = OwnFiles::new(store, None);
+        if own.open(MANIFEST)?.is_none() {
+            return Ok(None);
+        }
+        let parts = |each: Each<'_>| store.list(PARTS)?.try_for_each(|object| each(&object?.key));
+        Self::of_own(&|name| own.open(name), &parts).map(Some)
+    }
+
+    /// Reads the manifest that `open` opens, and the parts of shards, whose names `parts` passes on.
+    fn of_own(open: &dyn Fn(&str) -> Result<Option<File>>, parts: &dyn Fn(Each<'_>) -> Result<()>) -> Result<Self> {
         let mut names = vec![MANIFEST.to_owned()];
-        from.each_own(PARTS, &mut |path| {
+        parts(&mut |path| {
             names.extend(path.ends_with(".json").then(|| path.to_owned()));
             Ok(())
         })?;
         let mut manifest = Self::default();
         for name in names {
-            manifest.files.extend(from.open_own(&name)?.map(|file| (name, file)));
+            manifest.files.extend(open(&name)?.map(|file| (name, file)));
         }
         let mut paths = KeySet::default();
         for (name, file) in &manifest.files {
@@ -132,7 +161,7 @@ impl Manifest {
         let (mut found, hash) = (None, blake3::hash(content));
         self.each(&mut |entry| {
             if let Some((cluster, template)) = entry.maker.filter(|_| entry.path == path) {
-                let run = self.runs.of(template).cloned();
+                let run = self.runs.of(template);
                 let (cluster, template, is_unchanged) = (cluster.to_owned(), template.to_owned(), entry.hash == hash);
                 found = Some(Maker { cluster, template, is_unchanged, run });
             }

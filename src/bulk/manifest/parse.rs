@@ -71,13 +71,15 @@ impl<'de> Visitor<'de> for Root<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<Head, A::Error> {
         let (mut templates, mut version) = (Vec::<String>::new(), 0);
-        let (mut has_files, mut head, mut stored) = (false, Head::default(), Vec::new());
+        let (mut has_files, mut head) = (false, Head::default());
+        let (mut stored, mut digests) = (Vec::new(), Vec::new());
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "incomplete" => head.incomplete = map.next_value()?,
-                "runs" => stored = map.next_value::<Vec<Stored<'static>>>()?,
+                "runs" => stored = map.next_value::<Vec<Stored>>()?,
                 "version" => version = map.next_value()?,
                 "templates" => templates = map.next_value()?,
+                "digests" => digests = map.next_value()?,
                 "clusters" => {
                     map.next_value_seed(Files { root: &mut self, templates: Some(&templates) })?;
                 }
@@ -88,7 +90,7 @@ impl<'de> Visitor<'de> for Root<'_> {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        head.runs.add(stored, &templates);
+        head.runs.add(stored, &templates, digests);
         match has_files && (1..=VERSION).contains(&version) {
             true => Ok(head),
             false => Err(A::Error::custom("not a version of the format")),

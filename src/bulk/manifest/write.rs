@@ -8,6 +8,7 @@ use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::runs::{RunOptions, Runs};
 use super::{Entry, Manifest, VERSION};
 use crate::bulk::destination::Destination;
+use crate::bulk::job::Options;
 use crate::bulk::output_files::Change;
 use crate::diagnostics::Result;
 use crate::stdlib::strings::push_hex;
@@ -23,7 +24,14 @@ pub(in crate::bulk) struct At<'a, D> {
     /// Mark it as that of a run that ended early.
     pub(in crate::bulk) incomplete: bool,
     /// The run that made the rows.
-    pub(in crate::bulk) run: Option<&'a RunOptions>,
+    pub(in crate::bulk) run: Option<RunOptions>,
+}
+
+impl<'a, D> At<'a, D> {
+    /// Returns the place of the manifest, or of a part of one, of a run.
+    pub(in crate::bulk) fn of_run(to: &'a D, name: &'a str, options: &Options) -> Self {
+        Self { to, name, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
+    }
 }
 
 /// Writes a manifest, or a part of one: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
@@ -37,7 +45,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     at: &At<'_, D>,
 ) -> Result<Change> {
     let (mut unknown, mut runs) = (BTreeMap::new(), old.runs.clone());
-    if let Some(run) = at.run {
+    if let Some(run) = &at.run {
         runs.add_run(run, &templates);
     }
     let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
@@ -87,14 +95,19 @@ impl ManifestFile<'_> {
     fn begin(&mut self, templates: &BTreeSet<&str>, incomplete: bool, runs: &Runs) {
         self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",").as_bytes());
         self.bytes.extend_from_slice(if incomplete { b"\"incomplete\":true," } else { b"" });
-        let runs = runs.stored(templates);
-        if !runs.is_empty() {
+        let stored = runs.stored(templates);
+        if !stored.is_empty() {
             self.bytes.extend_from_slice(b"\"runs\":");
-            push_json(&mut self.bytes, &runs);
+            push_json(&mut self.bytes, &stored);
             self.bytes.push(b',');
         }
         self.bytes.extend_from_slice(b"\"templates\":");
         push_json(&mut self.bytes, templates);
+        let digests = runs.digests(templates);
+        if !digests.is_empty() {
+            self.bytes.extend_from_slice(b",\n\"digests\":");
+            push_json(&mut self.bytes, &digests);
+        }
         self.bytes.extend_from_slice(b",\"clusters\":{\n");
     }
 

@@ -23,7 +23,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-pub use self::packs::{PackFormat, PackOptions, check_packs, finish_packs, stamp_packs};
+pub(super) use self::own::OwnFiles;
+pub use self::packs::{
+    PackFormat, PackOptions, PackedOutput, check_packs, find_in_packs, finish_packs, packs_above, stamp_packs,
+};
 use self::prefix::Prefix;
 pub use self::single::stream_to_store;
 use super::fleet::FleetStream;

@@ -12,7 +12,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::remote::{Condition, Guard, Revision, Store, UploadOptions, fetch_version, upload_file};
 
 /// Own objects, as they were read or written last.
-pub(super) struct OwnFiles {
+pub(in crate::bulk) struct OwnFiles {
     store: Store,
     guard: Option<Guard>,
     known: Mutex<HashMap<String, Own>>,
@@ -28,12 +28,12 @@ const MAX: u64 = 1 << 40;
 const WHOLE: u64 = 64 << 20;
 
 impl OwnFiles {
-    pub(super) fn new(store: &Store, guard: Option<Guard>) -> Self {
+    pub(in crate::bulk) fn new(store: &Store, guard: Option<Guard>) -> Self {
         Self { store: store.clone(), guard, known: Mutex::default() }
     }
 
     /// Opens an object as it was at the first call, or as it was written since.
-    pub(super) fn open(&self, name: &str) -> Result<Option<File>> {
+    pub(in crate::bulk) fn open(&self, name: &str) -> Result<Option<File>> {
         let mut known = lock(&self.known);
         let own = match known.get(name) {
             Some(own) => own,

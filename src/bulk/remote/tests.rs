@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::fake::{Fake, Setup, numbered};
 use super::*;
-use crate::bulk::{Change, MANIFEST};
+use crate::bulk::{Change, MANIFEST, Manifest};
 use crate::diagnostics::Code;
 use crate::remote::faults::Faulty;
 use crate::remote::{Condition, LOCK, Patience};
@@ -248,4 +248,19 @@ fn one_object_holds_the_whole_fleet() {
     assert_eq!(run(&Setup::new(&numbered(30, |n| if n == 3 { ",\"fail\":\"x\"" } else { "" }))), None);
     assert_eq!(get(&store, "all.yaml"), Some(text));
     assert_eq!(run(&Setup::new(&numbered(29, |_| ""))), Some(Change::Update));
+}
+
+#[test]
+fn the_manifest_of_a_prefix_tells_what_made_an_object() {
+    let store = Arc::new(Faulty { before: 8.into(), ..Faulty::default() }).store();
+    assert!(Manifest::of_store(&store).expect("read").is_none());
+    stamp(&Setup::new(&numbered(9, |_| "")), &store).expect("a report");
+    let manifest = Manifest::of_store(&store).expect("read").expect("a manifest");
+    let maker = |path: &str, content: &[u8]| manifest.maker(path, content).expect("a list");
+    let found = maker("c3/a", &Setup::content("c3", "a.t")).expect("a maker");
+    assert_eq!((&*found.cluster, &*found.template, found.is_unchanged, found.run), ("c3", "a.t", true, None));
+    assert!(!maker("c3/a", b"other").expect("a maker").is_unchanged);
+    assert_eq!(maker("c9/a", b""), None);
+    put(&store, MANIFEST, "{");
+    assert_eq!(Manifest::of_store(&store).map_err(|error| error.code).err(), Some(Code::BadManifest));
 }

@@ -2,11 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::list::{ListedFile, PackFile, PackList};
+use super::list::{ListedFile, PackFile, PackList, PackRun};
 use super::part::{Finished, Spooled};
 use super::place::{PackPlace, State, foreign};
 use crate::bulk::output_files::Change;
 use crate::diagnostics::Result;
+
+/// The run that the packs are of.
+pub(super) struct Origin {
+    /// The digest of the plan, for a shard that is done.
+    pub(super) plan: Option<String>,
+    pub(super) run: Option<PackRun>,
+}
 
 /// The packs of a run so far.
 pub(super) struct Delivery<'d, P> {
@@ -125,25 +132,25 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
             .collect()
     }
 
-    /// Removes stale packs if `prune` is set, and writes the list, for a shard with the digest of its plan. Returns the number of removed packs, and the names of
-    /// files that were kept because someone else has changed them.
+    /// Removes stale packs if `prune` is set, and writes the list. Returns the number of removed packs, and the names of files
+    /// that were kept because someone else has changed them.
     ///
     /// # Errors
     /// Errors of the place.
-    pub(super) fn finish(self, whole: bool, prune: bool, plan: Option<String>) -> Result<(usize, Vec<String>)> {
+    pub(super) fn finish(self, whole: bool, prune: bool, Origin { plan, run }: Origin) -> Result<(usize, Vec<String>)> {
         let (mut stale, mut kept, mut removed) = (self.left(), Vec::new(), 0);
         if prune {
             removed = remove(self.place, &std::mem::take(&mut stale), &mut kept)?;
         }
         let list = match whole {
-            true => PackList { complete: true, plan, packs: self.packs, stale, ..PackList::default() },
+            true => PackList { complete: true, plan, run, packs: self.packs, stale, ..PackList::default() },
             // Later packs of the last run are what there is for the rest of the fleet.
             false => {
                 let packs =
                     self.packs.into_iter().chain(self.old.packs.iter().filter(|pack| stale.contains(pack)).cloned());
                 let packs: Vec<PackFile> = packs.collect();
                 let stale = stale.iter().filter(|pack| !packs.contains(pack)).cloned().collect();
-                PackList { complete: false, packs, stale, ..PackList::default() }
+                PackList { complete: false, run, packs, stale, ..PackList::default() }
             }
         };
         // `begin` has replaced the old list.

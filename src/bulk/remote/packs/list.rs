@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::place::PackPlace;
+use crate::bulk::job::Job;
+use crate::bulk::manifest::{ReadFiles, RunOptions};
 use crate::bulk::output_path::check_path;
+use crate::bulk::run::template_paths;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The name of the list.
@@ -25,11 +28,46 @@ pub(super) struct PackList {
     /// The digest of the plan that the packs are of, for a shard that is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) plan: Option<String>,
+    /// The run that the packs are of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<PackRun>,
     /// The packs, in fleet order.
     pub(super) packs: Vec<PackFile>,
     /// Packs of earlier runs that are out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) stale: Vec<PackFile>,
+}
+
+/// The options of a run that wrote packs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PackRun {
+    #[serde(flatten)]
+    options: RunOptions,
+    /// The digests of the templates of outputs. Those of other files are in the options.
+    #[serde(default, skip_serializing_if = "ReadFiles::is_empty")]
+    templates: ReadFiles,
+}
+
+impl PackRun {
+    /// Returns the options of a run, if it has some. That of a shard has its packs in a folder.
+    pub(super) fn of(job: &Job<'_>) -> Option<Self> {
+        let (mut options, mut templates) = (job.options.run_and_files()?, ReadFiles::default());
+        if job.options.shard.is_some() {
+            options.folder = options.folder.map(|folder| format!("../{folder}"));
+        }
+        for template in template_paths(job) {
+            templates.extend(options.read.as_mut().and_then(|read| read.remove_entry(&template)));
+        }
+        Some(Self { options, templates })
+    }
+
+    /// Returns the options of the run for a template. Of all templates they have only the digest of this one.
+    pub(super) fn of_template(mut self, template: &str) -> RunOptions {
+        if let Some(read) = &mut self.options.read {
+            read.extend(self.templates.remove_entry(template));
+        }
+        self.options
+    }
 }
 
 /// A pack.
@@ -61,7 +99,7 @@ pub(super) struct ListedFile {
 impl Default for PackList {
     fn default() -> Self {
         let (packs, stale) = (Vec::new(), Vec::new());
-        Self { version: VERSION, hash: "blake3".to_owned(), complete: true, plan: None, packs, stale }
+        Self { version: VERSION, hash: "blake3".to_owned(), complete: true, plan: None, run: None, packs, stale }
     }
 }
 

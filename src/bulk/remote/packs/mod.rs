@@ -5,6 +5,7 @@
 //! and that nobody has changed since, is not put again.
 
 mod delivery;
+mod find;
 mod list;
 #[cfg(feature = "arrow")]
 mod parquet;
@@ -19,8 +20,9 @@ use std::io;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use self::delivery::Delivery;
-use self::list::PackList;
+use self::delivery::{Delivery, Origin};
+pub use self::find::{PackedOutput, find_in_packs, packs_above};
+use self::list::{PackList, PackRun};
 use self::part::Finished;
 use self::place::{DirectoryPlace, PackPlace, StorePlace};
 pub use self::shards::finish_packs;
@@ -181,7 +183,7 @@ fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &
         is_pruned = false;
     }
     let plan = job.options.shard.as_ref().filter(|_| report.is_complete()).map(|shard| shard.plan.clone());
-    match delivery.finish(is_whole(job, &report), is_pruned, plan) {
+    match delivery.finish(is_whole(job, &report), is_pruned, Origin { plan, run: PackRun::of(job) }) {
         Ok((removed, kept)) => {
             report.deleted = removed;
             let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));

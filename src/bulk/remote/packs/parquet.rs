@@ -1,16 +1,19 @@
 //! Packs as Parquet files: a row for each output.
 
+use std::io::{Seek as _, Write as _};
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use super::part::Spool;
+use super::part::{self, Spool};
+use crate::bulk::input::batches_of;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::remote::pack::Packed;
 
@@ -82,4 +85,26 @@ fn failed(error: ParquetError) -> Box<Diagnostic> {
     Diagnostic::new(Code::WriteFailed, format!("cannot write a pack: {error}"))
         .with_help("name a directory with free space in `TMPDIR`")
         .caused_by(error)
+}
+
+/// Finds the content, the cluster and the template of the output `path` in a pack.
+///
+/// # Errors
+/// `input.syntax` for a file that is no pack; errors of the temporary file.
+pub(super) fn find(name: &str, pack: &[u8], path: &str) -> Result<Option<(Vec<u8>, String, String)>> {
+    let mut file = tempfile::tempfile().map_err(part::failed)?;
+    file.write_all(pack).and_then(|()| file.rewind()).map_err(part::failed)?;
+    for batch in batches_of(name, file, None, false)? {
+        let batch = batch?;
+        let texts = ["cluster", "path", "template"].map(|column| batch.column_by_name(column)?.as_string_opt::<i32>());
+        let content = batch.column_by_name("content").and_then(|column| column.as_binary_opt::<i32>());
+        let ([Some(clusters), Some(paths), Some(templates)], Some(content)) = (texts, content) else {
+            return Err(Diagnostic::new(Code::BadManifest, format!("`{name}` is not a pack")).with_help("stamp again"));
+        };
+        if let Some(at) = (0..batch.num_rows()).find(|at| paths.value(*at) == path) {
+            let text = |column: &StringArray| column.value(at).to_owned();
+            return Ok(Some((content.value(at).to_vec(), text(clusters), text(templates))));
+        }
+    }
+    Ok(None)
 }

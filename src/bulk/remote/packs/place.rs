@@ -1,7 +1,8 @@
 //! The places of packs: a directory, or a prefix of an object store.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -16,10 +17,16 @@ use crate::bulk::remote::Locking;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
 
+/// Maximum number of bytes of an index, or of a pack without one, that are read to find an output.
+const MAX_FILE: u64 = 1 << 30;
+
 /// A place that packs are written to.
 pub(super) trait PackPlace: Sync {
     /// Returns the path or URL of a file, for messages.
     fn name_of(&self, path: &str) -> String;
+
+    /// Reads a file, or a part of it. Returns `None` if there is none.
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>>;
 
     /// Reads the list of packs, if there is one.
     fn read_list(&self) -> Result<Option<Vec<u8>>>;
@@ -63,6 +70,10 @@ pub(super) struct Nowhere;
 impl PackPlace for Nowhere {
     fn name_of(&self, path: &str) -> String {
         path.to_owned()
+    }
+
+    fn read(&self, _: &str, _: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        Ok(None)
     }
 
     fn read_list(&self) -> Result<Option<Vec<u8>>> {
@@ -137,6 +148,14 @@ impl DirectoryPlace {
 impl PackPlace for DirectoryPlace {
     fn name_of(&self, path: &str) -> String {
         self.dir.full_path(path).display().to_string()
+    }
+
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        let Some(mut file) = open_existing(&self.dir, path)? else { return Ok(None) };
+        let (mut bytes, Range { start, end }) = (Vec::new(), range.unwrap_or(0..MAX_FILE));
+        let read = file.seek(SeekFrom::Start(start));
+        let read = read.and_then(|_| file.take(end.saturating_sub(start)).read_to_end(&mut bytes));
+        read.map(|_| Some(bytes)).map_err(|error| cannot("read", &self.dir.full_path(path), error))
     }
 
     fn read_list(&self) -> Result<Option<Vec<u8>>> {
@@ -233,6 +252,14 @@ fn unchanged(revision: Option<&Revision>) -> Condition {
 impl PackPlace for StorePlace {
     fn name_of(&self, path: &str) -> String {
         self.store.url_of(path)
+    }
+
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        let Some(Range { start, end }) = range else {
+            return Ok(self.store.get(path, MAX_FILE)?.map(|object| object.bytes.to_vec()));
+        };
+        let Some(object) = self.store.head(path)? else { return Ok(None) };
+        self.store.get_range(path, start, end, &object.revision).map(|bytes| Some(bytes.to_vec()))
     }
 
     fn read_list(&self) -> Result<Option<Vec<u8>>> {

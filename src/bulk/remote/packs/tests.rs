@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::bulk::remote::fake::{Fake, Setup, numbered};
-use crate::bulk::{PlanShard, Shard};
+use crate::bulk::{PlanShard, ReadFiles, ReadLog, RunOptions, Shard};
 use crate::remote::faults::Faulty;
 use crate::remote::pack::PackIndex;
 use crate::remote::{LOCK, Lock, LockOptions, Store};
@@ -303,4 +303,42 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     found
+}
+
+#[test]
+fn one_output_is_found_with_the_run_that_made_it() {
+    let mut setup = Setup::new(&numbered(60, |_| ""));
+    let (run, log) = (
+        RunOptions { folder: Some("..".to_owned()), read: Some(ReadFiles::default()), ..RunOptions::default() },
+        ReadLog::started(),
+    );
+    ["a.t", "b.t", "values.yaml"].iter().for_each(|name| log.note(name, name.as_bytes()));
+    (setup.options.run, setup.options.read) = (Some(run), log);
+    let (temp, store) = (tempfile::tempdir().expect("a directory"), Store::in_memory());
+    let formats = [
+        PackFormat::TarZst,
+        #[cfg(feature = "arrow")]
+        PackFormat::Parquet,
+    ];
+    for format in formats {
+        let (out, below) = (temp.path().join(format.name()), store.below(format.name()));
+        for place in [Place::Directory(&out), Place::Store(&below)] {
+            assert_eq!(find_in_packs(&place, "c1/a").expect("no packs"), None);
+            let report = stamp_packs(&Fake, &setup.job(), &place, &PackOptions { format, ..SMALL }).expect("a report");
+            assert!(report.created > 3, "{report:?}");
+            for cluster in ["c0", "c31", "c59"] {
+                let PackedOutput { bytes, maker } =
+                    find_in_packs(&place, &format!("{cluster}/b")).expect("packs").expect("an output");
+                assert_eq!(bytes, Setup::content(cluster, "b.t"));
+                assert_eq!((&*maker.cluster, &*maker.template, maker.is_unchanged), (cluster, "b.t", true));
+                let read = maker.run.and_then(|run| run.read).expect("files");
+                assert_eq!(read.into_keys().collect::<Vec<_>>(), ["b.t", "values.yaml"]);
+            }
+            for path in ["c60/b", "c1", "c1/b/x", ""] {
+                assert_eq!(find_in_packs(&place, path).expect("packs"), None, "{path}");
+            }
+        }
+        assert_eq!(packs_above(&out.join("c1/b")), Some(out.as_path()));
+    }
+    assert_eq!(packs_above(temp.path()), None);
 }
