@@ -314,14 +314,18 @@ fn standard_input_is_compared_too() {
 fn a_watching_run_notes_what_it_read_last() {
     let sandbox = stamped();
     let mut command = sandbox.command(&[&STAMP[..], &["--watch"]].concat());
-    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = command.stderr(std::fs::File::create(sandbox.path("log")).unwrap()).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    let wait_for = |is_done: &dyn Fn() -> bool| {
+        while !is_done() && begun.elapsed().as_secs() < 60 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    wait_for(&|| sandbox.read("log").contains("watching"));
     // A change of one template, which is all that is stamped again.
     append(&sandbox, "t/other.yaml.tera");
-    let begun = std::time::Instant::now();
     let is_current = || outcome(sandbox.command(&["why", "out/eu-1/other.yaml:1"])).stderr.is_empty();
-    while !is_current() && begun.elapsed().as_secs() < 60 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_for(&is_current);
     let _ = std::process::Command::new("kill").arg(child.id().to_string()).status();
     child.wait().unwrap();
     assert!(is_current() && why(&sandbox).expect(0).stderr.is_empty());
