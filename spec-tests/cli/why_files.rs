@@ -205,6 +205,17 @@ fn a_manifest_is_the_same_wherever_and_however_it_is_written() {
 }
 
 #[test]
+fn files_of_other_clusters_are_not_compared() {
+    let sandbox = sandbox();
+    ["eu-1", "us-1"].iter().for_each(|name| sandbox.write(&format!("fleet/{name}.yaml"), &format!("name: {name}\n")));
+    sandbox.run(&["stamp", "t", "--fleet", "fleet", "-f", "values.yaml", "-o", "out"]).expect(0);
+    append(&sandbox, "fleet/us-1.yaml");
+    assert!(why(&sandbox).expect(0).stderr.is_empty());
+    let outcome = sandbox.run(&["why", "out/us-1/app.yaml:2"]).expect(0);
+    assert_eq!(warnings(&outcome), ["`fleet/us-1.yaml` was changed after the run"]);
+}
+
+#[test]
 fn templates_without_outputs_are_not_compared() {
     let sandbox = sandbox();
     sandbox.write("t/empty.yaml.tera", "{% if nothing is defined %}a: 1{% endif %}\n");
