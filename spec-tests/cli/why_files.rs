@@ -205,6 +205,17 @@ fn a_manifest_is_the_same_wherever_and_however_it_is_written() {
 }
 
 #[test]
+fn files_of_other_clusters_are_not_compared() {
+    let sandbox = sandbox();
+    ["eu-1", "us-1"].iter().for_each(|name| sandbox.write(&format!("fleet/{name}.yaml"), &format!("name: {name}\n")));
+    sandbox.run(&["stamp", "t", "--fleet", "fleet", "-f", "values.yaml", "-o", "out"]).expect(0);
+    append(&sandbox, "fleet/us-1.yaml");
+    assert!(why(&sandbox).expect(0).stderr.is_empty());
+    let outcome = sandbox.run(&["why", "out/us-1/app.yaml:2"]).expect(0);
+    assert_eq!(warnings(&outcome), ["`fleet/us-1.yaml` was changed after the run"]);
+}
+
+#[test]
 fn templates_without_outputs_are_not_compared() {
     let sandbox = sandbox();
     sandbox.write("t/empty.yaml.tera", "{% if nothing is defined %}a: 1{% endif %}\n");
@@ -314,14 +325,18 @@ fn standard_input_is_compared_too() {
 fn a_watching_run_notes_what_it_read_last() {
     let sandbox = stamped();
     let mut command = sandbox.command(&[&STAMP[..], &["--watch"]].concat());
-    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = command.stderr(std::fs::File::create(sandbox.path("log")).unwrap()).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    let wait_for = |is_done: &dyn Fn() -> bool| {
+        while !is_done() && begun.elapsed().as_secs() < 60 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    wait_for(&|| sandbox.read("log").contains("watching"));
     // A change of one template, which is all that is stamped again.
     append(&sandbox, "t/other.yaml.tera");
-    let begun = std::time::Instant::now();
     let is_current = || outcome(sandbox.command(&["why", "out/eu-1/other.yaml:1"])).stderr.is_empty();
-    while !is_current() && begun.elapsed().as_secs() < 60 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_for(&is_current);
     let _ = std::process::Command::new("kill").arg(child.id().to_string()).status();
     child.wait().unwrap();
     assert!(is_current() && why(&sandbox).expect(0).stderr.is_empty());

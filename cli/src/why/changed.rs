@@ -14,9 +14,12 @@ const NAMED: usize = 5;
 /// Maximum length of a file that is read only to compare it.
 const LONGEST: u64 = 16 << 20;
 
+/// A file with its digest.
+type File<'f> = (&'f String, &'f String);
+
 /// Warns of files that differ from those that the run read. `now` has those that were read again, all of them if
 /// `is_whole` is `true`.
-pub(super) fn warn(run: &ReadFiles, now: &ReadFiles, is_whole: bool, console: &Console) {
+pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool, console: &Console) {
     let found = differences(run, now, is_whole);
     found.iter().take(NAMED).for_each(|text| console.warning(text));
     if found.len() > NAMED {
@@ -25,14 +28,14 @@ pub(super) fn warn(run: &ReadFiles, now: &ReadFiles, is_whole: bool, console: &C
 }
 
 /// Returns a message for each file that differs.
-fn differences(run: &ReadFiles, now: &ReadFiles, is_whole: bool) -> Vec<String> {
-    let message = |(name, digest): (&String, &String)| match now.get(name) {
+fn differences<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool) -> Vec<String> {
+    let message = |(name, digest): File<'_>| match now.get(name) {
         Some(same) if same == digest => None,
         Some(_) if is_dash(Path::new(name)) => Some("standard input is not what the run read".to_owned()),
         Some(_) => Some(changed(name)),
         None => unread(name, digest, is_whole),
     };
-    run.iter().filter_map(message).collect()
+    run.filter_map(message).collect()
 }
 
 fn changed(name: &str) -> String {

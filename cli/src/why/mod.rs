@@ -75,11 +75,13 @@ pub(crate) fn run(
     };
     files.start_log();
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
-    let answer = subject.answer(&wanted, files, console);
-    if let Some(read) = wanted.read() {
-        changed::warn(read, &files.log().files(), answer.is_ok(), console);
+    let rendering = subject.rendering(files, console);
+    if let Some((cluster, read)) = wanted.read() {
+        let others = rendering.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
+        let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
+        changed::warn(read, &files.log().files(), rendering.is_ok(), console);
     }
-    let Some(answer) = answer? else { return Err(wanted.not_found().into()) };
+    let Some(answer) = rendering?.search(&wanted)? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }

@@ -136,9 +136,10 @@ impl Wanted {
         Ok(Some((manifest, directory.join(MANIFEST).display().to_string(), below)))
     }
 
-    /// Returns the files that the run read, if the manifest has them.
-    pub(super) fn read(&self) -> Option<&ReadFiles> {
-        self.of.as_ref()?.run.as_ref()?.read.as_ref()
+    /// Returns the cluster, and the files that the run read, if the manifest has them.
+    pub(super) fn read(&self) -> Option<(&str, &ReadFiles)> {
+        let maker = self.of.as_ref()?;
+        Some((&maker.cluster, maker.run.as_ref()?.read.as_ref()?))
     }
 
     /// Returns the error of a line that the run writes after the end of the recording.

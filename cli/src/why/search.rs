@@ -35,19 +35,6 @@ pub(crate) struct Rendering {
 }
 
 impl Subject {
-    /// Renders again and finds what wrote the place.
-    ///
-    /// # Errors
-    /// Errors of the command.
-    pub(super) fn answer(
-        &self,
-        wanted: &Wanted,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> std::result::Result<Option<Answer>, Failed> {
-        self.rendering(files, console)?.search(wanted)
-    }
-
     /// Reads and compiles what the command renders.
     ///
     /// # Errors
@@ -89,7 +76,11 @@ impl Rendering {
         Ok(())
     }
 
-    fn search(&self, wanted: &Wanted) -> std::result::Result<Option<Answer>, Failed> {
+    /// Renders again and finds what wrote the place.
+    ///
+    /// # Errors
+    /// Errors of the command.
+    pub(super) fn search(&self, wanted: &Wanted) -> std::result::Result<Option<Answer>, Failed> {
         let stamper = self.stamper()?;
         let (mut found, mut failed) = (None, None);
         let cluster = wanted.of.as_ref().map(|maker| maker.cluster.as_str());

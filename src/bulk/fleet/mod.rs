@@ -212,6 +212,20 @@ impl Fleet {
         Err(error)
     }
 
+    /// Returns the names of the files that do not have the cluster `name`. Returns nothing if no file has it.
+    ///
+    /// # Errors
+    /// Errors of [`Fleet::each`].
+    pub fn files_without(&self, name: &str) -> Result<Vec<&str>> {
+        let mut own = None;
+        self.each(&mut |at, cluster| {
+            own = own.or_else(|| self.part_of(at).filter(|_| cluster.name() == name));
+            Ok(())
+        })?;
+        let others = self.parts.iter().filter(|part| own.is_some_and(|own| own.name != part.name));
+        Ok(others.map(|part| part.name.as_str()).collect())
+    }
+
     fn part_of(&self, at: usize) -> Option<&Part> {
         // Files without clusters begin where the next ones do.
         self.parts.get(self.parts.partition_point(|part| part.first <= at).checked_sub(1)?)
@@ -254,6 +268,16 @@ mod tests {
         let expected = ["a", "b", "12", "d"].map(String::from).to_vec();
         assert_eq!(names("f.json", &format!("[{}]", clusters.join(",")), Some("id")), Ok(expected.clone()));
         assert_eq!(names("f.ndjson", &clusters.join("\n"), Some("id")), Ok(expected));
+    }
+
+    #[test]
+    fn files_of_other_clusters_are_named() {
+        let files = [("a.yaml", "name: a"), ("b.csv", "name\nb\nc\n"), ("none.ndjson", ""), ("d.yaml", "name: d")];
+        let sources = files.map(|(name, text)| (Source::new(name, text), Format::of(name, text)));
+        let fleet = Fleet::read_all(sources, &FleetOptions::default()).unwrap();
+        assert_eq!(fleet.files_without("c").unwrap(), ["a.yaml", "none.ndjson", "d.yaml"]);
+        assert_eq!(fleet.files_without("d").unwrap(), ["a.yaml", "b.csv", "none.ndjson"]);
+        assert!(fleet.files_without("x").unwrap().is_empty());
     }
 
     #[test]
