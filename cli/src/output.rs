@@ -20,3 +20,41 @@ pub(crate) fn stdout_error(error: &io::Error) -> Box<Diagnostic> {
         _ => Diagnostic::new(Code::WriteFailed, format!("cannot write to standard output: {error}")),
     }
 }
+
+/// The width of help texts.
+pub(crate) const WIDTH: usize = 80;
+
+/// Wraps the lines of a text at [`WIDTH`], except those that are indented, such as code.
+pub(crate) fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let mut width = 0;
+        let words = if line.starts_with(' ') { vec![line] } else { line.split_inclusive(' ').collect() };
+        for word in words {
+            let length = word.trim_end().chars().count();
+            if width > 0 && width + length > WIDTH {
+                out.truncate(out.trim_end().len());
+                out.push('\n');
+                width = 0;
+            }
+            out.push_str(word);
+            width += word.chars().count();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod wrap_tests {
+    use super::{WIDTH, wrapped};
+
+    #[test]
+    fn long_lines_are_wrapped_between_words_and_code_is_not() {
+        let (long, code) = ("word ".repeat(40), format!("    {}\n", "x ".repeat(60)));
+        let text = wrapped(&format!("{long}\n\n{code}{}\nend\n", "y".repeat(99)));
+        assert!(text.contains(&code) && text.ends_with(&format!("\n{}\nend\n", "y".repeat(99))), "{text}");
+        assert!(text.lines().take_while(|line| !line.is_empty()).all(|line| line.trim_end().chars().count() <= WIDTH));
+        assert_eq!(text.split_whitespace().count(), 40 + 60 + 2);
+        assert_eq!(wrapped("a b\nc\n"), "a b\nc\n");
+    }
+}

@@ -48,6 +48,7 @@ impl Compiler {
         let question = Question {
             file: name.clone(),
             line: place.line,
+            text: file.lines().nth(place.line - 1).unwrap_or(""),
             has_column: place.column.is_some(),
             template: &template,
             cluster: "",

@@ -9,7 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 use self::entry::Entry;
 use crate::exit::{Exit, Failed};
-use crate::output::print;
+use crate::output::{print, wrapped};
 
 /// Explain an error: its cause, an example, and the fix
 ///
@@ -70,7 +70,7 @@ pub(crate) fn text(code: Code) -> String {
     entry.commands.iter().for_each(|command| text.push_str(&format!("    $ {command}\n")));
     text.push_str(if entry.commands.is_empty() { "" } else { "\n" });
     text.push_str(&format!("Fix: {}\n", entry.fix));
-    text
+    wrapped(&text)
 }
 
 fn to_json(code: Code) -> Value {

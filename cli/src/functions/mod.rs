@@ -14,7 +14,7 @@ use dropforge::value::Type;
 
 use crate::exit::{Exit, Failed};
 use crate::options::dialect;
-use crate::output::print;
+use crate::output::{print, wrapped};
 
 /// List and document the functions, filters and tests of the template languages
 ///
@@ -157,7 +157,7 @@ pub(crate) fn page(lang: Dialect, builtin: &Builtin) -> String {
     for (source, result) in &*builtin.examples {
         text.push_str(&format!("  {}\n  → {}\n\n", source.replace('\n', "\n  "), result.replace('\n', "\n    ")));
     }
-    text.trim_end().to_owned() + "\n"
+    wrapped(&(text.trim_end().to_owned() + "\n"))
 }
 
 fn to_json(lang: Dialect, builtin: &Builtin) -> Value {

@@ -3,6 +3,7 @@
 use clap::{Arg, Command};
 
 use super::pages::tree;
+use crate::output::wrapped;
 
 /// Returns the help of an option: `--layout`, `-l`, an alias, or its environment variable.
 pub(super) fn page(command: &Command, word: &str) -> Option<String> {
@@ -47,7 +48,7 @@ fn text(arg: &Arg) -> String {
         .collect();
     // A flag has the values of a boolean, which nobody writes.
     let values = if arg.get_action().takes_values() { values.concat() } else { String::new() };
-    format!("  {arg}\n\n{help}{}{}", if values.is_empty() { "" } else { "\n\n" }, values.trim_end())
+    wrapped(&format!("  {arg}\n\n{help}{}{}", if values.is_empty() { "" } else { "\n\n" }, values.trim_end()))
 }
 
 /// Returns the names of all options, with their dashes.

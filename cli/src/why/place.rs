@@ -86,7 +86,8 @@ impl Wanted {
     pub(super) fn question<'q>(&'q self, cluster: &'q str, template: &'q str) -> Question<'q> {
         let file = self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
         let LinePlace { line, column } = self.place;
-        Question { file, line, has_column: column.is_some(), cluster, template }
+        let text = self.text.as_ref().and_then(|text| text.lines().nth(line - 1)).unwrap_or("");
+        Question { file, line, text, has_column: column.is_some(), cluster, template }
     }
 
     /// Finds what made the file: the list of packs, or the nearest manifest above it tells.

@@ -23,7 +23,7 @@ pub fn found_in(file: &str, at: usize, text: &str) -> Option<usize> {
 }
 
 /// Finds byte `at` of a file in the output `text`: the text to ask about and the byte of it. If the output has neither the file
-/// nor the document around `at`, `by_line` looks for the same line.
+/// nor the document around `at`, `by_line` looks for the same line, or one with the same key.
 ///
 /// ```
 /// use dropforge::bulk::why::find;
@@ -37,19 +37,23 @@ pub fn find<'t>(file: &'t str, at: usize, text: &'t str, by_line: bool) -> Optio
     }
 }
 
-/// Returns the byte of another text whose line is the same: the one with the same number, or else the first.
+/// Returns the byte of another text whose line is the same, or else one with the same key: the nearest.
 fn same_line(file: &str, at: usize, text: &str) -> Option<usize> {
     let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
     let (number, line) = (file.get(..start)?.lines().count(), file.get(start..)?.lines().next()?);
-    let mut starts = Vec::new();
-    let mut end = 0;
-    for (nth, other) in text.split_inclusive('\n').enumerate() {
-        if other.trim_end() == line.trim_end() && !line.trim().is_empty() {
-            starts.push((nth != number, end));
+    let key = |line: &str| line.rfind(": ").and_then(|end| Some(line.get(..end)?.to_owned()));
+    let own = key(line);
+    let (mut found, mut begin) = (Vec::new(), 0);
+    for (nth, other) in text.lines().enumerate() {
+        let is_same = other.trim_end() == line.trim_end() && !line.trim().is_empty();
+        if is_same || own.is_some() && key(other) == own {
+            found.push((!is_same, nth.abs_diff(number), begin, other));
         }
-        end += other.len();
+        begin += text.get(begin..)?.find('\n').map_or(0, |end| end + 1);
     }
-    starts.into_iter().min().map(|(_, found)| found + at - start)
+    let (.., begin, other) = found.into_iter().min()?;
+    let chars = other.char_indices().map(|(at, _)| at).take_while(|nth| *nth <= at - start);
+    Some(begin + chars.last().unwrap_or(0))
 }
 
 /// Returns the document around `at` and its position, without the separator and the comment of a chart.
@@ -96,7 +100,10 @@ mod tests {
         assert_eq!(at("a: 1\nb: 2\nc: 4\n", "2"), Some(8));
         assert_eq!(at("x\ny\nz\nb: 2\n", "2"), Some(18));
         assert_eq!(at("b: 2\n", "b"), Some(5));
-        assert_eq!(at("a: 1\nb: 2\nc: 4\n", "4"), None);
+        assert_eq!(at("a: 1\nb: 2\nc: 4\n", "4"), Some(13));
+        assert_eq!(at("a: 1\nb: 2\nc: long\n", "g"), Some(13));
+        assert_eq!(at("a: 1\nb: 7\n", "7"), Some(8));
+        assert_eq!(at("a: 1\nb: 2\nd: 4\n", "4"), None);
         assert_eq!(at("\n\n", "\n"), None);
     }
 }

@@ -23,7 +23,10 @@ pub struct Answer {
     /// The number of the line now, if the run would write it elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<usize>,
-    /// The line, with `…` in place of what was made from secrets.
+    /// `true` if the run would write the line differently now: with another value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// The line that the run writes, with `…` in place of what was made from secrets.
     pub text: String,
     /// The name of the cluster.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -111,6 +114,8 @@ pub struct Question<'q> {
     pub file: String,
     /// The number of the line.
     pub line: usize,
+    /// The line in the file, if it is known.
+    pub text: &'q str,
     /// `false` to ask about the first value behind the byte that is asked about, in the same line.
     pub has_column: bool,
     /// The name of the cluster, or nothing.
@@ -133,6 +138,7 @@ impl Answer {
         let nothing = Why::default();
         let (why, copied) = (why.unwrap_or(&nothing), why.is_none());
         let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+        let line = text.get(start..)?.lines().next().unwrap_or("");
         // A call that captures what it calls is among the writers.
         let is_told = |at: &Writer| {
             why.written.iter().any(|one| Arc::ptr_eq(&one.source, &at.source) && one.span.start == at.span.start)
@@ -143,6 +149,7 @@ impl Answer {
             line: question.line,
             column: text.get(start..at)?.chars().count() + 1,
             now: Some(text.get(..start)?.lines().count() + 1).filter(|now| *now != question.line),
+            changed: !question.text.is_empty() && question.text.trim_end() != line.trim_end(),
             text: String::new(),
             cluster: question.cluster.to_owned(),
             template: question.template.to_owned(),
@@ -177,6 +184,9 @@ impl Answer {
         let _ = writeln!(out, "  {caret}^");
         if let Some(now) = self.now {
             let _ = writeln!(out, "{:LABEL$}the run writes it as line {now} now", "");
+        }
+        if self.changed {
+            let _ = writeln!(out, "{:LABEL$}the run writes it like this now", "");
         }
         if self.copied {
             let _ = writeln!(out, "copied      from {}", self.template);
