@@ -140,6 +140,13 @@ fn errors_show_only_the_line_and_the_console_goes_on() {
 }
 
 #[test]
+fn a_prefix_without_variables_is_told_once() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.feed(&["console", "--env-prefix", "NONE_OF_THEM_"], "1\n2\n:set a=3\n").expect(0);
+    assert_eq!(outcome.stderr.matches("no environment variable begins with `NONE_OF_THEM_`").count(), 1, "{outcome:?}");
+}
+
+#[test]
 fn hostile_lines() {
     let deep = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
     let long = format!("name | replace(from=\"a\", to=\"{}\") | length", "b".repeat(1 << 20));
@@ -239,6 +246,11 @@ fn a_terminal_has_completion_history_and_continued_lines() {
     terminal.wait_for("Tera> ");
     terminal.press("nme\r");
     terminal.wait_for("E0201");
+    terminal.wait_for("Tera> ");
+    // Tab reads the values.
+    sandbox.write("values.yaml", "certificate: {issuer: acme}\nzonal: north\n");
+    terminal.press("zona\t\r");
+    terminal.wait_for("\"north\"");
     terminal.wait_for("Tera> ");
     terminal.press("\u{4}");
     assert_eq!(child.wait().expect("ended").code(), Some(0));
