@@ -258,8 +258,8 @@ fn a_terminal_has_completion_history_and_continued_lines() {
     assert!(history.contains("certificate.issuer") && history.contains("nme"), "{history}");
     let (mut terminal, mut child) = Terminal::start(&sandbox, &args);
     terminal.wait_for("Tera> ");
-    // The line above the last, from the history of the first console.
-    terminal.press("\u{1b}[A\u{1b}[A\r");
+    // The line above the last two, from the history of the first console.
+    terminal.press("\u{1b}[A\u{1b}[A\u{1b}[A\r");
     terminal.wait_for("\"ACME\"");
     terminal.wait_for("Tera> ");
     terminal.press(":quit\r");
