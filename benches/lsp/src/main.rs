@@ -31,7 +31,7 @@ fn main() {
     for language in LANGUAGES {
         if chosen.is_empty() || chosen.iter().any(|name| name == language.name) {
             let latencies = measure(&command, &language);
-            println!("| {} | {} |", language.name, latencies.map(|all| summary(all)).join(" | "));
+            println!("| {} | {} |", language.name, latencies.map(summary).join(" | "));
         }
     }
 }
