@@ -42,10 +42,7 @@ impl Given {
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
 pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) -> Result<Given> {
-    let mut sets = Vec::new();
-    for prefix in &args.env_prefix {
-        sets.extend(environment(prefix, console)?);
-    }
+    let mut sets = environment(&args.env_prefix, console)?;
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| {
             refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
@@ -72,8 +69,16 @@ pub(crate) fn values_file(path: &Path, files: &mut InputFiles) -> Result<(DataMa
     Ok((input::map(&source, format)?, Place::file(&source, format)))
 }
 
-/// Returns the assignments of the environment variables that begin with `prefix`.
-fn environment(prefix: &str, console: &Console) -> Result<Vec<Assignment>> {
+/// Returns the assignments of the environment variables that begin with a prefix. Warns about prefixes without any.
+///
+/// # Errors
+/// `syntax.not_utf8`.
+pub(crate) fn environment(prefixes: &[String], console: &Console) -> Result<Vec<Assignment>> {
+    let of_each: Vec<_> = prefixes.iter().map(|prefix| with_prefix(prefix, console)).collect::<Result<_>>()?;
+    Ok(of_each.concat())
+}
+
+fn with_prefix(prefix: &str, console: &Console) -> Result<Vec<Assignment>> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };

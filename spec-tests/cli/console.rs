@@ -140,6 +140,13 @@ fn errors_show_only_the_line_and_the_console_goes_on() {
 }
 
 #[test]
+fn a_prefix_without_variables_is_told_once() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.feed(&["console", "--env-prefix", "NONE_OF_THEM_"], "1\n2\n:set a=3\n").expect(0);
+    assert_eq!(outcome.stderr.matches("no environment variable begins with `NONE_OF_THEM_`").count(), 1, "{outcome:?}");
+}
+
+#[test]
 fn hostile_lines() {
     let deep = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
     let long = format!("name | replace(from=\"a\", to=\"{}\") | length", "b".repeat(1 << 20));
@@ -240,14 +247,19 @@ fn a_terminal_has_completion_history_and_continued_lines() {
     terminal.press("nme\r");
     terminal.wait_for("E0201");
     terminal.wait_for("Tera> ");
+    // Tab reads the values.
+    sandbox.write("values.yaml", "certificate: {issuer: acme}\nzonal: north\n");
+    terminal.press("zona\t\r");
+    terminal.wait_for("\"north\"");
+    terminal.wait_for("Tera> ");
     terminal.press("\u{4}");
     assert_eq!(child.wait().expect("ended").code(), Some(0));
     let history = fs::read_to_string(sandbox.path("state/dropforge/console-history")).expect("a history");
     assert!(history.contains("certificate.issuer") && history.contains("nme"), "{history}");
     let (mut terminal, mut child) = Terminal::start(&sandbox, &args);
     terminal.wait_for("Tera> ");
-    // The line above the last, from the history of the first console.
-    terminal.press("\u{1b}[A\u{1b}[A\r");
+    // The line above the last two, from the history of the first console.
+    terminal.press("\u{1b}[A\u{1b}[A\u{1b}[A\r");
     terminal.wait_for("\"ACME\"");
     terminal.wait_for("Tera> ");
     terminal.press(":quit\r");

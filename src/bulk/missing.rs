@@ -1,6 +1,7 @@
 //! Names that templates look up and that values lack, found without rendering.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
 
@@ -51,8 +52,8 @@ const LONG: usize = 5;
 #[derive(Debug)]
 pub struct MissingNames<'t> {
     templates: Vec<&'t Template>,
-    /// All that the templates read.
-    read: ReadPaths,
+    /// All that the templates read, found when it is asked for.
+    read: OnceLock<ReadPaths>,
     found: BTreeMap<Cause, Found>,
     left: u64,
     /// `true` to tell in which map of the values a name is missing.
@@ -73,8 +74,7 @@ struct Found {
 impl<'t> MissingNames<'t> {
     /// Prepares for these templates.
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
-        let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), ReadPaths::default());
-        templates.iter().for_each(|template| read.add_program(template.program()));
+        let (templates, read) = (templates.into_iter().collect(), OnceLock::new());
         Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false, looks_at_changed: false }
     }
 
@@ -82,6 +82,14 @@ impl<'t> MissingNames<'t> {
     /// lead to the map that lacks it.
     pub fn with_places(self) -> Self {
         Self { places: true, ..self }
+    }
+
+    fn read(&self) -> &ReadPaths {
+        self.read.get_or_init(|| {
+            let mut read = ReadPaths::default();
+            self.templates.iter().for_each(|template| read.add_program(template.program()));
+            read
+        })
     }
 
     /// Also looks at templates that change maps, which may add the names that are found.
@@ -183,7 +191,7 @@ impl<'t> MissingNames<'t> {
         if miss.lack.step.is_none() || name.len() < SHORT {
             return false;
         }
-        let used = self.read.reads(sibling(path, name, near).split('.').map(Some));
+        let used = self.read().reads(sibling(path, name, near).split('.').map(Some));
         let has_digit = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
         let is_longer = near.starts_with(name) || name.starts_with(near);
         !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)

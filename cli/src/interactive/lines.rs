@@ -1,5 +1,6 @@
 //! Reading lines: edited on a terminal, or as they come from a pipe.
 
+use std::cell::OnceCell;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
@@ -29,28 +30,34 @@ pub(super) enum Line {
 }
 
 /// The source of lines.
-pub(super) enum Lines {
-    Typed(Box<Terminal>),
+pub(super) enum Lines<'w> {
+    Typed(Box<Terminal<'w>>),
     Piped(Box<dyn BufRead>),
 }
 
 /// A terminal and the file of its history.
-pub(super) struct Terminal {
-    editor: Editor<Words, FileHistory>,
+pub(super) struct Terminal<'w> {
+    editor: Editor<Completion<'w>, FileHistory>,
     history: Option<PathBuf>,
 }
 
-impl Lines {
-    /// Reads standard input, with a history if it is a terminal.
+/// The words that complete a line, found at the first Tab in it.
+struct Completion<'w> {
+    find: &'w dyn Fn() -> Words,
+    found: OnceCell<Words>,
+}
+
+impl<'w> Lines<'w> {
+    /// Reads standard input, with a history if it is a terminal. `words` returns the words that complete a line.
     ///
     /// # Errors
     /// `file.read_failed` if the terminal cannot be used.
-    pub(super) fn open(history: bool) -> Result<Self> {
+    pub(super) fn open(history: bool, words: &'w dyn Fn() -> Words) -> Result<Self> {
         if !io::stdin().is_terminal() {
             let input = io::Read::take(io::stdin(), MAX_BYTES);
             return Ok(Self::Piped(Box::new(io::BufReader::new(input))));
         }
-        Ok(Self::Typed(Box::new(Terminal::open(history).map_err(|error| unreadable(&error))?)))
+        Ok(Self::Typed(Box::new(Terminal::open(history, words).map_err(|error| unreadable(&error))?)))
     }
 
     /// Returns `true` if a user types the lines.
@@ -58,20 +65,20 @@ impl Lines {
         matches!(self, Self::Typed(_))
     }
 
-    /// Reads a line and those that continue it. `words` returns the words that complete it.
+    /// Reads a line and those that continue it.
     ///
     /// # Errors
     /// `file.read_failed`; text that is not UTF-8.
-    pub(super) fn next(&mut self, prompt: &str, words: &mut dyn FnMut() -> Words) -> Result<Line> {
+    pub(super) fn next(&mut self, prompt: &str) -> Result<Line> {
         match self {
-            Self::Typed(terminal) => terminal.next(prompt, words()),
+            Self::Typed(terminal) => terminal.next(prompt),
             Self::Piped(input) => piped(input),
         }
     }
 }
 
-impl Terminal {
-    fn open(history: bool) -> rustyline::Result<Self> {
+impl<'w> Terminal<'w> {
+    fn open(history: bool, words: &'w dyn Fn() -> Words) -> rustyline::Result<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY)?
             .history_ignore_space(true)
@@ -79,6 +86,7 @@ impl Terminal {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config)?;
+        editor.set_helper(Some(Completion { find: words, found: OnceCell::new() }));
         let history = if history { history_file() } else { None };
         if let Some(path) = &history {
             // There is none the first time.
@@ -87,8 +95,11 @@ impl Terminal {
         Ok(Self { editor, history })
     }
 
-    fn next(&mut self, prompt: &str, words: Words) -> Result<Line> {
-        self.editor.set_helper(Some(words));
+    fn next(&mut self, prompt: &str) -> Result<Line> {
+        // The line before may have changed the values.
+        if let Some(completion) = self.editor.helper_mut() {
+            completion.found.take();
+        }
         match self.editor.readline(prompt) {
             Ok(line) => {
                 self.save();
@@ -137,24 +148,24 @@ fn history_file() -> Option<PathBuf> {
     Some(state.join("dropforge/console-history"))
 }
 
-impl Helper for Words {}
+impl Helper for Completion<'_> {}
 
-impl Highlighter for Words {}
+impl Highlighter for Completion<'_> {}
 
-impl Hinter for Words {
+impl Hinter for Completion<'_> {
     type Hint = String;
 }
 
-impl Completer for Words {
+impl Completer for Completion<'_> {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        let (start, words) = self.of(line.get(..at).unwrap_or(line));
+        let (start, words) = self.found.get_or_init(self.find).of(line.get(..at).unwrap_or(line));
         Ok((start, words.into_iter().map(str::to_owned).collect()))
     }
 }
 
-impl Validator for Words {
+impl Validator for Completion<'_> {
     /// Continues a line that ends with a backslash.
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let continues = context.input().ends_with('\\');

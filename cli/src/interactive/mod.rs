@@ -8,6 +8,7 @@ mod lines;
 mod session;
 mod values;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -22,7 +23,7 @@ use crate::output::print;
 use crate::schema::SchemaArgs;
 use commands::Next;
 use lines::{Line, Lines};
-use session::Session;
+use session::{Session, greeting};
 
 /// Evaluate expressions and templates as they are typed
 ///
@@ -70,19 +71,21 @@ pub(crate) struct ConsoleArgs {
 /// Runs the command.
 pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let history = !args.no_history;
-    let mut session = Session::new(args, files, console)?;
-    let mut lines = Lines::open(history)?;
+    let session = RefCell::new(Session::new(args, files, console)?);
+    let words = || session.borrow_mut().words();
+    let mut lines = Lines::open(history, &words)?;
     if lines.are_typed() {
-        console.note(&session.greeting());
+        console.note(&greeting());
     }
     let mut failed = false;
     loop {
-        let line = match lines.next(&session.prompt(), &mut || session.words())? {
+        let prompt = session.borrow().prompt();
+        let line = match lines.next(&prompt)? {
             Line::Text(line) => line,
             Line::Interrupted => continue,
             Line::End => break,
         };
-        match session.answer(&line) {
+        match session.borrow_mut().answer(&line) {
             Ok(Next::Print(text)) => print(text)?,
             Ok(Next::End) => break,
             Err(error) => {

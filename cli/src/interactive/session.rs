@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dropforge::bulk::values::Assignment;
 use dropforge::bulk::{Fleet, dialect_of, discover};
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::Dialect;
@@ -14,6 +15,7 @@ use crate::chart;
 use crate::console::Console;
 use crate::exit::Failed;
 use crate::input::{InputFiles, is_dash};
+use crate::layers;
 
 /// A console.
 pub(super) struct Session<'a> {
@@ -21,6 +23,8 @@ pub(super) struct Session<'a> {
     pub(super) files: &'a mut InputFiles,
     pub(super) console: &'a Console,
     pub(super) fleet: Fleet,
+    /// The values of environment variables. They stay the same, unlike those of files.
+    pub(super) environment: Vec<Assignment>,
     is_chart: bool,
     /// The folder that includes are relative to.
     pub(super) root: PathBuf,
@@ -34,7 +38,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Errors of reading; `usage` for options that do not fit.
-    pub(super) fn new(args: ConsoleArgs, files: &'a mut InputFiles, console: &'a Console) -> Result<Self, Failed> {
+    pub(super) fn new(mut args: ConsoleArgs, files: &'a mut InputFiles, console: &'a Console) -> Result<Self, Failed> {
         if let Some(option) = reads_stdin(&args) {
             let message = format!("`{option}` and the lines of the console both read standard input");
             return Err(Diagnostic::new(Code::Usage, message).with_help("name a file").into());
@@ -51,7 +55,10 @@ impl<'a> Session<'a> {
         }
         let fleet = args.reading.read(&args.fleet, files)?;
         let (root, language) = if is_chart { (PathBuf::new(), Dialect::Helm) } else { place(&args)? };
-        let session = Self { args, files, console, fleet, is_chart, root, language, kept: String::new() };
+        let prefixes = if is_chart { Vec::new() } else { std::mem::take(&mut args.values.env_prefix) };
+        let environment = layers::environment(&prefixes, console)?;
+        let kept = String::new();
+        let session = Self { args, files, console, fleet, environment, is_chart, root, language, kept };
         session.cluster()?;
         Ok(session)
     }
@@ -59,11 +66,6 @@ impl<'a> Session<'a> {
     /// Returns the chart whose values and named templates are in scope.
     pub(super) fn chart(&self) -> Option<&Path> {
         self.args.templates.first().map(PathBuf::as_path).filter(|_| self.is_chart)
-    }
-
-    /// Returns the first line that a user sees.
-    pub(super) fn greeting(&self) -> String {
-        format!("dropforge {}: `:help` lists commands, Ctrl-D ends", env!("CARGO_PKG_VERSION"))
     }
 
     /// Returns the prompt.
@@ -84,6 +86,11 @@ impl<'a> Session<'a> {
         let paths = values.map(|values| paths(&values)).unwrap_or_default();
         Words::new(self.language, paths.iter().map(|path| format!("{prefix}{path}")).collect())
     }
+}
+
+/// Returns the first line that a user sees.
+pub(super) fn greeting() -> String {
+    format!("dropforge {}: `:help` lists commands, Ctrl-D ends", env!("CARGO_PKG_VERSION"))
 }
 
 /// Returns the option that reads standard input.

@@ -10,7 +10,7 @@ use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use super::completion::imported;
 use super::home::Language;
-use super::navigation::definitions;
+use super::navigation::{definitions, place_of};
 use super::schemas;
 use super::values::{Values, json, short};
 use super::world::{Place, World};
@@ -133,7 +133,7 @@ fn shown(value: &Data) -> String {
 fn definition(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     let (analysis, found) = definitions(world, place, mark).into_iter().next()?;
     let content = &analysis.content;
-    let line = content.position(found.span.start as usize).line + 1;
+    let line = place_of(world, &analysis, found.span)?.range.start.line + 1;
     let name = analysis.path.file_name()?.to_string_lossy().into_owned();
     let head = if found.signature.is_empty() { &found.name } else { &found.signature };
     let sort = match found.kind {

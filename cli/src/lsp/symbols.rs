@@ -80,6 +80,7 @@ pub(super) fn of_workspace(world: &mut World, params: &WorkspaceSymbolParams) ->
     let (mut all, mut seen) = (Vec::new(), std::collections::HashSet::new());
     let open: Vec<_> = world.documents.keys().cloned().collect();
     for path in open {
+        world.analysis(&path);
         for file in world.analyses(&path) {
             if !seen.insert(file.path.clone()) {
                 continue;

@@ -30,6 +30,8 @@ use crate::input::InputFiles;
 const PAUSE: Duration = Duration::from_millis(150);
 /// The time that a check of a project may take to be run at each change.
 const SHORT: Duration = Duration::from_millis(12);
+/// The time that a check of one file may take to be run without a search for syntax errors before it.
+const AT_ONCE: Duration = Duration::from_millis(60);
 
 /// The codes of syntax errors begin like this.
 const SYNTAX: &str = "E01";
@@ -171,7 +173,7 @@ impl Worker {
             return self.mark_dirty(&home, path, snapshot);
         };
         if home.language(path) != Language::Other {
-            let is_slow = ready.took_alone.get() > SHORT;
+            let is_slow = ready.took_alone.get() > AT_ONCE;
             if is_slow {
                 let found = guarded(|| ready.syntax_errors(path, snapshot)).ok().flatten();
                 self.publish_quick(&home, path, found, snapshot);

@@ -248,7 +248,8 @@ impl World {
         Some(Place { path, home, language, content, offset, analysis, shift, known: shift.back(offset) })
     }
 
-    /// Returns the names in all files that share names with `path`, itself included.
+    /// Returns the names in all files that share names with `path`, itself included: its own are those known of an earlier
+    /// text, unless [`World::analysis`] has found them in the current one.
     pub(super) fn analyses(&mut self, path: &Path) -> Vec<Arc<Analysis>> {
         let home = self.home(path);
         let mut paths = files_of(&home, path);
@@ -258,7 +259,9 @@ impl World {
         let own = home.language(path);
         paths.retain(|other| home.language(other) == own);
         paths.retain(|other| self.home(other) == home || is_beside(&home, path, other));
-        paths.iter().filter_map(|path| self.analysis(path)).collect()
+        let known = self.documents.get(path).and_then(|document| document.last.clone());
+        let of = |other: &PathBuf| known.clone().filter(|_| other == path).or_else(|| self.analysis(other));
+        paths.iter().filter_map(of).collect()
     }
 
     /// Returns the folder that names of files lead from in a project.

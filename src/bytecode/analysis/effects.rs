@@ -1,7 +1,7 @@
 //! The effects of instructions on the facts.
 
 use super::held::{Fact, Held};
-use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, set, split};
+use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::Op;
 use crate::bytecode::operands::{Literal, Operand, Test};
@@ -36,7 +36,7 @@ impl<'w> Walk<'w, '_> {
             Op::Int => push(state, Fact::Int(i64::from((operand(Operand::Int) << 8).cast_signed() >> 8))),
             Op::Lit => push(state, literal(operand(Operand::Lit))),
             Op::Mark => push(state, Fact::Mark(self.misses.len())),
-            Op::MarkSlot => set(state, operand(Operand::Slot), Held::of(Fact::Mark(self.misses.len()))),
+            Op::MarkSlot => state.slots.set(operand(Operand::Slot), Held::of(Fact::Mark(self.misses.len()))),
             Op::LoadPath => self.load(instruction, state, Lookup::Required),
             Op::PeekPath => self.load(instruction, state, Lookup::Optional),
             Op::EmitPath | Op::TextPath => {
@@ -46,11 +46,12 @@ impl<'w> Walk<'w, '_> {
             Op::Pop => drop(state.stack.pop()),
             Op::StoreSlot => {
                 let held = state.stack.pop().unwrap_or_default();
-                set(state, operand(Operand::Slot), held);
+                state.slots.set(operand(Operand::Slot), held);
             }
             Op::ClearSlots => {
                 let (first, count) = (operand(Operand::SlotRun), operand(Operand::Count));
-                (first..first.saturating_add(count)).for_each(|slot| set(state, slot, Held::of(Fact::Absent(None))));
+                (first..first.saturating_add(count))
+                    .for_each(|slot| state.slots.set(slot, Held::of(Fact::Absent(None))));
             }
             Op::Not => {
                 let truth = self.condition(state);
@@ -190,7 +191,7 @@ impl<'w> Walk<'w, '_> {
         let truths = [a.fact.truth(), b.fact.truth()];
         if truths.iter().any(|truth| truth.is_none_or(|truth| truth == decides)) {
             let slot = instruction.operand(Operand::SlotPair).unwrap_or_default();
-            if let Some(Fact::Mark(mark)) = state.slots.get(slot as usize).map(|held| held.fact) {
+            if let Some(Fact::Mark(mark)) = state.slots.get(slot).map(|held| held.fact) {
                 self.excuse(mark);
             }
         }

@@ -106,7 +106,7 @@ impl<'w> Walk<'w, '_> {
     /// Returns the facts about a root.
     pub(super) fn root(&self, root: Root, state: &State<'w>) -> Held<'w> {
         match root {
-            Root::Slot(slot) => state.slots.get(slot as usize).cloned().unwrap_or_default(),
+            Root::Slot(slot) => state.slots.get(slot).cloned().unwrap_or_default(),
             Root::Global(global) => self.globals.get(global as usize).cloned().unwrap_or_default(),
             Root::Loop(..) => Held::of(Fact::Present),
             Root::Callers(_) => Held::default(),

@@ -18,6 +18,7 @@ mod held;
 mod lookup;
 mod missing;
 mod reads;
+mod slots;
 mod walk;
 
 #[cfg(feature = "yaml")]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
+use super::slots::Slots;
 use crate::bytecode::code::CodeView;
 use crate::bytecode::header::Dialect;
 use crate::bytecode::isa::Op;
@@ -79,7 +80,7 @@ pub enum Effect {
 #[derive(Debug, Clone)]
 pub(super) struct State<'w> {
     pub stack: Vec<Held<'w>>,
-    pub slots: Vec<Held<'w>>,
+    pub slots: Slots<'w>,
     pub loops: Vec<Running<'w>>,
     pub mass: u64,
 }
@@ -143,11 +144,11 @@ impl<'w, 't> Walk<'w, 't> {
     }
 
     /// Walks a chunk. Returns the mass of the states that leave it.
-    pub fn chunk(&mut self, chunk: ChunkInfo, mut slots: Vec<Held<'w>>, mass: u64, depth: usize) -> u64 {
+    pub fn chunk(&mut self, chunk: ChunkInfo, given: Vec<Held<'w>>, mass: u64, depth: usize) -> u64 {
         if depth > CALLS {
             self.left = 0;
         }
-        slots.resize(chunk.slots as usize, Held::of(Fact::Absent(None)));
+        let slots = Slots::new(given, chunk.slots as usize);
         let mut pending = BTreeMap::new();
         pending.insert(chunk.entry, State { stack: Vec::new(), slots, loops: Vec::new(), mass });
         let mut returned = 0u64;
@@ -204,10 +205,8 @@ impl<'w, 't> Walk<'w, 't> {
 
     fn merge(&mut self, a: State<'w>, b: State<'w>) -> State<'w> {
         let mut lost = Vec::new();
-        let mut both = |a: Vec<Held<'w>>, b: Vec<Held<'w>>| -> Vec<Held<'w>> {
-            a.into_iter().zip(b).map(|(a, b)| a.or(b, &mut lost)).collect()
-        };
-        let (stack, slots) = (both(a.stack, b.stack), both(a.slots, b.slots));
+        let stack = a.stack.into_iter().zip(b.stack).map(|(a, b)| a.or(b, &mut lost)).collect();
+        let slots = a.slots.or(b.slots, &mut lost);
         self.mark_whole(&lost);
         State { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
     }
@@ -308,13 +307,6 @@ impl<'w, 't> Walk<'w, 't> {
     }
 }
 
-/// Sets a slot.
-pub(super) fn set<'w>(state: &mut State<'w>, slot: u32, held: Held<'w>) {
-    if let Some(slot) = state.slots.get_mut(slot as usize) {
-        *slot = held;
-    }
-}
-
 /// Puts the current item of the innermost loop into its slots.
 fn set_item(slot: u32, state: &mut State<'_>) {
     let Some(Running { items, at, names }) = state.loops.last() else { return };
@@ -328,9 +320,9 @@ fn set_item(slot: u32, state: &mut State<'_>) {
     };
     let (item, second) = (item.unwrap_or_default(), names.saturating_sub(1));
     if second > 0 {
-        set(state, slot, Held::of(key));
+        state.slots.set(slot, Held::of(key));
     }
-    set(state, slot + second, item);
+    state.slots.set(slot + second, item);
 }
 
 /// Takes half of the mass of a state into a copy.

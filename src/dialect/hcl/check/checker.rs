@@ -1,6 +1,6 @@
 //! Evaluation of regions with unknown variables.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::bytecode::ImportKind;
 use crate::diagnostics::{Diagnostic, Result as Checked};
@@ -12,7 +12,7 @@ use crate::function::{Admits, Budgets, Capabilities, Cx, Params};
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 use crate::value::{Arena, Inputs, Type, Value};
-use crate::vm::Space;
+use crate::vm::{Evaluator, Space};
 
 /// An expression that is evaluated on its own.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +64,39 @@ impl<'s> AbstractValue<'s> {
     }
 }
 
+/// A part of a region that is checked on its own.
+enum Part<'s> {
+    Branches {
+        condition: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    },
+    /// The operands of a chain of `&&` or `||`.
+    Operands(Operator, Vec<ExprId>),
+    Loop(&'s For),
+}
+
+impl Part<'_> {
+    /// Adds the expressions whose values decide which regions are reached.
+    fn evaluates(&self, roots: &mut Vec<ExprId>) {
+        match self {
+            Self::Branches { condition, .. } => roots.push(*condition),
+            Self::Operands(_, operands) => roots.extend(operands),
+            Self::Loop(of) => roots.push(of.collection),
+        }
+    }
+}
+
+/// Expressions that are compiled to one program.
+struct Compiled<'e> {
+    /// The chunk of each.
+    chunks: HashMap<ExprId, u32>,
+    evaluator: Evaluator<'e>,
+}
+
+/// Maximum number of regions that are compiled to one program.
+const BATCH: usize = 64;
+
 /// Evaluates regions within one budget, and collects their errors.
 pub(super) struct Checker<'c, 's> {
     space: &'s Space,
@@ -86,8 +119,10 @@ impl<'c, 's> Checker<'c, 's> {
     /// Checks all regions, including the parts that their evaluation does not reach. Returns the first error of each span,
     /// in source order.
     pub fn run(mut self) -> Checked<Vec<Box<Diagnostic>>> {
-        while let Some(region) = self.pending.pop() {
-            self.check_region(region)?;
+        while let Some(tree) = self.pending.last().map(|region| region.tree) {
+            let batch = self.pending.iter().rev().take(BATCH).take_while(|region| std::ptr::eq(region.tree, tree));
+            let batch = self.pending.split_off(self.pending.len() - batch.count());
+            self.check_batch(tree, batch)?;
         }
         let span = |error: &Diagnostic| error.primary().map_or(Span::default(), |label| label.span);
         let mut seen = HashSet::new();
@@ -96,65 +131,114 @@ impl<'c, 's> Checker<'c, 's> {
         Ok(found)
     }
 
-    fn check_region(&mut self, region: Region<'s>) -> Checked<()> {
-        let (_, mut errors) = self.evaluate_with_errors(region)?;
+    /// Checks regions of one tree, which are compiled to one program. If that exceeds a limit, each is compiled alone.
+    fn check_batch(&mut self, tree: &'s Tree, batch: Vec<Region<'s>>) -> Checked<()> {
+        let with_parts = |region: Region<'s>| (region, self.parts(region));
+        let batch: Vec<_> =
+            batch.into_iter().rev().filter(|region| !is_constant(tree, region.root)).map(with_parts).collect();
+        let mut roots = Vec::new();
+        for (region, parts) in &batch {
+            roots.push(region.root);
+            parts.iter().for_each(|part| part.evaluates(&mut roots));
+        }
+        let compiler = self.compiler;
+        let executable = compiler.expressions(tree, &roots).ok();
+        let mut compiled = executable.as_ref().map(|executable| Compiled {
+            chunks: roots.into_iter().zip(0..).collect(),
+            evaluator: executable.evaluator(self.space, compiler.limits(), Capabilities::NONE),
+        });
+        batch.iter().try_for_each(|(region, parts)| self.check_region(*region, parts, compiled.as_mut()))
+    }
+
+    fn check_region<'e>(
+        &mut self,
+        region: Region<'s>,
+        parts: &[Part<'s>],
+        mut compiled: Option<&mut Compiled<'e>>,
+    ) -> Checked<()>
+    where
+        's: 'e,
+    {
+        let (_, mut errors) = self.evaluate_in(region, compiled.as_deref_mut())?;
         let inputs = Inputs::layered(self.variables, region.locals);
         let limits = self.compiler.limits();
         let cx = Cx::new(self.space.arena(), inputs, limits, Capabilities::NONE, &self.space.caches);
         explain(&cx, region.tree, &mut errors);
         self.found.extend(errors);
-        let mut walk = vec![region.root];
+        for part in parts {
+            self.add_part(part, region, compiled.as_deref_mut())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the parts of a region that are checked on their own.
+    fn parts(&self, region: Region<'s>) -> Vec<Part<'s>> {
+        let (mut parts, mut walk) = (Vec::new(), vec![region.root]);
         while let Some(id) = walk.pop() {
             match region.tree.expr(id) {
                 Expr::Conditional { condition, then, otherwise } => {
                     walk.push(condition);
-                    let condition = self.evaluate(Region { root: condition, ..region })?;
-                    for (truth, branch) in [(true, then), (false, otherwise)] {
-                        if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
-                            self.pending.push(Region { root: branch, ..region });
-                        }
-                    }
+                    parts.push(Part::Branches { condition, then, otherwise });
                 }
                 Expr::Binary { op: op @ (Operator::And | Operator::Or), .. } => {
-                    self.add_operands(Region { root: id, ..region }, op)?;
+                    parts.push(Part::Operands(op, operands(region.tree, id, op)));
                 }
                 Expr::For(of) => {
                     if let Some(of) = region.tree.for_expr(of) {
                         walk.push(of.collection);
-                        self.add_loop_body(of, region)?;
+                        parts.push(Part::Loop(of));
                     }
                 }
                 Expr::Call(call) if self.handles_errors(region.tree, &call) => {}
                 expr => children(region.tree, expr, |child| walk.push(child)),
             }
         }
-        Ok(())
+        parts
     }
 
-    /// Adds the operands of a chain of `&&` or `||`, unless one of them decides.
-    fn add_operands(&mut self, chain: Region<'s>, of: Operator) -> Checked<()> {
-        let (mut operands, mut walk) = (Vec::new(), vec![chain.root]);
-        while let Some(id) = walk.pop() {
-            match chain.tree.expr(id) {
-                Expr::Binary { op, left, right, .. } if op == of => walk.extend([right, left]),
-                Expr::Paren(inner) => walk.push(inner),
-                _ => operands.push(Region { root: id, ..chain }),
+    /// Adds the regions of a part, as far as evaluation reaches them.
+    fn add_part<'e>(
+        &mut self,
+        part: &Part<'s>,
+        region: Region<'s>,
+        mut compiled: Option<&mut Compiled<'e>>,
+    ) -> Checked<()>
+    where
+        's: 'e,
+    {
+        let mut value = |checker: &mut Self, root| {
+            Ok::<_, Box<Diagnostic>>(checker.evaluate_in(Region { root, ..region }, compiled.as_deref_mut())?.0)
+        };
+        match part {
+            Part::Branches { condition, then, otherwise } => {
+                let condition = value(self, *condition)?;
+                for (truth, branch) in [(true, *then), (false, *otherwise)] {
+                    if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
+                        self.pending.push(Region { root: branch, ..region });
+                    }
+                }
+            }
+            // An operand that decides hides the errors of the others.
+            Part::Operands(of, operands) => {
+                for &operand in operands {
+                    if matches!(value(self, operand)?, AbstractValue::Bool(truth) if truth == (*of == Operator::Or)) {
+                        return Ok(());
+                    }
+                }
+                self.pending.extend(operands.iter().map(|&root| Region { root, ..region }));
+            }
+            Part::Loop(of) => {
+                let collection = value(self, of.collection)?;
+                self.add_loop_body(of, &collection, region);
             }
         }
-        for &operand in &operands {
-            if matches!(self.evaluate(operand)?, AbstractValue::Bool(truth) if truth == (of == Operator::Or)) {
-                return Ok(());
-            }
-        }
-        self.pending.extend(operands);
         Ok(())
     }
 
     /// Adds the parts of a loop that are evaluated for each element, with unknown loop variables.
-    fn add_loop_body(&mut self, of: &'s For, region: Region<'s>) -> Checked<()> {
-        let collection = self.evaluate(Region { root: of.collection, ..region })?;
+    fn add_loop_body(&mut self, of: &'s For, collection: &AbstractValue<'s>, region: Region<'s>) {
         if matches!(collection, AbstractValue::Empty) {
-            return Ok(());
+            return;
         }
         let ((key, value), arena) = (collection.element_types(), self.space.arena());
         let key = of.key_var.map(|name| (region.tree.str(name), arena.unknown(key)));
@@ -162,7 +246,6 @@ impl<'c, 's> Checker<'c, 's> {
         let locals = self.with(region.locals, key.into_iter().chain([value]));
         let parts = [of.condition, Some(of.value), of.key].into_iter().flatten();
         self.pending.extend(parts.map(|root| Region { root, locals, ..region }));
-        Ok(())
     }
 
     /// Adds names to `locals`.
@@ -173,14 +256,38 @@ impl<'c, 's> Checker<'c, 's> {
 
     /// Evaluates an expression.
     pub fn evaluate(&mut self, region: Region<'s>) -> Checked<AbstractValue<'s>> {
-        Ok(self.evaluate_with_errors(region)?.0)
+        Ok(self.evaluate_in(region, None)?.0)
     }
 
-    fn evaluate_with_errors(&mut self, region: Region<'s>) -> Checked<(AbstractValue<'s>, Vec<Box<Diagnostic>>)> {
+    /// Evaluates an expression, which may be one of those that are compiled.
+    fn evaluate_in<'e>(
+        &mut self,
+        region: Region<'s>,
+        compiled: Option<&mut Compiled<'e>>,
+    ) -> Checked<(AbstractValue<'s>, Vec<Box<Diagnostic>>)>
+    where
+        's: 'e,
+    {
+        let known = compiled.and_then(|compiled| Some((*compiled.chunks.get(&region.root)?, &mut compiled.evaluator)));
+        if let Some((chunk, evaluator)) = known {
+            return self.run_chunk(chunk, evaluator, region);
+        }
         let executable = self.compiler.expressions(region.tree, &[region.root])?;
         let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), Capabilities::NONE);
+        self.run_chunk(0, &mut evaluator, region)
+    }
+
+    fn run_chunk<'e>(
+        &mut self,
+        chunk: u32,
+        evaluator: &mut Evaluator<'e>,
+        region: Region<'s>,
+    ) -> Checked<(AbstractValue<'s>, Vec<Box<Diagnostic>>)>
+    where
+        's: 'e,
+    {
         evaluator.set_budgets(self.budgets);
-        let evaluation = evaluator.run::<Rules>(0, Inputs::layered(self.variables, region.locals));
+        let evaluation = evaluator.run::<Rules>(chunk, Inputs::layered(self.variables, region.locals));
         self.budgets = evaluator.budgets();
         let evaluation = evaluation?;
         Ok((AbstractValue::of(self.space.arena(), evaluation.value), evaluation.errors))
@@ -191,5 +298,28 @@ impl<'c, 's> Checker<'c, 's> {
         let function = self.compiler.registry().get(ImportKind::Function, tree.str(call.name));
         let Some(Params::Positional(params)) = function.map(|function| &function.params) else { return false };
         params.params.iter().chain(&params.rest).any(|param| param.admits.include(Admits::ERRORS))
+    }
+}
+
+/// Returns the operands of a chain of `&&` or `||`.
+fn operands(tree: &Tree, chain: ExprId, of: Operator) -> Vec<ExprId> {
+    let (mut operands, mut walk) = (Vec::new(), vec![chain]);
+    while let Some(id) = walk.pop() {
+        match tree.expr(id) {
+            Expr::Binary { op, left, right, .. } if op == of => walk.extend([right, left]),
+            Expr::Paren(inner) => walk.push(inner),
+            _ => operands.push(id),
+        }
+    }
+    operands
+}
+
+/// Returns `true` for an expression that is a constant scalar. It has no errors.
+fn is_constant(tree: &Tree, id: ExprId) -> bool {
+    match tree.expr(id) {
+        Expr::Null | Expr::Bool(_) | Expr::Text(_) => true,
+        Expr::Number(digits) => tree.str(digits).bytes().all(|byte| byte.is_ascii_digit()),
+        Expr::Template(parts) => tree.ids(parts).iter().all(|&part| matches!(tree.expr(part), Expr::Text(_))),
+        _ => false,
     }
 }

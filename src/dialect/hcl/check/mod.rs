@@ -106,27 +106,31 @@ pub(super) fn without_capabilities(registry: &Registry) -> Registry {
     all
 }
 
-/// Adds the functions that the file defines, and returns their errors. The results of functions that name variables,
+/// Parses a file, whose expressions call the functions of `registry` and those that it defines. Returns them all, and the
+/// errors of the latter. The results of functions that name variables,
 /// and of calls between them, are unknown: the program may let them see variables, and they may call each other in a
 /// cycle.
 pub(super) fn with_own_functions(
     source: &Arc<Source>,
     registry: Registry,
     limits: &Limits,
-) -> (Registry, DiagnosticList) {
+) -> (Registry, File, DiagnosticList) {
     let defined = |registry: &Registry| {
         let (mut diagnostics, file) = (Vec::new(), File::parse(source, registry, limits));
         let (functions, _) = user_functions(&file.body(), "function", &mut diagnostics);
         let open = definitions(&file.body()).into_iter().filter(Definition::names_variables).map(|of| of.name);
-        (functions, open.collect::<BTreeSet<_>>(), diagnostics)
+        let open = open.collect::<BTreeSet<_>>();
+        (file, functions, open, diagnostics)
     };
-    let (functions, _, diagnostics) = defined(&registry);
+    let (file, functions, _, diagnostics) = defined(&registry);
     if functions.is_empty() {
-        return (registry, diagnostics);
+        return (registry, file, diagnostics);
     }
-    let (functions, open, diagnostics) = defined(&with(&registry, functions.into_iter().map(opaque)));
+    let (_, functions, open, diagnostics) = defined(&with(&registry, functions.into_iter().map(opaque)));
     let functions = functions.into_iter().map(|of| if open.contains(of.name.as_ref()) { opaque(of) } else { of });
-    (with(&registry, functions), diagnostics)
+    let registry = with(&registry, functions);
+    let file = File::parse(source, &registry, limits);
+    (registry, file, diagnostics)
 }
 
 /// Returns the function with an unknown result.

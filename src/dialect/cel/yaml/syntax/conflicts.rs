@@ -1,7 +1,8 @@
 //! Conflicts between the keys and directives of a map, whatever the inputs are.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::build::Build;
 use super::tree::{Map, NodeId, NodeKind, Step};
