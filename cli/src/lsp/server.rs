@@ -302,6 +302,7 @@ impl Server<'_> {
 
     /// Tells the thread that checks of a new form of the documents.
     fn tell(&self, job: impl FnOnce(super::world::Snapshot) -> Job) {
+        self.world.shared.interrupt();
         // The thread ends only with the process.
         let _ = self.jobs.send(job(self.world.snapshot()));
     }

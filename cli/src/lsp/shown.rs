@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dropforge::bulk::values::Step;
 use dropforge::bytecode::Dialect;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::recording::{Recorder, ShownValue};
-use dropforge::limits::Limits;
+use dropforge::limits::{Deadline, Limits};
 use dropforge::text::Span;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
@@ -20,13 +21,20 @@ use super::world::{Shown, Snapshot};
 use crate::options::limits;
 
 /// The time that a render for the values may take.
-const TIME: Duration = Duration::from_millis(300);
+pub(super) const TIME: Duration = Duration::from_millis(300);
 /// The number of steps that it may take.
 const FUEL: u64 = 2_000_000;
 
-/// Returns the values of the expressions of documents of one home.
-pub(super) fn of(ready: &Ready, paths: &[PathBuf], snapshot: &Snapshot) -> Vec<(PathBuf, Shown)> {
-    let of_chart = ready.values.planned.as_ref().map(|planned| chart(planned, ready.home.chart()));
+/// Returns the values of the expressions of documents of one home. A render ends at the deadline.
+pub(super) fn of(
+    ready: &Ready,
+    paths: &[PathBuf],
+    snapshot: &Snapshot,
+    deadline: &Arc<Deadline>,
+) -> Vec<(PathBuf, Shown)> {
+    let session = &mut Session::new();
+    session.set_deadline(Some(deadline.clone()));
+    let of_chart = ready.values.planned.as_ref().map(|planned| chart(planned, ready.home.chart(), session));
     let mut all = Vec::new();
     for path in paths {
         let Some((_, _, content)) = snapshot.documents.get(path) else { continue };
@@ -35,7 +43,7 @@ pub(super) fn of(ready: &Ready, paths: &[PathBuf], snapshot: &Snapshot) -> Vec<(
                 let own = found.iter().filter(|(file, _)| file == path);
                 own.map(|(_, value)| value.clone()).collect()
             }
-            (Language::Template(_), _) => template(ready, path, snapshot).unwrap_or_default(),
+            (Language::Template(_), _) => template(ready, path, snapshot, session).unwrap_or_default(),
             _ => continue,
         };
         let values = of_expressions(content.text(), &shown, &ready.values);
@@ -49,19 +57,19 @@ pub(super) fn bounded() -> Limits {
     Limits { time: Some(TIME), fuel: FUEL, ..limits() }
 }
 
-fn template(ready: &Ready, path: &Path, snapshot: &Snapshot) -> Option<Vec<ShownValue>> {
+fn template(ready: &Ready, path: &Path, snapshot: &Snapshot, session: &mut Session) -> Option<Vec<ShownValue>> {
     let template = ready.compiled(path, snapshot, &|engine| engine.limits(bounded()))?;
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = InputBuilder::new(&arena, &shapes).data_map(&ready.values.merged).ok()?;
-    let (recording, _) = template.record(&mut Session::new(), Inputs::new(inputs));
+    let (recording, _) = template.record(session, Inputs::new(inputs));
     let own = |value: &ShownValue| file_of(&value.source, None).is_some_and(|file| file == path);
     Some(recording.values().into_iter().filter(own).collect())
 }
 
 /// Renders a chart. Returns the values with their files.
-fn chart(Planned { chart, plan }: &Planned, root: Option<&Path>) -> Vec<(PathBuf, ShownValue)> {
-    let recording = render(chart, plan.clone());
+fn chart(Planned { chart, plan }: &Planned, root: Option<&Path>, session: &mut Session) -> Vec<(PathBuf, ShownValue)> {
+    let recording = render(chart, plan.clone(), session);
     let values = recording.unwrap_or_default().into_iter();
     let mut known: Option<(String, Option<PathBuf>)> = None;
     let mut file = |value: &ShownValue| match &known {
@@ -75,9 +83,13 @@ fn chart(Planned { chart, plan }: &Planned, root: Option<&Path>) -> Vec<(PathBuf
     values.filter_map(|value| Some((file(&value)?, value))).collect()
 }
 
-fn render(chart: &ChartTemplate, plan: dropforge::dialect::helm::chart::Plan) -> Option<Vec<ShownValue>> {
-    let render = chart.render_in(&mut Session::new(), plan).ok()?;
-    Some(render.record(&mut Session::new(), Recorder::default()).ok()?.recording().values())
+fn render(
+    chart: &ChartTemplate,
+    plan: dropforge::dialect::helm::chart::Plan,
+    session: &mut Session,
+) -> Option<Vec<ShownValue>> {
+    let render = chart.render_in(session, plan).ok()?;
+    Some(render.record(session, Recorder::default()).ok()?.recording().values())
 }
 
 /// Returns the distinct values of each expression, without secrets.

@@ -2,7 +2,7 @@
 //!
 //! A change is checked in steps: the syntax of the changed file if the rest takes long, the file alone, and what it belongs to
 //! when no more changes come. A project that is checked in a moment is checked at each change. Checks of outdated texts are
-//! dropped.
+//! dropped. Values for hints are found when nothing else is left to do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use dropforge::limits::Deadline;
 use lsp_server::{Message, Notification, Request};
 use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::request::{InlayHintRefreshRequest, Request as _};
@@ -22,7 +23,7 @@ use super::home::{Home, Homes, Language};
 use super::quick::Ready;
 use super::shown;
 use super::values::MAX_INPUT;
-use super::world::{Shared, Snapshot};
+use super::world::{Shared, Shown, Snapshot};
 use crate::check;
 use crate::input::InputFiles;
 
@@ -58,6 +59,8 @@ pub(super) struct Worker {
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
+    /// Checked homes whose values for hints are not known yet.
+    unshown: BTreeSet<Home>,
     /// Jobs that were received and not begun.
     inbox: VecDeque<Job>,
     /// `true` if what is dirty is checked without a pause.
@@ -86,6 +89,7 @@ impl Worker {
             ready: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            unshown: BTreeSet::new(),
             inbox: VecDeque::new(),
             is_urgent: false,
             requests: 0,
@@ -96,7 +100,8 @@ impl Worker {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         let mut latest: Option<Snapshot> = None;
         loop {
-            let job = match latest.as_ref().filter(|_| !self.dirty.is_empty()) {
+            let has_more = !self.dirty.is_empty() || !self.unshown.is_empty();
+            let job = match latest.as_ref().filter(|_| has_more) {
                 _ if !self.inbox.is_empty() => self.inbox.pop_front().ok_or(RecvTimeoutError::Timeout),
                 None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(_) => jobs.recv_timeout(PAUSE),
@@ -105,7 +110,10 @@ impl Worker {
                 (Ok(job), _) => job,
                 (Err(RecvTimeoutError::Timeout), Some(snapshot)) => {
                     let snapshot = snapshot.clone();
-                    self.check_dirty(&snapshot, jobs);
+                    match self.dirty.is_empty() {
+                        true => self.show_all(&snapshot, jobs),
+                        false => self.check_dirty(&snapshot, jobs),
+                    }
                     continue;
                 }
                 (Err(_), _) => return,
@@ -238,7 +246,7 @@ impl Worker {
             Some(ready) => self.ready.insert(home.clone(), ready.with_time(start.elapsed())),
             None => self.ready.remove(home),
         };
-        self.show(home, snapshot);
+        self.unshown.insert(home.clone());
     }
 
     /// Shows a message to the user.
@@ -247,15 +255,34 @@ impl Worker {
         (self.messages)(Message::Notification(Notification::new(ShowMessage::METHOD.to_owned(), params)));
     }
 
-    /// Finds the values that expressions of open documents have.
-    fn show(&mut self, home: &Home, snapshot: &Snapshot) {
-        let Some(ready) = self.ready.get(home) else { return };
-        let own: Vec<PathBuf> = snapshot.documents.keys().cloned().collect();
-        let own: Vec<PathBuf> = own.into_iter().filter(|path| self.homes.known(path) == Some(home)).collect();
-        let shown = guarded(|| shown::of(ready, &own, snapshot)).unwrap_or_default();
-        for (path, values) in shown {
-            self.shared.keep_shown(path, values);
+    /// Finds the values for hints, until there is a job.
+    fn show_all(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>) {
+        while let Some(home) = self.unshown.pop_first() {
+            let deadline = Arc::new(Deadline::after(shown::TIME));
+            self.shared.begin(deadline.clone());
+            let found = if self.has_news(jobs) { Vec::new() } else { self.show(&home, snapshot, &deadline) };
+            if self.has_news(jobs) {
+                // The render may have ended early.
+                self.unshown.insert(home);
+                return;
+            }
+            for (path, values) in found {
+                self.shared.keep_shown(path, values);
+            }
+            self.ask_for_refresh();
         }
+    }
+
+    /// Finds the values that expressions of open documents have.
+    fn show(&self, home: &Home, snapshot: &Snapshot, deadline: &Arc<Deadline>) -> Vec<(PathBuf, Shown)> {
+        let Some(ready) = self.ready.get(home) else { return Vec::new() };
+        let own = snapshot.documents.keys().filter(|path| self.homes.known(path) == Some(home)).cloned();
+        let own: Vec<PathBuf> = own.collect();
+        guarded(|| shown::of(ready, &own, snapshot, deadline)).unwrap_or_default()
+    }
+
+    /// Tells the client to ask for hints again.
+    fn ask_for_refresh(&mut self) {
         if self.refreshes {
             self.requests += 1;
             let id = format!("hints-{}", self.requests).into();

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use dropforge::compiler::Mark;
 use dropforge::dialect::hcl;
 use dropforge::engine::Engine;
+use dropforge::limits::Deadline;
 use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
 
@@ -48,6 +49,8 @@ pub(super) struct Analysis {
 pub(super) struct Shared {
     values: Mutex<HashMap<Home, Arc<Values>>>,
     shown: Mutex<HashMap<PathBuf, Arc<Shown>>>,
+    /// The end of the render that finds values for hints.
+    rendering: Mutex<Option<Arc<Deadline>>>,
 }
 
 /// The values that the expressions of a file have in the chosen cluster.
@@ -59,6 +62,16 @@ pub(super) struct Shown {
 }
 
 impl Shared {
+    /// Takes note of a render, which the next change ends.
+    pub(super) fn begin(&self, render: Arc<Deadline>) {
+        *lock(&self.rendering) = Some(render);
+    }
+
+    /// Ends a render, as there is something that comes first.
+    pub(super) fn interrupt(&self) {
+        lock(&self.rendering).take().iter().for_each(|render| render.cancel());
+    }
+
     /// Keeps the values of a home.
     pub(super) fn keep_values(&self, home: &Home, values: Arc<Values>) {
         lock(&self.values).insert(home.clone(), values);
