@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::server::{NOBODY, Running, text};
+use super::server::{NOBODY, Running, Team, text};
 
 const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},
     "token":{"type":"string","writeOnly":true}}}"#;
@@ -89,18 +89,44 @@ fn a_line_of_an_object_leads_to_its_template_and_its_parameters() {
     server.call(&team.pak, "GET", &plain).is(404, "provenance_not_found");
 }
 
+/// Renders a template with a secret `token`, and returns the path of questions about lines of the object.
+fn path_of_whys(server: &Running, team: &Team, content: &str, parameters: &Json) -> String {
+    let schema = r#"{ "properties": { "token": { "writeOnly": true } } }"#;
+    let template = server.template_of(&server.admin, "secret", content, schema);
+    let object = server.instantiate(&team.pak, &team.stack, &template, parameters.clone()).has(201).json();
+    format!("/api/v1/deployment-objects/{}/why?line=", text(&object["id"]))
+}
+
 #[test]
 fn the_recording_of_a_long_render_is_bounded() {
     let server = Running::new();
     let team = server.team("ci");
-    let content =
-        "first: {{ n }}\n{% for i in range(end=n) %}{% if i == n - 1 %}last: {{ i }}\n{% endif %}{% endfor %}";
-    let template = server.template_of(&server.admin, "long", content, "{}");
-    let object = server.instantiate(&team.pak, &team.stack, &template, json!({ "n": 100_000 })).has(201).json();
-    let path = format!("/api/v1/deployment-objects/{}/why", text(&object["id"]));
-    let why = |line: usize| server.call(&team.pak, "GET", &format!("{path}?line={line}"));
-    assert_eq!(why(1).has(200).json()["inputs"][0]["path"], "n");
-    why(2).is(400, "render_too_long");
+    let long = "{% for i in range(end=n) %}{% if i == n - 1 %}-{% endif %}{% endfor %}";
+    let parameters = json!({ "n": 40_000, "token": "hush" });
+    let content = format!("first: {{{{ n }}}} {long} {{{{ token }}}}\nlast: {{{{ n }}}}");
+    let path = path_of_whys(&server, &team, &content, &parameters);
+    let told = server.call(&team.pak, "GET", &format!("{path}1")).has(200).json();
+    // Nothing is known of what follows the recording: it may be secret.
+    assert_eq!((&told["inputs"][0]["path"], &told["text"]), (&json!("n"), &json!("first: 40000 …")));
+    server.call(&team.pak, "GET", &format!("{path}2")).is(400, "render_too_long");
+    // A recording that ends within a captured text knows nothing of what stands in its place.
+    let content = format!("a: {{% filter trim %}}         {long}{{% endfilter %}}{{{{ token }}}}");
+    let path = path_of_whys(&server, &team, &content, &parameters);
+    let told = server.call(&team.pak, "GET", &format!("{path}1&column=1"));
+    assert_eq!(told.has(200).json()["text"], "a: …");
+}
+
+#[test]
+fn a_secret_among_many_parameters_is_not_shown() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let content = "x: {% filter upper %}{% for key in keys %}{{ key }}{% endfor %}{{ token }}{% endfilter %}";
+    let keys: Vec<String> = (0..200).map(|n| format!("k{n}")).collect();
+    let path = path_of_whys(&server, &team, content, &json!({ "keys": keys, "token": "hush" }));
+    let told = server.call(&team.pak, "GET", &format!("{path}1")).has(200).json();
+    assert_eq!(told["text"], "x: …");
+    let inputs = told["inputs"].as_array().unwrap();
+    assert_eq!((inputs.len(), &inputs[64]["path"], &inputs[64]["secret"]), (65, &json!(""), &json!(true)));
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! Invalid, oversized, slow and malicious requests. Each gets a 4xx or is cut off, and the server keeps working.
 
 use std::io::Write;
-use std::time::Duration;
 
-use dropforge_catalog::render;
-use dropforge_catalog::server::Settings;
 use serde_json::{Value as Json, json};
 
 use super::client::{Reply, connect, exchange, read};
@@ -85,8 +82,7 @@ fn parameters_of_any_form_are_no_fault_of_the_server() {
 
 #[test]
 fn templates_of_any_form_are_no_fault_of_the_server() {
-    let options = render::Options { deadline: Duration::from_secs(60), ..render::Options::default() };
-    let server = Running::rendering(Settings::default(), &options);
+    let server = Running::new();
     let schema = |depth: usize| format!("{}{}{}", "{\"not\":".repeat(depth), "{}", "}".repeat(depth));
     for (content, schema) in [
         ("{{".repeat(100_000), "{}".into()),

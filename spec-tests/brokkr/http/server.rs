@@ -68,8 +68,9 @@ pub fn quick() -> Settings {
     }
 }
 
+/// A slow machine may need more than the usual deadline.
 fn two_threads() -> render::Options {
-    render::Options { threads: 2, ..render::Options::default() }
+    render::Options { threads: 2, deadline: Duration::from_secs(60), ..render::Options::default() }
 }
 
 impl Running {

@@ -120,20 +120,23 @@ impl RecordedOutput {
         bytes.into_iter().find(|at| is_value(*at)).unwrap_or(at)
     }
 
-    /// Returns the line around `at`, with `…` in place of what was made from secrets, and of the rest of a long line.
+    /// Returns the line around `at`, with `…` in place of what was made from secrets or was not recorded, and of the rest of
+    /// a long line.
     fn line(&self, file: &str, at: usize, given: GivenOf<'_>) -> Option<String> {
         let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
         let line = file.get(start..)?.lines().next().unwrap_or("");
         let (mut shown, mut last) = (String::new(), (Vec::new(), false));
         for (nth, char) in line.char_indices().take(LOOKED_AT) {
-            let inputs = self.why(file, start + nth).map(|why| why.inputs).unwrap_or_default();
+            let why = self.why(file, start + nth);
+            let is_unknown = why.is_none() && self.is_cut();
+            let inputs = why.map(|why| why.inputs).unwrap_or_default();
             if inputs != last.0 {
                 let is_secret = inputs.iter().any(|flow| given(flow).is_secret);
                 last = (inputs, is_secret);
             }
-            match last.1 {
+            match last.1 || is_unknown {
                 true if shown.ends_with(HIDDEN) => {}
-                is_secret => shown.push(if is_secret { HIDDEN } else { char }),
+                is_hidden => shown.push(if is_hidden { HIDDEN } else { char }),
             }
         }
         let is_cut = line.char_indices().nth(LOOKED_AT).is_some() && !shown.ends_with(HIDDEN);

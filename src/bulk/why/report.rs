@@ -93,7 +93,7 @@ pub enum Around {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerInput {
-    /// The path, as the template reads it.
+    /// The path, as the template reads it. Empty for all inputs, any of which may have flowed into a value with many.
     pub path: String,
     /// The value as JSON, or the beginning of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -297,6 +297,7 @@ impl AnswerInput {
     /// Returns the path and the value.
     fn summary(&self) -> String {
         match &self.value {
+            _ if self.path.is_empty() => "further inputs".to_owned(),
             _ if self.secret => format!("{}, which the schema marks secret", self.path),
             Some(value) => format!("{} = `{value}`", self.path),
             None => self.path.clone(),

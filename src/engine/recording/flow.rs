@@ -14,7 +14,7 @@ const ORIGINS: usize = 1 << 14;
 /// An input that flowed into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// The path of the input.
+    /// The path of the input. Empty for all inputs, any of which may have flowed into a value with many.
     pub path: Vec<Step>,
     /// An excerpt of its value, if the template read it under this path.
     pub value: Option<String>,
@@ -37,7 +37,12 @@ impl Recording {
         let wanted = |edge: &Edge| (Wanted { edge: *edge, steps: steps.to_vec(), is_direct }, None);
         let mut open: Vec<(Wanted, Option<&str>)> = edges.iter().rev().map(wanted).collect();
         while let Some((wanted, shown)) = open.pop() {
-            if flows.len() >= FLOWS || seen.len() >= ORIGINS || !seen.insert(wanted.clone()) {
+            if flows.len() >= FLOWS || seen.len() >= ORIGINS {
+                flows = without_wholes(flows);
+                flows.push(Flow { path: Vec::new(), value: None, is_direct: false });
+                return flows;
+            }
+            if !seen.insert(wanted.clone()) {
                 continue;
             }
             let Wanted { edge, steps, is_direct } = wanted;

@@ -61,7 +61,7 @@ pub struct Recording {
     numbers: HashMap<String, u32>,
     /// The origin of the result.
     answer: Edge,
-    /// The length of the output when the run had more events than are recorded.
+    /// The length of the part of the output that is recorded, if the run had more events than are recorded.
     cut: Option<usize>,
 }
 

@@ -97,7 +97,9 @@ impl Observer for Recorder {
         self.recording.know(now.unit, &now.code);
         self.frames.enter(now, at);
         if self.recording.events.len() >= self.events || self.bytes == 0 {
-            self.recording.cut.get_or_insert(now.output.len());
+            // A capture that ends takes back what was written within it.
+            let cut = self.recording.cut.get_or_insert(now.output.len());
+            *cut = now.output.len().min(*cut);
         } else if let Some(instruction) = now.code.instruction(at) {
             self.running = Some(self.begun(instruction, now));
         }
