@@ -15,20 +15,28 @@ pub trait Loader: Send + Sync {
     /// read.
     fn load(&self, name: &str) -> diagnostics::Result<Option<Arc<Source>>>;
 
+    /// Returns the loader that this one stands in front of. Without methods of its own, a loader lists what that lists.
+    fn below(&self) -> Option<&dyn Loader> {
+        None
+    }
+
     /// Returns the known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
-        Vec::new()
+        self.below().map_or_else(Vec::new, Loader::names)
     }
 
     /// Returns the names of files, templates or not, that start and end like this, for names computed at render time.
     fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        if let Some(below) = self.below() {
+            return below.files(prefix, suffix);
+        }
         let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
         self.names().into_iter().filter(ends).collect()
     }
 
     /// Returns the path of the folder that names lead from, which diagnostics print before them.
     fn folder(&self) -> Option<Arc<str>> {
-        None
+        self.below()?.folder()
     }
 }
 

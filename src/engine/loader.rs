@@ -92,16 +92,8 @@ impl Loader for Once<'_> {
         }
     }
 
-    fn names(&self) -> Vec<String> {
-        self.below.names()
-    }
-
-    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
-        self.below.files(prefix, suffix)
-    }
-
-    fn folder(&self) -> Option<Arc<str>> {
-        self.below.folder()
+    fn below(&self) -> Option<&dyn Loader> {
+        Some(self.below)
     }
 }
 

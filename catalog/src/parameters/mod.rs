@@ -19,5 +19,5 @@ mod violation;
 pub use json::{PARAMETERS_BYTES, read};
 pub use schema::Schema;
 pub use secrets::REDACTED;
-pub(crate) use secrets::Secrets;
+pub(crate) use secrets::{Secrets, member};
 pub use violation::{Violation, Violations};

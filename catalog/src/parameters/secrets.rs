@@ -73,6 +73,23 @@ impl Schema {
     }
 }
 
+/// Returns the values on the way to a path: `root` first, the value at the path last if there is one.
+fn along<'j>(root: &'j Json, path: &[Step]) -> impl Iterator<Item = &'j Json> {
+    let below = |value: &mut Option<&'j Json>, step: &Step| {
+        *value = value.and_then(|value| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(at) => value.get(at),
+        });
+        *value
+    };
+    std::iter::once(root).chain(path.iter().scan(Some(root), below))
+}
+
+/// Returns the value at a path.
+pub(crate) fn member<'j>(root: &'j Json, path: &[Step]) -> Option<&'j Json> {
+    along(root, path).nth(path.len())
+}
+
 /// Secret values, by address.
 #[derive(Default)]
 pub(crate) struct Secrets<'p> {
@@ -87,19 +104,7 @@ impl<'p> Secrets<'p> {
 
     /// Returns `true` if the value at a path of `root` is secret, or something that it is in, or something in it.
     pub(crate) fn hide(&self, root: &'p Json, path: &[Step]) -> bool {
-        let mut value = root;
-        for step in path {
-            if self.has(value) {
-                return true;
-            }
-            let below = match step {
-                Step::Key(key) => value.get(key),
-                Step::Index(at) => value.get(at),
-            };
-            let Some(below) = below else { return false };
-            value = below;
-        }
-        self.has_within(value)
+        along(root, path).any(|value| self.has(value)) || member(root, path).is_some_and(|value| self.has_within(value))
     }
 
     fn has_within(&self, value: &Json) -> bool {

@@ -20,7 +20,7 @@ use crate::{matching, parameters, validation};
 use dropforge::bulk::{Cluster, Layers, Variants};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::Template;
-use dropforge::value::{Data, DataMap, Inputs, Value};
+use dropforge::value::{Data, DataMap};
 
 /// A template, a stack and parameters to render.
 #[derive(Debug, Clone)]
@@ -190,27 +190,19 @@ impl Compiler {
 }
 
 fn render_text(template: &Template, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {
-    let mut space = scratch.inputs.take().unwrap_or_default();
-    let result = space.with(|builder| {
-        let inputs = builder.json(builder.arena().copy_str(parameters)).map_err(failed)?;
-        render_inputs(template, inputs, check_output, scratch)
-    });
-    scratch.inputs = Some(space);
-    result
-}
-
-fn render_inputs(template: &Template, inputs: Value<'_>, check_output: bool, scratch: &mut Scratch) -> Result<String> {
-    let mut text = String::new();
-    template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;
-    validation::yaml(&text)?;
-    if check_output {
-        let mut errors = scratch.output_errors(&text);
-        if !errors.is_empty() {
-            template.show_writer(&mut scratch.session, Inputs::new(inputs), &text, &mut errors);
-            return Err(invalid_output(errors));
+    scratch.with_inputs(parameters, |scratch, inputs| {
+        let mut text = String::new();
+        template.render_inputs(&mut scratch.session, inputs, &mut text).map_err(failed)?;
+        validation::yaml(&text)?;
+        if check_output {
+            let mut errors = scratch.output_errors(&text);
+            if !errors.is_empty() {
+                template.show_writer(&mut scratch.session, inputs, &text, &mut errors);
+                return Err(invalid_output(errors));
+            }
         }
-    }
-    Ok(text)
+        Ok(text)
+    })
 }
 
 /// An error for text that is not YAML. The first span of its diagnostics is in the template, others are in the text.

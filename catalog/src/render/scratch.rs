@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::request::failed;
+use crate::error::Result;
 use dropforge::engine::OutputCheck;
 use dropforge::limits::{Deadline, Limits};
-use dropforge::value::{InputSpace, Scanner};
+use dropforge::value::{InputSpace, Inputs, Scanner};
 use dropforge::vm::Session;
 
 /// Maximum number of errors or warnings about one text.
@@ -15,7 +17,7 @@ pub(super) const MAX_DIAGNOSTICS: usize = 20;
 pub struct Scratch {
     pub(super) session: Session,
     /// The memory of parameters. `None` while it is in use.
-    pub(super) inputs: Option<InputSpace>,
+    inputs: Option<InputSpace>,
     pub(super) check: OutputCheck,
     pub(super) scanner: Scanner,
     /// Maximum bytes of a check.
@@ -41,6 +43,21 @@ impl Scratch {
         self.session.set_deadline(None);
         self.deadline = None;
         done
+    }
+
+    /// Reads the inputs of a render in the memory that the thread keeps for them.
+    pub(super) fn with_inputs<R>(
+        &mut self,
+        parameters: &str,
+        render: impl FnOnce(&mut Self, Inputs<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let mut space = self.inputs.take().unwrap_or_default();
+        let result = space.with(|builder| {
+            let inputs = builder.json(builder.arena().copy_str(parameters)).map_err(failed)?;
+            render(self, Inputs::new(inputs))
+        });
+        self.inputs = Some(space);
+        result
     }
 
     /// Returns `true` if the job is out of time because it had to wait. A job that had all the time has itself to blame.

@@ -6,14 +6,12 @@ use super::compiled::{Body, Compiled, Compiler};
 use super::request::{Parameters, RenderRequest, failed, parse_parameters};
 use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
-use crate::parameters;
+use crate::parameters::{self, member};
 use dropforge::bulk::Origin;
-use dropforge::bulk::values::Step;
 use dropforge::bulk::why::{Answer, Given, LinePlace, Question, RecordedOutput, find};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::engine::Template;
 use dropforge::engine::recording::{Flow, Recorder};
-use dropforge::value::Inputs;
 
 /// Maximum number of instructions that are recorded, and of bytes of captured texts.
 const EVENTS: usize = 1 << 18;
@@ -80,13 +78,8 @@ fn record_text(
     recorder: Recorder,
     scratch: &mut Scratch,
 ) -> Result<(RecordedOutput, String)> {
-    let mut space = scratch.inputs.take().unwrap_or_default();
-    let result: Result<_> = space.with(|builder| {
-        let inputs = builder.json(builder.arena().copy_str(parameters)).map_err(failed)?;
-        Ok(template.record_with(recorder, &mut scratch.session, Inputs::new(inputs)))
-    });
-    scratch.inputs = Some(space);
-    let (recording, text) = result?;
+    let (recording, text) = scratch
+        .with_inputs(parameters, |scratch, inputs| Ok(template.record_with(recorder, &mut scratch.session, inputs)))?;
     let text = text.map_err(failed)?;
     Ok((RecordedOutput::of_template(text.clone(), recording), text))
 }
@@ -118,14 +111,6 @@ impl<'p> Origins<'p> {
             path: value.name,
         }
     }
-}
-
-/// Returns the value at a path.
-fn member<'j>(values: &'j Json, path: &[Step]) -> Option<&'j Json> {
-    path.iter().try_fold(values, |value, step| match step {
-        Step::Key(key) => value.get(key),
-        Step::Index(at) => value.get(at),
-    })
 }
 
 fn no_such_line(error: Box<Diagnostic>) -> CatalogError {

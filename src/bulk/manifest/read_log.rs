@@ -150,16 +150,8 @@ impl<L: Loader> Loader for LoggedLoader<L> {
         Ok(found)
     }
 
-    fn names(&self) -> Vec<String> {
-        self.below.names()
-    }
-
-    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
-        self.below.files(prefix, suffix)
-    }
-
-    fn folder(&self) -> Option<Arc<str>> {
-        self.below.folder()
+    fn below(&self) -> Option<&dyn Loader> {
+        Some(&self.below)
     }
 }
 
