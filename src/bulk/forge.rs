@@ -92,10 +92,14 @@ impl Forge {
     /// # Errors
     /// Errors of [`Artifact::template`].
     pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
-        let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
-        let templates = templates.collect::<Result<BTreeMap<_, _>>>()?;
-        let specialised = templates.iter().filter(|(_, template)| template.residual().is_some());
-        let over_known = specialised.map(|(name, template)| (name.clone(), template.over_known())).collect();
+        let (mut templates, mut over_known) = (BTreeMap::new(), BTreeMap::new());
+        for name in artifact.names() {
+            let template = artifact.template(name)?;
+            if template.residual().is_some() {
+                over_known.insert(name.to_owned(), template.over_known());
+            }
+            templates.insert(name.to_owned(), template);
+        }
         let executable = artifact.bundle().entries().iter().filter(|entry| entry.executable());
         let executable = executable.map(|entry| entry.name().to_owned()).collect();
         Ok(Self { templates, over_known, executable, ..Self::default() })
@@ -194,14 +198,17 @@ impl Forge {
 
     /// Returns the templates without the residuals of artifacts.
     pub fn general(self) -> Self {
-        let templates = self.templates.into_iter().map(|(name, template)| (name, template.general()));
-        Self { templates: templates.collect(), over_known: BTreeMap::new(), ..self }
+        Self { over_known: BTreeMap::new(), ..self.with_each(Template::general) }
     }
 
     /// Sets the format of templates that produce documents, which have no residuals.
     pub fn with_format(self, format: OutputFormat) -> Self {
-        let templates = self.templates.into_iter().map(|(name, template)| (name, template.with_format(format)));
-        Self { templates: templates.collect(), ..self }
+        self.with_each(|template| template.clone().with_format(format))
+    }
+
+    fn with_each(mut self, change: impl Fn(&Template) -> Template) -> Self {
+        self.templates.values_mut().for_each(|template| *template = change(template));
+        self
     }
 
     fn find(&self, name: &str) -> Result<&Template> {

@@ -65,7 +65,11 @@ impl<'l> Links<'l> {
 
     fn callees(&mut self, program: &Program) -> Result<Callees, Diagnostics> {
         let called = program.imports().filter(|import| import.kind == ImportKind::Template);
-        called.map(|import| Ok((import.name.to_owned(), self.callee(import.name)?))).collect()
+        let mut callees = Callees::new();
+        for import in called {
+            callees.insert(import.name.to_owned(), self.callee(import.name)?);
+        }
+        Ok(callees)
     }
 
     fn callee(&mut self, name: &str) -> Result<Template, Diagnostics> {

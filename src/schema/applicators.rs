@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use super::location::{Location, Step};
 use super::node::Rest;
 use super::types::Fields;
-use super::validate::{Check, same};
+use super::validate::{Check, Checked, same};
 use super::violation::described;
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
 use crate::stdlib::base64::octets_of_base64;
 use crate::value::{JsonStyle, Text, Value, write_json};
 
-impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
+impl Check<'_> {
     /// Validates the keywords outside template values.
-    pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         self.assertions(id, rest, value, at)?;
         if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
             self.followed.push(target);
@@ -33,7 +33,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         self.unevaluated(id, rest, value, at)
     }
 
-    fn assertions(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    fn assertions(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         if rest.never {
             self.report(id, at, "falseSchema", value, || ("expected no value".to_owned(), described(value)));
         }
@@ -69,13 +69,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         self.report(id, at, keyword, value, || (format!("expected a value that matches `{keyword}`"), described(value)))
     }
 
-    fn string(
-        &mut self,
-        id: NodeId,
-        rest: &Rest,
-        (text, value): (&str, Value<'_>),
-        at: &Location<'_>,
-    ) -> Result<(), E> {
+    fn string(&mut self, id: NodeId, rest: &Rest, (text, value): (&str, Value<'_>), at: &Location<'_>) -> Checked<()> {
         (self.spend)(text.len() as u64 / 8)?;
         if rest.format.as_ref().is_some_and(|format| !format.is_match(text)) {
             self.fail(id, "format", value, at);
@@ -101,7 +95,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         rest: &Rest,
         (items, value): (&[Value<'_>], Value<'_>),
         at: &Location<'_>,
-    ) -> Result<(), E> {
+    ) -> Checked<()> {
         if rest.unique
             && let Some((first, second)) = self.equal_items(items)?
             && let Some(violation) = self.fail(id, "uniqueItems", value, at)
@@ -121,7 +115,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns the indexes of the first item that is equal to one before it, and of that one.
-    fn equal_items(&mut self, items: &[Value<'_>]) -> Result<Option<(usize, usize)>, E> {
+    fn equal_items(&mut self, items: &[Value<'_>]) -> Checked<Option<(usize, usize)>> {
         let mut seen = HashMap::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
             let mut text = String::new();
@@ -140,7 +134,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         rest: &Rest,
         (fields, value): (Fields<'_>, Value<'_>),
         at: &Location<'_>,
-    ) -> Result<(), E> {
+    ) -> Checked<()> {
         let words = ("minProperties", "maxProperties", ["property", "properties"]);
         self.size(id, rest.size, (fields.len() as u64, value), words, at);
         for (name, needed) in rest.dependent_names.iter().filter(|(name, _)| fields.has(name)) {
@@ -162,7 +156,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         Ok(())
     }
 
-    fn alternatives(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    fn alternatives(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         if !rest.any_of.is_empty() && self.fitting(&rest.any_of, value, 1)? == 0 {
             self.fail(id, "anyOf", value, at);
         }
@@ -188,7 +182,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns the schema of `then` or `else` that applies.
-    fn chosen(&mut self, rest: &Rest, value: Value<'_>) -> Result<Option<NodeId>, E> {
+    fn chosen(&mut self, rest: &Rest, value: Value<'_>) -> Checked<Option<NodeId>> {
         Ok(match rest.condition {
             Some(condition) if rest.then.or(rest.otherwise).is_some() => match self.fits(condition, value)? {
                 true => rest.then,
@@ -199,12 +193,12 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns `true` if the current value fits a schema, without reporting.
-    fn fits(&mut self, schema: NodeId, value: Value<'_>) -> Result<bool, E> {
+    fn fits(&mut self, schema: NodeId, value: Value<'_>) -> Checked<bool> {
         self.passes(|check| check.value(schema, value, &Location::ROOT))
     }
 
     /// Returns the number of schemas that the value matches, at most `most`.
-    fn fitting(&mut self, schemas: &[NodeId], value: Value<'_>, most: usize) -> Result<usize, E> {
+    fn fitting(&mut self, schemas: &[NodeId], value: Value<'_>, most: usize) -> Checked<usize> {
         let mut count = 0;
         for schema in schemas {
             count += usize::from(self.fits(*schema, value)?);
@@ -216,7 +210,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Validates parts that no other keyword has evaluated.
-    fn unevaluated(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    fn unevaluated(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         let mut left = Vec::new();
         if let (Some(schema), Value::List(list)) = (rest.unevaluated_items, value) {
             for (index, item) in list.items().iter().enumerate() {
@@ -241,7 +235,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns `true` if a part of the value fits a schema, without reporting.
-    fn fits_below(&mut self, schema: NodeId, value: Value<'_>) -> Result<bool, E> {
+    fn fits_below(&mut self, schema: NodeId, value: Value<'_>) -> Checked<bool> {
         let followed = std::mem::take(&mut self.followed);
         let fits = self.fits(schema, value);
         self.followed = followed;
@@ -250,7 +244,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
 
     /// Returns `true` if a schema, which the value fits, evaluates the part of the value at `step`. At the `top` its
     /// unevaluated parts do not count.
-    fn evaluates(&mut self, id: NodeId, value: Value<'_>, step: Step<'_>, top: bool) -> Result<bool, E> {
+    fn evaluates(&mut self, id: NodeId, value: Value<'_>, step: Step<'_>, top: bool) -> Checked<bool> {
         (self.spend)(1)?;
         let schema = self.schema;
         let Some(node) = schema.node(id) else { return Ok(false) };
@@ -283,7 +277,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 
     /// Returns the same for the schemas that apply to the same value.
-    fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: Step<'_>) -> Result<bool, E> {
+    fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: Step<'_>) -> Checked<bool> {
         if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
             self.followed.push(target);
             let found = self.evaluates(target, value, step, false)?;

@@ -47,14 +47,17 @@ impl Schema {
         most: usize,
         spend: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Vec<Violation>, E> {
-        let mut check = Check::new(self, most, most, spend);
         let at = Location::named(name);
-        if !value.is_undefined() {
-            check.value(Schema::ROOT, value, &at)?;
-        } else if self.is_required() {
-            check.report(Schema::ROOT, &at, "required", value, || ("expected a value".to_owned(), String::new()));
-        }
-        Ok(check.found)
+        let (found, error) = self.check(most, most, spend, |check| {
+            if !value.is_undefined() {
+                return check.value(Schema::ROOT, value, &at);
+            }
+            if self.is_required() {
+                check.report(Schema::ROOT, &at, "required", value, || ("expected a value".to_owned(), String::new()));
+            }
+            Ok(())
+        });
+        error.map_or(Ok(found.violations), Err)
     }
 
     /// Returns the violations of data by the schema `id`. See [`Schema::validate`].
@@ -86,9 +89,8 @@ impl Schema {
         most: usize,
         spend: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Vec<Violation>, E> {
-        let mut check = Check::new(self, most, most, spend);
-        check.value(id, value, &Location::ROOT)?;
-        Ok(check.found)
+        let (found, error) = self.check(most, most, spend, |check| check.value(id, value, &Location::ROOT));
+        error.map_or(Ok(found.violations), Err)
     }
 
     /// Returns the first `most` violations of `value` and the number of all others.
@@ -101,17 +103,35 @@ impl Schema {
         most: usize,
         spend: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Findings, E> {
-        let mut check = Check::new(self, most, usize::MAX, spend);
-        let ended = check.value(Schema::ROOT, value, &Location::ROOT);
-        match ended {
-            Err(error) if check.found.is_empty() => Err(error),
-            _ => Ok(Findings { more: check.count - check.found.len(), violations: check.found }),
-        }
+        let root = |check: &mut Check<'_>| check.value(Schema::ROOT, value, &Location::ROOT);
+        let (found, error) = self.check(most, usize::MAX, spend, root);
+        error.filter(|_| found.violations.is_empty()).map_or(Ok(found), Err)
+    }
+
+    /// Runs a validation that keeps so many violations and stops at so many. Returns the error of `spend` beside them, so
+    /// that the program has one copy of the validation for all errors.
+    fn check<E>(
+        &self,
+        keep: usize,
+        stop: usize,
+        spend: &mut impl FnMut(u64) -> Result<(), E>,
+        run: impl FnOnce(&mut Check<'_>) -> Checked<()>,
+    ) -> (Findings, Option<E>) {
+        let mut error = None;
+        let mut spend = |steps| spend(steps).map_err(|stopped| _ = error.insert(stopped));
+        let (found, followed) = (Vec::new(), Vec::new());
+        let mut check = Check { schema: self, found, keep, count: 0, stop, followed, spend: &mut spend };
+        let _ = run(&mut check);
+        let findings = Findings { more: check.count - check.found.len(), violations: check.found };
+        (findings, error)
     }
 }
 
+/// The outcome of a part of a validation, which `spend` may stop.
+pub(super) type Checked<T> = Result<T, ()>;
+
 /// A validation in progress.
-pub(super) struct Check<'c, S> {
+pub(super) struct Check<'c> {
     pub(super) schema: &'c Schema,
     found: Vec<Violation>,
     /// The maximum number of violations to keep.
@@ -122,14 +142,10 @@ pub(super) struct Check<'c, S> {
     pub(super) stop: usize,
     /// References followed for the current value.
     pub(super) followed: Vec<NodeId>,
-    pub(super) spend: &'c mut S,
+    pub(super) spend: &'c mut dyn FnMut(u64) -> Checked<()>,
 }
 
-impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
-    fn new(schema: &'c Schema, keep: usize, stop: usize, spend: &'c mut S) -> Self {
-        Self { schema, found: Vec::new(), keep, count: 0, stop, followed: Vec::new(), spend }
-    }
-
+impl Check<'_> {
     /// Counts a violation, and keeps it if there are not too many. `words` makes the expectation and the finding.
     pub(super) fn report(
         &mut self,
@@ -164,7 +180,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
     }
 
     /// Validates a value. The recursion is bounded by the nesting of values and schemas.
-    pub(super) fn value(&mut self, id: NodeId, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    pub(super) fn value(&mut self, id: NodeId, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         (self.spend)(1)?;
         let schema = self.schema;
         let (Some(node), Some(value)) = (schema.node(id), plain(value)) else { return Ok(()) };
@@ -183,7 +199,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
     }
 
     /// Validates type, enumeration, number and text. Returns `true` if the rest is to be validated, too.
-    fn scalar(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<bool, E> {
+    fn scalar(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Checked<bool> {
         let draft = self.schema.draft;
         let types = if draft == Draft::Draft4 { Types::of(value).strict(value) } else { Types::of(value) };
         if !node.types.is_any() && !node.types.has(types) {
@@ -200,7 +216,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         Ok(true)
     }
 
-    fn one_of_values(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    fn one_of_values(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         let Some(values) = &node.values else { return Ok(()) };
         let mut steps = 0;
         let known = values.iter().any(|known| same(known, value, &mut steps));
@@ -249,7 +265,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         }
     }
 
-    fn text(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
+    fn text(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         let Value::Str(text) = value else { return Ok(()) };
         let text = text.as_str();
         if node.characters != Sizes::default() {
@@ -268,7 +284,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
     }
 
     /// Searches a text for a pattern.
-    pub(super) fn matches(&mut self, pattern: &Pattern, text: &str) -> Result<bool, E> {
+    pub(super) fn matches(&mut self, pattern: &Pattern, text: &str) -> Checked<bool> {
         (self.spend)(search_steps(&pattern.text, text.len()) / 8)?;
         Ok(pattern.regex.is_match(text))
     }
@@ -294,7 +310,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         node: &Node,
         (items, value): (&[Value<'_>], Value<'_>),
         at: &Location<'_>,
-    ) -> Result<(), E> {
+    ) -> Checked<()> {
         let words = ("minItems", "maxItems", ["element", "elements"]);
         self.size(id, node.elements, (items.len() as u64, value), words, at);
         let prefix = node.rest.as_ref().map_or(&[][..], |rest| &rest.prefix);
@@ -315,7 +331,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         node: &Node,
         (fields, value): (Fields<'_>, Value<'_>),
         at: &Location<'_>,
-    ) -> Result<(), E> {
+    ) -> Checked<()> {
         (self.spend)(node.required.len() as u64)?;
         let template = self.schema.draft == Draft::Template;
         for name in node.required.iter().filter(|name| !fields.has(name)) {
@@ -393,7 +409,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
     }
 
     /// Runs a check without reporting, until the first violation. Returns `true` if there is none.
-    pub(super) fn passes(&mut self, check: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<bool, E> {
+    pub(super) fn passes(&mut self, check: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<bool> {
         let kept = (self.keep, self.count, self.stop);
         (self.keep, self.count, self.stop) = (0, 0, 1);
         let result = check(self);
@@ -403,7 +419,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
     }
 
     /// Returns the first violation of a check, which is not reported itself.
-    pub(super) fn first(&mut self, check: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<Option<Violation>, E> {
+    pub(super) fn first(&mut self, check: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<Option<Violation>> {
         let (found, kept) = (std::mem::take(&mut self.found), (self.keep, self.count, self.stop));
         (self.keep, self.count, self.stop) = (1, 0, 1);
         let result = check(self);

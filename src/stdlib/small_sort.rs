@@ -1,7 +1,7 @@
 //! Sorting with little code.
 //!
-//! The sort of the standard library is compiled for each type and each comparison, to some 7 kB. Lists off the render path
-//! are sorted through one sort of numbers.
+//! The sort of the standard library is compiled for each type and each comparison, to some 7 kB. Short lists and those off the
+//! render path are sorted through one sort of numbers.
 
 use std::cmp::Ordering;
 

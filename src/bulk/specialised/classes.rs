@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::seen::{OTHER, Seen};
 use super::uses::{Keys, Uses};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{Data, DataMap};
 
 /// Machine instructions that a known value saves for each mention.
@@ -165,7 +166,7 @@ impl<'d> Classes<'d> {
             let leaves = group.leaves.iter().filter_map(|leaf| self.leaves.get(*leaf));
             leaves.flat_map(|leaf| uses.iter().map(|uses| self.mentions(uses, &leaf.keys))).sum()
         };
-        groups.sort_by_key(|group| std::cmp::Reverse(mentions(group)));
+        groups.small_sort_by_key(|group| std::cmp::Reverse(mentions(group)));
         groups.truncate(GROUPS);
         groups
     }

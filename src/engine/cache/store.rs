@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Digest;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::stdlib::strings::hex;
 
 /// Limits of each of the sixteen directories: files and bytes.
@@ -80,7 +81,7 @@ fn bound(shelf: &Path, newest: &Path) {
     if count <= FILES && bytes <= BYTES {
         return;
     }
-    files.sort_unstable();
+    files.small_sort_by(Ord::cmp);
     for (_, len, path) in files.iter().filter(|(_, _, path)| path != newest) {
         if count <= FILES * 3 / 4 && bytes <= BYTES * 3 / 4 {
             return;

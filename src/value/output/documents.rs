@@ -94,18 +94,18 @@ pub fn write_documents<'t, T: Tree<'t>>(
     limit: usize,
     out: &mut String,
 ) -> Result<()> {
-    Buffer::append(out, |out| documents_into(documents, format, limit, out))
+    Buffer::append(out, |out| documents_into(&mut documents.into_iter(), format, limit, out))
 }
 
 fn documents_into<'t, T: Tree<'t>>(
-    documents: impl IntoIterator<Item = T>,
+    documents: &mut dyn Iterator<Item = T>,
     format: OutputFormat,
     limit: usize,
     out: &mut Buffer,
 ) -> Result<()> {
     let end = out.len().saturating_add(limit);
     let mut grow = |len: usize| if len <= end { Ok(()) } else { Err(Limit::OutputBytes.error(limit as u64)) };
-    for (at, document) in documents.into_iter().enumerate() {
+    for (at, document) in documents.enumerate() {
         let duplicate = match format {
             OutputFormat::Yaml => {
                 out.push_str(if at > 0 { "---\n" } else { "" });

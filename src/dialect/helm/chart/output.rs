@@ -5,6 +5,7 @@ use super::manifests::{Hook, Manifest, collect, rank};
 use super::plan::{Plan, PlannedChart};
 use crate::diagnostics::{Code, Result};
 use crate::stdlib::globs::PathGlob;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Text;
 use crate::value::Scanner;
 
@@ -58,8 +59,8 @@ pub(super) fn assemble<N: AsRef<str>, T: Into<Text>>(
             collect(&mut scanner, (name, text), &mut manifests, &mut hooks)?;
         }
     }
-    manifests.sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
-    hooks.sort_by(|a, b| rank(&a.manifest.kind).cmp(&rank(&b.manifest.kind)));
+    manifests.small_sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
+    hooks.small_sort_by(|a, b| rank(&a.manifest.kind).cmp(&rank(&b.manifest.kind)));
     let crds = plan.charts().iter().flat_map(crds).collect();
     Ok(Output { manifests, hooks, notes, crds, root })
 }

@@ -8,6 +8,7 @@ use super::manifests::{self, rank};
 use super::output::Selection;
 use super::plan::Plan;
 use crate::diagnostics::Result;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::Scanner;
 
 /// Maximum number of bytes of texts that are remembered.
@@ -142,8 +143,8 @@ impl Printed {
 
     /// Sorts the documents by kind. Those of one kind are in the order of their templates.
     fn sort(&mut self) {
-        self.manifests.sort_by(|a, b| a.order().cmp(&b.order()));
-        self.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
+        self.manifests.small_sort_by(|a, b| a.order().cmp(&b.order()));
+        self.hooks.small_sort_by(|a, b| a.order().cmp(&b.order()));
     }
 
     /// Adds the documents of others behind these.

@@ -5,6 +5,7 @@ use super::error::Stage;
 use super::{archive, directory};
 use crate::bytecode::StoredValue;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::stdlib::small_sort::SmallSort as _;
 use std::path::Path;
 
 /// Limits on the files of a chart, including those of packed dependencies.
@@ -141,7 +142,7 @@ impl ChartSource {
     /// `file.read_failed`; `template.outside_root` for links that lead out of the directory; `limit.*`.
     pub fn directory(root: impl AsRef<Path>, bounds: Bounds) -> Result<Self> {
         let mut files = directory::files(root.as_ref(), &mut Budget::new(bounds))?;
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.small_sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { files, bounds, is_unpacked: false })
     }
 

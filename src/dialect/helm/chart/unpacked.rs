@@ -6,6 +6,7 @@ use super::error::Stage;
 use super::source::{Bounds, Budget, ChartFile, ChartSource, is_plain, outside};
 use crate::bytecode::{ResourceFile, Resources};
 use crate::diagnostics::{Code, Result};
+use crate::stdlib::small_sort::SmallSort as _;
 
 impl ChartSource {
     /// Returns the chart with the files of packed dependencies in place of their archives: `charts/a-1.0.0.tgz` becomes a
@@ -31,7 +32,7 @@ impl ChartSource {
             let inside = inside.map_err(|error| error.with_note(format!("the archive is `{}`", file.path)))?;
             open.extend(inside.into_iter().map(|one| one.within(&file.path)));
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.small_sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { files, bounds: self.bounds, is_unpacked: true })
     }
 

@@ -16,6 +16,7 @@ use super::wording::{quoted, unexpected};
 use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::dialect::helm::error::error;
 use crate::limits::{Limit, Limits};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
 /// Returns `true` for the name of a function.
@@ -170,7 +171,7 @@ impl<'a> Parser<'a, '_> {
             self.known.work = Some(self.work);
             return Ok(templates);
         }
-        self.mistakes.sort_by_key(|mistake| mistake.span);
+        self.mistakes.small_sort_by_key(|mistake| mistake.span);
         let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
         self.mistakes.truncate(limits.diagnostics.max(1));
         let diagnose = |mistake: Mistake| error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
