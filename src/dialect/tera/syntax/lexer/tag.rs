@@ -139,6 +139,10 @@ impl<'s> TagLexer<'s> {
             '"' | '\'' | '`' => {
                 return SyntaxError::unterminated(span, "this text is not closed", format!("add a closing {first}"));
             }
+            '}' => {
+                let help = format!("this tag ends with `{}`", self.closing.mark());
+                return SyntaxError::character(span, "a single `}` does not end a tag", help);
+            }
             '&' => "write `and`",
             '!' => "write `not`",
             '{' => "there are no map literals; pass the map in as input",
