@@ -3,7 +3,6 @@
 //! A [`Span`] is a pair of byte offsets. Lines and columns are computed from its [`Source`] only for output. Both count
 //! from 1; columns count grapheme clusters.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -127,8 +126,8 @@ impl<S: Into<String>> From<S> for Text {
 #[derive(Debug)]
 pub struct Source {
     name: Text,
-    /// The path of the folder in which it was found.
-    folder: Option<Arc<str>>,
+    /// The path in diagnostics, if it is not the name.
+    path: Option<Arc<str>>,
     text: Text,
     /// The number of lines before the text, if it is a part of a longer one.
     lines_before: u32,
@@ -146,7 +145,7 @@ const BLOCK: usize = 1024;
 impl Source {
     /// Creates a source called `name`, usually a path.
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
-        Self::below(None, name, text)
+        Self::found_at(None, name, text)
     }
 
     /// Creates a source that was found in `folder`, which diagnostics print before its name.
@@ -154,10 +153,23 @@ impl Source {
     /// ```
     /// use dropforge::text::Source;
     /// let source = Source::below(Some("site".into()), "svc.yaml", "a: 1\n");
-    /// assert_eq!((source.name(), &*source.path()), ("svc.yaml", "site/svc.yaml"));
+    /// assert_eq!((source.name(), source.path()), ("svc.yaml", "site/svc.yaml"));
     /// ```
     pub fn below(folder: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
-        Arc::new(Self::at_line(folder, name.into(), text.into(), 0))
+        let name = name.into();
+        let path = folder.map(|folder| [&*folder, "/", name.as_str()].concat().into());
+        Self::found_at(path, name, text)
+    }
+
+    /// Creates a source that was found at a path, which diagnostics print instead of its name.
+    ///
+    /// ```
+    /// use dropforge::text::Source;
+    /// let source = Source::found_at(Some("charts/shop-1/values.yaml".into()), "shop/values.yaml", "a: 1\n");
+    /// assert_eq!((source.name(), source.path()), ("shop/values.yaml", "charts/shop-1/values.yaml"));
+    /// ```
+    pub fn found_at(path: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
+        Arc::new(Self { path, ..Self::at_line(name.into(), text.into(), 0) })
     }
 
     /// Creates a source of a part of the text called `name`, which begins behind so many lines.
@@ -168,14 +180,14 @@ impl Source {
     /// assert_eq!(source.position(4).to_string(), "43:2");
     /// ```
     pub fn part(name: impl Into<Text>, lines_before: u32, text: impl Into<Text>) -> Arc<Self> {
-        Arc::new(Self::at_line(None, name.into(), text.into(), lines_before))
+        Arc::new(Self::at_line(name.into(), text.into(), lines_before))
     }
 
     /// Creates a source like [`Source::part`] whose lines are the texts of rows of a binary file. A line is the number of
     /// its row, and a column says nothing.
     #[cfg(feature = "bulk")]
     pub(crate) fn rows(name: impl Into<Text>, rows_before: u32, text: impl Into<Text>) -> Arc<Self> {
-        Arc::new(Self { is_of_rows: true, ..Self::at_line(None, name.into(), text.into(), rows_before) })
+        Arc::new(Self { is_of_rows: true, ..Self::at_line(name.into(), text.into(), rows_before) })
     }
 
     /// Returns `true` for a source of rows.
@@ -184,11 +196,11 @@ impl Source {
         self.is_of_rows
     }
 
-    fn at_line(folder: Option<Arc<str>>, name: Text, text: Text, lines_before: u32) -> Self {
+    fn at_line(name: Text, text: Text, lines_before: u32) -> Self {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
         Self {
             name,
-            folder,
+            path: None,
             text,
             lines_before,
             #[cfg(feature = "bulk")]
@@ -203,12 +215,9 @@ impl Source {
         self.name.as_str()
     }
 
-    /// Returns the path in diagnostics: the name, below the folder in which the source was found.
-    pub fn path(&self) -> Cow<'_, str> {
-        match &self.folder {
-            Some(folder) => format!("{folder}/{}", self.name()).into(),
-            None => self.name().into(),
-        }
+    /// Returns the path in diagnostics: that at which the source was found, or its name.
+    pub fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or_else(|| self.name())
     }
 
     /// Returns `true` if the text begins with the first line.

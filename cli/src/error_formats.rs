@@ -121,7 +121,7 @@ fn annotation(diagnostic: &Diagnostic) -> String {
     let mut properties = Vec::new();
     if let Some(label) = diagnostic.primary() {
         let [(line, column), (end, end_column)] = region(label);
-        properties.push(format!("file={},line={line},endLine={end}", property(&label.source.path())));
+        properties.push(format!("file={},line={line},endLine={end}", property(label.source.path())));
         // Columns count only within a line.
         properties.extend((line == end).then(|| format!("col={column},endColumn={}", end_column.max(column))));
     }

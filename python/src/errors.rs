@@ -14,7 +14,7 @@ pub fn exception(py: Python<'_>, error: &Diagnostic) -> PyErr {
 
 fn raised(py: Python<'_>, error: &Diagnostic) -> PyResult<PyErr> {
     let class = CLASS.import(py, "dropforge._errors", "DropforgeError")?;
-    let place = error.primary().map(|label| (label.source.path().into_owned(), label.position()));
+    let place = error.primary().map(|label| (label.source.path().to_owned(), label.position()));
     let (file, line, column) = match place {
         Some((file, at)) => (Some(file), Some(at.line), Some(at.column)),
         None => (None, None, None),

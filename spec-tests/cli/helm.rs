@@ -89,7 +89,7 @@ fn errors_have_the_message_of_helm_in_a_field() {
     assert_eq!(error["go_message"], "execution error at (web/templates/y.yaml:2:6): port needed");
     assert_eq!(
         [&error["stage"], &error["file"], &error["line"]],
-        ["render", "web/templates/_x.tpl", "1"]
+        ["render", "c/templates/_x.tpl", "1"]
             .map(|text| { text.parse::<u64>().map_or(serde_json::Value::from(text), serde_json::Value::from) })
             .each_ref()
     );
@@ -117,7 +117,7 @@ fn check_finds_every_syntax_error_of_a_chart() {
     sandbox.run(&["check", "c", "--set", "port=1"]).expect(1).says(&["error", "give a name"]);
     sandbox.write("c/templates/x.yaml", "{{ if }}\n{{ nofunction }}\n");
     sandbox.write("c/templates/y.yaml", "{{ end }}\n");
-    let parts = ["web/templates/x.yaml:1:7", "x.yaml:2:4", "y.yaml:1:", "4 errors"];
+    let parts = ["c/templates/x.yaml:1:7", "x.yaml:2:4", "y.yaml:1:", "4 errors"];
     sandbox.run(&["check", "c"]).expect(1).says(&parts);
 }
 

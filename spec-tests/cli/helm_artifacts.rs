@@ -72,7 +72,9 @@ fn an_artifact_renders_as_its_chart() {
         assert_eq!(expected.code == 0, !options.contains(&"port=70000") && !options.contains(&"port={}"));
         for chart in ["web.mpk", "web.tgz"] {
             let Outcome { code, stdout, stderr } = render(chart);
-            assert_eq!((code, stdout, stderr), (expected.code, expected.stdout.clone(), expected.stderr.clone()));
+            // A file of a directory has its path from here.
+            let error = expected.stderr.replace("web/values.schema.json", "values.schema.json");
+            assert_eq!((code, stdout, stderr), (expected.code, expected.stdout.clone(), error));
         }
     }
     let files = |chart: &str, out: &str| {

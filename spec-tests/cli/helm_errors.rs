@@ -35,8 +35,8 @@ fn a_misspelled_value_names_the_right_one_and_its_line() {
         &[],
         &[
             "nil pointer evaluating interface {}.tag",
-            "web/templates/x.yaml:1:16",
-            "web/values.yaml:2:1",
+            "c/templates/x.yaml:1:16",
+            "c/values.yaml:2:1",
             "`.Values.image` is given here",
             "`.Values` has no `imge`",
             "available: db, empty, hosts, image, port",
@@ -47,7 +47,20 @@ fn a_misspelled_value_names_the_right_one_and_its_line() {
               nil pointer evaluating interface {}.tag";
     assert_eq!(told["go_message"], go);
     assert_eq!([&told["looked_up"], &told["looked_in"]], ["imge", "[\"Values\"]"]);
-    assert_eq!(told["spans"][1]["file"], "web/values.yaml");
+    assert_eq!(told["spans"][1]["file"], "c/values.yaml");
+}
+
+#[test]
+fn files_have_their_paths_whatever_their_chart_is_called() {
+    let sandbox = sandbox("a: 1\n");
+    sandbox.write("c/Chart.yaml", &sandbox.read("c/Chart.yaml").replace("{name: db,", "{name: db, alias: store,"));
+    sandbox.write("c/charts/db/templates/a.yaml", "a: {{ fail .Template.Name }}\n");
+    let annotation = sandbox.run(&["render", "c", "--error-format", "github"]).expect(1);
+    annotation.says(&["::error file=c/charts/db/templates/a.yaml,line=1,", "web/charts/store/templates/a.yaml"]);
+    sandbox.write("c/charts/db/values.yaml", "storage: [\n");
+    sandbox.run(&["render", "c", "--error-format", "short"]).expect(1).says(&["c/charts/db/values.yaml:1:"]);
+    let from_within = sandbox.run(&["-C", "c", "render", ".", "--error-format", "short"]).expect(1);
+    from_within.says(&["charts/db/values.yaml:1:"]);
 }
 
 #[test]
@@ -76,7 +89,7 @@ fn the_message_of_helm_has_the_texts_of_every_tpl_around_the_error() {
 #[test]
 fn the_map_is_found_whatever_its_name_is_there() {
     let within = "{{ with .Values.image }}{{ .tga.x }}{{ end }}\n";
-    let says = ["`.` has no `tga`", "did you mean `.tag`?", "web/values.yaml:4:3", "`.Values.image.tag` is given here"];
+    let says = ["`.` has no `tga`", "did you mean `.tag`?", "c/values.yaml:4:3", "`.Values.image.tag` is given here"];
     fails(&sandbox(within), &[], &says);
     let item = "{{ range $host := .Values.hosts }}{{ $host.pths.x }}{{ end }}\n";
     let says = [
@@ -96,7 +109,7 @@ fn the_map_is_found_whatever_its_name_is_there() {
 fn values_of_the_user_and_of_charts_in_the_chart_have_their_lines() {
     let sandbox = sandbox("a: 1\n");
     sandbox.write("c/charts/db/templates/y.yaml", "{{ .Values.storge.size }}\n");
-    fails(&sandbox, &[], &["web/charts/db/values.yaml:1:1", "`.Values.storage` is given here"]);
+    fails(&sandbox, &[], &["c/charts/db/values.yaml:1:1", "`.Values.storage` is given here"]);
     fails(&sandbox, &["-f", "prod.yaml"], &["prod.yaml:3:3", "`.Values.storage` is given here"]);
     sandbox.write("c/charts/db/templates/y.yaml", "{{ .Values.storage.clas.x }}\n");
     fails(&sandbox, &["-f", "prod.yaml"], &["prod.yaml:5:5", "did you mean `.Values.storage.class`?"]);
@@ -108,16 +121,16 @@ fn calls_name_the_value_that_is_missing() {
     let told = fails(
         &sandbox(required),
         &[],
-        &["give an image", "`.Values.image` has no `tga`", "did you mean `.Values.image.tag`?", "web/values.yaml:4:3"],
+        &["give an image", "`.Values.image` has no `tga`", "did you mean `.Values.image.tag`?", "c/values.yaml:4:3"],
     );
     assert_eq!(told["go_message"], "execution error at (web/templates/x.yaml:1:3): give an image");
     let piped = "{{ .Values.image.tga | required \"give\\nan image\" }}\n";
     let told = fails(&sandbox(piped), &[], &["did you mean `.Values.image.tag`?"]);
     assert!(told["go_message"].as_str().unwrap().ends_with(": give\nan image"), "{told}");
     let empty = "{{ required \"no\" .Values.empty }}\n";
-    fails(&sandbox(empty), &[], &["`.Values.empty` is empty", "web/values.yaml:8:1"]);
+    fails(&sandbox(empty), &[], &["`.Values.empty` is empty", "c/values.yaml:8:1"]);
     let index = "{{ index .Values \"imge\" \"tag\" }}\n";
-    let says = ["index of nil pointer", "did you mean `image`?", "web/values.yaml:2:1"];
+    let says = ["index of nil pointer", "did you mean `image`?", "c/values.yaml:2:1"];
     fails(&sandbox(index), &[], &says);
     fails(&sandbox("{{ index .Values.hosts 3 }}\n"), &[], &["index out of range: 3", "the list has 1 item"]);
     fails(&sandbox("{{ index .Values.host 3 }}\n"), &[], &["index of untyped nil", "did you mean `.Values.hosts`?"]);
@@ -136,7 +149,7 @@ fn unknown_functions_and_templates_name_the_likely_one() {
     }
     sandbox.write("c/templates/x.yaml", "{{ if false }}{{ include \"web.lables\" . }}{{ end }}a: 1\n");
     let says =
-        ["warning", "no template is named \"web.lables\"", "did you mean `web.labels`?", "web/templates/x.yaml:1:18"];
+        ["warning", "no template is named \"web.lables\"", "did you mean `web.labels`?", "c/templates/x.yaml:1:18"];
     sandbox.run(&["check", "c"]).expect(0).says(&says);
 }
 
@@ -146,11 +159,11 @@ fn check_tells_names_that_neither_values_nor_schema_have() {
     let check = || sandbox.run(&["check", "c"]);
     let found = check().expect(0).says(&[
         "nothing gives `.Values.image.tga`",
-        "web/templates/x.yaml:1:20",
-        "web/values.yaml:4:3",
+        "c/templates/x.yaml:1:20",
+        "c/values.yaml:4:3",
         "did you mean `.Values.image.tag`?",
         "nothing gives `.Values.replicas`, so nothing is written",
-        "web/templates/x.yaml:2:",
+        "c/templates/x.yaml:2:",
         "2 warnings",
     ]);
     assert!(!found.stderr.contains(".Values.more"), "{}", found.stderr);
@@ -183,7 +196,7 @@ fn documents_that_are_no_yaml_have_the_line_of_the_template() {
         &[],
         &[
             "the output of `web/templates/x.yaml` is not valid YAML",
-            "web/templates/x.yaml:6:",
+            "c/templates/x.yaml:6:",
             "written here",
             "of the rendered text:",
             "  name: x",
@@ -194,10 +207,10 @@ fn documents_that_are_no_yaml_have_the_line_of_the_template() {
     // A text that a template included is at its own line, and at that of the call.
     sandbox.write("c/templates/_h.tpl", "{{ define \"l\" }}a: b: c{{ end }}");
     sandbox.write("c/templates/x.yaml", "kind: Service\nmetadata:\n  {{- include \"l\" . | nindent 2 }}\n");
-    let told = fails(&sandbox, &[], &["web/templates/_h.tpl:1:17", "web/templates/x.yaml:3:", "passed on here"]);
-    assert_eq!((told["file"].as_str(), &told["line"]), (Some("web/templates/_h.tpl"), &serde_json::json!(1)));
+    let told = fails(&sandbox, &[], &["c/templates/_h.tpl:1:17", "c/templates/x.yaml:3:", "passed on here"]);
+    assert_eq!((told["file"].as_str(), &told["line"]), (Some("c/templates/_h.tpl"), &serde_json::json!(1)));
     sandbox.write("c/templates/x.yaml", "{{/* c\n*/}}\nkind: A\n---\nx: {{ .Values.nothing }}\nmetadata: [\n");
-    fails(&sandbox, &[], &["web/templates/x.yaml:6:"]);
+    fails(&sandbox, &[], &["c/templates/x.yaml:6:"]);
     sandbox.write("c/templates/x.yaml", "- a\n");
     fails(&sandbox, &[], &["a document of `web/templates/x.yaml` is not a Kubernetes object: found list"]);
 }
@@ -207,7 +220,7 @@ fn unusual_documents_are_warnings_and_errors_if_wanted() {
     let sandbox = sandbox("kind: A\nx: {{ .Values.port }}\n---\n# none\n---\nkind: B\nkind: C\n");
     sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n");
     let says =
-        ["the key `kind` is given twice", "web/templates/x.yaml:7:1", "a document of `web/templates/x.yaml` is empty"];
+        ["the key `kind` is given twice", "c/templates/x.yaml:7:1", "a document of `web/templates/x.yaml` is empty"];
     let warns = |outcome: Outcome, code: i32, word: &str| {
         let outcome = outcome.expect(code).says(&says).says(&[word]);
         assert_eq!(outcome.stderr.matches("is given twice").count(), 1, "{}", outcome.stderr);
@@ -233,7 +246,7 @@ fn long_chains_of_calls_keep_the_outermost_place() {
     let chain: String = (0..30).map(step).collect();
     sandbox
         .write("c/templates/_h.tpl", &format!("{chain}{{{{ define \"t30\" }}}}{{{{ fail \"deep\" }}}}{{{{ end }}}}"));
-    let told = fails(&sandbox, &[], &["deep", "web/templates/x.yaml:2:7", "more places"]);
+    let told = fails(&sandbox, &[], &["deep", "c/templates/x.yaml:2:7", "more places"]);
     assert_eq!(told["go_message"], "execution error at (web/templates/x.yaml:2:6): deep");
     assert!(told["notes"].to_string().contains("calls between them are not listed"), "{told}");
 }

@@ -165,7 +165,7 @@ fn span_json(label: &Label) -> Value {
 fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
     let at = label.position();
     let path = label.source.path();
-    let name = normalize_untrusted_str(&path);
+    let name = normalize_untrusted_str(path);
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
     let text = said.map(normalize_untrusted_str);

@@ -5,7 +5,7 @@ use std::path::Path;
 use humansize::{DECIMAL, format_size};
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics, Result as Checked, counted};
-use dropforge::dialect::helm::chart::{ChartSource, UserValues};
+use dropforge::dialect::helm::chart::UserValues;
 
 use super::unused;
 use crate::compile::CompileArgs;
@@ -26,7 +26,7 @@ pub(crate) fn compile(
     refuse_options(path, args)?;
     let variants = variants(args, files)?;
     let engine = args.language.engine().build();
-    let bundle = engine.bundle_chart(&ChartSource::open(path)?, &variants)?.strip(args.strip);
+    let bundle = engine.bundle_chart(&super::source(path, files)?, &variants)?.strip(args.strip);
     if args.denies(&bundle.lints(), console) {
         return Ok(Exit::Error);
     }

@@ -37,6 +37,15 @@ pub(crate) fn is_source(path: &Path) -> bool {
     path.join("Chart.yaml").is_file() || packed && path.is_file()
 }
 
+/// Reads the files of a chart: of a directory or a packed one.
+///
+/// # Errors
+/// Errors of reading them.
+pub(crate) fn source(path: &Path, files: &InputFiles) -> Result<ChartSource> {
+    let source = ChartSource::open(path)?;
+    Ok(if path.is_dir() { source.in_folder(&files.path_from_here(path)) } else { source })
+}
+
 /// Opens a chart: a directory, a packed one, or an artifact.
 ///
 /// # Errors
@@ -48,7 +57,7 @@ pub(crate) fn open(
 ) -> std::result::Result<ChartTemplate, Diagnostics> {
     let engine = engine.build();
     if is_source(path) {
-        let source = ChartSource::open(path)?;
+        let source = source(path, files)?;
         files.note_chart(path, &source);
         let open = files.open_files().below(path);
         return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));

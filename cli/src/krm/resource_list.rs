@@ -201,7 +201,7 @@ fn result(found: &Diagnostic) -> Data {
                 text(format!("line {}, column {}", at.line, at.column)),
             )]))
         });
-        let file = DataMap::from_iter([("path".to_owned(), text(label.source.path().into_owned()))]);
+        let file = DataMap::from_iter([("path".to_owned(), text(label.source.path().to_owned()))]);
         result.insert("file".to_owned(), Data::Map(file));
     }
     Data::Map(result)

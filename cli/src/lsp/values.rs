@@ -322,7 +322,7 @@ fn objects(planned: Option<&Planned>, path: &Path, files: &mut InputFiles) -> BT
 
 /// Returns the path of the file that a source is of.
 pub(super) fn file_of(source: &Source, chart: Option<&Path>) -> Option<PathBuf> {
-    let path = source.path().into_owned();
+    let path = source.path().to_owned();
     let direct = PathBuf::from(&path);
     if direct.is_file() {
         return direct.canonicalize().ok();

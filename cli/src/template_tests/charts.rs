@@ -38,7 +38,8 @@ impl<'e> Charts<'e> {
 
     fn source(&mut self, chart: &Path) -> Result<&ChartSource> {
         if !self.sources.contains_key(chart) {
-            self.sources.insert(chart.to_owned(), ChartSource::open(chart)?);
+            let source = ChartSource::open(chart)?.in_folder(&chart.display().to_string());
+            self.sources.insert(chart.to_owned(), source);
         }
         self.sources.get(chart).ok_or_else(|| internal(chart))
     }
@@ -62,10 +63,7 @@ impl<'e> Charts<'e> {
     ) -> Vec<Output> {
         match self.texts(chart, job, coverage, files) {
             Ok(texts) => texts.into_iter().map(|(template, text)| Output::new(template, Ok(text))).collect(),
-            Err(errors) => {
-                let errors = errors.into_vec().into_iter().map(|error| in_chart(chart, error)).collect();
-                vec![Output::failed(errors)]
-            }
+            Err(errors) => vec![Output::failed(errors.into_vec())],
         }
     }
 
@@ -182,18 +180,6 @@ fn capabilities(setup: &Setup) -> Result<Capabilities> {
         (Some(major), Some(minor)) => capabilities.with_kube_version(&format!("v{major}.{minor}.0")),
         _ => Ok(capabilities),
     }
-}
-
-/// Returns an error with the paths of the chart's files from the current directory: errors name them as templates do.
-fn in_chart(chart: &Path, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    for label in &mut error.labels {
-        let below = label.source.name().split_once('/').map_or("", |(_, below)| below);
-        let path = chart.join(below);
-        if path.is_file() && std::fs::read_to_string(&path).is_ok_and(|text| text == label.source.text()) {
-            label.source = Source::new(path.display().to_string(), label.source.text().to_owned());
-        }
-    }
-    error
 }
 
 fn internal(chart: &Path) -> Box<Diagnostic> {

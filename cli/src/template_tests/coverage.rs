@@ -1,7 +1,6 @@
 //! The options of coverage, and its report.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use clap::Args;
 
@@ -61,10 +60,9 @@ impl Coverages {
     /// Returns the report: what is missed in each template, and a total.
     pub fn report(&self) -> String {
         let mut text = String::from("coverage:\n");
-        for (target, coverage) in self.all() {
+        for (_, coverage) in self.all() {
             for file in coverage.files() {
-                let (name, counts) = (name(target, &file), Counts::of(&file));
-                let _ = writeln!(text, "  {name}: {}", counts.sentence());
+                let _ = writeln!(text, "  {}: {}", file.source.path(), Counts::of(&file).sentence());
                 missed(&file, &mut text);
             }
         }
@@ -84,17 +82,6 @@ impl Coverages {
             let message = format!("the tests cover {} of lines and outcomes, less than {}", shown(found), shown(min));
             Diagnostic::new(Code::LowCoverage, message).with_help("`--coverage` prints what is missing")
         })
-    }
-}
-
-/// Returns the path of a source from the current directory.
-fn name(target: &Target, file: &FileCoverage) -> String {
-    match target {
-        Target::Chart(chart) => {
-            let below = file.source.name().split_once('/').map_or("", |(_, below)| below);
-            Path::new(chart).join(below).display().to_string()
-        }
-        Target::Folder(_) => file.source.path().into_owned(),
     }
 }
 

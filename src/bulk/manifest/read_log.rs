@@ -145,7 +145,7 @@ impl<L: Loader> Loader for LoggedLoader<L> {
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
         let found = self.below.load(name)?;
         if let Some(source) = found.as_ref().filter(|_| self.log.0.is_some()) {
-            self.log.note(&source.path(), source.text().as_bytes());
+            self.log.note(source.path(), source.text().as_bytes());
         }
         Ok(found)
     }

@@ -220,7 +220,7 @@ impl CodePlace {
     fn of(writer: &Writer) -> Self {
         let position = writer.source.position(writer.span.start);
         let code = writer.source.slice(writer.span).split_whitespace().collect::<Vec<_>>().join(" ");
-        Self { file: writer.source.path().into_owned(), line: position.line, column: position.column, code }
+        Self { file: writer.source.path().to_owned(), line: position.line, column: position.column, code }
     }
 
     fn shown(&self) -> String {

@@ -13,8 +13,6 @@ use crate::bytecode::Program;
 use crate::compiler::{NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::helm;
-#[cfg(feature = "compile")]
-use crate::dialect::helm::chart::PlannedTemplate;
 use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
 #[cfg(feature = "compile")]
 use crate::engine::Origin;
@@ -168,7 +166,7 @@ impl ChartTemplate {
     #[cfg(feature = "compile")]
     pub(super) fn compiled(&self, plan: &Plan, extent: Extent) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
-        let sources: Vec<Arc<Source>> = plan.templates().iter().map(source).collect();
+        let sources: Vec<Arc<Source>> = plan.templates().iter().map(|template| plan.source(template)).collect();
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
         let unit = Unit { together: &sources, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
         let compiled = helm::compile_chart(&unit, plan, extent == Extent::Partial).map_err(helm::parse_errors)?;
@@ -176,12 +174,6 @@ impl ChartTemplate {
             Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };
         Ok(Template::link(compiled.program, found, engine, Callees::new())?)
     }
-}
-
-/// Returns a template as a source, which shares its text.
-#[cfg(feature = "compile")]
-fn source(template: &PlannedTemplate) -> Arc<Source> {
-    Source::new(template.name(), template.text().clone())
 }
 
 thread_local! {

@@ -163,7 +163,7 @@ impl Found {
     fn add(&mut self, program: &Program) {
         for source in program.sources().iter().filter(|source| source.name() != MADE && !source.text().is_empty()) {
             let next = self.files.len();
-            if *self.places.entry(source.path().into_owned()).or_insert(next) == next {
+            if *self.places.entry(source.path().to_owned()).or_insert(next) == next {
                 self.files.push(FileCoverage { source: source.clone(), lines: BTreeMap::new(), branches: Vec::new() });
             }
         }
@@ -180,7 +180,7 @@ impl Found {
 
     /// Returns the number of the file with a source.
     fn place(&self, source: &Source) -> Option<usize> {
-        let at = self.places.get(&*source.path()).copied()?;
+        let at = self.places.get(source.path()).copied()?;
         self.files.get(at).filter(|file| file.source.text() == source.text()).map(|_| at)
     }
 

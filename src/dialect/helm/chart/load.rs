@@ -29,6 +29,8 @@ pub struct Chart {
     pub(super) values: DataMap,
     /// The text of `values.yaml`.
     pub(super) defaults: Option<Text>,
+    /// The path of the chart's directory in diagnostics.
+    pub(super) folder: Option<Arc<str>>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     pub(super) templates: Vec<Template>,
@@ -52,7 +54,8 @@ impl Chart {
     /// All errors of all files: `input.syntax`, `input.structure`, `syntax.not_utf8`, `limit.*`.
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
         let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
-        let mut loader = Loader { bounds, budget: Budget::new(bounds), errors: Vec::new(), charts: 0, is_unpacked };
+        let (budget, folder) = (Budget::new(bounds), source.folder.clone());
+        let mut loader = Loader { bounds, budget, errors: Vec::new(), charts: 0, is_unpacked, folder };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes().len() as u64) {
                 return Err(vec![error].into());
@@ -86,6 +89,15 @@ impl Chart {
     }
 }
 
+/// Returns the path of what is below a directory.
+pub(super) fn path_below(folder: &str, below: &str) -> Arc<str> {
+    match (folder, below) {
+        ("." | "", _) => below.into(),
+        (_, "") => folder.into(),
+        _ => [folder, "/", below].concat().into(),
+    }
+}
+
 #[cfg(feature = "compile")]
 impl ChartFile {
     /// Returns the value that loading a chart reads from the file: metadata, dependencies, default values, or `true` for a
@@ -110,6 +122,8 @@ struct Loader {
     charts: usize,
     /// `true` if packed charts are directories.
     is_unpacked: bool,
+    /// The path of the outermost chart's directory in diagnostics. `None` within an archive.
+    folder: Option<Arc<str>>,
 }
 
 /// The files of a chart by their role.
@@ -165,7 +179,8 @@ impl Loader {
         let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
         let others = sorted.others.into_iter().chain(requirements);
         let files = FileSet::of(others.cloned());
-        Some(Chart { number, metadata, values, defaults, schema, templates, files, charts })
+        let folder = self.path(at.trim_end_matches('/'));
+        Some(Chart { number, metadata, values, defaults, folder, schema, templates, files, charts })
     }
 
     fn metadata(&mut self, sorted: &Sorted<'_>, at: &str) -> Option<Metadata> {
@@ -212,7 +227,10 @@ impl Loader {
         let text = self.text(file, at)?;
         let values = match &file.value {
             Some(value) => self.stored(value)?.into_map(),
-            None => self.or_errors("values.yaml", values(&Source::new(format!("{at}{}", file.path), text.clone()))),
+            None => {
+                let source = self.source(file, at)?;
+                self.or_errors("values.yaml", values(&source))
+            }
         };
         Some((text, values.unwrap_or_default()))
     }
@@ -261,7 +279,12 @@ impl Loader {
             return None;
         };
         match archive::files(file.bytes(), &mut self.budget) {
-            Ok(files) => self.chart(&files, at, depth + 1),
+            Ok(files) => {
+                let folder = self.folder.take();
+                let chart = self.chart(&files, at, depth + 1);
+                self.folder = folder;
+                chart
+            }
             Err(error) => {
                 self.errors.push(error.with_note(format!("the archive is `{}`", file.path)));
                 None
@@ -270,7 +293,13 @@ impl Loader {
     }
 
     fn source(&mut self, file: &ChartFile, at: &str) -> Option<Arc<Source>> {
-        Some(Source::new(format!("{at}{}", file.path), self.text(file, at)?))
+        let (name, text) = (format!("{at}{}", file.path), self.text(file, at)?);
+        Some(Source::found_at(self.path(&name), name, text))
+    }
+
+    /// Returns the path in diagnostics of what has this path from the outermost chart.
+    fn path(&self, below: &str) -> Option<Arc<str>> {
+        self.folder.as_deref().map(|folder| path_below(folder, below))
     }
 
     fn text(&mut self, file: &ChartFile, at: &str) -> Option<Text> {

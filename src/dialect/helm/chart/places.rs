@@ -34,7 +34,7 @@ impl Plan {
         let around = self.around(at);
         for (depth, (_, chart)) in around.iter().enumerate() {
             let Some(text) = &chart.defaults else { continue };
-            let file = Source::new(format!("{}/values.yaml", chart.path), text.clone());
+            let file = chart.source("values.yaml", text.clone());
             let inner = around.iter().skip(depth + 1).map(|(_, chart)| Step::Key(chart.name.clone()));
             let whole: Vec<Step> = inner.chain(path.iter().cloned()).collect();
             let found = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)));
@@ -60,7 +60,7 @@ impl Plan {
         let above = charts.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
         let whole = above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect();
         let default = self.default_place(at, path);
-        let default = default.map(|(source, span)| format!("{}:{}", source.name(), source.position(span.start)));
+        let default = default.map(|(source, span)| format!("{}:{}", source.path(), source.position(span.start)));
         let schema = self.charts.get(at).and_then(|chart| chart.schema.as_ref());
         InputValue { name, path: whole, default, is_secret: schema.is_some_and(|schema| schema.hides(path)) }
     }

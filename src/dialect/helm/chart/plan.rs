@@ -7,7 +7,7 @@ use super::capabilities::Capabilities;
 use super::coalesce::{Nulls, coalesce};
 use super::error::Stage;
 use super::files::FileSet;
-use super::load::Chart;
+use super::load::{Chart, path_below};
 use super::metadata::{Kind, Metadata};
 use super::release::Release;
 use super::schema::ChartSchema;
@@ -65,6 +65,8 @@ pub struct PlannedChart {
     pub(super) files: FileSet,
     /// The text of `values.yaml`.
     pub(super) defaults: Option<Text>,
+    /// The path of the chart's directory in diagnostics.
+    folder: Option<Arc<str>>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
     /// The index of the chart in which this one is.
@@ -80,6 +82,12 @@ impl PlannedChart {
     /// Returns the content of `Chart.yaml`, with the name for values and the enabled dependencies.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Returns a text file of the chart, which has a path from the chart's directory, as a source.
+    pub(super) fn source(&self, path: &str, text: Text) -> Arc<Source> {
+        let place = self.folder.as_deref().map(|folder| path_below(folder, path));
+        Source::found_at(place, format!("{}/{path}", self.path), text)
     }
 
     /// Returns `.Template.BasePath` of the chart's templates.
@@ -256,10 +264,21 @@ impl Plan {
             data,
             files,
             defaults: chart.defaults.clone(),
+            folder: chart.folder.clone(),
             schema: chart.schema.clone(),
             parent,
         });
         tree.children.iter().for_each(|child| self.add(child, Some(index)));
+    }
+
+    /// Returns a template as a source, which shares its text.
+    pub(crate) fn source(&self, template: &PlannedTemplate) -> Arc<Source> {
+        let chart = self.charts.get(template.chart);
+        let found = chart.and_then(|chart| {
+            let path = template.name.strip_prefix(chart.path())?.strip_prefix('/')?;
+            Some(chart.source(path, template.text.clone()))
+        });
+        found.unwrap_or_else(|| Source::new(template.name(), template.text.clone()))
     }
 
     /// Returns the templates in the order of parsing and rendering. The last definition of a name wins.

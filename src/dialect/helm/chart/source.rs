@@ -7,6 +7,7 @@ use crate::bytecode::StoredValue;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::stdlib::small_sort::SmallSort as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Limits on the files of a chart, including those of packed dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct ChartSource {
     pub(super) bounds: Bounds,
     /// `true` if packed dependencies are directories with the names of their archives.
     pub(super) is_unpacked: bool,
+    /// The path of the chart's directory in diagnostics.
+    pub(super) folder: Option<Arc<str>>,
 }
 
 impl ChartSource {
@@ -143,7 +146,7 @@ impl ChartSource {
     pub fn directory(root: impl AsRef<Path>, bounds: Bounds) -> Result<Self> {
         let mut files = directory::files(root.as_ref(), &mut Budget::new(bounds))?;
         files.small_sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { files, bounds, is_unpacked: false })
+        Ok(Self { files, bounds, is_unpacked: false, folder: None })
     }
 
     /// Reads the files of a compressed archive, below its only top-level directory.
@@ -151,7 +154,7 @@ impl ChartSource {
     /// # Errors
     /// `input.syntax`; `template.outside_root` for paths that lead out of the archive; `limit.*`.
     pub fn archive(bytes: &[u8], bounds: Bounds) -> Result<Self> {
-        Ok(Self { files: archive::files(bytes, &mut Budget::new(bounds))?, bounds, is_unpacked: false })
+        Ok(Self { files: archive::files(bytes, &mut Budget::new(bounds))?, bounds, is_unpacked: false, folder: None })
     }
 
     /// Returns a chart of files in memory.
@@ -166,13 +169,20 @@ impl ChartSource {
             file(path, &bytes)
         };
         let files = files.into_iter().map(file).collect::<Result<_>>()?;
-        Ok(Self { files, bounds: Bounds::default(), is_unpacked: false })
+        Ok(Self { files, bounds: Bounds::default(), is_unpacked: false, folder: None })
+    }
+
+    /// Sets the path of the chart's directory. Diagnostics name its files by their paths below it, and not by the name of
+    /// the chart.
+    #[must_use]
+    pub fn in_folder(self, path: &str) -> Self {
+        Self { folder: Some(path.into()), ..self }
     }
 
     /// Returns the chart with the files whose paths `keeps` accepts.
     #[must_use]
     pub fn filtered(&self, keeps: impl Fn(&str) -> bool) -> Self {
-        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..*self }
+        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..self.clone() }
     }
 
     /// Returns the chart with other content of the file at `path`.
@@ -182,7 +192,7 @@ impl ChartSource {
             true => ChartFile { path: one.path.clone(), content: Content::of(content.as_bytes()), value: None },
             false => one.clone(),
         };
-        Self { files: self.files.iter().map(changed).collect(), ..*self }
+        Self { files: self.files.iter().map(changed).collect(), ..self.clone() }
     }
 
     /// Returns the files.

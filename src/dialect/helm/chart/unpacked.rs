@@ -33,7 +33,7 @@ impl ChartSource {
             open.extend(inside.into_iter().map(|one| one.within(&file.path)));
         }
         files.small_sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { files, bounds: self.bounds, is_unpacked: true })
+        Ok(Self { files, is_unpacked: true, ..self.clone() })
     }
 
     /// Returns the [unpacked](Self::unpacked) chart in an artifact. Texts share the memory of the artifact.
@@ -53,7 +53,7 @@ impl ChartSource {
             Ok(ChartFile { path: path.to_owned(), content, value: file.value() })
         };
         let files = resources.files().map(file).collect::<Result<_>>()?;
-        Ok(Self { files, bounds, is_unpacked: true })
+        Ok(Self { files, bounds, is_unpacked: true, folder: None })
     }
 
     /// Returns the chart with empty templates. Their names tell what a compiled program renders.
@@ -62,7 +62,7 @@ impl ChartSource {
             true => ChartFile { content: Content::default(), ..file.clone() },
             false => file.clone(),
         };
-        Self { files: self.files.iter().map(emptied).collect(), ..*self }
+        Self { files: self.files.iter().map(emptied).collect(), ..self.clone() }
     }
 }
 
