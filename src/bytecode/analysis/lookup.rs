@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use super::held::{Fact, Held, Origin, TRACKED};
 use super::walk::{State, Walk};
 use crate::bytecode::records::{Path, Root, Segment};
@@ -40,7 +42,7 @@ impl<'w> Walk<'w, '_> {
         indexes: &[Held<'w>],
         state: &State<'w>,
     ) -> (Held<'w>, Option<Lack<'w>>) {
-        let keys: Vec<Key<'w>> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
+        let keys: SmallVec<[Key<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
         let (mut nodes, mut lack, mut fact) = (Vec::new(), None, None);
         for root in path.roots() {
             let base = self.root(root, state);
@@ -142,6 +144,9 @@ impl<'w> Walk<'w, '_> {
 
     /// Returns the nodes of a path below `from`. Everything counts as read below a node whose key is computed.
     fn walk_nodes(&mut self, from: &[NodeId], keys: &[Key<'w>]) -> Vec<NodeId> {
+        if from.is_empty() {
+            return Vec::new();
+        }
         let mut nodes = from.to_vec();
         for key in keys {
             if let Key::Unknown = key {

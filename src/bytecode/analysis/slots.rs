@@ -12,7 +12,7 @@ const PART: usize = 16;
 /// slots of all of them.
 #[derive(Debug, Clone)]
 pub(super) struct Slots<'w> {
-    parts: Vec<Rc<Vec<Held<'w>>>>,
+    parts: Rc<Vec<Rc<Vec<Held<'w>>>>>,
     count: usize,
 }
 
@@ -25,7 +25,7 @@ impl<'w> Slots<'w> {
         let mut parts: Vec<_> = given.chunks(PART).map(|part| Rc::new(part.to_vec())).collect();
         let unset = Rc::new(vec![absent(); PART]);
         parts.resize(count.div_ceil(PART), unset);
-        Self { parts, count }
+        Self { parts: Rc::new(parts), count }
     }
 
     pub fn len(&self) -> usize {
@@ -37,22 +37,24 @@ impl<'w> Slots<'w> {
     }
 
     pub fn set(&mut self, slot: u32, held: Held<'w>) {
-        let part = self.parts.get_mut(slot as usize / PART).map(Rc::make_mut);
+        let part = Rc::make_mut(&mut self.parts).get_mut(slot as usize / PART).map(Rc::make_mut);
         if let Some(slot) = part.and_then(|part| part.get_mut(slot as usize % PART)) {
             *slot = held;
         }
     }
 
     /// Returns the facts that hold in one of two states. The nodes that are too many to track are added to `lost`.
-    pub fn or(self, other: Self, lost: &mut Vec<NodeId>) -> Self {
-        let mut both = |(a, b): (Rc<Vec<Held<'w>>>, Rc<Vec<Held<'w>>>)| match Rc::ptr_eq(&a, &b) {
-            true => a,
-            false => {
-                let (a, b) = (Rc::unwrap_or_clone(a).into_iter(), Rc::unwrap_or_clone(b));
-                Rc::new(a.zip(b).map(|(a, b)| a.or(b, lost)).collect())
+    pub fn or(mut self, other: &Self, lost: &mut Vec<NodeId>) -> Self {
+        if Rc::ptr_eq(&self.parts, &other.parts) {
+            return self;
+        }
+        let parts = Rc::make_mut(&mut self.parts).iter_mut().zip(&*other.parts);
+        for (part, others) in parts.filter(|(part, others)| !Rc::ptr_eq(part, others)) {
+            for (held, other) in Rc::make_mut(part).iter_mut().zip(&**others) {
+                *held = std::mem::take(held).or(other.clone(), lost);
             }
-        };
-        Self { parts: self.parts.into_iter().zip(other.parts).map(&mut both).collect(), ..self }
+        }
+        self
     }
 }
 
@@ -75,7 +77,7 @@ mod tests {
             (int(&a, 1), int(&b, 0), int(&b, 1), int(&b, 39), a.len()),
             (Some(2), Some(1), Some(3), Some(4), 40)
         );
-        let both = a.clone().or(b.clone(), &mut Vec::new());
+        let both = a.clone().or(&b, &mut Vec::new());
         assert_eq!((int(&both, 0), int(&both, 1), int(&both, 39)), (Some(1), None, None));
         assert!(Rc::ptr_eq(&a.parts[1], &both.parts[1]) && !Rc::ptr_eq(&a.parts[0], &both.parts[0]));
     }

@@ -206,7 +206,7 @@ impl<'w, 't> Walk<'w, 't> {
     fn merge(&mut self, a: State<'w>, b: State<'w>) -> State<'w> {
         let mut lost = Vec::new();
         let stack = a.stack.into_iter().zip(b.stack).map(|(a, b)| a.or(b, &mut lost)).collect();
-        let slots = a.slots.or(b.slots, &mut lost);
+        let slots = a.slots.or(&b.slots, &mut lost);
         self.mark_whole(&lost);
         State { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
     }
@@ -214,8 +214,9 @@ impl<'w, 't> Walk<'w, 't> {
     /// Continues behind each handler that begins at `at`, as if an error was absorbed.
     fn enter_absorbers(&mut self, at: u32, state: &mut State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
         let first = self.absorbers.partition_point(|handler| handler.from < at);
-        let begin: Vec<Handler> = self.absorbers.iter().skip(first).take_while(|one| one.from == at).copied().collect();
-        for handler in begin {
+        let mut next = first;
+        while let Some(handler) = self.absorbers.get(next).copied().filter(|handler| handler.from == at) {
+            next += 1;
             let mut other = split(state);
             cut(&mut other, handler);
             self.wait(handler.to, other, pending);

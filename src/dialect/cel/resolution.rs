@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::syntax::tree::{Call, Name, Tree};
-use super::values::type_names;
+use super::values::type_named;
 use crate::bytecode::ImportKind;
 use crate::function::Registry;
 
@@ -46,13 +46,18 @@ pub(super) fn candidates<'n>(
 impl Names<'_> {
     /// Resolves a qualified name: the longest part of it that is declared.
     pub(super) fn resolve(&self, parts: &[&str], rooted: bool) -> Resolution {
-        for fields in 0..parts.len() {
-            let name = parts.get(..parts.len() - fields).unwrap_or(&[]).join(".");
+        // Only declared names can be a part of the whole.
+        let lengths = if self.declared.is_some() { parts.len() } else { parts.len().min(1) };
+        for fields in 0..lengths {
+            let name = match parts.get(..parts.len() - fields) {
+                Some([name]) => Cow::Borrowed(*name),
+                parts => parts.unwrap_or(&[]).join(".").into(),
+            };
             for candidate in candidates(self.container, &name, rooted) {
                 if self.declared.is_some_and(|declared| declared(&candidate)) {
                     return Resolution::Variable(candidate.into_owned(), fields);
                 }
-                if let (0, Some(name)) = (fields, type_names().find(|name| *name == candidate)) {
+                if let (0, Some(name)) = (fields, type_named(&candidate)) {
                     return Resolution::Type(name);
                 }
             }

@@ -27,6 +27,10 @@ mod kyaml;
 #[doc(hidden)]
 pub mod libyaml;
 #[cfg(feature = "yaml")]
+mod line_values;
+#[cfg(feature = "yaml")]
+mod lines;
+#[cfg(feature = "yaml")]
 mod merge;
 mod node;
 mod places;
@@ -36,6 +40,8 @@ mod read;
 mod scalar;
 mod write;
 
+#[cfg(all(test, feature = "yaml"))]
+mod lines_tests;
 #[cfg(all(test, feature = "yaml"))]
 mod tests;
 

@@ -85,6 +85,12 @@ impl Node {
         self.tag.as_deref() == Some(TEXT)
     }
 
+    /// Returns a null in place of this node.
+    #[must_use]
+    pub fn to_null(&self) -> Self {
+        Self { kind: Kind::Null, text: Arc::default(), tag: self.tag.clone(), ..*self }
+    }
+
     /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         matches!(self.kind, Kind::Str).then_some(&*self.text)

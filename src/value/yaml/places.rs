@@ -89,6 +89,9 @@ impl Node {
         let start = self.span.start as usize;
         match self.style {
             Style::Plain if raw == &*self.text => Some(Places::at(self.span.start)),
+            Style::SingleQuoted | Style::DoubleQuoted if raw.get(1..raw.len().max(2) - 1) == Some(&*self.text) => {
+                Some(Places::at(self.span.start + 1))
+            }
             Style::Plain => Flow { raw, start, text: &self.text, escapes: plain }.places(0),
             Style::SingleQuoted => Flow { raw, start, text: &self.text, escapes: single }.places(1),
             Style::DoubleQuoted => Flow { raw, start, text: &self.text, escapes: double }.places(1),

@@ -5,13 +5,14 @@
 //! ten thousand, where every 64 bytes of text count as a node. Nodes and their texts count towards [`Limits::memory`], and
 //! the clock is checked once per batch of events.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
+use hashbrown::{HashMap, HashSet};
 
 use super::core_schema;
+use super::lines::{self, Part, Sink};
 use super::merge::{MapError, close_map};
 use super::node::{Entry, Kind, Node, Style, TEXT};
 use crate::diagnostics::{Code, Diagnostic, Result, at_most};
@@ -56,22 +57,32 @@ pub enum Tags {
 /// The errors of [`read`].
 pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
     limits.check_size(source).map_err(|error| vec![error])?;
+    match read_lines(source, limits, tags) {
+        Some(read) => read,
+        None => read_events(source, limits, tags),
+    }
+}
+
+/// Reads a source that has only common notations. `None` if it has others.
+pub(super) fn read_lines(
+    source: &Arc<Source>,
+    limits: &Limits,
+    tags: Tags,
+) -> Option<std::result::Result<Vec<Node>, Errors>> {
+    let mut builder = Builder::new(source, limits, tags);
+    match lines::read(source.text(), &mut builder) {
+        Ok(false) => return None,
+        Ok(true) => {}
+        Err(fatal) => builder.errors.push(fatal),
+    }
+    // With errors, the parser finds those of the text, too.
+    builder.errors.is_empty().then(|| builder.finished())
+}
+
+/// Reads any source.
+pub(super) fn read_events(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
     let options = granit_parser::options! { emit_comments: false };
-    let mut builder = Builder {
-        source,
-        limits,
-        tags,
-        stack: Vec::new(),
-        anchors: HashMap::new(),
-        documents: Vec::new(),
-        errors: Vec::new(),
-        more: 0,
-        source_weight: 0,
-        copied: 0,
-        memory: 0,
-        events: 0,
-        until: limits.time.and_then(|time| Instant::now().checked_add(time)),
-    };
+    let mut builder = Builder::new(source, limits, tags);
     for event in Parser::new_from_str_with_options(source.text(), options) {
         let step = match event {
             Ok((event, span)) => builder.in_time().and_then(|()| builder.event(event, span)),
@@ -85,10 +96,7 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
             break;
         }
     }
-    if builder.errors.is_empty() {
-        return Ok(builder.documents);
-    }
-    Err(at_most(builder.errors, limits.diagnostics, builder.more))
+    builder.finished()
 }
 
 /// Reads a source with at most one document. An empty file is null.
@@ -105,7 +113,7 @@ pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<No
         );
         return Err(vec![error]);
     }
-    Ok(documents.pop().unwrap_or_else(|| scalar_node(Span::default(), Kind::Null, Style::Plain, "")))
+    Ok(documents.pop().unwrap_or_else(|| scalar_node(Span::default(), Kind::Null, Style::Plain, Arc::default())))
 }
 
 /// Reads a source with at most one document as a plain value.
@@ -138,7 +146,11 @@ struct Builder<'s> {
     stack: Vec<Open>,
     /// Completed nodes with an anchor, by the parser's id.
     anchors: HashMap<usize, Node>,
+    /// The anchor of the part that follows, of a text that is read line by line; 0 for none.
+    anchor: usize,
     documents: Vec<Node>,
+    /// The texts of keys, which often repeat.
+    keys: HashSet<Arc<str>>,
     errors: Errors,
     /// The number of errors beyond the limit.
     more: usize,
@@ -152,7 +164,35 @@ struct Builder<'s> {
     until: Option<Instant>,
 }
 
-impl Builder<'_> {
+impl<'s> Builder<'s> {
+    fn new(source: &'s Arc<Source>, limits: &'s Limits, tags: Tags) -> Self {
+        Self {
+            source,
+            limits,
+            tags,
+            stack: Vec::new(),
+            anchors: HashMap::new(),
+            anchor: 0,
+            documents: Vec::new(),
+            keys: HashSet::new(),
+            errors: Vec::new(),
+            more: 0,
+            source_weight: 0,
+            copied: 0,
+            memory: 0,
+            events: 0,
+            until: limits.time.and_then(|time| Instant::now().checked_add(time)),
+        }
+    }
+
+    /// Returns the documents, or all errors.
+    fn finished(self) -> std::result::Result<Vec<Node>, Errors> {
+        if self.errors.is_empty() {
+            return Ok(self.documents);
+        }
+        Err(at_most(self.errors, self.limits.diagnostics, self.more))
+    }
+
     fn event(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<()> {
         let Span { start, end } = place(span);
         // The span of a block scalar at the end of the file may include a newline that the file lacks.
@@ -160,6 +200,13 @@ impl Builder<'_> {
         let place = Span { start: start.min(len), end: end.min(len) };
         match event {
             Event::Scalar(text, style, anchor, tag) => {
+                let style = match style {
+                    ScalarStyle::Plain => Style::Plain,
+                    ScalarStyle::SingleQuoted => Style::SingleQuoted,
+                    ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+                    ScalarStyle::Literal => Style::Literal,
+                    ScalarStyle::Folded => Style::Folded,
+                };
                 let node = self.scalar(&text, style, tag.as_deref(), place);
                 self.source_weight += node.weight;
                 self.finish(node, anchor)
@@ -201,16 +248,12 @@ impl Builder<'_> {
         self.errors.push(Diagnostic::new(Code::InputSyntax, message).at(self.source, span, ""));
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Node {
-        let style = match style {
-            ScalarStyle::Plain => Style::Plain,
-            ScalarStyle::SingleQuoted => Style::SingleQuoted,
-            ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
-            ScalarStyle::Literal => Style::Literal,
-            ScalarStyle::Folded => Style::Folded,
-        };
+    fn scalar(&mut self, text: &str, style: Style, tag: Option<&Tag>, span: Span) -> Node {
         if self.tags == Tags::Raw {
-            return Node { tag: tag.map(|tag| tag.to_string().into()), ..scalar_node(span, Kind::Str, style, text) };
+            return Node {
+                tag: tag.map(|tag| tag.to_string().into()),
+                ..scalar_node(span, Kind::Str, style, self.text(text))
+            };
         }
         let kind = match tag.map(core_suffix) {
             None if style == Style::Plain => core_schema::plain(text),
@@ -227,7 +270,13 @@ impl Builder<'_> {
             (Some(tag), None) => self.unknown_tag(tag, span),
             _ => None,
         };
-        Node { tag, ..scalar_node(span, kind, style, text) }
+        Node { tag, ..scalar_node(span, kind, style, self.text(text)) }
+    }
+
+    /// Returns the text of the next node. That of a key is shared with equal ones.
+    fn text(&mut self, text: &str) -> Arc<str> {
+        let is_key = matches!(self.stack.last(), Some(Open { items: Items::Map(_, None), .. }));
+        if is_key { self.keys.get_or_insert_with(text, |text| text.into()).clone() } else { text.into() }
     }
 
     /// Keeps or reports an unknown tag.
@@ -259,6 +308,12 @@ impl Builder<'_> {
         self.source_weight += 1;
         self.stack.push(Open { start, anchor, weight: 1, height: 1, items, tag });
         Ok(())
+    }
+
+    /// Opens a collection without a tag, with the latest anchor.
+    fn begin(&mut self, start: Span, items: Items) -> Result<()> {
+        let anchor = std::mem::take(&mut self.anchor);
+        self.open(start, anchor, None, items)
     }
 
     fn close(&mut self) -> Result<()> {
@@ -370,6 +425,28 @@ impl Builder<'_> {
     }
 }
 
+impl Sink for Builder<'_> {
+    fn part(&mut self, part: Part<'_>) -> Result<()> {
+        self.in_time()?;
+        match part {
+            Part::Scalar(text, style, span) => {
+                let node = self.scalar(&text, style, None, span);
+                self.source_weight += node.weight;
+                let anchor = std::mem::take(&mut self.anchor);
+                self.finish(node, anchor)
+            }
+            Part::List(span) => self.begin(span, Items::List(Vec::new())),
+            Part::Map(span) => self.begin(span, Items::Map(Vec::new(), None)),
+            Part::End => self.close(),
+            Part::Anchor(anchor) => {
+                self.anchor = anchor;
+                Ok(())
+            }
+            Part::Alias(anchor, span) => self.alias(anchor, span),
+        }
+    }
+}
+
 /// Shortens a key for a message.
 fn shortened(key: &str) -> String {
     match key.char_indices().nth(SHOWN) {
@@ -385,9 +462,9 @@ fn key_name(key: &Node) -> Arc<str> {
     }
 }
 
-fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
+fn scalar_node(span: Span, kind: Kind, style: Style, text: Arc<str>) -> Node {
     let weight = 1 + text.len() as u64 / 64;
-    Node { span, kind, style, text: text.into(), tag: None, weight, height: 0 }
+    Node { span, kind, style, text, tag: None, weight, height: 0 }
 }
 
 /// Returns the name of a core schema tag, or `!` for the non-specific tag.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::checked::Reference;
 use super::checker::Checker;
 use super::environment::{Callable, Signature};
@@ -91,8 +93,9 @@ impl Checker<'_> {
     ) -> (Vec<Arc<str>>, Option<TypeId>) {
         let (mut overloads, mut result) = (Vec::new(), None);
         for signature in signatures.iter().filter(|of| of.member == member && of.params.len() == given.len()) {
-            let fresh: Vec<_> = (0..signature.generic).map(|_| self.unify.fresh()).collect();
-            let params: Vec<_> = signature.params.iter().map(|&ty| self.unify.with_params(ty, &fresh)).collect();
+            let fresh: SmallVec<[TypeId; 4]> = (0..signature.generic).map(|_| self.unify.fresh()).collect();
+            let params: SmallVec<[TypeId; 4]> =
+                signature.params.iter().map(|&ty| self.unify.with_params(ty, &fresh)).collect();
             if !self.unify.all_assignable(given, &params) {
                 continue;
             }

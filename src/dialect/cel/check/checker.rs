@@ -78,7 +78,7 @@ pub(in crate::dialect::cel) fn check_one_of_many(
     steps: &mut u64,
 ) -> Result<TypeId, Diagnostics> {
     let allowed = (*steps).min((tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS));
-    let unify = Unify::new(std::mem::take(&mut environment.types), allowed);
+    let unify = Unify::new(std::mem::replace(&mut environment.types, Types::without_any()), allowed);
     environment.variables = variables;
     let mut checker = Checker::new(tree, environment, options, unify);
     let mut root = [checker.check(tree.root)];

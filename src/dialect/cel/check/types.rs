@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::function::Ty;
@@ -74,7 +75,7 @@ pub struct Object {
 /// The arena of types.
 #[derive(Debug, Clone)]
 pub struct Types {
-    kinds: IndexSet<Kind>,
+    kinds: IndexSet<Kind, DefaultHashBuilder>,
     /// Set for types without type parameters and type variables.
     settled: Vec<bool>,
     objects: Vec<Object>,
@@ -112,7 +113,7 @@ plain! {
 
 impl Default for Types {
     fn default() -> Self {
-        let mut types = Self { kinds: IndexSet::new(), settled: Vec::new(), objects: Vec::new() };
+        let mut types = Self::without_any();
         for (kind, _) in PLAIN {
             types.add(kind.clone());
         }
@@ -121,18 +122,23 @@ impl Default for Types {
 }
 
 impl Types {
+    /// Returns an arena without the types that others have, which stands in for one that is lent.
+    pub(super) fn without_any() -> Self {
+        Self { kinds: IndexSet::default(), settled: Vec::new(), objects: Vec::new() }
+    }
+
     /// Returns the type of this kind.
     pub fn add(&mut self, kind: Kind) -> TypeId {
         let id = |at: usize| TypeId(u32::try_from(at).unwrap_or(u32::MAX));
-        if let Some(at) = self.kinds.get_index_of(&kind) {
-            return id(at);
+        let (at, is_new) = self.kinds.insert_full(kind);
+        if is_new {
+            let settled = match self.kind(id(at)) {
+                Kind::Param(_) | Kind::Var(_) => false,
+                kind => parts(kind).iter().all(|&part| self.is_settled(part)),
+            };
+            self.settled.push(settled);
         }
-        let settled = match &kind {
-            Kind::Param(_) | Kind::Var(_) => false,
-            kind => parts(kind).iter().all(|&part| self.is_settled(part)),
-        };
-        self.settled.push(settled);
-        id(self.kinds.insert_full(kind).0)
+        id(at)
     }
 
     /// Returns the type of lists of `element`.

@@ -1,6 +1,6 @@
 //! Assignability of types, and the inference of type variables.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::types::{Kind, TypeId, Types, parts};
 

@@ -5,7 +5,7 @@ use crate::bytecode::ImportKind;
 use crate::dialect::cel::resolution::Resolution;
 use crate::dialect::cel::syntax::tree::{Call, Element, Entry, Expr, ExprId, Function, Literal, Name, Selection, Tree};
 use crate::dialect::cel::values::text::plain;
-use crate::dialect::cel::values::{as_optional, type_names};
+use crate::dialect::cel::values::{as_optional, type_named};
 use crate::text::Span;
 use crate::value::{Extended, Value};
 
@@ -159,7 +159,7 @@ impl ConstantBuilder<'_> {
 
     /// Adds the name of a type, if it denotes the type in this scope.
     fn type_name(&mut self, name: &str) -> Option<ExprId> {
-        let known = type_names().find(|known| *known == name)?;
+        let known = type_named(name)?;
         let parts: Vec<&str> = known.split('.').collect();
         let (first, fields) = parts.split_first()?;
         let root = self.tree.intern(first);

@@ -9,11 +9,28 @@ use crate::diagnostics::Code;
 use crate::text::Span;
 
 /// Identifiers that variables and functions cannot have.
-const RESERVED: &str =
-    "as break const continue else for function if import let loop package namespace return var void while";
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
 
 fn is_reserved_identifier(name: &str) -> bool {
-    RESERVED.split(' ').any(|word| word == name)
+    RESERVED.contains(&name)
 }
 
 /// Returns `true` for a name that no variable can have: a reserved identifier or a keyword.

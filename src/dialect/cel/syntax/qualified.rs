@@ -1,11 +1,13 @@
 //! Qualified names: `a.b.c`.
 
+use smallvec::SmallVec;
+
 use super::tree::{Expr, ExprId, Name, Selection, Tree};
 
 /// A name and the plain selections behind it. It may be a variable with fields, a type, or a namespace of functions.
 pub(crate) struct QualifiedName<'t> {
     /// Its parts, without a leading dot.
-    pub parts: Vec<&'t str>,
+    pub parts: SmallVec<[&'t str; 4]>,
     /// Set for a leading dot.
     pub rooted: bool,
     /// The first part.
@@ -32,7 +34,7 @@ impl QualifiedName<'_> {
 impl Tree {
     /// Returns the qualified name that an expression is.
     pub(crate) fn qualified(&self, id: ExprId) -> Option<QualifiedName<'_>> {
-        let (mut parts, mut at) = (Vec::new(), id);
+        let (mut parts, mut at) = (SmallVec::new(), id);
         loop {
             match self.expr(at) {
                 Expr::Select { operand, field, selection: Selection::Plain } => {

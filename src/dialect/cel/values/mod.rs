@@ -26,7 +26,7 @@ pub mod time;
 mod types;
 pub mod written;
 
-pub use types::{DURATION, TIMESTAMP, as_bytes, as_optional, byte_len, type_name, type_names};
+pub use types::{DURATION, TIMESTAMP, as_bytes, as_optional, byte_len, type_name, type_named, type_names};
 
 #[cfg(doc)]
 use crate::function::Cx;

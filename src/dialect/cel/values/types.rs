@@ -30,6 +30,12 @@ pub fn type_names() -> impl Iterator<Item = &'static str> {
     PLAIN.iter().chain(capsules::TYPE_NAMES).copied()
 }
 
+/// Returns the type name `name`, if it is one that an expression can use as a value.
+pub fn type_named(name: &str) -> Option<&'static str> {
+    let find = |names: &[&'static str]| names.iter().find(|known| **known == name).copied();
+    find(PLAIN).or_else(|| find(capsules::TYPE_NAMES))
+}
+
 /// Returns the name of a value's type.
 ///
 /// ```

@@ -1,7 +1,9 @@
 //! The checker of templates.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, at_most, nearest, without_duplicates};
 use crate::dialect::cel::check::{Environment, Options, TypeId, Types, check_one_of_many};

@@ -119,8 +119,17 @@ impl<'t> Body<'_, 't> {
 
     /// Emits the code of the value of a node, which errors name in their path.
     pub(super) fn within(&mut self, id: NodeId, emit: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let Some(step) = self.file.node(id).and_then(|node| node.step.in_value()) else { return emit(self) };
-        self.within_step(&step, emit)
+        let Some(step) = self.file.node(id).map(|node| &node.step).filter(|step| step.is_in_value()) else {
+            return emit(self);
+        };
+        let from = self.emitter().begin_region();
+        emit(self)?;
+        let mut text = std::mem::take(&mut self.files.step);
+        text.clear();
+        step.write(&mut text);
+        self.emitter().end_step(from, &text);
+        self.files.step = text;
+        Ok(())
     }
 
     /// Emits code that errors name as a step in their path.
@@ -212,13 +221,8 @@ impl<'t> Body<'_, 't> {
 }
 
 impl Step {
-    /// Returns the step in the value of the template; `None` for a directive that only chooses or repeats.
-    fn in_value(&self) -> Option<String> {
-        if let Step::Document | Step::Directive("$then" | "$else" | "$do") = self {
-            return None;
-        }
-        let mut step = String::new();
-        self.write(&mut step);
-        Some(step)
+    /// Returns `true` for a step in the value of the template; `false` for a directive that only chooses or repeats.
+    fn is_in_value(&self) -> bool {
+        !matches!(self, Step::Document | Step::Directive("$then" | "$else" | "$do"))
     }
 }

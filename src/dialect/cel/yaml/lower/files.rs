@@ -24,6 +24,8 @@ pub(super) struct Files<'t> {
     pub params: Vec<Vec<Arc<str>>>,
     /// The budget for constant folding.
     pub budget: FoldingBudget,
+    /// Memory for the text of a step.
+    pub step: String,
 }
 
 impl Files<'_> {

@@ -1,7 +1,8 @@
 //! The inputs that every render reads. If one of them is missing, the error names all of them that are.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use super::body::Body;
 use crate::bytecode::{ImportKind, Op};
@@ -125,13 +126,22 @@ impl Reads<'_> {
 
     fn expression(&mut self, id: ExpressionId) {
         let Some(expression) = self.file.expression(id) else { return };
+        if !expression.free.iter().any(|free| self.is_new(free)) {
+            return;
+        }
         let mut names = HashSet::new();
         self.names(&expression.tree, expression.tree.root, &mut names);
         for free in expression.free.iter().filter(|free| names.contains(&*free.name)) {
-            if self.is_input(free) && self.seen.insert(free.name.clone()) {
+            if self.is_new(free) {
+                self.seen.insert(free.name.clone());
                 self.found.push(Required { name: free.name.clone(), span: free.span, owner: expression.owner });
             }
         }
+    }
+
+    /// Returns `true` for an input that was not found before.
+    fn is_new(&self, free: &Free) -> bool {
+        !self.seen.contains(&free.name) && self.is_input(free)
     }
 
     /// Returns `true` for an input without a default.
@@ -141,7 +151,8 @@ impl Reads<'_> {
             Some(declared) => declared.of.is_none() && declared.schema.default_value().is_none(),
             None => free.variable.is_none(),
         };
-        let begins = |ty: &str| ty == &*free.name || ty.split('.').next() == Some(&*free.name);
+        let begins =
+            |ty: &str| ty.strip_prefix(&*free.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         given && free.later.is_none() && free.elsewhere.is_none() && !type_names().any(begins)
     }
 

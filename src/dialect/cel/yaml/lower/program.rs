@@ -33,6 +33,7 @@ pub fn compile_templates(
         waiting: Vec::new(),
         params: parameters(templates),
         budget: FoldingBudget::default(),
+        step: String::new(),
     };
     let entry = files.emitter.declare_chunk(templates.entry().source.name(), 0);
     files.file(FileId::of(0), entry, true)?;

@@ -1,7 +1,8 @@
 //! The construction of a template tree from YAML nodes, in the order of the file.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::parsed::ParsedExpressions;
 use super::scope::VisibleNames;
@@ -117,10 +118,8 @@ impl<'b> Build<'b> {
 
     /// Adds a node without contents.
     pub fn node(&mut self, from: &yaml::Node, parent: Option<NodeId>, step: Step) -> NodeId {
-        let mut nothing = from.clone();
-        (nothing.kind, nothing.text) = (Kind::Null, Arc::default());
         self.file.add_node(Node {
-            kind: NodeKind::Scalar(nothing),
+            kind: NodeKind::Scalar(from.to_null()),
             span: from.span,
             tag: from.tag.clone().filter(|_| !from.is_marked_text()),
             parent,

@@ -1,7 +1,5 @@
 //! Conflicts between the keys and directives of a map, whatever the inputs are.
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
 
 use super::build::Build;
@@ -11,7 +9,10 @@ use crate::text::Span;
 use crate::value::yaml::Kind;
 
 /// The constant keys of a map, with their spans.
-type Keys = HashMap<Arc<str>, Span>;
+type Keys<'f> = HashMap<&'f str, Span>;
+
+/// Capacity up to which the keys of the next map are put in place of those of the last.
+const KEPT: usize = 64;
 
 /// Errors, and the nodes that they are about.
 type Conflicts = Vec<(Box<Diagnostic>, NodeId)>;
@@ -20,13 +21,19 @@ impl Build<'_> {
     /// Reports duplicate keys, and values other than maps in places where maps are merged.
     pub fn conflicts(&mut self) {
         let mut found = Conflicts::new();
+        let mut keys = Keys::new();
         for map in &self.file.maps {
-            let keys = self.own_keys(map, &mut found);
+            if keys.capacity() > KEPT {
+                keys = Keys::new();
+            }
+            keys.clear();
+            self.own_keys(map, &mut keys, &mut found);
             self.branches_of(map, &keys, &mut found);
             if let Some(each) = map.each.as_ref().filter(|each| !each.in_list) {
                 self.must_be_map("$do", each.body, &mut found);
             }
         }
+        drop(keys);
         for (error, node) in found {
             self.report(error, node);
         }
@@ -41,32 +48,30 @@ impl Build<'_> {
     }
 
     /// Returns the name of a constant key.
-    fn key_name(&self, key: NodeId) -> Option<(Arc<str>, Span)> {
+    fn key_name(&self, key: NodeId) -> Option<(&str, Span)> {
         let node = self.file.node(key)?;
         match (&node.kind, &node.step) {
-            (NodeKind::Scalar(scalar), _) if matches!(scalar.kind, Kind::Str) => Some((scalar.text.clone(), node.span)),
-            (NodeKind::Scalar(_), Step::Key(name)) => Some((name.clone(), node.span)),
+            (NodeKind::Scalar(scalar), _) if matches!(scalar.kind, Kind::Str) => Some((&scalar.text, node.span)),
+            (NodeKind::Scalar(_), Step::Key(name)) => Some((name, node.span)),
             _ => None,
         }
     }
 
-    fn keys_of<'m>(&'m self, map: &'m Map) -> impl Iterator<Item = (Arc<str>, Span, NodeId)> + 'm {
+    fn keys_of<'m>(&'m self, map: &'m Map) -> impl Iterator<Item = (&'m str, Span, NodeId)> + 'm {
         let named = |key: NodeId| self.key_name(key).map(|(name, span)| (name, span, key));
         map.entries().filter_map(move |entry| named(entry.key))
     }
 
-    fn own_keys(&self, map: &Map, found: &mut Conflicts) -> Keys {
-        let mut keys = Keys::new();
+    fn own_keys<'m>(&'m self, map: &'m Map, keys: &mut Keys<'m>, found: &mut Conflicts) {
         for (name, span, node) in self.keys_of(map) {
-            if let Some(there) = keys.insert(name.clone(), span) {
-                found.push((self.duplicate(&name, span, there), node));
+            if let Some(there) = keys.insert(name, span) {
+                found.push((self.duplicate(name, span, there), node));
             }
         }
-        keys
     }
 
     /// Finds conflicts of `$then` and `$else` with the keys that they are merged with.
-    fn branches_of(&self, map: &Map, keys: &Keys, found: &mut Conflicts) {
+    fn branches_of(&self, map: &Map, keys: &Keys<'_>, found: &mut Conflicts) {
         let merged = !keys.is_empty() || map.entries().next().is_some() || map.each.is_some() || map.include.is_some();
         if !merged {
             return;
@@ -82,8 +87,8 @@ impl Build<'_> {
                 continue;
             };
             for (name, span, node) in self.keys_of(inner) {
-                if let Some(there) = keys.get(&name) {
-                    found.push((self.duplicate(&name, span, *there), node));
+                if let Some(there) = keys.get(name) {
+                    found.push((self.duplicate(name, span, *there), node));
                 }
             }
             // A map with only a condition is its branch.

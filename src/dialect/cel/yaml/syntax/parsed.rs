@@ -1,7 +1,8 @@
 //! Parsed expressions: the facts about an expression that do not depend on its position.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::diagnostics::Diagnostics;
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
@@ -51,6 +52,7 @@ impl Walk<'_> {
                 self.free.push((self.tree.name(name).into(), id));
             }
         }
+        let Expr::Comprehension(_) = expr else { return self.tree.each_child(expr, |id| self.visit(id)) };
         for (names, ids) in self.tree.scopes(expr) {
             let outside = self.bound.len();
             self.bound.extend(names);

@@ -1,7 +1,8 @@
 //! Scopes: the names that are visible at the current position of a file.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::tree::Binding;
 use crate::text::Span;
