@@ -9,8 +9,8 @@
 use super::Rules;
 use super::builtins::complete;
 use super::json::{Document, JsonId, Templates};
-use super::lower::{lower_expressions, lower_json, lower_template};
-use super::syntax::{ExprId, Parsed, Tree, parse_template};
+use super::lower::{Root, lower_expressions, lower_json, lower_template};
+use super::syntax::{Parsed, Tree, parse_template};
 use super::values::copied;
 use crate::bytecode::Program;
 use crate::compiler::{Compiled, Unit};
@@ -59,7 +59,7 @@ impl Compiler {
     ///
     /// # Errors
     /// A limit of the code.
-    pub fn expressions(&self, tree: &Tree, roots: &[ExprId]) -> Result<Executable> {
+    pub fn expressions<R: Copy + Into<Root>>(&self, tree: &Tree, roots: &[R]) -> Result<Executable> {
         Executable::new(lower_expressions(tree, roots, &self.registry, &self.limits)?, &self.registry)
     }
 

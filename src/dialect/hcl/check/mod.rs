@@ -6,6 +6,7 @@
 //! occurs as soon as they are reached. The arguments of functions that handle errors (`try`, `can`) are not checked,
 //! nor are operands next to one that decides.
 
+mod certain;
 mod checker;
 mod config;
 #[cfg(test)]
@@ -69,7 +70,7 @@ pub fn check_template(
         None => untyped_variables(space.arena(), &tree),
     };
     let mut checker = Checker::new(&space, &compiler, variables);
-    checker.pending.push(Region { tree: &tree, root, locals: Value::Undefined });
+    checker.pending.push(Region::new(&tree, root, Value::Undefined));
     Ok(at_most(checker.run()?, limits.diagnostics, 0))
 }
 
