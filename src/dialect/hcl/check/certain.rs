@@ -2,12 +2,14 @@
 
 use crate::bytecode::ImportKind;
 use crate::dialect::hcl::argument_gate::takes_errors;
-use crate::dialect::hcl::syntax::{Call, Expr, ExprId, Operator, Run, Str, Tree, UnaryOp};
+use crate::dialect::hcl::syntax::{Call, Expr, ExprId, For, Operator, Run, Str, Tree, UnaryOp};
 use crate::function::{Admits, Params, PositionalParam, Registry, ResultType};
 use crate::value::{Inputs, Type};
 
 /// Maximum depth of an expression that is looked at.
 const DEPTH: u32 = 16;
+/// Maximum number of digits of a number that is not large.
+const DIGITS: usize = 16;
 
 /// The value of an expression that has no errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +20,11 @@ enum Kind {
     Bool,
     Number,
     String,
-    /// A literal.
+    /// A known number, which is not large.
     Digits,
+    /// A boolean, known or not.
+    Truth,
+    /// A string, known or not.
     Text,
     /// A value that has text.
     Scalar,
@@ -35,6 +40,10 @@ impl Kind {
 
     fn is_number(self) -> bool {
         matches!(self, Kind::Any | Kind::Number)
+    }
+
+    fn is_logical(self) -> bool {
+        matches!(self, Kind::Any | Kind::Bool | Kind::Truth)
     }
 
     fn is_text(self) -> bool {
@@ -58,6 +67,8 @@ pub(super) struct Certain<'c, 's> {
     pub tree: &'s Tree,
     pub registry: &'c Registry,
     pub variables: Inputs<'s>,
+    /// The loop whose variables exist, too.
+    pub around: Option<&'s For>,
 }
 
 impl<'s> Certain<'_, 's> {
@@ -73,7 +84,7 @@ impl<'s> Certain<'_, 's> {
             Kind::Bool => Some(Type::Bool),
             Kind::Number => Some(Type::Number),
             Kind::String => Some(Type::String),
-            Kind::Digits | Kind::Text | Kind::Scalar | Kind::Other => None,
+            Kind::Digits | Kind::Truth | Kind::Text | Kind::Scalar | Kind::Other => None,
         }
     }
 
@@ -83,10 +94,8 @@ impl<'s> Certain<'_, 's> {
         let kind = |id: ExprId| self.kind(id, depth);
         match self.tree.expr(id) {
             Expr::Null => Some(Kind::Other),
-            Expr::Bool(_) => Some(Kind::Scalar),
-            Expr::Number(digits) => {
-                self.tree.str(digits).bytes().all(|byte| byte.is_ascii_digit()).then_some(Kind::Digits)
-            }
+            Expr::Bool(_) => Some(Kind::Truth),
+            Expr::Number(digits) => is_short(self.tree.str(digits)).then_some(Kind::Digits),
             Expr::Text(_) => Some(Kind::Text),
             Expr::Template(parts) => self.template(parts, depth),
             Expr::Paren(inner) | Expr::Wrapped(inner) => kind(inner),
@@ -101,16 +110,19 @@ impl<'s> Certain<'_, 's> {
             Expr::Binary { op, left, right } => binary(op, kind(left)?, kind(right)?),
             Expr::Unary { op, operand, .. } => match (op, kind(operand)?) {
                 (UnaryOp::Not, Kind::Any | Kind::Bool) => Some(Kind::Bool),
+                (UnaryOp::Not, Kind::Truth) => Some(Kind::Truth),
                 (UnaryOp::Negate, operand) if operand.is_number() => Some(Kind::Number),
                 _ => None,
             },
             Expr::Conditional { condition, then, otherwise } => {
-                if !matches!(kind(condition)?, Kind::Any | Kind::Bool) {
-                    return None;
-                }
+                let condition = kind(condition).filter(|condition| condition.is_logical())?;
                 // An unknown condition drops the errors of both.
                 let are_text = [then, otherwise].iter().all(|&branch| self.is_template(branch));
-                if are_text { Some(Kind::Scalar) } else { kind(then)?.or(kind(otherwise)?) }
+                if are_text && condition.is_unknown() {
+                    return Some(Kind::Scalar);
+                }
+                let either = kind(then)?.or(kind(otherwise)?)?;
+                Some(if condition.is_unknown() { either } else { Kind::Other })
             }
             Expr::Joined(of) => self.is_not_entered(of, depth).then_some(Kind::Scalar),
             Expr::For(_) => self.is_not_entered(id, depth).then_some(Kind::Other),
@@ -126,7 +138,13 @@ impl<'s> Certain<'_, 's> {
 
     /// Returns `true` if a name is a variable of which nothing is known.
     fn is_any(&self, name: Str) -> bool {
-        let value = self.variables.get(self.tree.str(name));
+        let name = self.tree.str(name);
+        let is_given =
+            |of: &For| [Some(of.value_var), of.key_var].into_iter().flatten().any(|own| self.tree.str(own) == name);
+        if self.around.is_some_and(is_given) {
+            return true;
+        }
+        let value = self.variables.get(name);
         let unknown = value.filter(|value| !value.is_marked()).and_then(|value| value.as_unknown());
         unknown.is_some_and(|of| of.ty == Type::Dynamic && !of.faulty && !of.refinement.not_null)
     }
@@ -144,11 +162,15 @@ impl<'s> Certain<'_, 's> {
         matches!(self.tree.expr(id), Expr::Template(_) | Expr::Text(_))
     }
 
-    /// Returns `true` for a loop without a condition over a collection of which nothing is known.
+    /// Returns `true` for a loop over a collection of which nothing is known. Only its condition is evaluated.
     fn is_not_entered(&self, id: ExprId, depth: u32) -> bool {
         let Expr::For(of) = self.tree.expr(id) else { return false };
-        let Some(of) = self.tree.for_expr(of) else { return false };
-        of.condition.is_none() && self.kind(of.collection, depth) == Some(Kind::Any)
+        let Some(of) = self.tree.for_expr(of).filter(|of| self.kind(of.collection, depth) == Some(Kind::Any)) else {
+            return false;
+        };
+        let within = Self { around: Some(of), ..*self };
+        self.around.is_none()
+            && of.condition.is_none_or(|condition| within.kind(condition, depth).is_some_and(Kind::is_logical))
     }
 
     fn template(&self, parts: Run, depth: u32) -> Option<Kind> {
@@ -190,7 +212,7 @@ impl<'s> Certain<'_, 's> {
 fn admits(param: &PositionalParam, kind: Kind) -> bool {
     let fits = match kind {
         Kind::Any => true,
-        Kind::Bool => param.ty == Type::Bool,
+        Kind::Bool | Kind::Truth => param.ty == Type::Bool,
         Kind::Number | Kind::Digits => param.ty == Type::Number,
         Kind::String | Kind::Text => param.ty == Type::String,
         Kind::Scalar | Kind::Other => false,
@@ -200,23 +222,22 @@ fn admits(param: &PositionalParam, kind: Kind) -> bool {
 
 /// Returns the kind of the result of an operator.
 fn binary(op: Operator, left: Kind, right: Kind) -> Option<Kind> {
-    let is_any = left == Kind::Any || right == Kind::Any;
-    let are_numbers = match (left, right) {
-        (Kind::Digits, right) => right.is_number(),
-        (left, Kind::Digits) => left.is_number() && !matches!(op, Operator::Div | Operator::Rem),
-        (left, right) => left.is_number() && right.is_number(),
-    };
+    use Operator::{Add, And, Div, Equal, Greater, GreaterEqual, Less, LessEqual, Mul, NotEqual, Or, Rem, Sub};
+    let (is_any, are_known) = (left == Kind::Any || right == Kind::Any, [left, right] == [Kind::Digits; 2]);
+    let are_numbers = [left, right].iter().all(|side| side.is_number() || *side == Kind::Digits);
     match op {
-        Operator::And | Operator::Or => {
-            let are_logical = [left, right].iter().all(|side| matches!(side, Kind::Any | Kind::Bool));
-            are_logical.then_some(Kind::Bool)
-        }
-        Operator::Equal | Operator::NotEqual => is_any.then_some(Kind::Bool),
-        Operator::Greater | Operator::GreaterEqual | Operator::Less | Operator::LessEqual => {
-            are_numbers.then_some(Kind::Bool)
-        }
-        Operator::Add | Operator::Sub | Operator::Mul | Operator::Div | Operator::Rem => {
-            are_numbers.then_some(Kind::Number)
-        }
+        And | Or if !left.is_logical() || !right.is_logical() => None,
+        And | Or => Some(if left.is_unknown() && right.is_unknown() { Kind::Bool } else { Kind::Truth }),
+        Equal | NotEqual => is_any.then_some(Kind::Bool),
+        Div | Rem if right == Kind::Digits => None,
+        Greater | GreaterEqual | Less | LessEqual if are_known => Some(Kind::Truth),
+        Greater | GreaterEqual | Less | LessEqual => are_numbers.then_some(Kind::Bool),
+        Add | Sub | Mul if are_known => Some(Kind::Digits),
+        Add | Sub | Mul | Div | Rem => are_numbers.then_some(Kind::Number),
     }
+}
+
+/// Returns `true` for a whole number that is not large.
+fn is_short(digits: &str) -> bool {
+    digits.len() <= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

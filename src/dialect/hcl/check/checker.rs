@@ -194,7 +194,7 @@ impl<'c, 's> Checker<'c, 's> {
     /// Returns what finds expressions without errors in a region.
     fn certain(&self, region: Region<'s>) -> Certain<'c, 's> {
         let variables = Inputs::layered(self.variables, region.locals);
-        Certain { tree: region.tree, registry: self.compiler.registry(), variables }
+        Certain { tree: region.tree, registry: self.compiler.registry(), variables, around: None }
     }
 
     fn check_region<'e>(&mut self, of: &Parted<'s>, mut compiled: Option<&mut Compiled<'e>>) -> Checked<()>

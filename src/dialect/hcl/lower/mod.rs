@@ -49,7 +49,7 @@ pub fn lower_template(tree: &Tree, root: ExprId, registry: &Registry, limits: &L
     let mut lowering = Lowering::new(tree, registry, limits);
     lowering.chunk(|lowering| lowering.write(root))?;
     let lints = at_most(lowering.lints, limits.diagnostics, 0);
-    Ok(Compiled { program: lowering.emitter.finish()?, lints, reaches: Vec::new() })
+    Ok(Compiled { program: lowering.emitter.finish()?, lints, reaches: Vec::new(), tree: None })
 }
 
 /// An expression that is lowered to a chunk.
