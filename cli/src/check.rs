@@ -8,7 +8,7 @@ use clap::Args;
 use dropforge::bulk::{Failure, Forge, TemplateSet, dialect_of, discover};
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{Diagnostic, Result as Checked, Severity, counted, without_duplicates};
-use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
+use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template};
 use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames, path_from_here};
 use dropforge::text::{Source, Text};
 
@@ -192,7 +192,8 @@ impl Check<'_> {
         let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
         let (set, configurations) = self.split(set, files);
-        let engine = with_open(language.engine().unknown_names(UnknownNames::Late), &set.root, files.open_files());
+        let engine = language.engine().unknown_names(UnknownNames::Late).keep_trees(true);
+        let engine = with_open(engine, &set.root, files.open_files());
         let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
         self.root = Some(set.root.clone());
         self.templates += set.files.len();
@@ -236,9 +237,7 @@ impl Check<'_> {
     /// Finds the errors that an HCL template has for any values of its variables. Needs the source, which an artifact may
     /// lack.
     fn hcl_errors(&self, template: &Template) -> Vec<Box<Diagnostic>> {
-        let source: Option<&Arc<Source>> = template.program().sources().first();
-        let Some(source) = source.filter(|_| template.dialect() == Dialect::Hcl) else { return Vec::new() };
-        hcl_errors(source, &self.engine, self.types.as_ref())
+        hcl_errors(template, &self.engine, self.types.as_ref())
     }
 
     /// Returns `true` if only templates were given, and all of them compile: then they read what their programs read.
@@ -248,9 +247,15 @@ impl Check<'_> {
 }
 
 /// Finds the errors that an HCL template has for any values of its variables.
-pub(crate) fn hcl_errors(source: &Arc<Source>, engine: &Engine, types: Option<&VariableTypes>) -> Vec<Box<Diagnostic>> {
-    let checked = check_template(source, engine.registry(Dialect::Hcl), types, engine.limits());
-    checked.unwrap_or_else(|errors| errors.into_vec())
+pub(crate) fn hcl_errors(template: &Template, engine: &Engine, types: Option<&VariableTypes>) -> Vec<Box<Diagnostic>> {
+    let (registry, limits) = (engine.registry(Dialect::Hcl), engine.limits());
+    let source: Option<&Arc<Source>> = template.program().sources().first();
+    let checked = match (template.tree(), source.filter(|_| template.dialect() == Dialect::Hcl)) {
+        (Some(parsed), _) => check_parsed(parsed, registry, types, limits).map_err(|limit| vec![limit]),
+        (None, Some(source)) => check_template(source, registry, types, limits).map_err(|errors| errors.into_vec()),
+        (None, None) => Ok(Vec::new()),
+    };
+    checked.unwrap_or_else(|errors| errors)
 }
 
 /// Adds the open files below the root of templates to an engine.

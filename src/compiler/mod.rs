@@ -15,4 +15,4 @@ pub use emitter::{Emitter, KnownFailure, KnownFunction, KnownPath, Label, LoopMa
 pub use fold::{Constant, Fold, fold_integers};
 pub use marks::{Key, Mark, MarkList, Named};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
-pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, Unit, compile_all};
+pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, SyntaxTree, Unit, compile_all};

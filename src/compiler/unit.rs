@@ -1,6 +1,7 @@
 //! The input and output of a language's compiler. The engine calls
 //! `dialect::x::compile(&Unit) -> Result<Compiled, Vec<Box<Diagnostic>>>`.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::bytecode::Program;
@@ -76,7 +77,12 @@ pub struct Unit<'u> {
     pub delimiters: Option<[&'u str; 2]>,
     /// `true` if the data is one input that may be any value, rather than the map of all inputs, in languages with both.
     pub any_data: bool,
+    /// `true` to keep the tree of the entry template, in languages with checks that need it.
+    pub keeps_tree: bool,
 }
+
+/// The tree of a template, as its language has it.
+pub type SyntaxTree = Arc<dyn Any + Send + Sync>;
 
 /// The value of a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -116,6 +122,8 @@ pub struct Compiled {
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the other templates that it refers to, sorted.
     pub reaches: Vec<String>,
+    /// The tree of the entry template, if it is kept.
+    pub tree: Option<SyntaxTree>,
 }
 
 /// A compiled unit, or all errors of its sources.

@@ -106,7 +106,7 @@ impl Library for Entries<'_> {
             return Err(error.with_suggestion(name, names()).with_available(names()).into());
         };
         let reaches = entry.reaches().iter().map(|name| name.to_string()).collect();
-        let found = Findings { origin: self.origin, lints: Vec::new(), reaches, escape: entry.escape() };
+        let found = Findings { origin: self.origin, lints: Vec::new(), reaches, escape: entry.escape(), tree: None };
         Ok((entry.program().clone(), found))
     }
 }

@@ -353,6 +353,12 @@ impl EngineBuilder {
         self.front.unknown_names = when;
         self
     }
+
+    /// Sets if templates keep the trees they were compiled from, for checks of them. The default is no.
+    pub fn keep_trees(mut self, keep: bool) -> Self {
+        self.front.keeps_trees = keep;
+        self
+    }
 }
 
 impl std::fmt::Debug for EngineBuilder {

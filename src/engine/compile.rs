@@ -167,7 +167,7 @@ impl Engine {
         escape: Option<bool>,
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
-        let Front { strict_let: strict, cel_presence, helm, .. } = &self.shared.front;
+        let Front { strict_let: strict, cel_presence, helm, keeps_trees, .. } = &self.shared.front;
         let (registry, limits) = (self.functions(dialect), &self.shared.limits);
         let lenient = match dialect {
             Dialect::Helm => helm.keeps_no_value,
@@ -186,6 +186,7 @@ impl Engine {
             missing_key: helm.missing_key,
             delimiters,
             any_data: helm.any_data,
+            keeps_tree: *keeps_trees,
         }
     }
 
@@ -239,8 +240,8 @@ impl Library for Sources<'_> {
 
 /// Splits a compiled unit into its program and its findings.
 fn found(compiled: Compiled, unit: &Unit<'_>) -> (Program, Findings) {
-    let Compiled { program, lints, reaches } = compiled;
-    (program, Findings { origin: Origin::Source, lints, reaches, escape: unit.escape })
+    let Compiled { program, lints, reaches, tree } = compiled;
+    (program, Findings { origin: Origin::Source, lints, reaches, escape: unit.escape, tree })
 }
 
 /// Links a compiled unit.

@@ -72,6 +72,7 @@ pub(super) struct Front {
     /// The functions of plain Tera and those of the embedding program. Built on first use.
     pub plain_tera: OnceLock<Registry>,
     pub unknown_names: UnknownNames,
+    pub keeps_trees: bool,
     pub helm: HelmOptions,
     /// Go's own functions and those of the embedding program. Built on first use.
     pub plain_helm: OnceLock<Registry>,
@@ -93,6 +94,7 @@ impl Default for Front {
             tera: TeraDialect::default(),
             plain_tera: OnceLock::new(),
             unknown_names: UnknownNames::default(),
+            keeps_trees: false,
             helm: HelmOptions::default(),
             plain_helm: OnceLock::new(),
             together: OnceLock::new(),

@@ -174,7 +174,7 @@ impl Template {
     pub fn specialise(&self, known: &Known<'_>) -> Option<Self> {
         let program = instance::specialised(self.run(Inputs::new(Value::Null)), known)?;
         let Shared { linked, limits, capabilities, files, found, callees, .. } = &*self.shared;
-        let found = Findings { lints: found.lints.clone(), reaches: found.reaches.clone(), ..*found };
+        let found = Findings { lints: found.lints.clone(), reaches: found.reaches.clone(), tree: None, ..*found };
         let (linked, limits, files) = (linked.clone(), limits.clone(), files.clone());
         let (capabilities, callees) = (*capabilities, callees.clone());
         let shared = Shared { program, linked, limits, capabilities, files, found, callees };

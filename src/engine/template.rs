@@ -1,5 +1,6 @@
 //! A compiled template, ready to render.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -79,6 +80,8 @@ pub(super) struct Findings {
     pub reaches: Vec<String>,
     /// `true` if the output is escaped.
     pub escape: bool,
+    /// The tree it was compiled from, if that is kept.
+    pub tree: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// What renders without a session keep.
@@ -375,6 +378,12 @@ impl Template {
     /// may never be taken. Only templates compiled from source have them.
     pub fn lints(&self) -> &[Box<Diagnostic>] {
         &self.shared.found.lints
+    }
+
+    /// Returns the tree it was compiled from, if the engine
+    /// [keeps it](super::EngineBuilder::keep_trees) and that is its type.
+    pub fn tree<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.shared.found.tree.as_ref()?.downcast_ref()
     }
 
     /// Returns the names of the other templates it reaches, sorted.

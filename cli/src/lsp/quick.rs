@@ -107,7 +107,8 @@ impl Ready {
 
     /// Returns an engine that has the texts of the open documents.
     fn engine(&self, root: &Path, snapshot: &Snapshot) -> EngineBuilder {
-        with_open(self.args.language.engine().unknown_names(UnknownNames::Late), root, &snapshot.open_files())
+        let engine = self.args.language.engine().unknown_names(UnknownNames::Late).keep_trees(true);
+        with_open(engine, root, &snapshot.open_files())
     }
 
     /// Returns the name of a template and its engine.
@@ -142,9 +143,7 @@ impl Ready {
             Err(errors) => return Some(errors.into_vec()),
         };
         let mut found = template.lints().to_vec();
-        if let (Dialect::Hcl, Some(source)) = (dialect, template.program().sources().first()) {
-            found.extend(hcl_errors(source, &engine, self.types.as_ref()));
-        }
+        found.extend(hcl_errors(&template, &engine, self.types.as_ref()));
         if self.args.values.any() && self.outputs.contains(&name) {
             let mut missing = MissingNames::of([&template]);
             missing.look_at(0, &self.values.merged);

@@ -26,6 +26,8 @@ pub(super) struct Frame {
     pub dead: bool,
     /// The values on the stack.
     pub values: Vec<ValueNumber>,
+    /// The number of values from the bottom of the stack that are known to be unknown.
+    pub forgotten: usize,
     /// The latest instructions that can still be removed: no jump or range refers to the position after them.
     pub recent: Vec<Recent>,
 }
@@ -53,6 +55,7 @@ impl Frame {
         self.free.clear();
         self.free_pairs.clear();
         self.values.clear();
+        self.forgotten = 0;
         self.recent.clear();
     }
 }

@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use super::chunks::Frame;
 use super::state::{Emitter, OPERAND};
 use crate::bytecode::{Gate, ImportKind, Literal, Op, Root, Signature};
 use crate::compiler::fold::Constant;
@@ -64,12 +65,17 @@ pub(super) type Application = (u32, SmallVec<[(u32, ValueNumber); 4]>);
 impl Emitter<'_> {
     /// Sets the height of the stack. Values above the old height are unknown.
     pub(super) fn set_values(&mut self, height: u32) {
-        self.frame.values.resize(height as usize, ValueNumber::UNKNOWN);
+        let frame = &mut self.frame;
+        frame.values.resize(height as usize, ValueNumber::UNKNOWN);
+        frame.forgotten = frame.forgotten.min(frame.values.len());
     }
 
     /// Forgets the values on the stack, because code may arrive here from elsewhere.
     pub(super) fn forget_values(&mut self) {
-        self.frame.values.fill(ValueNumber::UNKNOWN);
+        let Frame { values, forgotten, .. } = &mut self.frame;
+        // Only those above: a stack may be high and have many labels.
+        values.get_mut(*forgotten..).unwrap_or_default().fill(ValueNumber::UNKNOWN);
+        *forgotten = values.len();
     }
 
     /// Applies the effect of an instruction to the stack.
@@ -92,8 +98,9 @@ impl Emitter<'_> {
     }
 
     fn count(&mut self, op: Op, pops: usize, number: ValueNumber) {
-        let values = &mut self.frame.values;
+        let Frame { values, forgotten, .. } = &mut self.frame;
         values.truncate(values.len().saturating_sub(pops));
+        *forgotten = (*forgotten).min(values.len());
         (0..op.info().pushes).for_each(|_| values.push(number));
     }
 

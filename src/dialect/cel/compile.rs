@@ -17,5 +17,5 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
         (Environment::new(unit.registry).with_open_names(), Options { literals: true, ..Options::default() });
     check_with(&tree, &environment, options).map_err(Diagnostics::into_vec)?;
     let program = compile_document(&tree, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
-    Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new() })
+    Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new(), tree: None })
 }

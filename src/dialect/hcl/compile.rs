@@ -6,11 +6,13 @@
 //! A template reaches other templates only when it is rendered, so there is nothing to load. Errors of templates and
 //! configurations that do not depend on variables: [`check`](super::check).
 
+use std::sync::Arc;
+
 use super::Rules;
 use super::builtins::complete;
 use super::json::{Document, JsonId, Templates};
-use super::lower::{lower_expressions, lower_json, lower_template};
-use super::syntax::{ExprId, Parsed, Tree, parse_template};
+use super::lower::{Root, lower_expressions, lower_json, lower_template};
+use super::syntax::{Tree, parse_template};
 use super::values::copied;
 use crate::bytecode::Program;
 use crate::compiler::{Compiled, Unit};
@@ -25,11 +27,13 @@ use crate::vm::{Evaluator, Space};
 /// # Errors
 /// All syntax errors, or a limit of the code.
 pub fn compile(unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
-    let Parsed { tree, root, diagnostics } = parse_template(unit.entry, unit.limits);
-    if !diagnostics.is_empty() {
-        return Err(diagnostics);
+    let parsed = parse_template(unit.entry, unit.limits);
+    if !parsed.diagnostics.is_empty() {
+        return Err(parsed.diagnostics);
     }
-    lower_template(&tree, root, unit.registry, unit.limits).map_err(|error| vec![error])
+    let compiled = lower_template(&parsed.tree, parsed.root, unit.registry, unit.limits);
+    let compiled = compiled.map_err(|error| vec![error])?;
+    Ok(Compiled { tree: unit.keeps_tree.then(|| Arc::new(parsed) as _), ..compiled })
 }
 
 /// The functions and limits that expressions are compiled with.
@@ -59,7 +63,7 @@ impl Compiler {
     ///
     /// # Errors
     /// A limit of the code.
-    pub fn expressions(&self, tree: &Tree, roots: &[ExprId]) -> Result<Executable> {
+    pub fn expressions<R: Copy + Into<Root>>(&self, tree: &Tree, roots: &[R]) -> Result<Executable> {
         Executable::new(lower_expressions(tree, roots, &self.registry, &self.limits)?, &self.registry)
     }
 

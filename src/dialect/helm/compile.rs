@@ -52,5 +52,5 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation
 fn finished(unit: &Unit<'_>, mut emitter: Emitter<'_>, reaches: Reached) -> Compilation {
     let lints = at_most(without_duplicates(reaches.lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
-    Ok(Compiled { program, lints, reaches: reaches.files })
+    Ok(Compiled { program, lints, reaches: reaches.files, tree: None })
 }

@@ -48,6 +48,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
         missing_key: if strict { MissingKey::Error } else { MissingKey::default() },
         delimiters: None,
         any_data: false,
+        keeps_tree: false,
     };
     let (arena, files) = (Bump::new(), Set::files(&unit));
     let set = Set::parse(&arena, &files, &unit).map_err(|mut errors| {

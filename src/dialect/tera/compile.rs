@@ -35,5 +35,5 @@ fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: 
     let lints = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
     let lints = at_most(without_duplicates(lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
-    Ok(Compiled { program, lints, reaches: templates.reaches() })
+    Ok(Compiled { program, lints, reaches: templates.reaches(), tree: None })
 }

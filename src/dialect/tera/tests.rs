@@ -43,6 +43,7 @@ fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Res
         missing_key: MissingKey::default(),
         delimiters: None,
         any_data: false,
+        keeps_tree: false,
     })
 }
 

@@ -32,7 +32,7 @@ fn compile_unit(unit: &Unit<'_>) -> Result<Compiled> {
     let program = lower(source, &field, mode, limits)?;
     let found = lint(source.text(), &field, mode).into_iter();
     let lints = found.map(|lint| lint.warning(source.text(), source, lint.span)).collect();
-    Ok(Compiled { program, lints: at_most(lints, limits.diagnostics, 0), reaches: Vec::new() })
+    Ok(Compiled { program, lints: at_most(lints, limits.diagnostics, 0), reaches: Vec::new(), tree: None })
 }
 
 /// Compiles a field without checking it.

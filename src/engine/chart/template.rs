@@ -170,8 +170,13 @@ impl ChartTemplate {
         let entry = Source::new(plan.charts().first().map_or("", |chart| chart.path()), "");
         let unit = Unit { together: &sources, ..engine.unit(Dialect::Helm, &entry, &NoLoader, None) };
         let compiled = helm::compile_chart(&unit, plan, extent == Extent::Partial).map_err(helm::parse_errors)?;
-        let found =
-            Findings { origin: Origin::Source, lints: compiled.lints, reaches: compiled.reaches, escape: false };
+        let found = Findings {
+            origin: Origin::Source,
+            lints: compiled.lints,
+            reaches: compiled.reaches,
+            escape: false,
+            tree: None,
+        };
         Ok(Template::link(compiled.program, found, engine, Callees::new())?)
     }
 }

@@ -27,7 +27,7 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     let others = templates.files().iter().skip(1);
     let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
     reaches.sort_unstable();
-    Ok(Compiled { program, lints: templates.lints, reaches })
+    Ok(Compiled { program, lints: templates.lints, reaches, tree: None })
 }
 
 /// Returns the errors of includes with computed paths, if the loader cannot list the files.

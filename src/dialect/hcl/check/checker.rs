@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::certain::Certain;
 use crate::bytecode::ImportKind;
 use crate::diagnostics::{Diagnostic, Result as Checked};
 use crate::dialect::hcl::compile::Compiler;
+use crate::dialect::hcl::lower::Root;
 use crate::dialect::hcl::semantics::Rules;
 use crate::dialect::hcl::syntax::{Call, Expr, ExprId, For, Operator, Tree, children};
 use crate::dialect::hcl::value_notes::explain;
@@ -23,6 +25,25 @@ pub(super) struct Region<'s> {
     pub root: ExprId,
     /// The names that the expression sees beside the variables, a map.
     pub locals: Value<'s>,
+    /// `true` for a part of a template, whose text is evaluated.
+    pub is_part: bool,
+}
+
+impl<'s> Region<'s> {
+    /// A region of a whole expression.
+    pub fn new(tree: &'s Tree, root: ExprId, locals: Value<'s>) -> Self {
+        Self { tree, root, locals, is_part: false }
+    }
+
+    /// The region of an expression with the same names.
+    fn within(self, root: ExprId) -> Self {
+        Self { root, is_part: false, ..self }
+    }
+
+    /// The chunk that evaluates it.
+    fn chunk(self) -> Root {
+        Root { id: self.root, is_part: self.is_part }
+    }
 }
 
 /// A value, as far as it is known without data.
@@ -77,20 +98,28 @@ enum Part<'s> {
 }
 
 impl Part<'_> {
-    /// Adds the expressions whose values decide which regions are reached.
-    fn evaluates(&self, roots: &mut Vec<ExprId>) {
+    /// Returns the expressions whose values decide which regions are reached.
+    fn decisive(&self) -> &[ExprId] {
         match self {
-            Self::Branches { condition, .. } => roots.push(*condition),
-            Self::Operands(_, operands) => roots.extend(operands),
-            Self::Loop(of) => roots.push(of.collection),
+            Self::Branches { condition, .. } => std::slice::from_ref(condition),
+            Self::Operands(_, operands) => operands,
+            Self::Loop(of) => std::slice::from_ref(&of.collection),
         }
     }
+}
+
+/// A region with its parts.
+struct Parted<'s> {
+    region: Region<'s>,
+    parts: Vec<Part<'s>>,
+    /// `true` if the evaluation of the region cannot find an error.
+    is_certain: bool,
 }
 
 /// Expressions that are compiled to one program.
 struct Compiled<'e> {
     /// The chunk of each.
-    chunks: HashMap<ExprId, u32>,
+    chunks: HashMap<Root, u32>,
     evaluator: Evaluator<'e>,
 }
 
@@ -133,39 +162,55 @@ impl<'c, 's> Checker<'c, 's> {
 
     /// Checks regions of one tree, which are compiled to one program. If that exceeds a limit, each is compiled alone.
     fn check_batch(&mut self, tree: &'s Tree, batch: Vec<Region<'s>>) -> Checked<()> {
-        let with_parts = |region: Region<'s>| (region, self.parts(region));
-        let batch: Vec<_> =
-            batch.into_iter().rev().filter(|region| !is_constant(tree, region.root)).map(with_parts).collect();
+        let batch: Vec<_> = batch.into_iter().rev().filter_map(|region| self.parted(region)).collect();
         let mut roots = Vec::new();
-        for (region, parts) in &batch {
-            roots.push(region.root);
-            parts.iter().for_each(|part| part.evaluates(&mut roots));
+        for Parted { region, parts, is_certain } in &batch {
+            roots.extend((!is_certain).then(|| region.chunk()));
+            let certain = self.certain(*region);
+            let decisive = parts.iter().flat_map(Part::decisive).filter(|id| certain.unknown(**id).is_none());
+            roots.extend(decisive.map(|id| Root::from(*id)));
         }
         let compiler = self.compiler;
-        let executable = compiler.expressions(tree, &roots).ok();
+        let executable = (!roots.is_empty()).then(|| compiler.expressions(tree, &roots).ok()).flatten();
         let mut compiled = executable.as_ref().map(|executable| Compiled {
             chunks: roots.into_iter().zip(0..).collect(),
             evaluator: executable.evaluator(self.space, compiler.limits(), Capabilities::NONE),
         });
-        batch.iter().try_for_each(|(region, parts)| self.check_region(*region, parts, compiled.as_mut()))
+        batch.iter().try_for_each(|of| self.check_region(of, compiled.as_mut()))
     }
 
-    fn check_region<'e>(
-        &mut self,
-        region: Region<'s>,
-        parts: &[Part<'s>],
-        mut compiled: Option<&mut Compiled<'e>>,
-    ) -> Checked<()>
+    /// Splits a region. Returns `None` if there is nothing to check in it; the parts of a template are regions of their own.
+    fn parted(&mut self, region: Region<'s>) -> Option<Parted<'s>> {
+        if let Expr::Template(parts) = region.tree.expr(region.root) {
+            let parts = region.tree.ids(parts).iter().filter(|&&part| !matches!(region.tree.expr(part), Expr::Text(_)));
+            self.pending.extend(parts.map(|&root| Region { root, is_part: true, ..region }));
+            return None;
+        }
+        let is_certain = self.certain(region).has_no_errors(region.root, region.is_part);
+        let parts = self.parts(region);
+        (!is_certain || !parts.is_empty()).then_some(Parted { region, parts, is_certain })
+    }
+
+    /// Returns what finds expressions without errors in a region.
+    fn certain(&self, region: Region<'s>) -> Certain<'c, 's> {
+        let variables = Inputs::layered(self.variables, region.locals);
+        Certain { tree: region.tree, registry: self.compiler.registry(), variables, around: None }
+    }
+
+    fn check_region<'e>(&mut self, of: &Parted<'s>, mut compiled: Option<&mut Compiled<'e>>) -> Checked<()>
     where
         's: 'e,
     {
-        let (_, mut errors) = self.evaluate_in(region, compiled.as_deref_mut())?;
-        let inputs = Inputs::layered(self.variables, region.locals);
-        let limits = self.compiler.limits();
-        let cx = Cx::new(self.space.arena(), inputs, limits, Capabilities::NONE, &self.space.caches);
-        explain(&cx, region.tree, &mut errors);
-        self.found.extend(errors);
-        for part in parts {
+        let region = of.region;
+        if !of.is_certain {
+            let (_, mut errors) = self.evaluate_in(region, compiled.as_deref_mut())?;
+            let inputs = Inputs::layered(self.variables, region.locals);
+            let limits = self.compiler.limits();
+            let cx = Cx::new(self.space.arena(), inputs, limits, Capabilities::NONE, &self.space.caches);
+            explain(&cx, region.tree, &mut errors);
+            self.found.extend(errors);
+        }
+        for part in &of.parts {
             self.add_part(part, region, compiled.as_deref_mut())?;
         }
         Ok(())
@@ -207,14 +252,17 @@ impl<'c, 's> Checker<'c, 's> {
         's: 'e,
     {
         let mut value = |checker: &mut Self, root| {
-            Ok::<_, Box<Diagnostic>>(checker.evaluate_in(Region { root, ..region }, compiled.as_deref_mut())?.0)
+            Ok::<_, Box<Diagnostic>>(match checker.certain(region).unknown(root) {
+                Some(ty) => AbstractValue::OfType(ty),
+                None => checker.evaluate_in(region.within(root), compiled.as_deref_mut())?.0,
+            })
         };
         match part {
             Part::Branches { condition, then, otherwise } => {
                 let condition = value(self, *condition)?;
                 for (truth, branch) in [(true, *then), (false, *otherwise)] {
                     if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
-                        self.pending.push(Region { root: branch, ..region });
+                        self.pending.push(region.within(branch));
                     }
                 }
             }
@@ -225,7 +273,7 @@ impl<'c, 's> Checker<'c, 's> {
                         return Ok(());
                     }
                 }
-                self.pending.extend(operands.iter().map(|&root| Region { root, ..region }));
+                self.pending.extend(operands.iter().map(|&root| region.within(root)));
             }
             Part::Loop(of) => {
                 let collection = value(self, of.collection)?;
@@ -245,7 +293,7 @@ impl<'c, 's> Checker<'c, 's> {
         let value = (region.tree.str(of.value_var), arena.unknown(value));
         let locals = self.with(region.locals, key.into_iter().chain([value]));
         let parts = [of.condition, Some(of.value), of.key].into_iter().flatten();
-        self.pending.extend(parts.map(|root| Region { root, locals, ..region }));
+        self.pending.extend(parts.map(|root| Region::new(region.tree, root, locals)));
     }
 
     /// Adds names to `locals`.
@@ -268,11 +316,12 @@ impl<'c, 's> Checker<'c, 's> {
     where
         's: 'e,
     {
-        let known = compiled.and_then(|compiled| Some((*compiled.chunks.get(&region.root)?, &mut compiled.evaluator)));
+        let known =
+            compiled.and_then(|compiled| Some((*compiled.chunks.get(&region.chunk())?, &mut compiled.evaluator)));
         if let Some((chunk, evaluator)) = known {
             return self.run_chunk(chunk, evaluator, region);
         }
-        let executable = self.compiler.expressions(region.tree, &[region.root])?;
+        let executable = self.compiler.expressions(region.tree, &[region.chunk()])?;
         let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), Capabilities::NONE);
         self.run_chunk(0, &mut evaluator, region)
     }
@@ -312,14 +361,4 @@ fn operands(tree: &Tree, chain: ExprId, of: Operator) -> Vec<ExprId> {
         }
     }
     operands
-}
-
-/// Returns `true` for an expression that is a constant scalar. It has no errors.
-fn is_constant(tree: &Tree, id: ExprId) -> bool {
-    match tree.expr(id) {
-        Expr::Null | Expr::Bool(_) | Expr::Text(_) => true,
-        Expr::Number(digits) => tree.str(digits).bytes().all(|byte| byte.is_ascii_digit()),
-        Expr::Template(parts) => tree.ids(parts).iter().all(|&part| matches!(tree.expr(part), Expr::Text(_))),
-        _ => false,
-    }
 }

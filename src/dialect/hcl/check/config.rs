@@ -163,9 +163,9 @@ impl<'s> Walk<'_, 's> {
             let entries = static_map(tree, *expr).filter(|entries| entries.iter().any(|of| is_traversal(tree, of.key)));
             match entries {
                 Some(entries) => {
-                    self.checker.pending.extend(entries.iter().map(|entry| Region { tree, root: entry.value, locals }));
+                    self.checker.pending.extend(entries.iter().map(|entry| Region::new(tree, entry.value, locals)));
                 }
-                None => self.checker.pending.push(Region { tree, root: *expr, locals }),
+                None => self.checker.pending.push(Region::new(tree, *expr, locals)),
             }
         }
     }
@@ -183,7 +183,7 @@ impl<'s> Walk<'_, 's> {
         let Some(for_each) = argument("for_each") else { return Ok(false) };
         let name = argument("iterator").and_then(|id| keyword(tree, id)).unwrap_or_else(|| tree.str(label.text));
         let location = Location { source: tree.source(), span: tree.span(for_each) };
-        let collection = self.checker.evaluate(Region { tree, root: for_each, locals })?;
+        let collection = self.checker.evaluate(Region::new(tree, for_each, locals))?;
         let inner = self.with_iterator(collection, location, name, locals);
         for attribute in &body.attributes {
             match tree.str(attribute.name) {
@@ -285,7 +285,7 @@ impl<'s> Walk<'_, 's> {
             value.each_native(|tree, root| template = Some((tree, root)));
         }
         if let Some((tree, root)) = template {
-            return self.checker.evaluate(Region { tree, root, locals });
+            return self.checker.evaluate(Region::new(tree, root, locals));
         }
         let value = value.evaluate(&self.context, &mut Vec::new());
         Ok(AbstractValue::of(self.space.arena(), value))
@@ -294,7 +294,7 @@ impl<'s> Walk<'_, 's> {
     /// Adds the templates of an expression, or its syntax errors.
     fn add_templates(&mut self, expr: &Expression<'s>, locals: Value<'s>) {
         let before = self.checker.pending.len();
-        expr.each_native(|tree, root| self.checker.pending.push(Region { tree, root, locals }));
+        expr.each_native(|tree, root| self.checker.pending.push(Region::new(tree, root, locals)));
         if self.checker.pending.len() == before {
             expr.evaluate(&self.context.evaluating(), &mut self.checker.found);
         }

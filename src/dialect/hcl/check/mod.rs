@@ -6,6 +6,7 @@
 //! occurs as soon as they are reached. The arguments of functions that handle errors (`try`, `can`) are not checked,
 //! nor are operands next to one that decides.
 
+mod certain;
 mod checker;
 mod config;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use super::body::{Block, Body, BodySchema, DiagnosticList, Expression, File, user_functions};
 use super::compile::Compiler;
 use super::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
-use crate::diagnostics::{Diagnostic, Diagnostics, at_most};
+use crate::diagnostics::{Diagnostic, Diagnostics, Result as Checked, at_most};
 use crate::function::{
     Admits, Body as FunctionBody, Builtin, Params, Positional, PositionalParam, Registry, ResultType,
 };
@@ -59,17 +60,31 @@ pub fn check_template(
     types: Option<&VariableTypes>,
     limits: &Limits,
 ) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
-    let Parsed { tree, root, diagnostics } = parse_template(source, limits);
-    if !diagnostics.is_empty() {
-        return Err(diagnostics.into());
+    let parsed = parse_template(source, limits);
+    if parsed.diagnostics.is_empty() {
+        return Ok(check_parsed(&parsed, registry, types, limits)?);
     }
+    Err(parsed.diagnostics.into())
+}
+
+/// Checks a template like [`check_template`], given its tree. It has no syntax errors.
+///
+/// # Errors
+/// A limit.
+pub fn check_parsed(
+    parsed: &Parsed<ExprId>,
+    registry: &Registry,
+    types: Option<&VariableTypes>,
+    limits: &Limits,
+) -> Checked<Vec<Box<Diagnostic>>> {
+    let Parsed { tree, root, .. } = parsed;
     let (compiler, space) = (Compiler::new(&without_capabilities(registry), limits), Space::new());
     let variables = match types {
         Some(types) => types.unknowns(&space.context(limits))?,
-        None => untyped_variables(space.arena(), &tree),
+        None => untyped_variables(space.arena(), tree),
     };
     let mut checker = Checker::new(&space, &compiler, variables);
-    checker.pending.push(Region { tree: &tree, root, locals: Value::Undefined });
+    checker.pending.push(Region::new(tree, *root, Value::Undefined));
     Ok(at_most(checker.run()?, limits.diagnostics, 0))
 }
 

@@ -73,6 +73,26 @@ fn without_types_every_variable_is_of_any_type() {
 }
 
 #[test]
+fn what_needs_no_evaluation_hides_no_error() {
+    let cases = [
+        (
+            "${lower(a)}${a == 1 ? b + 1 : 2}${-a}${!a}${a % b}${jsonencode([{ x = a, \"y\" = [b] }, null])}",
+            &[] as &[&str],
+        ),
+        ("${a || 2 > 1 ? \"x\" : b} %{ for x in a }${upper(x)}${x.y}%{ endfor }${[for k, v in a : k if v != 1]}", &[]),
+        ("${a + \"x\"} ${-(a == b)} ${a / 0} ${(a > 1) + 1}", &["\"x\"", "(a == b)", "(a > 1)"]),
+        ("${a ? 1 : true} ${a || [b]} ${true && !1}", &["1 : true", "[b]", "1"]),
+        ("${null} ${a} ${[a]} ${\"${[b]}\"} ${{ x = a }}", &["null", "[a]", "\"${[b]}\"", "{ x = a }"]),
+        ("${nope(a)} ${lower(a, b)}", &["nope", "b"]),
+        ("%{ for x in a }${x}${[x]}%{ endfor } ${[for x in a : 1 if [x]]}", &["[x]"]),
+        ("%{ if a }${b}%{ else }${[b]}%{ endif } %{ if [a] }%{ endif }", &["[b]", "[a]"]),
+    ];
+    for (template, wanted) in cases {
+        assert_eq!(found(template, None), wanted, "{template}");
+    }
+}
+
+#[test]
 fn wrong_declarations_are_refused() {
     let cases = [
         ("a = lisst(string)", 1),

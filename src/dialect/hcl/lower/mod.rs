@@ -49,15 +49,37 @@ pub fn lower_template(tree: &Tree, root: ExprId, registry: &Registry, limits: &L
     let mut lowering = Lowering::new(tree, registry, limits);
     lowering.chunk(|lowering| lowering.write(root))?;
     let lints = at_most(lowering.lints, limits.diagnostics, 0);
-    Ok(Compiled { program: lowering.emitter.finish()?, lints, reaches: Vec::new() })
+    Ok(Compiled { program: lowering.emitter.finish()?, lints, reaches: Vec::new(), tree: None })
+}
+
+/// An expression that is lowered to a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Root {
+    pub id: ExprId,
+    /// `true` for the text that the expression has as a part of a template.
+    pub is_part: bool,
+}
+
+impl From<ExprId> for Root {
+    fn from(id: ExprId) -> Self {
+        Self { id, is_part: false }
+    }
 }
 
 /// Lowers expressions to a program with a chunk for each, in their order.
 ///
 /// # Errors
 /// A limit of the code.
-pub fn lower_expressions(tree: &Tree, roots: &[ExprId], registry: &Registry, limits: &Limits) -> Result<Program> {
-    Lowering::new(tree, registry, limits).values(roots, |lowering, &root| lowering.value(root))
+pub fn lower_expressions<R: Copy + Into<Root>>(
+    tree: &Tree,
+    roots: &[R],
+    registry: &Registry,
+    limits: &Limits,
+) -> Result<Program> {
+    Lowering::new(tree, registry, limits).values(roots, |lowering, &root| match root.into() {
+        Root { id, is_part: false } => lowering.value(id),
+        Root { id, .. } => lowering.joined(lowering.span(id), &[id]),
+    })
 }
 
 impl<'t> Lowering<'t> {

@@ -13,13 +13,17 @@ impl Lowering<'_> {
         match self.tree.ids(parts) {
             [] => self.emitter.constant(Constant::Str("".into())),
             &[part] if matches!(self.tree.expr(part), Expr::Text(_)) => self.value(part)?,
-            parts => {
-                parts.iter().try_for_each(|&part| self.part(part))?;
-                self.at(span);
-                self.emitter.join(u32::try_from(parts.len()).unwrap_or(u32::MAX));
-                self.emitter.details(parts.iter().map(|&part| self.tree.span(part)));
-            }
+            parts => self.joined(span, parts)?,
         }
+        Ok(())
+    }
+
+    /// Pushes the text of parts of a template.
+    pub(super) fn joined(&mut self, span: Span, parts: &[ExprId]) -> Result<()> {
+        parts.iter().try_for_each(|&part| self.part(part))?;
+        self.at(span);
+        self.emitter.join(u32::try_from(parts.len()).unwrap_or(u32::MAX));
+        self.emitter.details(parts.iter().map(|&part| self.tree.span(part)));
         Ok(())
     }
 

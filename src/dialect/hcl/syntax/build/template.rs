@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -179,7 +180,7 @@ impl Build<'_> {
 
     /// A text with all texts directly behind it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, text: Str, mut span: Span) -> usize {
-        let mut texts = vec![text];
+        let mut texts = SmallVec::<[Str; 16]>::from_slice(&[text]);
         while let Some(part) = self.pending.parts.get(at)
             && let Some(next) = part.as_text()
         {

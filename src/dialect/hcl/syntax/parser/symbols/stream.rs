@@ -188,7 +188,15 @@ impl<'t> Symbols<'t> {
     }
 
     /// The next token that means something, from index `from` on, and its index.
+    #[inline]
     pub(super) fn look(&self, from: usize) -> (Token, usize) {
+        match self.tokens.get(from) {
+            Some(&token) if !matches!(token.kind, TokenKind::Comment | TokenKind::Newline) => (token, from),
+            _ => self.look_further(from),
+        }
+    }
+
+    fn look_further(&self, from: usize) -> (Token, usize) {
         for (at, &token) in self.tokens.iter().enumerate().skip(from) {
             match token.kind {
                 TokenKind::Comment | TokenKind::Newline => {
