@@ -21,6 +21,8 @@
 //! ```
 
 #[cfg(feature = "yaml")]
+mod builder;
+#[cfg(feature = "yaml")]
 mod core_schema;
 mod kyaml;
 #[cfg(feature = "documents")]
