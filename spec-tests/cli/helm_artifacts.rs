@@ -175,6 +175,17 @@ fn the_same_chart_gives_the_same_bytes_packed_or_not() {
 }
 
 #[test]
+fn mistakes_in_packed_charts_are_named_by_the_chart() {
+    let sandbox = sandbox();
+    sandbox.write("queue/templates/q.yaml", "kind: {{ nosuch }}\n");
+    pack(&sandbox, "queue", "web/charts/queue-2.0.0.tgz");
+    for args in [&["render", "web", "-f", "prod.yaml"][..], &["compile", "web", "-o", "web.mpk", "-f", "prod.yaml"]] {
+        let error = sandbox.run(args).expect(1).stderr;
+        assert!(error.contains("--> web/charts/queue/templates/q.yaml:1:10"), "{error}");
+    }
+}
+
+#[test]
 fn inspect_and_disasm_show_a_chart() {
     let sandbox = compiled(&[]);
     let text = sandbox.run(&["inspect", "web.mpk"]).expect(0).stdout;

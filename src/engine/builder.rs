@@ -355,6 +355,15 @@ impl EngineBuilder {
     }
 
     /// Sets if templates keep the trees they were compiled from, for checks of them. The default is no.
+    ///
+    /// ```
+    /// use dropforge::dialect::hcl::syntax::{ExprId, parser::Parsed};
+    /// use dropforge::{Dialect, Engine};
+    /// let engine = Engine::builder().keep_trees(true).build();
+    /// let template = engine.compile(Dialect::Hcl, "svc.tftpl", "${name}: ${port}")?;
+    /// assert!(template.tree::<Parsed<ExprId>>().is_some());
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
     pub fn keep_trees(mut self, keep: bool) -> Self {
         self.front.keeps_trees = keep;
         self

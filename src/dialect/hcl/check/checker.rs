@@ -85,25 +85,34 @@ impl<'s> AbstractValue<'s> {
     }
 }
 
+/// An expression whose value decides which regions are reached.
+struct Decisive<'s> {
+    root: ExprId,
+    /// The type of its value if that is certainly unknown, so that it need not be evaluated.
+    unknown: Option<Type<'s>>,
+}
+
 /// A part of a region that is checked on its own.
 enum Part<'s> {
     Branches {
-        condition: ExprId,
+        condition: Decisive<'s>,
         then: ExprId,
         otherwise: ExprId,
     },
     /// The operands of a chain of `&&` or `||`.
-    Operands(Operator, Vec<ExprId>),
-    Loop(&'s For),
+    Operands(Operator, Vec<Decisive<'s>>),
+    Loop {
+        of: &'s For,
+        collection: Decisive<'s>,
+    },
 }
 
-impl Part<'_> {
-    /// Returns the expressions whose values decide which regions are reached.
-    fn decisive(&self) -> &[ExprId] {
+impl<'s> Part<'s> {
+    fn decisive(&self) -> &[Decisive<'s>] {
         match self {
             Self::Branches { condition, .. } => std::slice::from_ref(condition),
             Self::Operands(_, operands) => operands,
-            Self::Loop(of) => std::slice::from_ref(&of.collection),
+            Self::Loop { collection, .. } => std::slice::from_ref(collection),
         }
     }
 }
@@ -166,9 +175,8 @@ impl<'c, 's> Checker<'c, 's> {
         let mut roots = Vec::new();
         for Parted { region, parts, is_certain } in &batch {
             roots.extend((!is_certain).then(|| region.chunk()));
-            let certain = self.certain(*region);
-            let decisive = parts.iter().flat_map(Part::decisive).filter(|id| certain.unknown(**id).is_none());
-            roots.extend(decisive.map(|id| Root::from(*id)));
+            let decisive = parts.iter().flat_map(Part::decisive).filter(|one| one.unknown.is_none());
+            roots.extend(decisive.map(|one| Root::from(one.root)));
         }
         let compiler = self.compiler;
         let executable = (!roots.is_empty()).then(|| compiler.expressions(tree, &roots).ok()).flatten();
@@ -186,15 +194,11 @@ impl<'c, 's> Checker<'c, 's> {
             self.pending.extend(parts.map(|&root| Region { root, is_part: true, ..region }));
             return None;
         }
-        let is_certain = self.certain(region).has_no_errors(region.root, region.is_part);
-        let parts = self.parts(region);
-        (!is_certain || !parts.is_empty()).then_some(Parted { region, parts, is_certain })
-    }
-
-    /// Returns what finds expressions without errors in a region.
-    fn certain(&self, region: Region<'s>) -> Certain<'c, 's> {
         let variables = Inputs::layered(self.variables, region.locals);
-        Certain { tree: region.tree, registry: self.compiler.registry(), variables, around: None }
+        let certain = Certain { tree: region.tree, registry: self.compiler.registry(), variables, around: None };
+        let is_certain = certain.has_no_errors(region.root, region.is_part);
+        let parts = self.parts(region, &certain);
+        (!is_certain || !parts.is_empty()).then_some(Parted { region, parts, is_certain })
     }
 
     fn check_region<'e>(&mut self, of: &Parted<'s>, mut compiled: Option<&mut Compiled<'e>>) -> Checked<()>
@@ -217,21 +221,23 @@ impl<'c, 's> Checker<'c, 's> {
     }
 
     /// Returns the parts of a region that are checked on their own.
-    fn parts(&self, region: Region<'s>) -> Vec<Part<'s>> {
+    fn parts(&self, region: Region<'s>, certain: &Certain<'_, 's>) -> Vec<Part<'s>> {
+        let decisive = |root| Decisive { root, unknown: certain.unknown(root) };
         let (mut parts, mut walk) = (Vec::new(), vec![region.root]);
         while let Some(id) = walk.pop() {
             match region.tree.expr(id) {
                 Expr::Conditional { condition, then, otherwise } => {
                     walk.push(condition);
-                    parts.push(Part::Branches { condition, then, otherwise });
+                    parts.push(Part::Branches { condition: decisive(condition), then, otherwise });
                 }
                 Expr::Binary { op: op @ (Operator::And | Operator::Or), .. } => {
-                    parts.push(Part::Operands(op, operands(region.tree, id, op)));
+                    let operands = operands(region.tree, id, op).into_iter().map(decisive);
+                    parts.push(Part::Operands(op, operands.collect()));
                 }
                 Expr::For(of) => {
                     if let Some(of) = region.tree.for_expr(of) {
                         walk.push(of.collection);
-                        parts.push(Part::Loop(of));
+                        parts.push(Part::Loop { of, collection: decisive(of.collection) });
                     }
                 }
                 Expr::Call(call) if self.handles_errors(region.tree, &call) => {}
@@ -251,15 +257,15 @@ impl<'c, 's> Checker<'c, 's> {
     where
         's: 'e,
     {
-        let mut value = |checker: &mut Self, root| {
-            Ok::<_, Box<Diagnostic>>(match checker.certain(region).unknown(root) {
+        let mut value = |checker: &mut Self, of: &Decisive<'s>| {
+            Ok::<_, Box<Diagnostic>>(match of.unknown {
                 Some(ty) => AbstractValue::OfType(ty),
-                None => checker.evaluate_in(region.within(root), compiled.as_deref_mut())?.0,
+                None => checker.evaluate_in(region.within(of.root), compiled.as_deref_mut())?.0,
             })
         };
         match part {
             Part::Branches { condition, then, otherwise } => {
-                let condition = value(self, *condition)?;
+                let condition = value(self, condition)?;
                 for (truth, branch) in [(true, *then), (false, *otherwise)] {
                     if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
                         self.pending.push(region.within(branch));
@@ -268,15 +274,15 @@ impl<'c, 's> Checker<'c, 's> {
             }
             // An operand that decides hides the errors of the others.
             Part::Operands(of, operands) => {
-                for &operand in operands {
+                for operand in operands {
                     if matches!(value(self, operand)?, AbstractValue::Bool(truth) if truth == (*of == Operator::Or)) {
                         return Ok(());
                     }
                 }
-                self.pending.extend(operands.iter().map(|&root| region.within(root)));
+                self.pending.extend(operands.iter().map(|operand| region.within(operand.root)));
             }
-            Part::Loop(of) => {
-                let collection = value(self, of.collection)?;
+            Part::Loop { of, collection } => {
+                let collection = value(self, collection)?;
                 self.add_loop_body(of, &collection, region);
             }
         }

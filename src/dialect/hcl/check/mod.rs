@@ -69,6 +69,17 @@ pub fn check_template(
 
 /// Checks a template like [`check_template`], given its tree. It has no syntax errors.
 ///
+/// ```
+/// use dropforge::dialect::hcl::syntax::parser::parse_template;
+/// use dropforge::dialect::hcl::{check::check_parsed, registry};
+/// use dropforge::{limits::Limits, text::Source};
+/// let limits = Limits::default();
+/// let parsed = parse_template(&Source::new("svc.tftpl", "port: ${80 + true}"), &limits);
+/// assert!(parsed.diagnostics.is_empty());
+/// assert_eq!(check_parsed(&parsed, &registry(), None, &limits)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// A limit.
 pub fn check_parsed(

@@ -261,13 +261,16 @@ impl Loader {
                 break;
             }
             let at = format!("{at}charts/{name}/");
-            let chart = if name.ends_with(".tgz") && !self.is_unpacked {
+            let (folder, is_archive) = (self.folder.clone(), name.ends_with(".tgz"));
+            self.folder.take_if(|_| is_archive);
+            let chart = if is_archive && !self.is_unpacked {
                 self.packed(files, &at, depth)
             } else {
                 let prefix = format!("charts/{name}/");
                 let files: Vec<ChartFile> = files.iter().filter_map(|file| file.below(&prefix)).collect();
                 self.chart(&files, &at, depth + 1)
             };
+            self.folder = folder;
             found.extend(chart.map(Arc::new));
         }
         found
@@ -279,12 +282,7 @@ impl Loader {
             return None;
         };
         match archive::files(file.bytes(), &mut self.budget) {
-            Ok(files) => {
-                let folder = self.folder.take();
-                let chart = self.chart(&files, at, depth + 1);
-                self.folder = folder;
-                chart
-            }
+            Ok(files) => self.chart(&files, at, depth + 1),
             Err(error) => {
                 self.errors.push(error.with_note(format!("the archive is `{}`", file.path)));
                 None

@@ -23,6 +23,8 @@ use crate::value::DataMap;
 #[derive(Debug, Clone)]
 pub struct PlannedTemplate {
     name: String,
+    /// Where the path from the chart's directory begins in the name.
+    path_at: usize,
     text: Text,
     chart: usize,
     is_partial: bool,
@@ -249,8 +251,9 @@ impl Plan {
         for template in &chart.templates {
             let is_partial = is_partial(&template.path);
             if is_partial || !is_library {
-                let name = [&*path, "/", &*template.path].concat();
-                self.templates.push(PlannedTemplate { name, text: template.text.clone(), chart: index, is_partial });
+                let (name, path_at) = ([&*path, "/", &*template.path].concat(), path.len() + 1);
+                let text = template.text.clone();
+                self.templates.push(PlannedTemplate { name, path_at, text, chart: index, is_partial });
             }
         }
         let metadata = Metadata { dependencies: tree.dependencies.clone(), ..chart.metadata.clone() };
@@ -274,10 +277,8 @@ impl Plan {
     /// Returns a template as a source, which shares its text.
     pub(crate) fn source(&self, template: &PlannedTemplate) -> Arc<Source> {
         let chart = self.charts.get(template.chart);
-        let found = chart.and_then(|chart| {
-            let path = template.name.strip_prefix(chart.path())?.strip_prefix('/')?;
-            Some(chart.source(path, template.text.clone()))
-        });
+        let path = template.name.get(template.path_at..);
+        let found = chart.zip(path).map(|(chart, path)| chart.source(path, template.text.clone()));
         found.unwrap_or_else(|| Source::new(template.name(), template.text.clone()))
     }
 

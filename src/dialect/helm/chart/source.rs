@@ -182,7 +182,7 @@ impl ChartSource {
     /// Returns the chart with the files whose paths `keeps` accepts.
     #[must_use]
     pub fn filtered(&self, keeps: impl Fn(&str) -> bool) -> Self {
-        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..self.clone() }
+        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..self.like() }
     }
 
     /// Returns the chart with other content of the file at `path`.
@@ -192,7 +192,12 @@ impl ChartSource {
             true => ChartFile { path: one.path.clone(), content: Content::of(content.as_bytes()), value: None },
             false => one.clone(),
         };
-        Self { files: self.files.iter().map(changed).collect(), ..self.clone() }
+        Self { files: self.files.iter().map(changed).collect(), ..self.like() }
+    }
+
+    /// Returns a chart without files, which is else like this one.
+    pub(super) fn like(&self) -> Self {
+        Self { files: Vec::new(), folder: self.folder.clone(), ..*self }
     }
 
     /// Returns the files.

@@ -33,7 +33,7 @@ impl ChartSource {
             open.extend(inside.into_iter().map(|one| one.within(&file.path)));
         }
         files.small_sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { files, is_unpacked: true, ..self.clone() })
+        Ok(Self { files, is_unpacked: true, ..self.like() })
     }
 
     /// Returns the [unpacked](Self::unpacked) chart in an artifact. Texts share the memory of the artifact.
@@ -62,7 +62,7 @@ impl ChartSource {
             true => ChartFile { content: Content::default(), ..file.clone() },
             false => file.clone(),
         };
-        Self { files: self.files.iter().map(emptied).collect(), ..self.clone() }
+        Self { files: self.files.iter().map(emptied).collect(), ..self.like() }
     }
 }
 
