@@ -15,9 +15,8 @@ macro_rules! absent {
             use crate::exit::{Exit, Failed};
             use crate::input::InputFiles;
 
-            #[doc = concat!("Not in this build: needs the feature `", $feature, "`")]
             #[derive(Debug, Args)]
-            #[command(disable_help_flag = true)]
+            #[command(disable_help_flag = true, about = concat!("Not in this build: needs the feature `", $feature, "`"))]
             pub(crate) struct $args {
                 #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
                 args: Vec<OsString>,
@@ -36,4 +35,6 @@ macro_rules! absent {
 absent!(catalog, CatalogArgs, "catalog", "catalog");
 absent!(serve, ServeArgs, "catalog", "catalog");
 absent!(lsp, LspArgs, "lsp", "language server");
+absent!(push, PushArgs, "remote", "object stores and registries");
+absent!(pull, PullArgs, "remote", "object stores and registries");
 absent!(interactive, ConsoleArgs, "console", "console");

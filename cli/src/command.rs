@@ -15,6 +15,8 @@ use crate::absent::interactive;
 use crate::absent::lsp;
 #[cfg(not(feature = "catalog"))]
 use crate::absent::{catalog, serve};
+#[cfg(not(feature = "remote"))]
+use crate::absent::{pull, push};
 use crate::console::Console;
 use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
@@ -24,19 +26,17 @@ use crate::interactive;
 use crate::limits::LimitOption;
 #[cfg(feature = "lsp")]
 use crate::lsp;
-#[cfg(not(feature = "remote"))]
-use crate::no_remote as remote;
 use crate::options::{self, ErrorFormat, Global};
 use crate::output::{print, stdout_error};
 use crate::project::{Moved, Project};
 #[cfg(feature = "remote")]
-use crate::remote;
+use crate::remote::{pull, push};
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, project,
-    render, run_options, stamp, template_tests, terraform, values, version, watch, why,
+    check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, other_tools,
+    project, render, run_options, stamp, template_tests, terraform, values, version, watch, why,
 };
 
 /// Compile templates once and stamp them for thousands of clusters
@@ -76,8 +76,8 @@ enum Command {
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
     Lsp(lsp::LspArgs),
-    Push(remote::PushArgs),
-    Pull(remote::PullArgs),
+    Push(push::PushArgs),
+    Pull(pull::PullArgs),
     Krm(krm::KrmArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionArgs),
@@ -189,6 +189,7 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<Parsed, Refused> {
         Err(mut error) => {
             let refused = project.as_ref().map(|project| project.refused(&options_of_commands())).unwrap_or_default();
             project::hint(&mut error, project.as_ref(), &args);
+            other_tools::hint(&mut error);
             Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
         }
     }
@@ -265,8 +266,8 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         Command::Catalog(args) => catalog::run(&args, files, &console),
         Command::Serve(args) => serve::run(&args, files, &console),
         Command::Lsp(args) => lsp::run(&args, files, &console),
-        Command::Push(args) => remote::push(&args, files, &console),
-        Command::Pull(args) => remote::pull(&args, files, &console),
+        Command::Push(args) => push::run(&args, files, &console),
+        Command::Pull(args) => pull::run(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),
         Command::Init(args) => init::run(&args, &console),
         Command::Completions(args) => completions::run(&args, &mut definition()),

@@ -17,7 +17,7 @@
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `pipe`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
-//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
+//! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `absent` | commands that need a feature of the build |
 //! | `exit`, `signals` | exit codes, interrupts |
@@ -73,6 +73,7 @@ mod missing;
 mod no_remote;
 mod one_file;
 mod options;
+mod other_tools;
 mod output;
 mod outputs;
 mod pipe;

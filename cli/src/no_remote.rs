@@ -1,10 +1,7 @@
-//! URLs of object stores and registries, `dropforge push` and `dropforge pull` in a build without the feature `remote`.
+//! URLs of object stores and registries in a build without the feature `remote`.
 
-use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-use clap::Args;
 
 use dropforge::bulk::{FleetStream, Job, Maker, Manifest, Report, Stamper, StreamJob};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
@@ -12,26 +9,7 @@ use indicatif::ProgressBar;
 
 use crate::changes::ChangeArgs;
 use crate::console::Console;
-use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
 use crate::stores::StoreArgs;
-
-/// Not in this build: needs the feature `remote`
-#[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
-pub(crate) struct PushArgs {
-    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<OsString>,
-}
-
-pub(crate) use PushArgs as PullArgs;
-
-/// Fails with the command that installs the feature.
-pub(crate) fn push(_: &PushArgs, _: &mut InputFiles, _: &Console) -> std::result::Result<Exit, Failed> {
-    Err(missing("this build of dropforge has no object stores and registries").into())
-}
-
-pub(crate) use push as pull;
 
 /// Outputs in object stores and packs: none.
 #[derive(Debug)]

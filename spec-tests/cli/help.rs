@@ -114,6 +114,7 @@ fn help_knows_options_errors_functions_and_variables() {
     assert_eq!(help(&["layout"]), layout);
     assert!(help(&["-l"]).starts_with("-l (stamp"));
     assert!(help(&["--jobs"]).starts_with("--jobs (every command)"));
+    assert!(help(&["--version"]).contains("--version (every other command)"));
     assert!(help(&["--skip-schema-validation"]).contains("--no-schema"));
     assert!(help(&["--expires"]).starts_with("--expires (catalog key create)"));
     assert!(help(&["--error-format"]).contains("sarif: A SARIF log"));
@@ -156,6 +157,24 @@ fn an_unknown_word_has_a_suggestion() {
     ] {
         sandbox.run(&["help", word]).expect(2).says(&[&format!("`{word}`"), &format!("did you mean `{near}`?")]);
     }
+}
+
+#[test]
+fn commands_of_other_tools_name_what_does_their_work() {
+    let sandbox = Sandbox::new();
+    for (command, instead) in [
+        ("lint", "dropforge check"),
+        ("template", "dropforge render"),
+        ("upgrade", "kubectl apply"),
+        ("plan", "dropforge stamp --diff"),
+        ("version", "dropforge --version"),
+    ] {
+        let error = sandbox.run(&[command, "web"]).expect(2).stderr;
+        assert!(error.contains("unrecognized subcommand") && error.contains(instead), "{error}");
+        assert!(!error.contains("similar"), "{error}");
+        assert!(help(&[command]).contains(instead));
+    }
+    sandbox.run(&["stmp"]).expect(2).says(&["'stamp'"]);
 }
 
 /// The examples about languages and files print what they show.

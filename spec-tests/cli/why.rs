@@ -157,6 +157,22 @@ fn secrets_of_schemas_are_not_shown() {
 }
 
 #[test]
+fn whole_numbers_of_charts_have_no_fraction() {
+    let sandbox = Sandbox::with(&[
+        ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("web/values.yaml", "port: 81\nratio: 2.5\nports: [1]\n"),
+        (
+            "web/templates/a.yaml",
+            "{{ if and (gt .Values.port 80.0) .Values.ratio }}{{ range .Values.ports }}a: {{ . }}{{ end }}{{ end }}\n",
+        ),
+    ]);
+    let text = sandbox.run(&["trace", "web"]).expect(0).stdout;
+    for part in [".Values.port = `81`\n", ".Values.ratio = `2.5`\n", ".Values.ports[0] = `1`\n"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn charts_lead_to_values_of_files_clusters_and_defaults() {
     let sandbox = Sandbox::of_example("helm");
     sandbox.run(&["stamp", "web", "--fleet", "fleet.ndjson", "-f", "prod.yaml", "-o", "out"]).expect(0);

@@ -18,6 +18,8 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
 const TEMPORARY: &str = ".dropforge.tmp";
+/// The start of the names of dropforge's own files.
+const OWN: &str = ".dropforge-";
 /// Maximum attempts to find a free name for a temporary file.
 const TRIES: usize = 100;
 
@@ -182,13 +184,20 @@ impl OutputDir {
         self.path.join(path)
     }
 
-    /// Creates an empty temporary file next to `name` and returns it with its name.
+    /// Creates an empty temporary file next to `name` and returns it with its name, which tells the process. A file of
+    /// dropforge's own has always the same one, as only one run writes it at a time: so the next run replaces what one
+    /// left behind that was killed before it had a record.
     pub(super) fn temporary(
         &self,
         parent: impl AsFd,
         name: &str,
         mode: Mode,
     ) -> std::result::Result<(File, String), Errno> {
+        if name.starts_with(OWN) {
+            let temporary = format!(".{name}.0.0{TEMPORARY}");
+            let _ = rustix::fs::unlinkat(parent.as_fd(), &temporary, AtFlags::empty());
+            return rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode).map(|file| (file.into(), temporary));
+        }
         for _ in 0..TRIES {
             let serial = self.serial.fetch_add(1, Ordering::Relaxed);
             let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", self.process);
@@ -343,6 +352,16 @@ mod tests {
         assert_eq!(second.lock(false).unwrap_err().code, Code::OutputLocked);
         drop(first);
         second.lock(true).unwrap();
+    }
+
+    #[test]
+    fn a_run_replaces_what_one_left_behind_that_had_no_record_yet() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let names = || [0, 1].map(|_| dir.temporary(&dir, ".dropforge-run.tmp", Mode::from_raw_mode(0o600)).unwrap().1);
+        let [first, second] = names();
+        assert!(first == second && is_temporary(&first));
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl Dialect {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
 
+    /// Returns `true` if all numbers of inputs are floats, whose text has no fraction where there is none.
+    pub fn has_only_floats(self) -> bool {
+        matches!(self, Dialect::Helm)
+    }
+
     /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
     /// steps behind the missing one, and `in_map` tells if a map lacks it.
     pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {

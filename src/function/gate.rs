@@ -95,8 +95,13 @@ fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnost
 
 /// Quotes `value` as JSON, truncated after about 60 bytes.
 pub(crate) fn excerpt(value: Value<'_>) -> String {
+    excerpt_in(JsonStyle::Compact, value)
+}
+
+/// Quotes a value in a style like [`excerpt`].
+pub(crate) fn excerpt_in(style: JsonStyle, value: Value<'_>) -> String {
     let mut text = String::new();
-    let complete = write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(60) });
+    let complete = write_json(value, style, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(60) });
     if complete.is_err() {
         text.truncate(prefix(&text, 60).len());
         text.push('…');

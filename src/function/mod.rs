@@ -74,9 +74,9 @@ pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
 #[cfg(feature = "compile")]
 pub(crate) use files::is_file;
 pub use files::{FileError, Files};
-pub(crate) use gate::excerpt;
 #[doc(hidden)]
 pub use gate::{check_in_order, with_arranged};
+pub(crate) use gate::{excerpt, excerpt_in};
 pub use host::{HostArgs, HostError, IntoHostResult};
 pub(crate) use linked::Direct;
 #[doc(hidden)]

@@ -7,6 +7,9 @@ use super::{Text, Value};
 use crate::stdlib::base64::{base64, base64_len};
 use crate::stdlib::byte_search::{WORD, first_place, first_special, last_word};
 
+/// The bound of the floats whose neighbouring integers are all exact.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonStyle {
@@ -14,6 +17,8 @@ pub enum JsonStyle {
     Compact,
     /// One item per line, indented by two spaces per level.
     Pretty,
+    /// Without white space, with integers for floats without a fraction.
+    Whole,
 }
 
 /// Appends `value` to `out` as JSON with map keys in byte order. Undefined values and non-finite floats become `null`.
@@ -36,7 +41,8 @@ pub fn write_json<E>(
     let pretty = style == JsonStyle::Pretty;
     Buffer::append(out, |out| {
         let fence = Fence { grow, at: 0 };
-        Json { pretty, named: false, out, fence, duplicate: None }.tree(Sorted(value))
+        let whole = style == JsonStyle::Whole;
+        Json { pretty, named: false, whole, out, fence, duplicate: None }.tree(Sorted(value))
     })
 }
 
@@ -58,6 +64,8 @@ pub(super) struct Json<'a, G> {
     pretty: bool,
     /// `true` if non-finite floats are written by name, otherwise as null.
     named: bool,
+    /// `true` if floats without a fraction are written as integers.
+    whole: bool,
     out: &'a mut Buffer,
     fence: Fence<'a, G>,
     /// A key that is duplicated in a map.
@@ -77,7 +85,7 @@ type Stack<'t, T> = SmallVec<[Open<'t, T>; 4]>;
 impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Returns a writer of documents.
     pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { pretty, named: true, out, fence: Fence { grow, at: 0 }, duplicate: None }
+        Self { pretty, named: true, whole: false, out, fence: Fence { grow, at: 0 }, duplicate: None }
     }
 
     /// Appends a document and a newline. Returns a key that is duplicated in a map, if any.
@@ -232,6 +240,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
 
     fn float(&mut self, n: f64) {
         match non_finite(n) {
+            None if self.whole && n.fract() == 0.0 && n.abs() < EXACT => self.out.push_int(n as i64),
             None => self.out.push_str(zmij::Buffer::new().format_finite(n)),
             Some(name) if self.named => self.out.push_format(format_args!("\"{name}\"")),
             Some(_) => self.out.push_str("null"),

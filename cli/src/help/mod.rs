@@ -12,7 +12,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::exit::{self, Exit, Failed};
 use crate::output::print;
-use crate::{explain, functions};
+use crate::{explain, functions, other_tools};
 
 pub(crate) use pages::{is_asked, with_exit_codes, with_width};
 
@@ -75,7 +75,8 @@ fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagn
         .or_else(|| topics::page(&word))
         .or_else(|| functions::pages(&word))
         .or_else(|| of_subcommand(command, &word))
-        .or_else(|| options::page(command, &format!("--{word}")))
+        .or_else(|| options::page(command, &format!("--{word}")).map(|text| text + &see_also(&word)))
+        .or_else(|| Some(format!("{}\n", other_tools::instead_of(&word)?)))
         .ok_or_else(|| unknown(command, &word))
 }
 
@@ -87,12 +88,13 @@ fn of_command(command: &mut Command, words: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the other meanings of a command's name: a language, a function.
+/// Returns the other meanings of a command's name: a language, a function, a command of another tool.
 fn see_also(word: &str) -> String {
     let topic = topics::page(word).map(|text| format!("\n{text}"));
     let function = functions::pages(word)
         .map(|_| format!("\nThere is a function of this name, too: `dropforge functions {word}`\n"));
-    topic.unwrap_or_default() + &function.unwrap_or_default()
+    let instead = other_tools::instead_of(word).map(|instead| format!("\nSee also: {instead}\n"));
+    [topic, function, instead].into_iter().flatten().collect()
 }
 
 /// Returns the help of the subcommand of a name, such as `fmt`, or the subcommands of that name.

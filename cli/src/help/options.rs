@@ -17,9 +17,13 @@ pub(super) fn page(command: &Command, word: &str) -> Option<String> {
             None => texts.push((help, vec![path.clone()])),
         }
     }
-    let users = |names: &[String]| {
-        if names.len() == commands.len() { "every command".to_owned() } else { names.join(", ") }
-    };
+    let most = texts.iter().map(|(_, names)| names.len()).max().unwrap_or(0);
+    if texts.iter().map(|(_, names)| names.len()).sum::<usize>() == commands.len() {
+        texts.sort_by_key(|(_, names)| names.len() == most);
+        let last = if texts.len() == 1 { "every command" } else { "every other command" };
+        texts.iter_mut().rev().take(1).for_each(|(_, names)| *names = vec![last.to_owned()]);
+    }
+    let users = |names: &[String]| names.join(", ");
     let section = |(help, names): &(String, Vec<String>)| format!("{word} ({}):\n\n{help}\n", users(names));
     (!texts.is_empty()).then(|| texts.iter().map(section).collect::<Vec<_>>().join("\n"))
 }

@@ -2,14 +2,12 @@
 
 mod inputs;
 mod outputs;
-mod pull;
-mod push;
+pub(crate) mod pull;
+pub(crate) mod push;
 mod stored;
 
 pub(crate) use inputs::{Fetched, is_url};
 pub(crate) use outputs::{StoreTarget, output};
-pub(crate) use pull::{PullArgs, run as pull};
-pub(crate) use push::{PushArgs, run as push};
 pub(crate) use stored::{StoredOutput, packed};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};

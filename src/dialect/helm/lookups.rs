@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::values::{items, map_of};
 use crate::diagnostics::{Diagnostic, nearest};
-use crate::function::{Cx, excerpt};
-use crate::value::{Map, Value};
+use crate::function::{Cx, excerpt_in};
+use crate::value::{JsonStyle, Map, Value};
 
 /// The field with the place of the map that lacks a name: a JSON array with the keys and indexes that lead to it from the
 /// inputs.
@@ -52,7 +52,7 @@ pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, within: Option<&s
     match value {
         Value::Null if !within.is_empty() => error.with_note(format!("`{within}` is null")),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) if !within.is_empty() => {
-            error.with_note(format!("`{within}` is {}", excerpt(value)))
+            error.with_note(format!("`{within}` is {}", excerpt_in(JsonStyle::Whole, value)))
         }
         _ => error,
     }

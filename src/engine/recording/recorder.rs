@@ -10,7 +10,7 @@ use super::known::{Arguments, step_of};
 use super::uses::{indexes, members_built, tested};
 use crate::bytecode::{Control, Instruction, Op, Operand, Root};
 use crate::diagnostics::Diagnostic;
-use crate::function::excerpt;
+use crate::function::excerpt_in;
 use crate::stdlib::strings::abridged;
 use crate::value::Value;
 use crate::value::assign::Step;
@@ -151,6 +151,7 @@ impl Recorder {
             _ if op == Op::Answered => inputs.push(self.recording.answer),
             _ => {}
         }
+        let style = self.recording.style(unit);
         let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop)
             || matches!(op, Op::EmitPath | Op::TextPath);
         let slot = [Operand::Slot, Operand::LoopSlots].into_iter().find_map(|kind| instruction.operand(kind));
@@ -169,7 +170,7 @@ impl Recorder {
             names: instruction.operand(Operand::Names).unwrap_or(0),
             inputs,
             arguments,
-            tested: tested(&instruction, moment, values).filter(|_| tests).map(|value| excerpt(value).into()),
+            tested: tested(&instruction, moment, values).filter(|_| tests).map(|value| excerpt_in(style, value).into()),
             indexes: indexes(moment, operand, values),
             members,
         }
@@ -278,7 +279,10 @@ impl Recorder {
 
     /// Returns an excerpt of what an instruction tested, pushed or wrote.
     fn shown(&self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Option<Box<str>> {
-        let value = running.tested.clone().or_else(|| result.map(|value| excerpt(value).into()));
+        let value = running
+            .tested
+            .clone()
+            .or_else(|| result.map(|value| excerpt_in(self.recording.style(running.unit), value).into()));
         value.or_else(|| {
             let writes = matches!(running.op, Op::EmitPath | Op::TextPath);
             let text = now.output.get(running.output + running.text..).filter(|_| writes)?;
@@ -365,6 +369,7 @@ impl Recorder {
 
     /// Takes note of the next turn of the innermost loop.
     fn turn(&mut self, running: &Running, number: u32, now: &Moment<'_>) {
+        let style = self.recording.style(running.unit);
         let Some(event) = self.recording.events.get_mut(number as usize) else { return };
         let Some(running_loop) = self.frames.turn(number, event) else { return };
         let (first, names) = (running.base + running.slot as usize, running_loop.names as usize);
@@ -373,7 +378,7 @@ impl Recorder {
         let step = if names > 1 { key } else { Some(Step::Index(running_loop.begun - 1)) };
         let start = self.recording.edges.len() as u32;
         self.recording.edges.push(running_loop.over);
-        (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt(*item).into()));
+        (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt_in(style, *item).into()));
         event.detail = step.map_or(Detail::None, Detail::Turn);
         if names > 1 {
             // The key is not the item.
