@@ -157,6 +157,22 @@ fn secrets_of_schemas_are_not_shown() {
 }
 
 #[test]
+fn conditions_are_shown_with_their_comparisons() {
+    for (name, text, condition) in [
+        ("a.tera", "{% if env == \"prod\" %}a{% else %}b{% endif %}\n", "env == \"prod\" is false"),
+        ("a.tera", "{% if not env != 'prod' %}a{% else %}b{% endif %}\n", "not env != 'prod' is false"),
+        ("a.tera", "{% if not n > 3 or not env in ['x'] %}a{% else %}b{% endif %}\n", "env in ['x'] is false"),
+        ("a.tftpl", "%{ if env == \"prod\" }a%{ else }b%{ endif }\n", "env == \"prod\" is false"),
+        ("a.gotmpl", "{{ if eq .env \"prod\" }}a{{ else }}b{{ end }}\n", "eq .env \"prod\" is false"),
+        ("a.cel.yaml", "a:\n  $if: env != 'prod'\n  $then: 1\n", "env != 'prod' is true"),
+    ] {
+        let sandbox = Sandbox::with(&[(name, text)]);
+        let trace = sandbox.run(&["trace", name, "--set", "env=dev,n=9", "-q"]).expect(0).stdout;
+        assert!(trace.contains(&format!("{condition}: env = `\"dev\"`")), "{trace}");
+    }
+}
+
+#[test]
 fn whole_numbers_of_charts_have_no_fraction() {
     let sandbox = Sandbox::with(&[
         ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
@@ -194,6 +210,11 @@ fn charts_lead_to_values_of_files_clusters_and_defaults() {
         text.contains("value of    .Values.resources.limits.memory\n              from web/values.yaml:"),
         "{text}"
     );
+    for (line, text) in [(1, "---"), (2, "# Source: web/templates/deployment.yaml")] {
+        let told = told(&sandbox, &[&format!("out/eu-1/deployment.yaml:{line}")]);
+        assert!(told.contains(&format!("  {text}\n")), "{told}");
+        assert!(told.ends_with("begins      a document of web/templates/deployment.yaml\n"), "{told}");
+    }
     // What the command prints has no manifest.
     let rendered = sandbox.run(&["render", "web", "-f", "prod.yaml", "--name", "x"]).expect(0).stdout;
     let line = rendered.lines().position(|line| line.contains("memory")).unwrap() + 1;

@@ -35,7 +35,7 @@ pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
 pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use places::{Fails, Place, Places};
-pub(crate) use positions::{PieceKind, TextPiece, piece_part};
+pub(crate) use positions::{COMPARISON, PieceKind, TextPiece, piece_part};
 pub use program::Program;
 pub use records::{CallSite, Failure, Gate, Path, Root, Scope, Segment};
 pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, looping};

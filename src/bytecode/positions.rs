@@ -39,6 +39,10 @@ pub(crate) fn piece_part(kind: PieceKind, start: usize) -> u32 {
     (kind as u32) << PieceKind::SHIFT | u32::try_from(start).unwrap_or(u32::MAX) & 0x0FFF_FFFF
 }
 
+/// The part of an instruction that compares what it reads: the whole comparison. The position of the instruction is that
+/// of the path, which can fail.
+pub(crate) const COMPARISON: u32 = (1 << PieceKind::SHIFT) - 1;
+
 /// A piece of joined text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextPiece {
@@ -102,6 +106,11 @@ impl Program {
         let (start, len) = self.path_read_at(at)?.segment_span(part as usize)?;
         let start = place.span.start.saturating_add(start);
         Some(Spanned::of(place.source, start, start.saturating_add(len)))
+    }
+
+    /// Returns the position of the whole expression of the instruction at word `at`, with the comparison that it makes.
+    pub(crate) fn whole_place(&self, at: u32) -> Option<Spanned> {
+        self.detail(at, COMPARISON).or_else(|| self.place(at))
     }
 
     /// Returns the position of the first name of the path that the instruction at word `at` reads.

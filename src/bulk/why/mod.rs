@@ -27,6 +27,7 @@
 
 mod found;
 mod line_place;
+mod literals;
 mod recorded;
 mod report;
 

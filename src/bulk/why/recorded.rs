@@ -106,10 +106,25 @@ impl RecordedOutput {
     /// Answers a question about byte `at` of a file, whose text is the output or documents of it. `given` tells what gives an
     /// input. `None` if the output does not have the byte.
     pub fn answer(&self, question: &Question<'_>, (file, at): (&str, usize), given: GivenOf<'_>) -> Option<Answer> {
+        if let Some((line, template)) = self.head(file, at) {
+            let answer = Answer::of(Some(&Why::default()), question, (file, at), given)?;
+            return Some(Answer { text: line.to_owned(), heads: template.to_owned(), ..answer });
+        }
         let at = if question.has_column { at } else { self.first_value(file, at) };
         let why = if self.is_copied() { None } else { Some(self.why(file, at)?) };
         let answer = Answer::of(why.as_ref(), question, (file, at), given)?;
         Some(Answer { text: self.line(file, at, given)?, ..answer })
+    }
+
+    /// Returns the line around `at` and the template of the document that it begins, if it is the separator or the comment
+    /// before a document of a chart.
+    fn head<'f>(&self, file: &'f str, at: usize) -> Option<(&'f str, &'f str)> {
+        let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = file.get(start..)?.lines();
+        let line = lines.next()?;
+        let comment = if line == "---" { lines.next()? } else { line };
+        let is_of_chart = !matches!(self.of, Of::Copied | Of::Template(..));
+        comment.strip_prefix(SOURCE).filter(|_| is_of_chart).map(|template| (line, template))
     }
 
     /// Returns the first byte from `at` to the end of its line that is no text of the template, or `at`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::literals;
 use super::recorded::Given;
 use crate::bulk::origins::Origin;
 use crate::bulk::values::Step;
@@ -36,6 +37,9 @@ pub struct Answer {
     /// `true` if the file is copied as it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
+    /// The template whose document follows, if the line is the `---` or the comment that a chart's documents begin with.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heads: String,
     /// The places that wrote it, the innermost first.
     pub written: Vec<CodePlace>,
     /// What that ran within, the outermost first.
@@ -154,6 +158,7 @@ impl Answer {
             cluster: question.cluster.to_owned(),
             template: question.template.to_owned(),
             copied,
+            heads: String::new(),
             written: why.written.iter().map(CodePlace::of).collect(),
             within: within.map(|within| Around::of(within, given)).collect(),
             inputs: inputs_of(&why.inputs, given),
@@ -190,6 +195,9 @@ impl Answer {
         }
         if self.copied {
             let _ = writeln!(out, "copied      from {}", self.template);
+        }
+        if !self.heads.is_empty() {
+            let _ = writeln!(out, "begins      a document of {}", self.heads);
         }
         for (nth, place) in self.written.iter().enumerate() {
             let label = if nth == 0 { "written by" } else { "passed by" };
@@ -246,7 +254,11 @@ impl Around {
                 Self::Loop { at: CodePlace::of(at), item, inputs }
             }
             Within::Branch { at, holds, inputs } => {
-                Self::Condition { at: CodePlace::of(at), holds: *holds, inputs: inputs_of(inputs, given) }
+                let (mut at, inputs) = (CodePlace::of(at), inputs_of(inputs, given));
+                if inputs.iter().any(|input| input.secret) {
+                    at.code = literals::hidden(&at.code);
+                }
+                Self::Condition { at, holds: *holds, inputs }
             }
         }
     }

@@ -178,6 +178,7 @@ impl Emitter<'_> {
         let string = self.take_back();
         let path = self.take_back(); // keep its position: the path is what can fail
         self.emit_jump(Op::JumpTest, &[path, string, test.operand(), 0], label);
+        self.compares(here);
         self.place = here;
         true
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::state::Emitter;
-use crate::bytecode::{Region, Spanned, TextPiece, inline_row, piece_part};
+use crate::bytecode::{COMPARISON, Region, Spanned, TextPiece, inline_row, piece_part};
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
@@ -26,6 +26,12 @@ impl Emitter<'_> {
         if details.last().is_none_or(|row| row[0] < at) {
             details.extend((0..).zip(parts).map(|(part, span)| [at, part, span.start, span.end]));
         }
+    }
+
+    /// Records the place of the comparison that the latest instruction makes of what it reads.
+    pub(super) fn compares(&mut self, place: Spanned) {
+        let Some(at) = self.last.filter(|_| place.source == self.place.source) else { return };
+        self.tables.parts.details.push([at, COMPARISON, place.span.start, place.span.end]);
     }
 
     /// Records the places of the pieces of the text that the latest instruction writes.

@@ -50,7 +50,7 @@ pub(super) fn steps(program: &Program, file_of: &dyn Fn(&Source) -> Option<usize
 fn step(program: &Program, one: Instruction<'_>, file_of: &dyn Fn(&Source) -> Option<usize>) -> Option<Step> {
     let moves =
         matches!(one.op.info().control, Control::Jump | Control::Return | Control::NextItem | Control::CloseLoop);
-    let place = program.place(one.at).filter(|_| !moves)?;
+    let place = program.whole_place(one.at).filter(|_| !moves)?;
     let source = program.source(place)?;
     let file = file_of(source)?;
     let lines = match program.text_written(one.at) {

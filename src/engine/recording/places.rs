@@ -12,7 +12,7 @@ impl Recording {
     /// Returns the source and the span of an event. For text, the span is that of the line with the byte `nth` of it.
     pub(super) fn place(&self, event: &Event, nth: usize) -> Option<(Arc<Source>, Span)> {
         let (program, word) = (self.program(event.unit)?, event.at);
-        let place = program.place(word)?;
+        let place = program.whole_place(word)?;
         let source = program.source(place)?;
         let Some((text, is_behind)) = program.text_written(word).filter(|(text, _)| nth < text.len()) else {
             return Some((source.clone(), place.span));

@@ -19,13 +19,14 @@ export function why(session, object) {
 }
 
 /** The parts of an answer. */
-function told({ line, column, now, changed, text, copied, template, written, within, inputs }) {
+function told({ line, column, now, changed, text, copied, heads, template, written, within, inputs }) {
   return [
     h("p", {}, `Line ${line}, column ${column}: `, h("code", {}, text)),
     now && h("p", { class: "hint" }, `It is line ${now} if the object is rendered now.`),
     changed && h("p", { class: "hint" }, "The line is written like this if the object is rendered now."),
     h("ul", { class: "reasons" },
       copied && h("li", {}, `copied from ${template}`),
+      heads && h("li", {}, `begins a document of ${heads}`),
       written.map((place, index) => at(index === 0 ? "written by" : "passed by", place.code, place)),
       [...within].reverse().map(around),
       inputs.map((input) => h("li", {}, h("span", { class: "soft" }, input.direct ? "value of " : "made from "), value(input)))),

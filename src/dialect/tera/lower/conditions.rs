@@ -68,7 +68,8 @@ impl<'a> Lower<'_, 'a> {
             }
             ExprKind::And(_) | ExprKind::Or(_) => self.decided(expr)?,
             ExprKind::Compare(op, sides) => {
-                self.compare(op, sides, expr.negated, expr.span)?;
+                self.compare(op, sides, expr.negated)?;
+                self.at(expr.span);
                 return Ok(false);
             }
             ExprKind::Math(_) | ExprKind::Int(_) | ExprKind::Float(_) => self.number(expr)?,
@@ -96,7 +97,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the result of a comparison, or of `not` before it. A number and a value of another type are neither equal
     /// nor unequal, and `not` does not change that.
-    pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
+    pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], negated: bool) -> Result<()> {
         let [left, right] = sides;
         let (op, negated) = match (op, negated) {
             (CompareOp::Eq, true) => (CompareOp::Ne, false),
@@ -119,7 +120,7 @@ impl<'a> Lower<'_, 'a> {
                 self.operand(right)?;
             }
         }
-        self.at(span);
+        self.at(left.span.to(right.span));
         self.emitter.binary(match op {
             CompareOp::Eq => BinaryOp::Eq,
             CompareOp::Ne => BinaryOp::Ne,

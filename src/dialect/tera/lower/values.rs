@@ -55,7 +55,7 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::And(_) | ExprKind::Or(_) => return self.decided(expr),
             // The reference negates twice: as a condition and as a value.
             ExprKind::Compare(op, sides) => {
-                self.compare(op, sides, expr.negated, expr.span)?;
+                self.compare(op, sides, expr.negated)?;
                 if expr.negated {
                     self.emitter.op(Op::Not, &[]);
                 }

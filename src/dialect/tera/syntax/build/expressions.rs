@@ -117,13 +117,17 @@ impl<'a> Build<'a> {
 
     // Conditions
 
-    /// Builds `not` before a condition. Parentheses drop a `not` directly inside them.
-    pub fn negated(&self, truth: Truth<'a>, span: Span) -> Built<Truth<'a>> {
+    /// Builds `not`, at `not`, before a condition. Parentheses drop a `not` directly inside them.
+    pub fn negated(&self, not: u32, truth: Truth<'a>, span: Span) -> Built<Truth<'a>> {
         if truth.class == Class::Group {
             let help = "`not` takes one comparison or value; put it inside the parentheses of each operand";
             return Err(SyntaxError::unexpected(span, "`not` cannot stand before a condition in parentheses", help));
         }
         truth.expr.negated = true;
+        if matches!(truth.expr.kind, ExprKind::Compare(..)) {
+            // `not` is a part of the comparison: `not a == b` compares for inequality.
+            truth.expr.span.start = not;
+        }
         Ok(Truth { expr: truth.expr, class: Class::Logic })
     }
 
