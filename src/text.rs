@@ -139,6 +139,9 @@ pub struct Source {
     blocks: OnceLock<Vec<(usize, u32)>>,
 }
 
+/// The name of texts that are compiled while a template runs, as Go calls those of `tpl`.
+const MADE: &str = "gotpl";
+
 /// The typical number of bytes of a block.
 const BLOCK: usize = 1024;
 
@@ -170,6 +173,17 @@ impl Source {
     /// ```
     pub fn found_at(path: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self { path, ..Self::at_line(name.into(), text.into(), 0) })
+    }
+
+    /// Creates a source of a text that is compiled while a template runs. It is in no file.
+    #[cfg(feature = "helm")]
+    pub(crate) fn made(text: impl Into<Text>) -> Arc<Self> {
+        Self::new(MADE, text)
+    }
+
+    /// Returns `true` for a source that was [made](Self::made).
+    pub(crate) fn is_made(&self) -> bool {
+        self.name() == MADE
     }
 
     /// Creates a source of a part of the text called `name`, which begins behind so many lines.

@@ -173,6 +173,24 @@ fn conditions_are_shown_with_their_comparisons() {
 }
 
 #[test]
+fn templates_among_the_values_are_named() {
+    let sandbox = Sandbox::with(&[
+        ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("web/values.yaml", "port: 81\nconf: |\n  a: {{ .Values.port }}\n  b: 2\n"),
+        ("web/templates/a.yaml", "d:\n  {{- tpl .Values.conf . | nindent 2 }}\n"),
+        ("bad.yaml", "conf: '{{ fail \"no\" }}'\n"),
+        ("fleet.ndjson", "{\"name\": \"eu\"}\n"),
+    ]);
+    let stamp = ["stamp", "web", "--fleet", "fleet.ndjson", "-o", "out"];
+    sandbox.run(&stamp).expect(0);
+    let text = told(&sandbox, &["out/eu/a.yaml:5"]);
+    assert!(text.contains("at gotpl:2:1\n") && text.contains("text of     .Values.conf\n"), "{text}");
+    assert!(text.ends_with("from web/values.yaml:2:1\n"), "{text}");
+    let failed = sandbox.run(&[&stamp[..], &["-f", "bad.yaml"]].concat()).expect(4).stderr;
+    assert!(failed.contains("`web/templates/a.yaml` failed for"), "{failed}");
+}
+
+#[test]
 fn whole_numbers_of_charts_have_no_fraction() {
     let sandbox = Sandbox::with(&[
         ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),

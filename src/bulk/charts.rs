@@ -207,7 +207,8 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
     /// Names the template of an error: that of its place, or else the chart.
     fn of_template(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if error.template.is_none() {
-            let place = error.primary().map(|label| label.source.name().to_owned());
+            let file = error.labels.iter().find(|label| !label.source.is_made());
+            let place = file.map(|label| label.source.name().to_owned());
             error.template = Some(place.unwrap_or_else(|| self.chart.template.chart().metadata().name.clone()));
         }
         error

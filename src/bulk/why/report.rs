@@ -46,6 +46,9 @@ pub struct Answer {
     pub within: Vec<Around>,
     /// The inputs that flowed into it.
     pub inputs: Vec<AnswerInput>,
+    /// The inputs that are templates themselves, of which the places have no file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<AnswerInput>,
 }
 
 /// A place in a template.
@@ -162,6 +165,7 @@ impl Answer {
             written: why.written.iter().map(CodePlace::of).collect(),
             within: within.map(|within| Around::of(within, given)).collect(),
             inputs: inputs_of(&why.inputs, given),
+            texts: inputs_of(&why.texts, given).into_iter().map(AnswerInput::without_value).collect(),
         })
     }
 
@@ -203,6 +207,7 @@ impl Answer {
             let label = if nth == 0 { "written by" } else { "passed by" };
             line(&mut out, label, &place.code, &place.shown());
         }
+        self.texts.iter().for_each(|text| text.write(&mut out, "text of"));
         for around in self.within.iter().rev() {
             around.write(&mut out);
         }
@@ -304,6 +309,10 @@ impl AnswerInput {
         let origins = origins.iter().map(Origin::to_string).chain(default).collect();
         let value = flow.value.as_ref().filter(|_| !is_secret).map(|value| value.trim_matches('`').to_owned());
         Self { path, value, secret: is_secret, direct: flow.is_direct, origins }
+    }
+
+    fn without_value(self) -> Self {
+        Self { value: None, ..self }
     }
 
     /// Returns the path and the value.

@@ -35,7 +35,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
     if !request.text.contains("{{") {
         return Ok(Making::AsItIs);
     }
-    let entry = Source::new("gotpl", request.text);
+    let entry = Source::made(request.text);
     let unit = Unit {
         entry: &entry,
         loader: &NoLoader,

@@ -19,9 +19,6 @@ use crate::text::{Source, Span};
 use table::{Step, steps};
 pub(super) use watch::{Watch, current, during};
 
-/// The name of templates that are made at render time, which are no files.
-const MADE: &str = "gotpl";
-
 /// Collects what renders cover of the templates that were [added](Coverage::add).
 ///
 /// ```
@@ -161,7 +158,7 @@ impl Coverage {
 impl Found {
     /// Adds the lines and branches of a program.
     fn add(&mut self, program: &Program) {
-        for source in program.sources().iter().filter(|source| source.name() != MADE && !source.text().is_empty()) {
+        for source in program.sources().iter().filter(|source| !source.is_made() && !source.text().is_empty()) {
             let next = self.files.len();
             if *self.places.entry(source.path().to_owned()).or_insert(next) == next {
                 self.files.push(FileCoverage { source: source.clone(), lines: BTreeMap::new(), branches: Vec::new() });

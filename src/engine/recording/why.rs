@@ -28,6 +28,8 @@ pub struct Why {
     pub within: Vec<Within>,
     /// The inputs that flowed into it.
     pub inputs: Vec<Flow>,
+    /// The inputs that gave the texts that the run compiled as templates.
+    pub texts: Vec<Flow>,
 }
 
 impl Why {
@@ -147,6 +149,7 @@ impl Recording {
             is_text,
             within: self.within(found.event),
             inputs,
+            texts: self.texts(found.event),
         })
     }
 
@@ -195,7 +198,7 @@ impl Recording {
         let event = self.event(number)?;
         let inputs = self.flows(&[Edge::Event(number)], &rest, true);
         let (written, within) = (self.writer(event, 0).into_iter().collect(), self.within(event));
-        Some(Why { written, is_text: self.inputs(event).is_empty(), within, inputs })
+        Some(Why { written, is_text: self.inputs(event).is_empty(), within, inputs, texts: Vec::new() })
     }
 
     fn writer(&self, event: &Event, nth: usize) -> Option<Writer> {
@@ -216,6 +219,21 @@ impl Recording {
             context = of.around;
         }
         all.reverse();
+        all
+    }
+
+    /// Returns the inputs that gave the text of the templates which were compiled for an event to run.
+    fn texts(&self, event: &Event) -> Vec<Flow> {
+        let (mut context, mut all) = (event.context, Vec::new());
+        while context != OUTERMOST
+            && let Some(of) = self.contexts.get(context as usize)
+            && let Some(event) = self.event(of.event)
+        {
+            if event.op == Op::CallMade {
+                all.extend(self.flows(self.inputs(event).get(..1).unwrap_or(&[]), &[], true));
+            }
+            context = of.around;
+        }
         all
     }
 

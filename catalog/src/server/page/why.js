@@ -19,7 +19,7 @@ export function why(session, object) {
 }
 
 /** The parts of an answer. */
-function told({ line, column, now, changed, text, copied, heads, template, written, within, inputs }) {
+function told({ line, column, now, changed, text, copied, heads, template, written, within, inputs, texts = [] }) {
   return [
     h("p", {}, `Line ${line}, column ${column}: `, h("code", {}, text)),
     now && h("p", { class: "hint" }, `It is line ${now} if the object is rendered now.`),
@@ -28,6 +28,7 @@ function told({ line, column, now, changed, text, copied, heads, template, writt
       copied && h("li", {}, `copied from ${template}`),
       heads && h("li", {}, `begins a document of ${heads}`),
       written.map((place, index) => at(index === 0 ? "written by" : "passed by", place.code, place)),
+      texts.map((text) => h("li", {}, h("span", { class: "soft" }, "text of "), value(text))),
       [...within].reverse().map(around),
       inputs.map((input) => h("li", {}, h("span", { class: "soft" }, input.direct ? "value of " : "made from "), value(input)))),
   ].filter(Boolean);

@@ -16,9 +16,6 @@ use super::error::{GO_MESSAGE, quoted};
 use crate::bytecode::Program;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label};
 
-/// The name of templates that are made at render time.
-const MADE: &str = "gotpl";
-
 /// The beginnings of messages that are about an argument or a call, not of the called function.
 const OF_CALLS: [&str; 6] = [
     "error calling ",
@@ -80,7 +77,7 @@ pub fn is_optional(found: &Diagnostic) -> bool {
 fn chain(error: &Diagnostic, message: &str) -> Vec<Link> {
     let is_parse = message.starts_with("cannot parse template ");
     // The place of a syntax error in a made template is part of the message.
-    let from = usize::from(is_parse && error.labels.first().is_some_and(|label| label.source.name() == MADE));
+    let from = usize::from(is_parse && error.labels.first().is_some_and(|label| label.source.is_made()));
     let mut links: Vec<Link> = Vec::new();
     for (at, label) in error.labels.iter().enumerate().skip(from) {
         let Some(found) = node::find(label) else { continue };
@@ -118,7 +115,7 @@ fn around(found: &Found, inner: &Link, below: Option<&Label>) -> Option<Link> {
     let head = found.head();
     match found.function.as_deref()? {
         "tpl" => {
-            let made = below.filter(|label| label.source.name() == MADE).map_or("", |label| label.source.text());
+            let made = below.filter(|label| label.source.is_made()).map_or("", |label| label.source.text());
             let cause = format!("error during tpl function execution for {}: {}", quoted(made), inner.text);
             Some(Link { text: format!("{head}error calling tpl: {cause}"), cause: Some(cause) })
         }
