@@ -244,7 +244,7 @@ fn charts_lead_to_values_of_files_clusters_and_defaults() {
 fn documents_in_files_of_their_own_are_found() {
     let sandbox = Sandbox::with(&[
         ("t/all.yaml.tera", "kind: A\nname: a\n---\nkind: B\nname: {{ name }}\n"),
-        ("t/doc.cel.yaml", "kind: C\nname: c\nvalue: ${name + \"-x\"}\n"),
+        ("t/doc.cel.yaml", "kind: C\nname:\n  $if: \"true\"\n  $then:\n    x: 1\nvalue: ${name + \"-x\"}\n"),
         ("fleet.yaml", "- {name: eu}\n- {name: us}\n"),
     ]);
     let layout = "{cluster}/{kind}.yaml";
@@ -254,7 +254,9 @@ fn documents_in_files_of_their_own_are_found() {
     let file = tree.keys().find(|path| path.eq_ignore_ascii_case("us/b.yaml")).unwrap();
     assert!(told(&sandbox, &[&format!("out/{file}:2")]).contains("from cluster `us` (fleet.yaml:2:"));
     let file = tree.keys().find(|path| path.eq_ignore_ascii_case("eu/c.yaml")).unwrap();
-    let text = told(&sandbox, &[&format!("out/{file}:3")]);
+    let map = told(&sandbox, &[&format!("out/{file}:2")]);
+    assert!(map.contains("written by  x: 1\n"), "{map}");
+    let text = told(&sandbox, &[&format!("out/{file}:4")]);
     assert!(text.contains("written by  name + \"-x\"") && text.contains("made from   name = `\"eu\"`"), "{text}");
 }
 

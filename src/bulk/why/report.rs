@@ -232,7 +232,13 @@ fn line(out: &mut String, label: &str, what: &str, place: &str) {
 impl CodePlace {
     fn of(writer: &Writer) -> Self {
         let position = writer.source.position(writer.span.start);
-        let code = writer.source.slice(writer.span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let behind = || writer.source.text().get(writer.span.start as usize..).and_then(|text| text.lines().next());
+        // A map of a document begins at a place without text of its own.
+        let code = match writer.source.slice(writer.span) {
+            "" => behind().unwrap_or(""),
+            code => code,
+        };
+        let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
         Self { file: writer.source.path().to_owned(), line: position.line, column: position.column, code }
     }
 
