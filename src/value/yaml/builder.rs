@@ -16,7 +16,7 @@ use super::lines::{Part, Sink};
 use super::merge::{MapError, close_map};
 use super::node::{Entry, Kind, Node, Style, TEXT};
 use super::read::{Errors, Tags};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 
@@ -146,7 +146,10 @@ impl<'s> Builder<'s> {
         if self.memory <= self.limits.memory {
             return Ok(());
         }
-        Err(Limit::Memory.error(self.limits.memory).at(self.source, node.span, ""))
+        let limit = thousands(usize::try_from(self.limits.memory).unwrap_or(usize::MAX));
+        let message = format!("this YAML needs too much memory: the limit is {limit} bytes");
+        let error = Diagnostic::new(Code::LimitMemory, message).at(self.source, node.span, "");
+        Err(error.with_help("divide it, or write it as JSON, which needs less memory"))
     }
 
     fn error(&mut self, span: Span, message: impl Into<String>) {
