@@ -205,7 +205,7 @@ fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: bool) -> Result<O
 fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Outcome> {
     let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else { return Err(not_numbers(cx, a, b)) };
     let Some(ordering) = x.partial_cmp(&y) else {
-        return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is no number (NaN)")));
+        return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is not a number (NaN)")));
     };
     Ok(Outcome::Bool(match op {
         BinaryOp::Lt => ordering.is_lt(),

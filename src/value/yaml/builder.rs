@@ -257,7 +257,7 @@ impl<'s> Builder<'s> {
                     .with_help("keep one of them; a map has each key once")
             }
             MapError::BadMerge(span, kind) => {
-                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, not a {kind}"))
+                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, found {kind}"))
                     .at(self.source, span, "")
                     .with_help("write the key as `\"<<\"` if it is data")
             }
