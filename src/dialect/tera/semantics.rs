@@ -188,7 +188,7 @@ fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
 #[cold]
 fn not_numbers<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Box<Diagnostic> {
     let (side, value) = if num(a).is_none() { ("left", a) } else { ("right", b) };
-    let message = format!("{CULPRIT} takes numbers, but what stands on its {side} is {}", named(value));
+    let message = format!("{CULPRIT} takes numbers, but its {side} side is {}", named(value));
     cx.fault(Code::TypeMismatch, message)
 }
 
