@@ -129,7 +129,7 @@ fn errors_are_results() {
         "a.yaml.tera:1:7",
         "E0906",
         "b.yaml",
-        "`c.yaml.tera` is no resource: it has no text at `apiVersion`",
+        "`c.yaml.tera` is not a resource: it has no text at `apiVersion`",
     ];
     let failed = failed.says(&all);
     assert_eq!(failed.stderr.matches("error[").count(), 3);

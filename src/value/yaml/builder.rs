@@ -292,7 +292,7 @@ impl<'s> Builder<'s> {
         if self.copied <= self.source_weight.saturating_mul(COPIES_PER_NODE).saturating_add(FREE_COPIES) {
             return Ok(());
         }
-        Err(Diagnostic::new(Code::LimitMemory, "the aliases of this file unfold to too much")
+        Err(Diagnostic::new(Code::LimitMemory, "the aliases of this file expand to too many values")
             .at(self.source, span, "one alias too many")
             .with_note(format!(
                 "aliases may copy {COPIES_PER_NODE} times what the file holds, and {FREE_COPIES} nodes"

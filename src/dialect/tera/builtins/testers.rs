@@ -80,7 +80,7 @@ impl<'v> Asked<'v> {
     pub(super) fn defined(cx: &Cx<'v>, of: &'static str, takes: usize, args: &[Value<'v>]) -> Result<Self> {
         let asked = Self::new(cx, of, takes, args)?;
         if asked.value.is_undefined() {
-            let message = format!("{CULPRIT}: {of} was asked of a variable that is not defined");
+            let message = format!("{CULPRIT}: {of} needs a variable that is defined");
             let error = cx.fault(Code::UndefinedVariable, message);
             return Err(error.with_help("ask `is defined` first"));
         }

@@ -319,9 +319,9 @@ fn what_may_be_meant_otherwise_is_a_lint() {
     let rows = [
         ("$let: {a: 250m, b: 100gi, c: 'http://x', d: '30'}", ""),
         ("$let: {a: acme.com}", "1:11 $let.a `acme.com` is text here, unless an input is called `acme`"),
-        ("$let: {v: '1.10'}", "1:11 $let.v `1.10` is a number here, and loses how it is written"),
+        ("$let: {v: '1.10'}", "1:11 $let.v `1.10` is a number here, so its spelling is lost"),
         ("$let: {e: 1, a: e = 1}", "1:17 $let.a `e = 1` is text here: it cannot be read as an expression"),
-        ("a: |\n  ${x}\n", "2:3 a the line end behind the expression makes text of its value"),
+        ("a: |\n  ${x}\n", "2:3 a the line break after the expression turns its value into text"),
         ("a: |-\n  ${x}\n", ""),
         ("- $include: nope.yaml\n", "1:13 [0].$include template `nope.yaml` not found"),
     ];
