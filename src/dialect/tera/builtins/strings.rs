@@ -14,10 +14,10 @@ builtins! {
     /// String filters.
     pub(super) static STRINGS:
     filter "upper" (value: Str) => upper, total (Str),
-        "All letters as capitals."
+        "All letters in upper case."
         [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
     filter "lower" (value: Str) => lower, total (Str),
-        "All letters as small letters."
+        "All letters in lower case."
         [r"{{ 'Web-API' | lower }}" => "web-api"];
     filter "capitalize" (value: Str) => capitalize, total (Str),
         "The first letter as a capital, all others as small letters."
@@ -41,7 +41,7 @@ builtins! {
         "The first `length` characters as a reader counts them, and `end` if that left any out."
         [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
     filter "wordcount" (value: Str) = wordcount, total (Str),
-        "How many words there are between white space."
+        "The number of words, separated by white space."
         [r"{{ ' one  two ' | wordcount }}" => "2"];
     filter "replace" (value: Str, from: Str, to: Str) => replace, total (Str, Str, Str),
         "With every `from` replaced by `to`."
