@@ -50,7 +50,7 @@ builtins! {
         r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
         [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
     filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) => indent, total (Str, Str, Bool, Bool),
-        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A last line end goes."
+        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A final line break is removed."
         ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
     filter "linebreaksbr" (value: Str) => line_breaks, total (Str),
         "With line ends as `<br>`."
