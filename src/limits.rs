@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, thousands};
 
 /// Resource limits of one compilation and one render.
 ///
@@ -179,7 +179,7 @@ impl Limit {
             Limit::Time => (Code::LimitTime, "the render took too long", "ms", "time"),
             Limit::Memory => (Code::LimitMemory, "the render needs too much memory", "bytes", "memory"),
             Limit::OutputBytes => (Code::LimitOutputBytes, "the output is too long", "bytes", "output_bytes"),
-            Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "frames", "call_depth"),
+            Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "calls", "call_depth"),
             Limit::NamedCalls => (Code::LimitRecursion, "calls by name nest too deep", "calls", "named_calls"),
             Limit::SameName => (Code::LimitRecursion, "calls of one name nest too deep", "calls", "same_name"),
             Limit::Templates => (Code::LimitTemplates, "too many templates are reached", "templates", "templates"),
@@ -187,6 +187,7 @@ impl Limit {
             Limit::ProgramBytes => (Code::LimitCode, "the programs are too large together", "bytes", "program_bytes"),
             Limit::Regex => (Code::LimitRegex, "the regular expression is too long", "bytes", "regex_bytes"),
         };
+        let allowed = thousands(usize::try_from(allowed).unwrap_or(usize::MAX));
         Diagnostic::new(code, format!("{what}: the limit is {allowed} {unit}"))
             .with_help(format!("raise `Limits::{key}` if the template is trusted"))
     }

@@ -109,9 +109,14 @@ impl Command {
     /// Returns the options that raise limits.
     fn limits(&self) -> &'static [LimitOption] {
         match self {
-            Self::Stamp(_) | Self::Render(_) | Self::Check(_) | Self::Compile(_) => {
-                &[("source_bytes", "--max-source SIZE")]
-            }
+            Self::Stamp(_)
+            | Self::Render(_)
+            | Self::Trace(_)
+            | Self::Check(_)
+            | Self::Test(_)
+            | Self::Compile(_)
+            | Self::Disasm(_)
+            | Self::Krm(_) => &[("source_bytes", "--max-source SIZE")],
             Self::Eval(_) => &[("cost", "--cost-limit N")],
             _ => &[],
         }

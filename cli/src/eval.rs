@@ -25,7 +25,7 @@ use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
-use crate::options::{AllowArgs, CelArgs, ValueArgs, dialect, limits};
+use crate::options::{AllowArgs, CelArgs, Languages, ValueArgs, limits};
 use crate::output::print;
 
 /// Evaluate an expression and print its value
@@ -38,8 +38,8 @@ pub(crate) struct EvalArgs {
     /// Expression to evaluate
     #[arg(value_name = "EXPR")]
     pub(crate) expression: String,
-    /// Select the language: hcl or cel
-    #[arg(long, value_name = "LANG", value_parser = dialect, default_value = "hcl")]
+    /// Select the language
+    #[arg(long, value_name = "LANG", value_parser = Languages(&[Dialect::Hcl, Dialect::Cel]), default_value = "hcl")]
     pub(crate) lang: Dialect,
     /// Print the value with its type
     #[arg(long)]

@@ -38,16 +38,16 @@ pub(crate) fn run(args: &InspectArgs, files: &mut InputFiles) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
-/// Sizes of a program and maximum resources of one render, without those of its calls: name, singular and number.
-fn needs(program: &Program) -> [(&'static str, &'static str, usize); 6] {
+/// Sizes of a program and maximum resources of one render, without those of its calls.
+fn needs(program: &Program) -> [(&'static str, usize); 6] {
     let most = |of: fn(ChunkInfo) -> u32| program.chunks().map(of).max().unwrap_or(0) as usize;
     [
-        ("words", "word", program.words().len()),
-        ("chunks", "chunk", program.chunks().len()),
-        ("slots", "slot", most(|chunk| chunk.slots)),
-        ("stack", "value", most(|chunk| chunk.stack)),
-        ("loops", "loop", most(|chunk| chunk.loops)),
-        ("captures", "capture", most(|chunk| chunk.captures)),
+        ("words", program.words().len()),
+        ("chunks", program.chunks().len()),
+        ("slots", most(|chunk| chunk.slots)),
+        ("stack", most(|chunk| chunk.stack)),
+        ("loops", most(|chunk| chunk.loops)),
+        ("captures", most(|chunk| chunk.captures)),
     ]
 }
 
@@ -83,7 +83,7 @@ fn resources_json(resources: &Resources) -> Value {
 }
 
 fn template_json(entry: &BundleEntry) -> Value {
-    let limits = needs(entry.program()).map(|(name, _, number)| (name.to_owned(), number.into()));
+    let limits = needs(entry.program()).map(|(name, number)| (name.to_owned(), number.into()));
     let import = |import: Import<'_>| {
         let parameters = import.signature.count();
         json!({"kind": import.kind.name(), "name": import.name, "parameters": parameters})
@@ -106,8 +106,8 @@ fn template_json(entry: &BundleEntry) -> Value {
 fn to_text(bundle: &Bundle) -> String {
     let mut text = String::new();
     let mut line = |key: &str, value: &str| text.push_str(&format!("{key:<10}{value}\n"));
-    line("format", &format!("{} of dropforge {}", bundle.format(), bundle.engine()));
-    line("isa", &format!("{:016x}", bundle.fingerprint()));
+    let (format, engine, isa) = (bundle.format(), bundle.engine(), bundle.fingerprint());
+    line("format", &format!("{format} of dropforge {engine}, instruction set {isa:016x}"));
     line("digest", &hex(bundle.digest()));
     line("size", &format_size(bundle.len(), DECIMAL));
     line("sources", if bundle.stripped() { "stripped" } else { "included" });
@@ -141,7 +141,6 @@ fn known_text(path: &str, known: &DataMap, text: &mut String) {
 }
 
 fn template_text(entry: &BundleEntry, text: &mut String) {
-    let [words, chunks, needs @ ..] = needs(entry.program()).map(|(_, noun, number)| counted(number, noun));
     let escapes = if entry.escape() { ", escaped" } else { "" };
     let executable = if entry.executable() { ", executable" } else { "" };
     text.push_str(&format!("\n{} ({}{escapes}{executable})\n", entry.name(), entry.dialect().id()));
@@ -149,11 +148,11 @@ fn template_text(entry: &BundleEntry, text: &mut String) {
     line("digest", &hex(entry.digest()));
     line("inputs", &listed(entry.inputs()));
     line("calls", &listed(entry.program().imports().map(|import| format!("{} {}", import.kind.name(), import.name))));
-    line("reaches", &listed(entry.reaches()));
+    line("uses", &listed(entry.reaches()));
     let residual = entry.residual().map(|residual| counted(residual.words().len(), "word"));
     let residual = residual.map_or_else(String::new, |words| format!("; specialised: {words}"));
-    line("code", &format!("{words} in {chunks}{residual}"));
-    line("needs", &format!("at most {} per call", needs.join(", ")));
+    let words = counted(entry.program().words().len(), "word");
+    line("code", &format!("{words} of bytecode{residual}"));
 }
 
 fn listed<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {

@@ -1,9 +1,10 @@
 //! Options shared by several commands. The doc comments are help texts.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
@@ -182,7 +183,7 @@ pub(crate) enum PresenceMode {
 #[derive(Debug, Args)]
 pub(crate) struct LanguageArgs {
     /// Use this template language regardless of file names
-    #[arg(long, value_name = "LANG", value_parser = dialect)]
+    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL))]
     pub(crate) lang: Option<Dialect>,
 
     /// Select how `tower` templates insert values [default: literal]
@@ -212,7 +213,7 @@ pub(crate) struct LanguageArgs {
     pub(crate) max_source: Option<usize>,
 }
 
-/// Returns the limits of the command. A source may have 16 MiB.
+/// Returns the limits of the command. A source may be up to 16 MiB.
 pub(crate) fn limits() -> Limits {
     Limits { source_bytes: 16 << 20, ..Limits::default() }
 }
@@ -279,10 +280,29 @@ fn source_size(text: &str) -> Result<usize, String> {
     bytes.ok_or_else(|| "expected a size of at most 256MiB".to_owned())
 }
 
+/// The parser of a language. Help and completions list these.
+#[derive(Debug, Clone)]
+pub(crate) struct Languages(pub(crate) &'static [Dialect]);
+
+impl TypedValueParser for Languages {
+    type Value = Dialect;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, id: &OsStr) -> Result<Dialect, clap::Error> {
+        dialect.parse_ref(command, arg, id)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|one| PossibleValue::new(one.id()))))
+    }
+}
+
 /// Parses the id of a language.
 pub(crate) fn dialect(id: &str) -> Result<Dialect, String> {
     let ids = Dialect::ALL.map(Dialect::id).join(", ");
-    Dialect::from_id(id).ok_or_else(|| format!("expected one of {ids}"))
+    Dialect::from_id(id).ok_or_else(|| match id {
+        "gotmpl" => "Go templates are `helm`".to_owned(),
+        _ => format!("expected one of {ids}"),
+    })
 }
 
 fn declaration(text: &str) -> Result<(ImportKind, String), String> {

@@ -1,8 +1,9 @@
 //! The progress bar.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanFloatCount, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::console::Console;
 use crate::options::ErrorFormat;
@@ -10,7 +11,7 @@ use crate::options::ErrorFormat;
 /// Creates a bar that counts clusters whose number is unknown, hidden like [`bar`].
 pub(crate) fn count(console: &Console) -> ProgressBar {
     let bar = bar(0, console);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} clusters, {per_sec}") {
+    if let Some(style) = style("{spinner} {human_pos} clusters, {speed}") {
         bar.set_style(style);
     }
     bar.unset_length();
@@ -24,10 +25,16 @@ pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(clusters as u64);
-    if let Ok(style) =
-        ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} clusters, {per_sec}, {eta} left")
-    {
+    if let Some(style) = style("{wide_bar} {human_pos}/{human_len} clusters, {speed}, {eta} left") {
         bar.set_style(style);
     }
     bar
+}
+
+/// Returns the style of a template with `{speed}`, a whole number per second.
+fn style(template: &str) -> Option<ProgressStyle> {
+    let speed = |state: &ProgressState, out: &mut dyn Write| {
+        let _ = write!(out, "{}/s", HumanFloatCount(state.per_sec().round()));
+    };
+    ProgressStyle::with_template(template).ok().map(|style| style.with_key("speed", speed))
 }

@@ -59,12 +59,11 @@ pub(crate) struct RenderArgs {
     pub(crate) output: PathBuf,
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
     ///
-    /// The name is that of `--output`, or for standard output the one that `stamp`
-    /// gives to the output of this template. For a chart, whose documents are always
-    /// checked, `--check-output strict` makes errors of its warnings: keys that a
-    /// document has twice, and empty documents.
+    /// The name is that of `--output`. On standard output it is the name that `stamp` gives to the output of this template.
+    /// The documents of a chart are always checked: `--check-output strict` turns the warnings about duplicate keys and
+    /// empty documents into errors.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
-        hide_possible_values = true, verbatim_doc_comment)]
+        hide_possible_values = true)]
     pub(crate) check_output: Option<CheckMode>,
     #[command(flatten)]
     pub(crate) kinds: KubeArgs,
@@ -74,11 +73,11 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+    #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) chart: ChartArgs,
-    #[command(flatten)]
-    pub(crate) language: LanguageArgs,
     #[command(flatten)]
     pub(crate) values: ValueArgs,
     #[command(flatten)]

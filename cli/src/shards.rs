@@ -45,7 +45,7 @@ impl ShardArgs {
     /// Returns what the run does with `fleets` and the layout for one stream or not.
     ///
     /// # Errors
-    /// `usage` for a shard that does not exist, and for what does not go with shards: standard input, a pipe, one stream.
+    /// `usage` for a shard that does not exist, and for standard input, a pipe or one stream.
     pub(crate) fn share(&self, fleets: &[String], is_stream: bool) -> Result<Share> {
         let (share, option) = match (self.shard, self.shards, self.finish) {
             (Some(shard), ..) => (Share::Shard(shard), "--shard"),

@@ -340,7 +340,7 @@ impl StampArgs {
         }
         let is_artifact = |path: &PathBuf| path.starts_with("oci:") || path.extension().is_some_and(|end| end == "mpk");
         if self.templates.len() > 1 && self.templates.iter().any(|path| is_url(path) && !is_artifact(path)) {
-            return Err(Diagnostic::new(Code::Usage, "a URL of templates does not go with other templates")
+            return Err(Diagnostic::new(Code::Usage, "a URL of templates cannot be combined with other templates")
                 .with_help("put them below one prefix, or into an artifact"));
         }
         Ok(&mut self.templates)

@@ -46,5 +46,5 @@ pub fn check_mapping(object: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     let name = object.get_type().fully_qualified_name()?;
-    Err(usage(object.py(), format!("inputs are a mapping, found {name}"), "pass a dict, or `Inputs(dict)`"))
+    Err(usage(object.py(), format!("inputs must be a mapping, found {name}"), "pass a dict, or `Inputs(dict)`"))
 }

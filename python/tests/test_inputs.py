@@ -101,7 +101,7 @@ def test_unfit_values_are_errors_with_their_path() -> None:
         ({"a": "\ud800"}, "", "surrogates"),
         (itself, "E0602", "nest too deep"),
         ({"x": deep}, "E0602", "nest too deep"),
-        ([], "E0921", "inputs are a mapping, found list"),
+        ([], "E0921", "inputs must be a mapping, found list"),
         (None, "E0921", "NoneType"),
     ]
     for inputs, code, text in cases:

@@ -179,9 +179,15 @@ fn an_artifact_comes_from_standard_input_too() {
 fn inspect_shows_the_content_of_an_artifact() {
     let sandbox = sandbox();
     let text = sandbox.run(&["inspect", "b.mpk"]).expect(0).stdout;
-    for part in
-        ["app.yaml.tera (tera)", "inputs  n, name", "filter upper", "reaches _l.tera", "included", "slot", "params"]
-    {
+    for part in [
+        "app.yaml.tera (tera)",
+        "inputs  n, name",
+        "filter upper",
+        "uses    _l.tera",
+        "included",
+        "of bytecode",
+        "params",
+    ] {
         assert!(text.contains(part), "no {part:?} in {text}");
     }
     let json: serde_json::Value =

@@ -89,7 +89,7 @@ fn artifacts_and_the_cache_contain_included_templates() {
     let wanted = format!("{APP}---\n{SERVICE}");
     assert_eq!(sandbox.run(&["render", "a.mpk", "-f", "prod.yaml"]).expect(0).stdout, wanted);
     let told = sandbox.run(&["inspect", "a.mpk"]).expect(0).stdout;
-    assert!(told.contains("app.cel.yaml (cel-yaml)") && told.contains("reaches _labels.cel.yaml, base.yaml"), "{told}");
+    assert!(told.contains("app.cel.yaml (cel-yaml)") && told.contains("uses    _labels.cel.yaml, base.yaml"), "{told}");
     let listing = sandbox.run(&["disasm", "a.mpk", "-t", "app.cel.yaml"]).expect(0).stdout;
     assert!(listing.contains("; app.cel.yaml (cel-yaml)") && listing.contains("answer"), "{listing}");
     sandbox.run(&["check", "a.mpk"]).expect(0);

@@ -209,7 +209,7 @@ fn commands_and_options_that_take_no_charts_say_so() {
     sandbox.write("t/a.tera", "a");
     for (args, says) in [
         (&["compile", "web.mpk", "-o", "x"][..], "`web.mpk` is already an artifact"),
-        (&["compile", "web", "t", "-o", "x"], "does not go with other templates"),
+        (&["compile", "web", "t", "-o", "x"], "cannot be combined with other templates"),
         (&["compile", "web", "-o", "x", "--lang", "helm"], "`--lang` does not apply to `web`"),
         (&["compile", "web", "-o", "x", "--specialise", "prod.yaml"], "`--specialise` does not apply to `web`"),
         (&["compile", "t", "-o", "x", "-f", "prod.yaml"], "`--values` applies to Helm charts only"),
@@ -217,7 +217,7 @@ fn commands_and_options_that_take_no_charts_say_so() {
         (&["disasm", "web"], "dropforge compile web -o chart.mpk"),
         (&["values", "web", "-f", "prod.yaml"], "`web` is a Helm chart, which this command does not take"),
         (&["values", "web.mpk"], "`web.mpk` is a Helm chart"),
-        (&["stamp", "web.mpk", "t", "--fleet", "fleet.ndjson", "-o", "o"], "does not go with other templates"),
+        (&["stamp", "web.mpk", "t", "--fleet", "fleet.ndjson", "-o", "o"], "cannot be combined with other templates"),
         (&["render", "web.mpk", "--template", "web"], "`--template` does not apply to `web.mpk`"),
     ] {
         sandbox.run(args).expect(2).says(&[says]);

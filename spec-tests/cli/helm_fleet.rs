@@ -174,7 +174,7 @@ fn options_that_do_not_apply_are_told() {
     for (more, says) in [
         (&["--lang", "tera"][..], "`--lang` does not apply to `web`: it is a Helm chart"),
         (&["--explain-plan"], "`--explain-plan` does not apply"),
-        (&["t"], "`web` is a Helm chart, which does not go with other templates"),
+        (&["t"], "`web` is a Helm chart, which cannot be combined with other templates"),
     ] {
         sandbox.run(&[&STAMP[..], more].concat()).expect(2).says(&[says]);
     }

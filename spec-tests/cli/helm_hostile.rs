@@ -166,7 +166,7 @@ fn files_of_a_directory_are_bounded() {
     sandbox.write("c/values.yaml", &format!("a: {}{}\n", "[".repeat(10_000), "]".repeat(10_000)));
     refused(&sandbox, "c", &["error"]);
     std::fs::write(sandbox.path("c/values.yaml"), b"a: \xff\n").unwrap();
-    refused(&sandbox, "c", &["is not UTF-8"]);
+    refused(&sandbox, "c", &["is not valid UTF-8 at byte"]);
     sandbox.write("c/values.yaml", "a: 1\n");
     std::fs::write(sandbox.path("c/.helmignore"), "[\n".repeat(10_000)).unwrap();
     let ends = sandbox.run(&["render", "c"]);

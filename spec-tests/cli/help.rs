@@ -127,6 +127,20 @@ fn help_knows_options_errors_functions_and_variables() {
 }
 
 #[test]
+fn languages_are_listed_and_options_have_their_headings() {
+    let (render, trace) = (help(&["render"]), help(&["trace"]));
+    let (options, others) = render.split_once("\nFolders:\n").unwrap();
+    let values = "[possible values: tower, tera, hcl, cel, cel-yaml, helm]";
+    assert!(options.contains("--lang <LANG>") && options.contains(values), "{options}");
+    assert!(!others.contains("--lang"), "{others}");
+    let (options, others) = trace.split_once("\nFolders:\n").unwrap();
+    assert!(options.contains("--step") && !others.contains("--step"), "{trace}");
+    let sandbox = Sandbox::new();
+    sandbox.run(&["render", "x", "--lang", "gotmpl"]).expect(2).says(&["'gotmpl'", "Go templates are `helm`"]);
+    sandbox.run(&["check", "x", "--lang", "jinja"]).expect(2).says(&["expected one of tower, tera, hcl"]);
+}
+
+#[test]
 fn help_knows_languages_and_files() {
     for (word, part) in [
         ("tera", "Tera 1.20"),

@@ -265,7 +265,7 @@ fn all_errors_of_a_configuration_are_reported_at_their_places() {
         "a.toml:1:1",
         "invalid value for `rate-limit`: expected a number greater than 0, or `off`",
         "invalid value for `log-level`",
-        "`behind-proxy` is `true` or `false`, found integer",
+        "`behind-proxy` must be `true` or `false`, found integer",
         "`db` is a string or an integer, found array",
         "unknown key `tls`",
     ]);

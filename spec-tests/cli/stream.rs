@@ -148,7 +148,7 @@ fn what_streams_cannot_do_is_refused() {
     let refused = |more: &[&str], text: &str, says: &str| _ = stream(&sandbox, text, more).expect(2).says(&[says]);
     refused(&[], "- name: a\n- name: b\n", "cannot be read batch by batch");
     refused(&["--fleet-format", "yaml"], "name: a\n", "cannot be read batch by batch");
-    refused(&["--prune", "-l", "n=1"], "", "`--prune` does not go with `--stream` and `--selector`");
+    refused(&["--prune", "-l", "n=1"], "", "`--prune` cannot be combined with `--stream` and `--selector`");
     refused(&["--check"], "", "--check");
     refused(&["--shard", "0/2"], "", "--shard");
     assert!(!sandbox.path("out").exists());

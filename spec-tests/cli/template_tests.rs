@@ -282,7 +282,7 @@ fn a_failing_render_keeps_its_snapshots() {
     assert!(!done.stderr.contains("E0944"), "{}", done.stderr);
     assert_eq!(sandbox.read(snap), written);
     sandbox.write(snap, "- no snapshots\n");
-    test(&sandbox, &[]).expect(1).says(&["error[E0941]: a file of snapshots is a map of tests"]);
+    test(&sandbox, &[]).expect(1).says(&["error[E0941]: a snapshot file must be a map of tests"]);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn errors_are_results() {
         "a.yaml.tera:1:7",
         "E0906",
         "b.yaml",
-        "`c.yaml.tera` is no resource: it has no text at `apiVersion`",
+        "`c.yaml.tera` is not a resource: it has no text at `apiVersion`",
     ];
     let failed = failed.says(&all);
     assert_eq!(failed.stderr.matches("error[").count(), 3);
@@ -156,11 +156,14 @@ fn other_input_is_refused() {
         &["unknown key `template` in `spec`", "did you mean `templates`?"],
     );
     refused(&LIST.replace("templates:", ""), &["neither `templates` nor `paths`"]);
-    refused(&LIST.replace("templates:", "templates: [1]"), &["`templates` is a map from names to texts, found list"]);
+    refused(
+        &LIST.replace("templates:", "templates: [1]"),
+        &["`templates` must be a map from names to texts, found list"],
+    );
     refused(&LIST.replace("{app: cart,", "{items: 1,"), &["`items` stands for the resources"]);
     refused(
         "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: 1\n",
-        &["`items` is a list, found integer"],
+        &["`items` must be a list, found integer"],
     );
     refused("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n", &["no `functionConfig`"]);
     let many = "{% for i in range(end=20000) %}---\napiVersion: v1\nkind: X\nmetadata: {name: n{{ i }}}\n{% endfor %}";

@@ -59,7 +59,7 @@ fn templates_values_and_artifacts_are_read_from_a_bucket() {
     let (code, _, errors) = run(&[&stamp[..], &["--watch"]].concat());
     assert!(code == Some(2) && errors.contains("`--watch` does not apply"), "{errors}");
     let (code, _, errors) = run(&[&stamp[..], &["s3://fleet/other"]].concat());
-    assert!(code == Some(2) && errors.contains("does not go with other templates"), "{errors}");
+    assert!(code == Some(2) && errors.contains("cannot be combined with other templates"), "{errors}");
     std::fs::remove_dir_all(dir.path().join("out")).expect("the directory");
     // Copies are deleted.
     let left: Vec<_> =

@@ -253,7 +253,7 @@ pub fn waiting() -> Vec<Code> {
     let (expression, space, limits) = (compiled("x + 1"), Space::new(), Limits::default());
     let partial = expression.partial(&space, Inputs::default(), &patterns("x"), &limits);
     let error = partial.and_then(Partial::value).expect_err("`x` is not known");
-    assert_eq!(error.message, "the value depends on what is not known yet: `x`");
+    assert_eq!(error.message, "the value depends on unknown values: `x`");
     assert_eq!(error.position().map(|at| at.to_string()), Some("1:1".to_owned()));
     vec![error.code]
 }

@@ -272,7 +272,7 @@ fn own_values(cluster: &Cluster, own: &Overlay<'_>) -> Result<(DataMap, bool)> {
 
 #[cold]
 fn unplanned(source: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::Internal, format!("`{source}` is no planned output"))
+    Diagnostic::new(Code::Internal, format!("`{source}` is not a planned output"))
         .with_help("this is a bug in dropforge; report it")
 }
 

@@ -321,7 +321,7 @@ impl Worker<'_, '_> {
                 let sound = check_path(&path).and_then(|()| match self.seen.insert(path.to_ascii_lowercase()) {
                     true => Ok(()),
                     false => Err(Diagnostic::new(Code::DuplicateOutput, format!("two outputs have the path `{path}`"))
-                        .with_note("upper and lower case are not told apart")),
+                        .with_note("names that differ only in case count as the same")),
                 });
                 errors.extend(sound.err().map(|error| self.of_template(of_document(error, piece), piece.output)));
             }

@@ -200,7 +200,7 @@ impl Names {
         let Some(first) = found.first() else { return Ok(None) };
         let message = format!("duplicate cluster name {first}, in another batch of the stream");
         let mut error = Diagnostic::new(Code::DuplicateCluster, message)
-            .with_help("give each cluster a unique name; what was written last has stayed");
+            .with_help("give each cluster a unique name; the one written last was kept");
         error.notes.extend(found.iter().skip(1).map(|more| format!("also {more}")));
         Ok(Some(error))
     }

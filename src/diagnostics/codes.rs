@@ -86,7 +86,7 @@ codes! {
     MissingArgument      "E0402" "function.missing_argument"   "a required argument is not given";
     BadArgument          "E0403" "function.bad_argument"       "an argument has the wrong type or value";
     FunctionFailed       "E0404" "function.failed"             "a function reported an error";
-    CapabilityOff        "E0405" "function.capability_off"     "the engine was built without this capability";
+    CapabilityOff        "E0405" "function.capability_off"     "a function is not allowed, or the build lacks a feature";
 
     UnknownTemplate      "E0501" "template.unknown"            "unknown template";
     UnknownMacro         "E0502" "template.unknown_macro"      "unknown macro";

@@ -305,7 +305,7 @@ pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
 /// Returns the error for a file whose name implies no language.
 pub fn unknown_language(name: &str) -> Box<Diagnostic> {
     let tera = Dialect::Tera.extension();
-    Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
+    Diagnostic::new(Code::NoTemplates, format!("the extension of `{name}` does not name a language"))
         .with_available(language_extensions())
         .with_help(format!("use `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
 }

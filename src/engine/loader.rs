@@ -152,7 +152,7 @@ impl Loader for DirLoader {
         file.read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
+            Diagnostic::new(Code::NotUtf8, format!("`{name}` is not valid UTF-8 at byte {at}"))
         })?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }

@@ -139,7 +139,7 @@ fn check_key(store: &Store, key: &str) -> Result<()> {
     if is_plain && !key.contains(['\\', ':', '\0']) && !key.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Ok(());
     }
-    Err(Diagnostic::new(Code::BadUrl, format!("`{}` cannot be a file: its key is no path", store.url_of(key))))
+    Err(Diagnostic::new(Code::BadUrl, format!("`{}` cannot be a file: its key is not a path", store.url_of(key))))
 }
 
 fn fetch_into(store: &Store, object: &ObjectInfo, into: &Path) -> Result<()> {

@@ -371,7 +371,7 @@ impl Store {
 
     fn path(&self, key: &str) -> Result<Path> {
         let whole = join(&self.prefix, key);
-        let too_long = || format!("it has {} bytes, and may have 1,024", thousands(whole.len()));
+        let too_long = || format!("it has {} bytes, more than 1,024", thousands(whole.len()));
         let why = match Path::parse(&whole) {
             _ if whole.len() > 1_024 => too_long(),
             Ok(path) if path.as_ref() == whole => return Ok(path),

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::location::{Location, Step};
-use super::node::Rest;
+use super::node::{Node, Rest};
 use super::types::Fields;
 use super::validate::{Check, Checked, same};
-use super::violation::described;
+use super::violation::{described, text_of};
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
 use crate::stdlib::base64::octets_of_base64;
 use crate::value::{JsonStyle, Text, Value, write_json};
@@ -66,7 +66,9 @@ impl Check<'_> {
         value: Value<'_>,
         at: &Location<'_>,
     ) -> Option<&mut Violation> {
-        self.report(id, at, keyword, value, || (format!("expected a value that matches `{keyword}`"), described(value)))
+        let schema = self.schema;
+        let node = schema.node(id);
+        self.report(id, at, keyword, value, || (expected(node, keyword), described(value)))
     }
 
     fn string(&mut self, id: NodeId, rest: &Rest, (text, value): (&str, Value<'_>), at: &Location<'_>) -> Checked<()> {
@@ -166,8 +168,7 @@ impl Check<'_> {
             }
             1 => {}
             _ => {
-                let words =
-                    || ("expected a value that matches only one schema of `oneOf`".to_owned(), described(value));
+                let words = || ("expected a value that fits only one schema of `oneOf`".to_owned(), described(value));
                 if let Some(violation) = self.report(id, at, "oneOf", value, words) {
                     violation.detail = Detail::Several;
                 }
@@ -299,6 +300,20 @@ impl Check<'_> {
             }
         }
         Ok(false)
+    }
+}
+
+/// Describes the values that a keyword of `node` accepts.
+fn expected(node: Option<&Node>, keyword: &str) -> String {
+    let limit = || node.and_then(|node| node.limit(keyword)).as_ref().map(text_of).unwrap_or_default();
+    match keyword {
+        "const" => format!("expected {}", limit()),
+        "multipleOf" => format!("expected a multiple of {}", limit()),
+        "uniqueItems" => "expected items that are all different".to_owned(),
+        "contains" => "expected items that fit `contains`".to_owned(),
+        "not" => "expected a value that does not fit `not`".to_owned(),
+        "anyOf" | "oneOf" => format!("expected a value that fits a schema of `{keyword}`"),
+        _ => format!("expected a string that fits `{keyword}`"),
     }
 }
 

@@ -109,7 +109,8 @@ impl Schema {
                     help: found.help,
                 })),
                 Err(()) => {
-                    errors.push(SchemaError::new(pointer, "holding the defaults against their schemas takes too long"));
+                    errors
+                        .push(SchemaError::new(pointer, "checking the defaults against their schemas takes too long"));
                     break;
                 }
             }
@@ -182,8 +183,8 @@ impl<'d> Compiler<'d> {
                 node.rest = Some(Box::new(Rest { never: !any, ..Rest::default() }))
             }
             Value::Map(map) => self.keywords(node, pointer, map),
-            _ if self.draft == Draft::Template => self.error(pointer, "a schema is a map, or the name of a type"),
-            _ => self.error(pointer, "a schema is an object or a boolean"),
+            _ if self.draft == Draft::Template => self.error(pointer, "a schema must be a map or the name of a type"),
+            _ => self.error(pointer, "a schema must be an object or a boolean"),
         }
     }
 
@@ -229,7 +230,7 @@ impl<'d> Compiler<'d> {
                 Value::List(values) if self.draft != Draft::Template || !values.items().is_empty() => {
                     node.values = Some(values.items().iter().map(Value::to_data).collect())
                 }
-                _ => self.error(at, "`enum` is a list of at least one value"),
+                _ => self.error(at, "`enum` must be a list of at least one value"),
             },
             "const" if self.draft == Draft::Template => node.values = Some(vec![value.to_data()]),
             "properties" => node.properties = self.members(at, value).collect(),
@@ -265,7 +266,7 @@ impl<'d> Compiler<'d> {
         match keyword {
             "$ref" | "$dynamicRef" | "$recursiveRef" => rest.reference = self.reference(at, keyword, value),
             "$id" if at != "/$id" => {
-                self.error(at, "only the whole document may have an `$id`: references lead to places in it")
+                self.error(at, "only the whole document may have an `$id`: references resolve within it")
             }
             "$id" | "$schema" => {}
             "definitions" | "$defs" => drop(self.members(at, value)),
@@ -287,14 +288,14 @@ impl<'d> Compiler<'d> {
             "const" => rest.constant = Some(value.to_data()),
             "multipleOf" => match Number::of_value(*value).filter(|number| number.is_positive()) {
                 Some(number) => rest.multiple_of = Some(number),
-                None => self.error(at, "`multipleOf` is a number above 0"),
+                None => self.error(at, "`multipleOf` must be a number above 0"),
             },
             "format" => rest.format = self.text(at, value).and_then(|name| Format::named(name, self.draft)),
             "contentEncoding" => rest.encoding = self.text(at, value).map(str::to_owned),
             "contentMediaType" => rest.media_type = self.text(at, value).map(str::to_owned),
             "uniqueItems" => match value {
                 Value::Bool(unique) => rest.unique = *unique,
-                _ => self.error(at, "`uniqueItems` is a boolean"),
+                _ => self.error(at, "`uniqueItems` must be a boolean"),
             },
             "prefixItems" => rest.prefix = self.list(at, value),
             "additionalItems" => rest.additional_items = Some(self.child(at.to_owned(), value)),
@@ -317,7 +318,7 @@ impl<'d> Compiler<'d> {
     }
 
     fn dependencies(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
-        let Value::Map(map) = value else { return self.error(at, format!("`{keyword}` is a map")) };
+        let Value::Map(map) = value else { return self.error(at, format!("`{keyword}` must be a map")) };
         for (name, value) in map.slots() {
             let at = below(at, name);
             match value {
@@ -326,7 +327,7 @@ impl<'d> Compiler<'d> {
                     rest.dependent_names.push((name.to_owned(), names));
                 }
                 _ if keyword == "dependentRequired" => {
-                    self.error(&at, "`dependentRequired` maps names to lists of names")
+                    self.error(&at, "`dependentRequired` must map names to lists of names")
                 }
                 _ => rest.dependent_schemas.push((name.to_owned(), self.child(at, value))),
             }
@@ -340,7 +341,8 @@ impl<'d> Compiler<'d> {
             target.strip_prefix('#').filter(|path| path.is_empty() || (keyword == "$ref" && path.starts_with('/')));
         let Some(path) = local else {
             let target: String = target.chars().take(200).collect();
-            self.error(at, format!("`{keyword}` leads to {target:?}, and may lead only to `#` or, a `$ref`, to `#/…`"));
+            let allowed = if keyword == "$ref" { "`#` or `#/…`, in the same file" } else { "`#`" };
+            self.error(at, format!("`{keyword}` leads to {target:?}: it may lead only to {allowed}"));
             return None;
         };
         let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();

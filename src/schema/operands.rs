@@ -31,7 +31,7 @@ impl<'d> Compiler<'d> {
         for name in names {
             match name {
                 Value::Str(name) => types = types.or(self.one_type(at, name.as_str())),
-                _ => self.error(at, "`type` is the name of a type, or a list of such names"),
+                _ => self.error(at, "`type` must be the name of a type or a list of names"),
             }
         }
         types
@@ -41,7 +41,7 @@ impl<'d> Compiler<'d> {
     pub(super) fn members(&mut self, at: &str, value: &'d Value<'d>) -> std::vec::IntoIter<(String, NodeId)> {
         let keyword = at.rsplit('/').next().unwrap_or("");
         let Value::Map(map) = value else {
-            self.error(at, format!("`{keyword}` is a map from names to schemas"));
+            self.error(at, format!("`{keyword}` must map names to schemas"));
             return Vec::new().into_iter();
         };
         let members: Vec<_> =
@@ -59,7 +59,7 @@ impl<'d> Compiler<'d> {
                 .map(|(index, schema)| self.child(format!("{at}/{index}"), schema))
                 .collect(),
             _ => {
-                self.error(at, "this is a list of at least one schema");
+                self.error(at, "expected a list of at least one schema");
                 Vec::new()
             }
         }
@@ -70,22 +70,22 @@ impl<'d> Compiler<'d> {
             Value::Bool(must) if self.draft == Draft::Template => node.must = *must,
             Value::List(names) => node.required.extend(self.names(at, names.items())),
             _ if self.draft == Draft::Template => {
-                self.error(at, "`required` is a list of the names of properties, or `true`")
+                self.error(at, "`required` must be a list of property names, or `true`")
             }
-            _ => self.error(at, "`required` is a list of names"),
+            _ => self.error(at, "`required` must be a list of names"),
         }
     }
 
     pub(super) fn names(&mut self, at: &str, names: &[Value<'_>]) -> Vec<String> {
         if names.iter().any(|name| name.as_str().is_none()) {
-            self.error(at, "`required` is a list of names");
+            self.error(at, "`required` must be a list of names");
         }
         names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     pub(super) fn text<'t>(&mut self, at: &str, value: &Value<'t>) -> Option<&'t str> {
         if value.as_str().is_none() {
-            self.error(at, "this is a string");
+            self.error(at, "expected a string");
         }
         value.as_str()
     }
@@ -96,7 +96,7 @@ impl<'d> Compiler<'d> {
             Value::Uint(n) => Some(*n),
             Value::Float(n) if *n >= 0.0 && n.fract() == 0.0 && self.draft > Draft::Draft4 => Some(*n as u64),
             _ => {
-                self.error(at, "this is a whole number that is not negative");
+                self.error(at, "expected a whole number that is not negative");
                 None
             }
         }
@@ -113,14 +113,16 @@ impl<'d> Compiler<'d> {
         let exclusive = keyword.starts_with("exclusive");
         if exclusive && self.draft == Draft::Draft4 {
             if !matches!(value, Value::Bool(_)) {
-                self.error(at, format!("`{keyword}` is a boolean"));
+                self.error(at, format!("`{keyword}` must be a boolean"));
             }
             return;
         }
         let lower = keyword.ends_with("inimum");
         let flag = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
         let exclusive = exclusive || matches!(map.get(flag), Some(Value::Bool(true)));
-        let Some(number) = Number::of_value(*value) else { return self.error(at, format!("`{keyword}` is a number")) };
+        let Some(number) = Number::of_value(*value) else {
+            return self.error(at, format!("`{keyword}` must be a number"));
+        };
         // Of an inclusive and an exclusive bound the stricter one wins.
         let stricter = |old: &Bound| match number.compare(old.number) {
             Some(order) if order.is_eq() => exclusive,
@@ -136,7 +138,7 @@ impl<'d> Compiler<'d> {
         match value {
             Value::Str(text) => self.compiled(at, text.as_str()),
             _ => {
-                self.error(at, "`pattern` is a regular expression");
+                self.error(at, "`pattern` must be a regular expression");
                 None
             }
         }

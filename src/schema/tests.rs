@@ -90,7 +90,7 @@ fn values_are_held_against_every_word() {
 #[test]
 fn every_schema_error_has_a_pointer() {
     for (schema, wanted) in [
-        ("1", ": a schema is a map, or the name of a type"),
+        ("1", ": a schema must be a map or the name of a type"),
         ("strng", ": there is no type `strng`; did you mean `string`?"),
         (
             "type: uuid",
@@ -98,25 +98,25 @@ fn every_schema_error_has_a_pointer() {
         ),
         (
             "{type: 1, items: 2}",
-            "/type: `type` is the name of a type, or a list of such names | /items: a schema is a map, or the name of a type",
+            "/type: `type` must be the name of a type or a list of names | /items: a schema must be a map or the name of a type",
         ),
         ("{maxmum: 1}", "/maxmum: `maxmum` is not a keyword of JSON Schema; did you mean `maximum`?"),
-        ("{enum: []}", "/enum: `enum` is a list of at least one value"),
-        ("{properties: [a]}", "/properties: `properties` is a map from names to schemas"),
+        ("{enum: []}", "/enum: `enum` must be a list of at least one value"),
+        ("{properties: [a]}", "/properties: `properties` must map names to schemas"),
         (
             "properties: {a/b: {type: []}}",
-            "/properties/a~1b/type: `type` is the name of a type, or a list of such names",
+            "/properties/a~1b/type: `type` must be the name of a type or a list of names",
         ),
         (
             "{minimum: a, minLength: -1}",
-            "/minimum: `minimum` is a number | /minLength: this is a whole number that is not negative",
+            "/minimum: `minimum` must be a number | /minLength: expected a whole number that is not negative",
         ),
-        ("{required: 1}", "/required: `required` is a list of the names of properties, or `true`"),
+        ("{required: 1}", "/required: `required` must be a list of property names, or `true`"),
         (
             "{type: integer, default: a}",
             "/default: the default does not fit its own schema: expected an integer, found the string \"a\" (type)",
         ),
-        ("{pattern: 1}", "/pattern: `pattern` is a regular expression"),
+        ("{pattern: 1}", "/pattern: `pattern` must be a regular expression"),
     ] {
         let told = |fault: SchemaError| {
             let help = fault.help.map_or(String::new(), |help| format!("; {help}"));
@@ -280,7 +280,7 @@ fn defaults_fit_their_own_schemas() {
     let many: Vec<_> = (0..2_000).map(|n| n.to_string()).collect();
     let slow = format!("items: {{enum: [{}]}}\ndefault: [{}]", many.join(", "), vec!["1999"; 2_000].join(", "));
     let faults = read(&data(&slow)).expect_err("too much work");
-    assert_eq!(faults[0].message, "holding the defaults against their schemas takes too long");
+    assert_eq!(faults[0].message, "checking the defaults against their schemas takes too long");
 }
 
 #[test]

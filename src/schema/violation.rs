@@ -56,7 +56,7 @@ pub enum Detail {
 }
 
 impl Violation {
-    /// Returns the message without the location: `a string is wanted (type), not the integer 1`.
+    /// Returns the message without the location: `expected a string, found the integer 1 (type)`.
     pub fn what(&self) -> String {
         let found = if self.found.is_empty() { String::new() } else { format!(", found {}", self.found) };
         format!("{}{found} ({})", self.expected, self.keyword)

@@ -71,7 +71,7 @@ fn fraction(rest: &mut &str, form: Form) -> Result<u32, String> {
     }
     *rest = behind;
     let nanos: String = digits.chars().chain("000000000".chars()).take(9).collect();
-    nanos.parse().map_err(|_| "the second is no number".to_owned())
+    nanos.parse().map_err(|_| "the second is not a number".to_owned())
 }
 
 /// Parses an offset from UTC, in seconds east.

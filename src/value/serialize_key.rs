@@ -11,7 +11,7 @@ pub(super) struct KeySerializer<F>(pub F);
 
 /// Returns the error of a key that is not text.
 fn refused<R>(kind: &str) -> Result<R, Refused> {
-    Err(Refused::Other(format!("a map key is a {kind}, not text")))
+    Err(Refused::Other(format!("a map key must be text, found {kind}")))
 }
 
 impl<F: FnOnce(&str)> KeySerializer<F> {

@@ -320,10 +320,10 @@ fn run<'v>(cx: &Cx<'v>, builtin: &Builtin, given: &[Value<'v>], out: &mut Output
 
 #[cold]
 fn capability_off(builtin: &Builtin) -> Box<Diagnostic> {
-    let message = format!("{} `{}` exists only where the engine allows it", builtin.kind.name(), builtin.name);
+    let message = format!("{} `{}` is not allowed by default", builtin.kind.name(), builtin.name);
     let needs = builtin.needs.names().collect::<Vec<_>>().join(" and ");
     let flag = |name| if name == "files" { "--allow files=DIR".to_owned() } else { format!("--allow {name}") };
     let flags = builtin.needs.names().map(flag).collect::<Vec<_>>().join(" ");
     Diagnostic::new(Code::CapabilityOff, message)
-        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `{flags}`"))
+        .with_help(format!("it needs the capability {needs}: use `{flags}`, or grant it in your program"))
 }

@@ -57,7 +57,8 @@ impl Unpacked {
         let packed = from_base64(content, PACKED).map_err(wrong)?;
         let source = ChartSource::archive(&packed, BOUNDS).and_then(|source| source.unpacked()).map_err(wrong)?;
         if parsed_bytes(&source) > PARSED {
-            let message = format!("the values, metadata and schemas of a chart may have {PARSED} bytes in all");
+            let message =
+                format!("the values, metadata and schemas of a chart are larger than {PARSED} bytes together");
             return Err(CatalogError::invalid("invalid_template_content", message));
         }
         Ok(Self { source, checksum: checksum(packed) })

@@ -126,7 +126,7 @@ pub(crate) fn why(client: &Client, args: &WhyArgs, output: &Output) -> ClientRes
     let column = column.map(|column| format!("&column={column}")).unwrap_or_default();
     let found = client.get(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
     let answer: Answer = serde_json::from_value(found.clone())
-        .map_err(|error| Diagnostic::new(Code::CatalogUnreachable, format!("the answer cannot be read: {error}")))?;
+        .map_err(|error| Diagnostic::new(Code::CatalogUnreachable, format!("the response cannot be read: {error}")))?;
     output.result(&found, || answer.text(output.console.colors_stdout()))?;
     Ok(Exit::Ok)
 }

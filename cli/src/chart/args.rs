@@ -35,7 +35,7 @@ pub(crate) struct FleetChartArgs {
     /// Take the namespace of a release from this path of its values: `cluster.namespace`
     #[arg(long, value_name = "PATH")]
     namespace_key: Option<String>,
-    /// Make errors of warnings about documents (strict): keys given twice, and empty documents
+    /// Turn warnings about documents into errors (strict): duplicate keys and empty documents
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
         hide_possible_values = true)]
     check_output: Option<CheckMode>,

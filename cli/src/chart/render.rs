@@ -99,7 +99,7 @@ fn refuse_options(args: &RenderArgs) -> Checked<()> {
         return Err(unused(option, &args.file).with_help("options of charts are under \"Helm charts\" in `--help`"));
     }
     if !is_dash(&args.output) && !args.chart.show_only.is_empty() {
-        let message = "`--show-only` prints to standard output: it does not go with `--output`";
+        let message = "`--show-only` prints to standard output: it cannot be combined with `--output`";
         return Err(Diagnostic::new(Code::Usage, message));
     }
     Ok(())

@@ -19,7 +19,8 @@ pub(crate) fn only_chart(templates: &[PathBuf]) -> Checked<Option<&Path>> {
         ([path], Some(_)) => Ok(Some(path)),
         (_, None) => Ok(None),
         (_, Some(chart)) => {
-            let message = format!("`{}` is a Helm chart, which does not go with other templates", chart.display());
+            let message =
+                format!("`{}` is a Helm chart, which cannot be combined with other templates", chart.display());
             Err(Diagnostic::new(Code::Usage, message).with_help("stamp it to a directory of its own"))
         }
     }

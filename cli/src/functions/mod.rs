@@ -13,7 +13,7 @@ use dropforge::function::{Assigned, Builtin, Default, Overload, Param, Params, P
 use dropforge::value::Type;
 
 use crate::exit::{Exit, Failed};
-use crate::options::dialect;
+use crate::options::Languages;
 use crate::output::{print, wrapped};
 
 /// List and document the functions, filters and tests of the template languages
@@ -27,7 +27,7 @@ pub(crate) struct FunctionsArgs {
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// List those of one language
-    #[arg(long, value_name = "LANG", value_parser = dialect)]
+    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL))]
     lang: Option<Dialect>,
     /// Print a JSON array
     #[arg(long)]

@@ -59,9 +59,9 @@ pub(crate) struct ConsoleArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     #[command(flatten)]
-    chart: ChartArgs,
-    #[command(flatten)]
     language: LanguageArgs,
+    #[command(flatten)]
+    chart: ChartArgs,
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]

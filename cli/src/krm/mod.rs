@@ -125,7 +125,7 @@ fn resources(template: &Template, inputs: Inputs<'_>) -> Result<Vec<(Identity, D
     let resource = |document: &Node| match Identity::of(&document.to_data()) {
         Ok(identity) => Ok((identity, document.to_data())),
         Err(missing) => {
-            let message = format!("a document of `{}` is no resource: {missing}", template.name());
+            let message = format!("a document of `{}` is not a resource: {missing}", template.name());
             Err(one(Diagnostic::new(Code::InputStructure, message).at(&source, document.span, "")))
         }
     };

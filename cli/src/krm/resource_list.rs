@@ -46,7 +46,7 @@ impl ResourceList {
         let root = yaml::read_one(source, &Limits { source_bytes: usize::MAX, ..Limits::default() })?;
         let list = Self { source: source.clone(), root, items: Vec::new(), places: HashMap::new() };
         list.check_kind(&list.root, KINDS[0])?;
-        let wrong = |node: &Node| vec![list.error(format!("`items` is a list, found {}", node.kind_name()), node)];
+        let wrong = |node: &Node| vec![list.error(format!("`items` must be a list, found {}", node.kind_name()), node)];
         let items: Vec<Data> = match list.root.get("items").filter(|items| items.kind != Kind::Null) {
             Some(items) => items.as_list().ok_or_else(|| wrong(items))?.iter().map(Node::to_data).collect(),
             None => Vec::new(),
@@ -84,7 +84,7 @@ impl ResourceList {
 
     fn read_entry(&self, entry: &Entry, to: &mut Config) -> Result<(), Errors> {
         let wrong = |wanted: &str, node: &Node| {
-            vec![self.error(format!("`{}` is {wanted}, found {}", entry.name, node.kind_name()), node)]
+            vec![self.error(format!("`{}` must be {wanted}, found {}", entry.name, node.kind_name()), node)]
         };
         match (&*entry.name, &entry.value) {
             ("templates", node) => {

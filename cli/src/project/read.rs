@@ -87,7 +87,7 @@ impl Reader<'_> {
             (Kind::Text | Kind::Texts | Kind::Path | Kind::Paths, DeValue::String(text)) => Some(text.as_ref().into()),
             (_, other) => {
                 let wanted = key.kind.wanted();
-                let message = format!("`{}` is {wanted}, found {}", key.name, other.type_str());
+                let message = format!("`{}` must be {wanted}, found {}", key.name, other.type_str());
                 self.errors.push(self.error(message, span));
                 None
             }

@@ -169,7 +169,7 @@ impl StoreTarget {
             None => bulk::stamp_packs(run.stamper, run.job, place, &options),
             Some("--diff") => {
                 let error = Diagnostic::new(Code::Usage, "`--diff` does not apply to `--pack`");
-                Err(error.with_help("`--check` tells which packs would change"))
+                Err(error.with_help("`--check` shows which packs would change"))
             }
             Some(_) => run.print(out, |each| bulk::check_packs(run.stamper, run.job, place, &options, each)),
         }

@@ -89,7 +89,7 @@ impl Reader<'_> {
             DeValue::Integer(number) if takes(1) => format!("--{long}={number}").into(),
             other => {
                 let wanted = if takes(1) { "a string or an integer" } else { "`true` or `false`" };
-                let message = format!("`{long}` is {wanted}, found {}", other.type_str());
+                let message = format!("`{long}` must be {wanted}, found {}", other.type_str());
                 return self.refuse(message, value);
             }
         };

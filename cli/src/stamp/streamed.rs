@@ -25,7 +25,7 @@ pub(super) fn once(
     let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
     let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
     if args.prune && !selector.is_empty() {
-        let error = Diagnostic::new(Code::Usage, "`--prune` does not go with `--stream` and `--selector`");
+        let error = Diagnostic::new(Code::Usage, "`--prune` cannot be combined with `--stream` and `--selector`");
         return Err(error.with_help("leave `-l` out: files of clusters that are not selected are not known").into());
     }
     let plain_stream = outputs.plain_stream;

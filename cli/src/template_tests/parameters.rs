@@ -160,7 +160,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         let (path, value) = (path?, value?);
         if !value.is_number() && !value.is_string() {
             let span = self.get("value").map_or(self.entry.key.span, |node| node.span);
-            self.reader.refuse(span, "`value` is a number or a text");
+            self.reader.refuse(span, "`value` must be a number or text");
             return None;
         }
         Some(if kind == Kind::AtLeast { Check::AtLeast { path, value } } else { Check::AtMost { path, value } })
@@ -230,7 +230,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         let Some(node) = self.get("value") else { return self.missing("value") };
         let texts: Vec<String> = self.reader.texts(node, "`value`").into_iter().map(|placed| placed.text).collect();
         if texts.is_empty() {
-            self.reader.refuse(node.span, "`value` is one text or more");
+            self.reader.refuse(node.span, "`value` must be text or a list of texts");
             return None;
         }
         Some(Check::ContainsText { texts })

@@ -297,7 +297,7 @@ tests:
         for part in [
             "2:1: unknown key `templtes` of a test file",
             "3:11: unknown key `nam` of `release`",
-            "3:29: `revision` is an integer, found string",
+            "3:29: `revision` must be an integer, found string",
             "4:7: `set: a..b`: empty name",
             "5:1: `postRenderer` of helm-unittest is not supported",
             "9:9: unknown key `equals` of an assertion",
@@ -310,7 +310,7 @@ tests:
             "15:9: a second check beside `equal`",
             "16:9: a snapshot cannot be asserted with `not`",
             "18:9: a test without `asserts` checks nothing",
-            "19:5: a test is a map, found string",
+            "19:5: a test must be a map, found string",
         ] {
             assert!(found.contains(part), "no {part:?} in:\n{found}");
         }

@@ -12,7 +12,7 @@ use super::suite::Placed;
 const UNSUPPORTED: [(&str, &str); 5] = [
     ("postRenderer", "no other program is run"),
     ("kubernetesProvider", "`lookup` finds nothing, as in `helm template`"),
-    ("includeCrds", "files in `crds/` are no templates"),
+    ("includeCrds", "files in `crds/` are not templates"),
     ("snapshotId", "a test file has one file of snapshots"),
     ("minimumVersion", "this is not helm-unittest; remove the key"),
 ];
@@ -118,7 +118,7 @@ impl<'s> Reader<'s> {
     }
 
     fn unfit<T>(&mut self, node: &Node, what: &str, wanted: &str) -> Option<T> {
-        self.refuse(node.span, format!("{what} is {wanted}, found {}", node.kind_name()));
+        self.refuse(node.span, format!("{what} must be {wanted}, found {}", node.kind_name()));
         None
     }
 }

@@ -209,17 +209,17 @@ fn stored(source: &Arc<Source>) -> std::result::Result<Stored, Vec<Box<Diagnosti
     let tests = match (&root.kind, root.as_map()) {
         (yaml::Kind::Null, _) => &[],
         (_, Some(tests)) => tests,
-        _ => return Err(wrong(root.span, "a file of snapshots is a map of tests")),
+        _ => return Err(wrong(root.span, "a snapshot file must be a map of tests")),
     };
     let mut all = BTreeMap::new();
     for test in tests {
         let Some(texts) = test.value.as_map() else {
-            return Err(wrong(test.value.span, "the snapshots of a test are a map of numbered texts"));
+            return Err(wrong(test.value.span, "the snapshots of a test must be a map of numbered texts"));
         };
         let mut numbered = BTreeMap::new();
         for text in texts {
             let Ok(number) = text.name.parse() else {
-                return Err(wrong(text.key.span, "a snapshot has a number"));
+                return Err(wrong(text.key.span, "a snapshot must have a number"));
             };
             numbered.insert(number, (text.value.text.as_ref().to_owned(), text.key.span));
         }

@@ -50,9 +50,9 @@ impl Verdict {
     /// Returns the expectation and what was found instead.
     pub fn sentence(&self, assertion: &str, negative: bool) -> String {
         let path = self.path.as_ref().map(|path| format!(" at `{path}`")).unwrap_or_default();
-        let not = if negative { "not " } else { "" };
+        let expected = if negative { "did not expect" } else { "expected" };
         let found = self.found.as_ref().map(|found| format!(", found {found}")).unwrap_or_default();
-        format!("`{assertion}`{path}: expected {not}{}{found}", self.wanted)
+        format!("`{assertion}`{path}: {expected} {}{found}", self.wanted)
     }
 
     /// Returns what programs read.

@@ -32,15 +32,15 @@ pub(crate) use trace::{TraceArgs, run as trace};
 ///     dropforge why :17 -- render app.yaml.tera -f values.yaml
 ///
 /// It renders the file again, with the options of the run that wrote it: the
-/// manifest of the output directory or prefix has them. So run it in the
-/// directory where `stamp` ran, or one level up with the same paths; for an
-/// object, in the same directory. Files that were changed since the run are
-/// named. A manifest has no values of `--set`; give them again if the answer
+/// manifest of the output directory or prefix has them. It works in any
+/// directory if `-o` of the run was a relative path, otherwise and for objects
+/// in the directory where `stamp` ran. Files that were changed since the run are
+/// named. A manifest has no values of `--set`: give them again if the answer
 /// depends on them. After `--`, name a command instead: `stamp` or `render` with
 /// its options, as for `:17`, a line that it prints.
 ///
 /// Without a column, the answer is about the last value of the line, and in it
-/// about what is not text of the template.
+/// about the first part that is not text of the template.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {

@@ -50,8 +50,8 @@ pub(crate) struct TraceArgs {
 
 impl Args for TraceArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
-        // The documentation of the last one is that of the command.
-        Own::augment_args(RenderArgs::augment_args(command))
+        // The documentation of the last one is that of the command. Its options are not under the last heading of `render`.
+        Own::augment_args(RenderArgs::augment_args(command).next_help_heading(None::<&'static str>))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

@@ -150,7 +150,7 @@ impl Semantics for Rules {
         match text::plain(value)? {
             Some(text) => out.push(&text),
             None => {
-                let message = format!("a value of type '{}' is no text", type_name(value));
+                let message = format!("a value of type '{}' is not text", type_name(value));
                 Err(Diagnostic::new(Code::TypeMismatch, message)
                     .with_help("make it text with a function, or let it stand alone"))
             }

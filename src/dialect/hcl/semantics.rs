@@ -148,7 +148,7 @@ fn unknown_variable(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
     let names: Vec<_> = cx.inputs().iter().map(|(name, _)| name).collect();
     if names.is_empty() {
         return Diagnostic::new(Code::UndefinedVariable, "Variables not allowed")
-            .with_detail(format!("There are no variables here, so `{name}` is not one"));
+            .with_detail(format!("`{name}` has no value: no variables are given"));
     }
     Diagnostic::new(Code::UndefinedVariable, "Unknown variable")
         .with_detail(format!("There is no variable named `{name}`"))

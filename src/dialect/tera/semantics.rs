@@ -188,7 +188,7 @@ fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
 #[cold]
 fn not_numbers<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Box<Diagnostic> {
     let (side, value) = if num(a).is_none() { ("left", a) } else { ("right", b) };
-    let message = format!("{CULPRIT} takes numbers, but what stands on its {side} is {}", named(value));
+    let message = format!("{CULPRIT} takes numbers, but its {side} side is {}", named(value));
     cx.fault(Code::TypeMismatch, message)
 }
 
@@ -205,7 +205,7 @@ fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: bool) -> Result<O
 fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Outcome> {
     let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else { return Err(not_numbers(cx, a, b)) };
     let Some(ordering) = x.partial_cmp(&y) else {
-        return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is no number (NaN)")));
+        return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is not a number (NaN)")));
     };
     Ok(Outcome::Bool(match op {
         BinaryOp::Lt => ordering.is_lt(),

@@ -344,7 +344,7 @@ fn takeover(store: &Store, ours: &LockRecord, object: Object, now: Duration) -> 
 }
 
 fn busy(store: &Store) -> Box<Diagnostic> {
-    let message = format!("`{}` is locked and released all the time", store.url());
+    let message = format!("`{}` is constantly locked and released", store.url());
     Diagnostic::new(Code::StoreLocked, message).with_help("run the command again later")
 }
 

@@ -86,7 +86,7 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
             Extended::Unknown(_) => Err(C::Error::custom("the value is not known")),
             other => match other.plain_text() {
                 Some(text) => visitor.visit_string(text.into_owned()),
-                None => Err(C::Error::custom(format_args!("a {} is no value of any Rust type", other.name()))),
+                None => Err(C::Error::custom(format_args!("a {} is not a value of any Rust type", other.name()))),
             },
         }
     }

@@ -245,7 +245,7 @@ fn mismatches_have_paths() {
     assert_eq!(error::<Data>(arena.list(&[arena.unknown(Type::Dynamic)])), "[0]: the value is not known");
     let capsule = |content| arena.extended(Extended::Capsule(Capsule { name: "net.IP", id: 0, content }));
     assert_eq!(from_value::<String>(capsule(CapsuleContent::Text("::1"))).unwrap(), "::1");
-    assert_eq!(error::<String>(capsule(CapsuleContent::Opaque)), "a capsule is no value of any Rust type");
+    assert_eq!(error::<String>(capsule(CapsuleContent::Opaque)), "a capsule is not a value of any Rust type");
     assert_eq!(from_value::<String>(arena.extended(Extended::Named("int"))).unwrap(), "int");
 }
 

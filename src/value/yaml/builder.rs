@@ -16,7 +16,7 @@ use super::lines::{Part, Sink};
 use super::merge::{MapError, close_map};
 use super::node::{Entry, Kind, Node, Style, TEXT};
 use super::read::{Errors, Tags};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 
@@ -146,7 +146,10 @@ impl<'s> Builder<'s> {
         if self.memory <= self.limits.memory {
             return Ok(());
         }
-        Err(Limit::Memory.error(self.limits.memory).at(self.source, node.span, ""))
+        let limit = thousands(usize::try_from(self.limits.memory).unwrap_or(usize::MAX));
+        let message = format!("this YAML needs too much memory: the limit is {limit} bytes");
+        let error = Diagnostic::new(Code::LimitMemory, message).at(self.source, node.span, "");
+        Err(error.with_help("divide it, or write it as JSON, which needs less memory"))
     }
 
     fn error(&mut self, span: Span, message: impl Into<String>) {
@@ -254,7 +257,7 @@ impl<'s> Builder<'s> {
                     .with_help("keep one of them; a map has each key once")
             }
             MapError::BadMerge(span, kind) => {
-                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, not a {kind}"))
+                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, found {kind}"))
                     .at(self.source, span, "")
                     .with_help("write the key as `\"<<\"` if it is data")
             }
@@ -289,7 +292,7 @@ impl<'s> Builder<'s> {
         if self.copied <= self.source_weight.saturating_mul(COPIES_PER_NODE).saturating_add(FREE_COPIES) {
             return Ok(());
         }
-        Err(Diagnostic::new(Code::LimitMemory, "the aliases of this file unfold to too much")
+        Err(Diagnostic::new(Code::LimitMemory, "the aliases of this file expand to too many values")
             .at(self.source, span, "one alias too many")
             .with_note(format!(
                 "aliases may copy {COPIES_PER_NODE} times what the file holds, and {FREE_COPIES} nodes"

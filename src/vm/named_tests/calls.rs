@@ -86,7 +86,7 @@ fn calls_nest_up_to_their_limits_and_not_on_the_host_stack() {
     assert_eq!(within(&output, 9_999).unwrap().len(), 10_000);
     let error = within(&output, 10_000).unwrap_err();
     assert_eq!(error.code, Code::LimitRecursion);
-    assert!(error.message.contains("10000 calls"), "{error}");
+    assert!(error.message.contains("10,000 calls"), "{error}");
     assert!((2..=20).contains(&error.labels.len()), "{}", error.labels.len());
     assert_eq!(within(&text, 999).unwrap().len(), 1_000);
     let error = within(&text, 1_000).unwrap_err();

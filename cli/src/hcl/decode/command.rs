@@ -194,7 +194,7 @@ fn text(name: &str, bytes: Vec<u8>, errors: &mut DiagnosticList) -> Option<Arc<S
         Ok(text) => Some(Source::new(name, text)),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            let detail = format!("`{name}` is not UTF-8 from byte {at} on.");
+            let detail = format!("`{name}` is not valid UTF-8 at byte {at}.");
             errors.push(Diagnostic::new(Code::NotUtf8, "Invalid character encoding").with_detail(detail));
             None
         }

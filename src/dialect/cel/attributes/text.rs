@@ -31,7 +31,7 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = |why: &str| {
             let shown: String = text.chars().take(60).collect();
-            let message = format!("`{shown}` is no pattern of attributes: {why}");
+            let message = format!("`{shown}` is not a pattern of attributes: {why}");
             let help = "a pattern is a variable with what is below it: `request.auth`, `request.items[0].*`";
             Diagnostic::new(Code::UnexpectedToken, message).with_help(help)
         };

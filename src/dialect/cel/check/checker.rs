@@ -119,7 +119,7 @@ impl<'c> Checker<'c> {
     /// Returns the errors, if any.
     fn outcome(&mut self) -> Result<(), Diagnostics> {
         if self.unify.exhausted {
-            let error = Diagnostic::new(Code::LimitFuel, "the types of this expression are too large to be found out");
+            let error = Diagnostic::new(Code::LimitFuel, "the types of this expression are too large to infer");
             self.report.add(self.tree, self.tree.span(self.tree.root), error);
         }
         std::mem::take(&mut self.report).finish()

@@ -27,7 +27,7 @@ impl<'t> Lower<'_, 't> {
             return self.emitter.check_size();
         }
         match tree.expr(id) {
-            Expr::Invalid => self.fail(id, Code::UnexpectedToken, "what stands here is no expression"),
+            Expr::Invalid => self.fail(id, Code::UnexpectedToken, "this is not an expression"),
             Expr::Literal(literal) => self.literal(literal),
             Expr::Ident { .. } => {
                 self.name(id, true)?;

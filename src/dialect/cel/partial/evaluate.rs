@@ -47,7 +47,7 @@ impl<'r> Partial<'r> {
         };
         let mut names: Vec<_> = unknowns.iter().map(|unknown| format!("`{}`", unknown.attribute)).collect();
         names.dedup();
-        let message = format!("the value depends on what is not known yet: {}", names.join(", "));
+        let message = format!("the value depends on unknown values: {}", names.join(", "));
         let error = Diagnostic::new(Code::UnknownAttribute, message);
         let shown = unknowns.iter().take(16);
         Err(shown.fold(error, |error, unknown| error.at(residual.tree.source(), unknown.span, "not known")))

@@ -14,14 +14,14 @@ use crate::value::{Extended, Value};
 assigned! {
     /// Comparisons and logic.
     pub(super) static COMPARE:
-    "eq" (Raw, ... Raw) = eq, "Whether the first argument equals one of the others."
+    "eq" (Raw, ... Raw) = eq, "True if the first argument equals one of the others."
         ["{{ eq 1 2 1 }}" => "true", r#"{{ eq "a" 1 }}"# => "E0301"];
-    "ne" (Raw, Raw) = ne, "Whether two values differ." [r#"{{ ne "a" "b" }}"# => "true"];
-    "lt" (Raw, Raw) = lt, "Whether the first value is less than the second." ["{{ lt 1 2 }}" => "true", "{{ lt true false }}" => "E0301"];
-    "le" (Raw, Raw) = le, "Whether the first value is less than the second, or equal to it." ["{{ le 2 2 }}" => "true"];
-    "gt" (Raw, Raw) = gt, "Whether the first value is greater than the second." ["{{ gt 1 2 }}" => "false"];
-    "ge" (Raw, Raw) = ge, "Whether the first value is greater than the second, or equal to it." ["{{ ge 2 2 }}" => "true"];
-    "not" (Raw) = not, "Whether a value is false, zero, nil or empty." [r#"{{ not "" }}"# => "true"];
+    "ne" (Raw, Raw) = ne, "True if two values differ." [r#"{{ ne "a" "b" }}"# => "true"];
+    "lt" (Raw, Raw) = lt, "True if the first value is less than the second." ["{{ lt 1 2 }}" => "true", "{{ lt true false }}" => "E0301"];
+    "le" (Raw, Raw) = le, "True if the first value is less than the second, or equal to it." ["{{ le 2 2 }}" => "true"];
+    "gt" (Raw, Raw) = gt, "True if the first value is greater than the second." ["{{ gt 1 2 }}" => "false"];
+    "ge" (Raw, Raw) = ge, "True if the first value is greater than the second, or equal to it." ["{{ ge 2 2 }}" => "true"];
+    "not" (Raw) = not, "True if a value is false, zero, nil or empty." [r#"{{ not "" }}"# => "true"];
     "and" (Raw, ... Raw) = and, "The first argument that is false, zero, nil or empty, or else the last one."
         [r#"{{ and 1 "" 2 }}|{{ and 1 2 }}"# => "|2"];
     "or" (Raw, ... Raw) = or, "The first argument that is neither false nor zero, nil or empty, or else the last one."

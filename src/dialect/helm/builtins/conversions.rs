@@ -12,10 +12,10 @@ use crate::value::{Extended, Value};
 assigned! {
     /// Conversions, and names of types.
     pub(super) static CONVERSIONS:
-    "int" (Any) = to_int, "Converts a value to an `int`, or 0 if it is no number."
+    "int" (Any) = to_int, "Converts a value to an `int`, or 0 if it is not a number."
         [r#"{{ int "12" }} {{ int 1.9 }} {{ int "a" }}"# => "12 1 0"];
-    "int64" (Any) = to_sized, "Converts a value to an `int64`, or 0 if it is no number." [r#"{{ int64 "0x1f" }}"# => "31"];
-    "float64" (Any) = to_float, "Converts a value to a `float64`, or 0 if it is no number."
+    "int64" (Any) = to_sized, "Converts a value to an `int64`, or 0 if it is not a number." [r#"{{ int64 "0x1f" }}"# => "31"];
+    "float64" (Any) = to_float, "Converts a value to a `float64`, or 0 if it is not a number."
         [r#"{{ float64 "1e3" }}"# => "1000"];
     "atoi" (Str) = atoi, "Converts decimal digits to an `int`, or 0 if there is anything else."
         [r#"{{ atoi "010" }} {{ atoi "1.5" }}"# => "10 0"];

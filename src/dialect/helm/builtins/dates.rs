@@ -81,9 +81,9 @@ fn current(cx: &Cx<'_>) -> Result<Instant> {
 
 #[cold]
 fn no_clock() -> Box<Diagnostic> {
-    let message = "a value that is no time stands for the current time, which exists only where the engine allows it";
+    let message = "a value that is not a time stands for the current time, which is not allowed by default";
     Diagnostic::new(Code::CapabilityOff, message)
-        .with_help("it needs the capability clock: allow it when the engine is built, or with `--allow clock`")
+        .with_help("it needs the capability clock: use `--allow clock`, or grant it in your program")
 }
 
 /// Returns the time that an argument of type `time.Time` is.

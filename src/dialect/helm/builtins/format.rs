@@ -16,7 +16,7 @@ use crate::value::Value;
 assigned! {
     /// Formatting.
     pub(super) static FORMAT:
-    "print" (... Any) = print, "The texts of values, with a space between two that are no strings."
+    "print" (... Any) = print, "The texts of values, with a space between two that are not strings."
         [r#"{{ print 1 2 "a" 3 }}"# => "1 2a3"];
     "println" (... Any) = println, "The texts of values with spaces between them, and a line end."
         [r#"{{ println "a" 1 }}"# => "a 1\n"];

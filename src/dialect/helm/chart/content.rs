@@ -41,7 +41,7 @@ impl Content {
             Content::Bytes(bytes) => bytes,
         };
         let valid = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
-        let message = format!("`{at}{path}` is not UTF-8 from byte {valid} on");
+        let message = format!("`{at}{path}` is not valid UTF-8 at byte {valid}");
         Err(Stage::Load.of(Diagnostic::new(Code::NotUtf8, message)))
     }
 }

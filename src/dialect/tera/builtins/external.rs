@@ -31,7 +31,7 @@ builtins! {
         "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
         [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
     test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,
-        "Whether the regular expression `pattern` is found in the text."
+        "True if the regular expression `pattern` is found in the text."
         [
             r"{% set s = 'web-01' %}{% if s is matching('-[0-9]+$') %}yes{% endif %}" => "yes",
             r"{% set s = 'a' %}{% if s is matching('(') %}{% endif %}" => "E0403",

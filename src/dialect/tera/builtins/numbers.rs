@@ -11,7 +11,7 @@ builtins! {
     /// Filters of numbers, and from text to numbers.
     pub(super) static NUMBERS:
     filter "int" (value: Any, default: Int = int 0, base: Size = int 10) = int,
-        "A number or text as a whole number; `default` where the text is none. Text is read in `base`."
+        "A number or text as a whole number; `default` if the text is not a number. Text is read in `base`."
         [
             r"{{ ' 3.9 ' | int }}" => "3",
             r"{{ '0xff' | int(base=16) }}" => "255",
@@ -20,7 +20,7 @@ builtins! {
             r"{{ true | int }}" => "E0403",
         ];
     filter "float" (value: Any, default: Number = int 0) = float, total (Str, Number) or (Number, Number),
-        "A number or text as a float; `default` where the text is none."
+        "A number or text as a float; `default` if the text is not a number."
         [r"{{ '2.50' | float }}" => "2.5", r"{{ 'much' | float(default=1.5) }}" => "1.5"];
     filter "abs" (value: Any) = abs, total (Number),
         "The number without its sign."

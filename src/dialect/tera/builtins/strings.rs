@@ -14,10 +14,10 @@ builtins! {
     /// String filters.
     pub(super) static STRINGS:
     filter "upper" (value: Str) => upper, total (Str),
-        "All letters as capitals."
+        "All letters in upper case."
         [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
     filter "lower" (value: Str) => lower, total (Str),
-        "All letters as small letters."
+        "All letters in lower case."
         [r"{{ 'Web-API' | lower }}" => "web-api"];
     filter "capitalize" (value: Str) => capitalize, total (Str),
         "The first letter as a capital, all others as small letters."
@@ -41,7 +41,7 @@ builtins! {
         "The first `length` characters as a reader counts them, and `end` if that left any out."
         [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
     filter "wordcount" (value: Str) = wordcount, total (Str),
-        "How many words there are between white space."
+        "The number of words, separated by white space."
         [r"{{ ' one  two ' | wordcount }}" => "2"];
     filter "replace" (value: Str, from: Str, to: Str) => replace, total (Str, Str, Str),
         "With every `from` replaced by `to`."
@@ -50,7 +50,7 @@ builtins! {
         r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
         [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
     filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) => indent, total (Str, Str, Bool, Bool),
-        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A last line end goes."
+        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A final line break is removed."
         ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
     filter "linebreaksbr" (value: Str) => line_breaks, total (Str),
         "With line ends as `<br>`."

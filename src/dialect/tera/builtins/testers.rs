@@ -13,44 +13,44 @@ builtins! {
     /// The tests.
     pub(super) static TESTERS:
     test "defined" (value: Any = absent, excess: Any = absent) = defined, total (Any, Absent),
-        "Whether there is such a variable; null counts."
+        "True if there is such a variable; null counts."
         [r"{% if nothing is defined %}yes{% else %}no{% endif %}" => "no"];
     test "undefined" (value: Any = absent, excess: Any = absent) = undefined, total (Any, Absent),
-        "Whether there is no such variable."
+        "True if there is no such variable."
         [r"{% if nothing is undefined %}yes{% else %}no{% endif %}" => "yes"];
     test "odd" (value: Any = absent, excess: Any = absent) = odd, total (Number, Absent),
-        "Whether the number leaves a remainder when divided by 2."
+        "True if the number leaves a remainder when divided by 2."
         [
             r"{% set n = 3 %}{% if n is odd %}yes{% endif %}" => "yes",
             r"{% if nothing is odd %}{% endif %}" => "E0201",
             r"{% set n = 3 %}{% if n is odd(1) %}{% endif %}" => "E0403",
         ];
     test "even" (value: Any = absent, excess: Any = absent) = even, total (Number, Absent),
-        "Whether the number leaves no remainder when divided by 2."
+        "True if the number leaves no remainder when divided by 2."
         [r"{% set n = 4 %}{% if n is even %}yes{% endif %}" => "yes"];
     test "divisibleby" (value: Any = absent, divisor: Any = absent, excess: Any = absent) = divisible_by, total (Number, Number, Absent),
-        "Whether the number leaves no remainder when divided by `divisor`."
+        "True if the number leaves no remainder when divided by `divisor`."
         [r"{% set n = 9 %}{% if n is divisibleby(3) %}yes{% endif %}" => "yes"];
     test "string" (value: Any = absent, excess: Any = absent) = string, total (Present, Absent),
-        "Whether it is text."
+        "True if it is text."
         [r"{% set s = 'a' %}{% if s is string %}yes{% endif %}" => "yes"];
     test "number" (value: Any = absent, excess: Any = absent) = number, total (Present, Absent),
-        "Whether it is a number."
+        "True if it is a number."
         [r"{% set s = '1' %}{% if s is not number %}no{% endif %}" => "no"];
     test "iterable" (value: Any = absent, excess: Any = absent) = iterable, total (Present, Absent),
-        "Whether it is a list or a map."
+        "True if it is a list or a map."
         [r"{% set l = [1] %}{% if l is iterable %}yes{% endif %}" => "yes"];
     test "object" (value: Any = absent, excess: Any = absent) = object, total (Present, Absent),
-        "Whether it is a map."
+        "True if it is a map."
         [r"{% set l = [1] %}{% if l is object %}yes{% else %}no{% endif %}" => "no"];
     test "starting_with" (value: Any = absent, start: Any = absent, excess: Any = absent) = starting_with, total (Str, Str, Absent),
-        "Whether the text begins with `start`."
+        "True if the text begins with `start`."
         [r"{% set s = 'abc' %}{% if s is starting_with('ab') %}yes{% endif %}" => "yes"];
     test "ending_with" (value: Any = absent, end: Any = absent, excess: Any = absent) = ending_with, total (Str, Str, Absent),
-        "Whether the text ends with `end`."
+        "True if the text ends with `end`."
         [r"{% set s = 'abc' %}{% if s is ending_with('bc') %}yes{% endif %}" => "yes"];
     test "containing" (value: Any = absent, part: Any = absent, excess: Any = absent) = containing, total (Str, Str, Absent) or (Map, Str, Absent),
-        "Whether the text has the part, the list the item, or the map the key `part`."
+        "True if the text has the part, the list the item, or the map the key `part`."
         [
             r"{% set l = [1, 2] %}{% if l is containing(2) %}yes{% endif %}" => "yes",
             r"{% set l = [1, 2] %}{% if l is containing %}{% endif %}" => "E0402",
@@ -80,7 +80,7 @@ impl<'v> Asked<'v> {
     pub(super) fn defined(cx: &Cx<'v>, of: &'static str, takes: usize, args: &[Value<'v>]) -> Result<Self> {
         let asked = Self::new(cx, of, takes, args)?;
         if asked.value.is_undefined() {
-            let message = format!("{CULPRIT}: {of} was asked of a variable that is not defined");
+            let message = format!("{CULPRIT}: {of} needs a variable that is defined");
             let error = cx.fault(Code::UndefinedVariable, message);
             return Err(error.with_help("ask `is defined` first"));
         }

@@ -12,7 +12,7 @@ builtins! {
     /// Filters of values of several types.
     pub(super) static VALUES:
     filter "length" (value: Any) = length, total (Str) or (List) or (Map),
-        "How many items a list or map has, or characters a text."
+        "The number of items of a list or map, or of characters of a text."
         [r"{{ 'abc' | length }}{{ [1, 2] | length }}" => "32", r"{{ 1 | length }}" => "E0403"];
     filter "reverse" (value: Any) => reverse, total (Str) or (List),
         "The items of a list or the characters of a text from last to first."

@@ -90,7 +90,7 @@ impl<'a> Lower<'_, 'a> {
         self.at(span);
         if let Some(parent) = self.templates.list[file].tree.extends {
             let name = self.templates.list[file].source.name();
-            let message = format!("`{name}` extends `{}`; what is included cannot inherit", parent.text);
+            let message = format!("`{name}` extends `{}`; an included template cannot inherit", parent.text);
             self.fail(span, Diagnostic::new(Code::BadInheritance, message));
             return Ok(());
         }

@@ -89,11 +89,11 @@ impl Intent {
         let mut errors = Errors::of(source);
         let structure = |span, message| vec![errors.error(Code::IntentStructure, span, message)];
         if root.as_map().is_none() {
-            return Err(structure(root.span, format!("an intent is a map, not a {}", root.kind_name())));
+            return Err(structure(root.span, format!("an intent must be a map, found {}", root.kind_name())));
         }
         let spec = root.get("spec");
         if let Some(spec) = spec.filter(|spec| spec.as_map().is_none()) {
-            return Err(structure(spec.span, format!("`spec` is a {}, not a map", spec.kind_name())));
+            return Err(structure(spec.span, format!("`spec` must be a map, found {}", spec.kind_name())));
         }
         let get = |key: &str| spec.and_then(|spec| spec.get(key));
         let declarations = Declarations::read(get("parameters"), &mut errors);
@@ -154,7 +154,7 @@ impl Intent {
 fn read_steps(node: Option<&Node>, errors: &mut Errors<'_>) -> Vec<Step> {
     let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Vec::new() };
     let Some(items) = node.as_list() else {
-        errors.structure(node.span, format!("spec.runbook is a {}, not a list", node.kind_name()));
+        errors.structure(node.span, format!("`spec.runbook` must be a list, found {}", node.kind_name()));
         return Vec::new();
     };
     items.iter().map(|item| read_step(item, errors)).collect()
@@ -162,7 +162,7 @@ fn read_steps(node: Option<&Node>, errors: &mut Errors<'_>) -> Vec<Step> {
 
 fn read_step(item: &Node, errors: &mut Errors<'_>) -> Step {
     if item.as_map().is_none() {
-        errors.structure(item.span, format!("a step is a map, not a {}", item.kind_name()));
+        errors.structure(item.span, format!("a step must be a map, found {}", item.kind_name()));
     }
     let name = item.get("name");
     let outputs = item.get("outputs").and_then(Node::as_list).unwrap_or(&[]);

@@ -125,7 +125,7 @@ impl Declarations {
     pub fn read(node: Option<&Node>, errors: &mut Errors<'_>) -> Self {
         let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Self::default() };
         let Some(items) = node.as_list() else {
-            errors.declaration(node.span, format!("spec.parameters is a {}, not a list", node.kind_name()));
+            errors.declaration(node.span, format!("`spec.parameters` must be a list, found {}", node.kind_name()));
             return Self::default();
         };
         let mut parameters: IndexMap<String, Parameter> = IndexMap::new();
@@ -205,7 +205,7 @@ fn read_parameter(item: &Node, errors: &mut Errors<'_>) -> Option<Parameter> {
         return None;
     }
     let Some(text) = name.as_str() else {
-        errors.declaration(name.span, format!("a parameter's name is a {}, not text", name.kind_name()));
+        errors.declaration(name.span, format!("the name of a parameter must be text, found {}", name.kind_name()));
         return None;
     };
     let mut parameter = Parameter {
@@ -254,7 +254,10 @@ fn read_values(item: &Node, parameter: &mut Parameter, errors: &mut Errors<'_>) 
     parameter.values = values.iter().map(Node::to_data).collect();
     let bad = values.iter().find(|node| !ParameterType::Enum.admits(&node.to_data()));
     if let Some(bad) = bad {
-        errors.declaration(bad.span, format!("a value of the enum '{}' is a {}", parameter.name, bad.kind_name()));
+        errors.declaration(
+            bad.span,
+            format!("the enum '{}' cannot have a value of type {}", parameter.name, bad.kind_name()),
+        );
     } else if values.is_empty() {
         let span = item.get("values").unwrap_or(item).span;
         errors.declaration(span, format!("the enum '{}' needs a list of `values`", parameter.name));

@@ -321,7 +321,7 @@ impl<'e> Execution<'e> {
     fn check_characters(&mut self, field: &Field, text: &str) {
         let checked = matches!(field.role, Role::Prerequisite | Role::Verify) && field.mode == RenderMode::Literal;
         if checked && text.chars().any(char::is_control) && !field.node.text.chars().any(char::is_control) {
-            let message = format!("a value brings a control character into {}", field.path);
+            let message = format!("a value inserts a control character into {}", field.path);
             let warning = Diagnostic::warning(Code::ControlCharacter, message);
             self.warnings.push(self.intent.at_field(field, warning));
         }

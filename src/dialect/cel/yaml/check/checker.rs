@@ -154,8 +154,7 @@ impl<'t> TemplateChecker<'t> {
             let ty = self.expression(&mut typed, ExpressionId::of(at));
             typed.types.push(ty);
             if self.steps == 0 {
-                let error =
-                    Diagnostic::new(Code::LimitFuel, "the types of these templates are too large to be found out");
+                let error = Diagnostic::new(Code::LimitFuel, "the types of these templates are too large to infer");
                 return self.error(&typed, file.documents.first().copied(), Span::default(), error);
             }
         }

@@ -125,6 +125,6 @@ impl<'t> TemplateChecker<'t> {
             Kind::Optional(_) => "say what stands there without a value, as in `x.orValue('')`",
             _ => return,
         };
-        self.misfit(typed, id, Code::TypeMismatch, "there is no text of a value", Some(help));
+        self.misfit(typed, id, Code::TypeMismatch, "text cannot contain a value", Some(help));
     }
 }

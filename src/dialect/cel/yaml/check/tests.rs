@@ -179,7 +179,7 @@ fn places_ask_for_types() {
         ),
         (
             "a: x-${[1]}\nb: x-${null}\nc: \"x-${{'a': 1}}\"\nd: x-${y.?z}\ne: x-${int}-${type(1)}\n",
-            "t.yaml:1:8 a there is no text of a value of type 'list(int)' (make text of it, as in `x.join(',')`, or let it stand alone) | t.yaml:2:8 b there is no text of a value of type 'null' (let it stand alone) | t.yaml:3:9 c there is no text of a value of type 'map(string, int)' (make text of it, as in `json.marshal(x)`, or let it stand alone) | t.yaml:4:8 d there is no text of a value of type 'optional_type(dyn)' (say what stands there without a value, as in `x.orValue('')`) | t.yaml:5:15 e there is no text of a value of type 'type(int)' (let it stand alone)",
+            "t.yaml:1:8 a text cannot contain a value of type 'list(int)' (make text of it, as in `x.join(',')`, or let it stand alone) | t.yaml:2:8 b text cannot contain a value of type 'null' (let it stand alone) | t.yaml:3:9 c text cannot contain a value of type 'map(string, int)' (make text of it, as in `json.marshal(x)`, or let it stand alone) | t.yaml:4:8 d text cannot contain a value of type 'optional_type(dyn)' (say what stands there without a value, as in `x.orValue('')`) | t.yaml:5:15 e text cannot contain a value of type 'type(int)' (let it stand alone)",
         ),
         (
             "a: {'${[1]}': 1, '${1.5}': 2}\n",

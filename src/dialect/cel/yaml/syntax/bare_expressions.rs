@@ -164,7 +164,7 @@ impl Build<'_> {
         let places = self.places(node);
         let expression = self.add_expression(id, &parsed, text, &places)?;
         if parsed.double {
-            let message = format!("`{text}` is a number here, and loses how it is written");
+            let message = format!("`{text}` is a number here, so its spelling is lost");
             let help = format!("write `\"'{text}'\"` if text is meant");
             self.lint(Code::MaybeText, node.span, id, message, &help);
         }

@@ -261,7 +261,7 @@ impl<'b> Build<'b> {
     fn lint_line_end(&mut self, id: NodeId, text: &str, found: &[Found], places: &Places) {
         let [Found::Expression { whole, .. }, Found::Text(behind)] = found else { return };
         if text.get(behind.range()).is_some_and(|behind| behind.contains('\n') && behind.trim().is_empty()) {
-            let message = "the line end behind the expression makes text of its value";
+            let message = "the line break after the expression turns its value into text";
             let help = "begin the block with `|-` if the value itself is meant";
             self.lint(Code::LineEndBehind, places.span(*whole), id, message, help);
         }

@@ -44,7 +44,7 @@ impl Build<'_> {
         Diagnostic::new(Code::DuplicateKey, format!("duplicate key: `{name}` is given twice"))
             .at(&self.file.source, here, "")
             .at(&self.file.source, there, "also here")
-            .with_help("keep one of them; what is chosen by `$if` goes into `$then` and `$else` only")
+            .with_help("keep one of them; parts that `$if` chooses belong only in `$then` and `$else`")
     }
 
     /// Returns the name of a constant key.

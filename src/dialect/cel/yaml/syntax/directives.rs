@@ -156,7 +156,7 @@ impl Build<'_> {
     /// Returns the entries of a directive. Reports one that is not a map.
     pub fn map_of<'y>(&mut self, id: NodeId, name: &str, node: &'y yaml::Node, of: &str) -> &'y [Entry] {
         node.as_map().unwrap_or_else(|| {
-            let message = format!("`{name}` is a map of {of}, not {}", kind(node));
+            let message = format!("`{name}` must be a map of {of}, found {}", kind(node));
             self.error(Code::BadDirective, node.span, id, message);
             &[]
         })

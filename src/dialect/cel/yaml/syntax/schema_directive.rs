@@ -13,7 +13,7 @@ impl Build<'_> {
     /// Builds `$schema`, and brings its names into scope.
     pub fn schema(&mut self, id: NodeId, map: MapId, node: &yaml::Node) {
         if node.as_str().is_some() {
-            let message = "`$schema` is a map from names to schemas, not a string";
+            let message = "`$schema` must map names to schemas, found a string";
             let help = "write `$$schema` for a key of data";
             return self.error_help(Code::BadDirective, node.span, id, message, Some(help));
         }

@@ -245,7 +245,7 @@ fn everything_that_is_wrong_is_told_where_it_is() {
             "1:11  an assertion in a map has a `$assert` | 1:35  `y` is not part of an assertion: `$assert` and `$msg` are",
         ),
         ("$assert: x\n$msg: [1]\n", "2:7  `$msg` is text, not a list"),
-        ("$let: a\n", "1:7  `$let` is a map of names and their values, not a string"),
+        ("$let: a\n", "1:7  `$let` must be a map of names and their values, found a string"),
         (
             "$let: {a-b: 1, for: 2, 1: 3, '${x}': 4}\n",
             "1:8  `a-b` is not a name: letters, digits and `_`, not a digit first | 1:16  `for` is a reserved word, which no expression can refer to | 1:24  `1` is not a name: letters, digits and `_`, not a digit first | 1:30  `${x}` is not a name: letters, digits and `_`, not a digit first",
@@ -255,11 +255,11 @@ fn everything_that_is_wrong_is_told_where_it_is() {
         ("$include: /etc/passwd\n", "1:11 $include `/etc/passwd` leads out of the include root"),
         (
             "$schema: 'http://json-schema.org/draft-07/schema#'\n",
-            "1:10  `$schema` is a map from names to schemas, not a string",
+            "1:10  `$schema` must map names to schemas, found a string",
         ),
         (
             "$schema:\n  a: strng\n  b: {type: object, properties: {c: {tpye: 1}}}\n  d: {enum: 1}\n",
-            "2:3  `$schema` of `a`: there is no type `strng` | 3:38  `$schema` of `b`: `tpye` is not a keyword of JSON Schema | 4:7  `$schema` of `d`: `enum` is a list of at least one value",
+            "2:3  `$schema` of `a`: there is no type `strng` | 3:38  `$schema` of `b`: `tpye` is not a keyword of JSON Schema | 4:7  `$schema` of `d`: `enum` must be a list of at least one value",
         ),
         (
             "- $for: invalid for syntax\n  $do: 1\n",
@@ -319,9 +319,9 @@ fn what_may_be_meant_otherwise_is_a_lint() {
     let rows = [
         ("$let: {a: 250m, b: 100gi, c: 'http://x', d: '30'}", ""),
         ("$let: {a: acme.com}", "1:11 $let.a `acme.com` is text here, unless an input is called `acme`"),
-        ("$let: {v: '1.10'}", "1:11 $let.v `1.10` is a number here, and loses how it is written"),
+        ("$let: {v: '1.10'}", "1:11 $let.v `1.10` is a number here, so its spelling is lost"),
         ("$let: {e: 1, a: e = 1}", "1:17 $let.a `e = 1` is text here: it cannot be read as an expression"),
-        ("a: |\n  ${x}\n", "2:3 a the line end behind the expression makes text of its value"),
+        ("a: |\n  ${x}\n", "2:3 a the line break after the expression turns its value into text"),
         ("a: |-\n  ${x}\n", ""),
         ("- $include: nope.yaml\n", "1:13 [0].$include template `nope.yaml` not found"),
     ];
