@@ -1,5 +1,7 @@
 //! Checks of rendered text: files named `*.yaml`, `*.yml` and `*.json` have to be valid YAML or JSON.
 
+use std::sync::Arc;
+
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::Limits;
 use crate::text::Source;
@@ -86,11 +88,39 @@ impl OutputCheck {
         let source = Source::new(path, text);
         let limits = Limits { source_bytes: usize::MAX, ..limits.clone() };
         let errors = match syntax {
-            OutputSyntax::Yaml => yaml::read_with(&source, &limits, yaml::Tags::Kept).err().unwrap_or_default(),
+            OutputSyntax::Yaml => match yaml::read_with(&source, &limits, yaml::Tags::Kept) {
+                Ok(_) => refused_tab(&source, &limits).into_iter().collect(),
+                Err(errors) => errors,
+            },
             OutputSyntax::Json => check_json(&source).err().into_iter().collect(),
         };
         errors.into_iter().map(|error| invalid(syntax, error)).collect()
     }
+}
+
+/// Returns the error of a tab that indents, where YAML 1.2 allows it but the reader of Kubernetes does not.
+#[cfg(feature = "documents")]
+fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>> {
+    use crate::text::Span;
+    use crate::value::marshal::Numbers;
+    use crate::value::{Arena, yaml::libyaml};
+    let text = source.text();
+    memchr::memchr(b'\t', text.as_bytes())?;
+    let options = libyaml::ReadOptions { numbers: Numbers::AsWritten, depth: limits.value_depth };
+    let message = libyaml::read_all(&Arena::new(), text, options).err()?;
+    let at = text.match_indices('\t').map(|(at, _)| at).find(|at| {
+        let line = text.get(..*at).and_then(|before| before.rsplit('\n').next()).unwrap_or("");
+        line.trim_start_matches([' ', '-', '?', ':', '\t']).is_empty()
+    })?;
+    let error = Diagnostic::new(Code::InputSyntax, "a tab cannot indent").at(source, Span::of(at..at + 1), "a tab");
+    let error =
+        error.with_note(format!("Kubernetes refuses it: {message}")).with_help("indent with spaces, not with tabs");
+    message.contains(libyaml::NO_TOKEN).then_some(error)
+}
+
+#[cfg(not(feature = "documents"))]
+fn refused_tab(_: &Arc<Source>, _: &Limits) -> Option<Box<Diagnostic>> {
+    None
 }
 
 /// Converts an error of a reader.
@@ -106,4 +136,29 @@ fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> 
     }
     error.code = Code::InvalidOutput;
     error
+}
+
+#[cfg(all(test, feature = "documents"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_indent_nothing_but_lines_of_flow_collections_and_texts() {
+        let errors = |text: &str| OutputCheck::default().errors_of_file("a.yaml", text);
+        for (text, place) in [
+            ("\ta: 1\n", "1:1"),
+            ("\t- a\n", "1:1"),
+            ("- a\n-\tb\n", "2:2"),
+            ("a:\n  \tb\n", "2:3"),
+            ("a: 1\n---\n\tb: 2\n", "3:1"),
+        ] {
+            let found = errors(text);
+            assert_eq!(found.len(), 1, "{text:?}");
+            let shown = found[0].to_string();
+            assert!(shown.contains("a tab cannot indent") && shown.contains(&format!("a.yaml:{place}")), "{shown}");
+        }
+        for text in ["{\n\t\"a\": [\n\t\t1\n\t]\n}\n", "a:\tb\n", "a: |\n  x\n  \ty\n", "a: b # c\td\n"] {
+            assert!(errors(text).is_empty(), "{text:?}");
+        }
+    }
 }

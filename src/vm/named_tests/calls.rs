@@ -91,7 +91,7 @@ fn calls_nest_up_to_their_limits_and_not_on_the_host_stack() {
     assert_eq!(within(&text, 999).unwrap().len(), 1_000);
     let error = within(&text, 1_000).unwrap_err();
     assert_eq!(error.code, Code::LimitRecursion);
-    assert!(error.message.contains("1000 calls"), "{error}");
+    assert!(error.message.contains("1,000 calls"), "{error}");
     assert_eq!(error.notes, ["the name is `down`", "984 calls between them are not listed"]);
 }
 

@@ -8,6 +8,9 @@ use super::chars::{is_blank, is_break};
 /// Maximum length of a key in the line of its value, in characters.
 const LONGEST_KEY: usize = 1024;
 
+/// The message about a character that begins nothing, such as a tab that indents.
+pub(crate) const NO_TOKEN: &str = "found character that cannot start any token";
+
 /// A message and the line that it names, if it names one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
@@ -299,7 +302,7 @@ impl<'t> Scanner<'t> {
             '|' | '>' if !self.is_flow() => self.fetch_block_scalar(c == '|'),
             '\'' | '"' => self.fetch_quoted(c),
             _ if self.begins_plain(c) => self.fetch_plain(),
-            _ => Err(self.problem("found character that cannot start any token")),
+            _ => Err(self.problem(NO_TOKEN)),
         }
     }
 
