@@ -157,6 +157,20 @@ fn secrets_of_schemas_are_not_shown() {
 }
 
 #[test]
+fn sensitive_variables_are_not_shown() {
+    let sandbox = Sandbox::with(&[
+        ("a.tftpl", "token: ${token}\nport: ${port}\n"),
+        ("variables.tf", "variable \"token\" {\n  sensitive = true\n}\nvariable \"port\" {}\n"),
+        ("v.yaml", "token: hunter2\nport: 80\n"),
+    ]);
+    let render = ["--", "render", "a.tftpl", "-f", "v.yaml", "--var-types", "variables.tf"];
+    let line = |line: &str| told(&sandbox, &[&[line], &render[..]].concat());
+    let secret = line(":1");
+    assert!(secret.contains("token: …\n") && secret.contains("secret") && !secret.contains("hunter2"), "{secret}");
+    assert!(line(":2").contains("port = `80`"));
+}
+
+#[test]
 fn conditions_are_shown_with_their_comparisons() {
     for (name, text, condition) in [
         ("a.tera", "{% if env == \"prod\" %}a{% else %}b{% endif %}\n", "env == \"prod\" is false"),

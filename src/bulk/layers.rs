@@ -181,7 +181,8 @@ impl Layers {
         self.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
-    /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](crate::schema::is_secret)).
+    /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](crate::schema::is_secret)), or the
+    /// declaration of an HCL variable does (`sensitive`, `ephemeral`).
     pub fn is_secret(&self, path: &[Step]) -> bool {
         self.schemas.as_ref().is_some_and(|schemas| schemas.is_secret(path))
     }

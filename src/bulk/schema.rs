@@ -279,8 +279,14 @@ impl Schemas {
         self.schemas.iter().map(ValuesSchema::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns `true` if a schema marks the value at `path` secret.
+    /// Returns `true` if a schema or the declaration of a variable marks the value at `path` secret.
     pub(super) fn is_secret(&self, path: &[Step]) -> bool {
+        #[cfg(feature = "hcl")]
+        let variable = self.variables.as_ref().zip(path.first().and_then(Step::key));
+        #[cfg(feature = "hcl")]
+        if variable.is_some_and(|(variables, name)| variables.is_secret(name)) {
+            return true;
+        }
         self.schemas.iter().any(|schema| {
             let format = Format::of_name(schema.source.name()).unwrap_or(Format::Yaml);
             input::documents(&schema.source, format).is_ok_and(|all| all.iter().any(|one| is_secret(one, path)))

@@ -43,6 +43,8 @@ struct Variable<'r> {
     ty: Option<Expression<'r>>,
     default: Option<Expression<'r>>,
     nullable: Option<Expression<'r>>,
+    /// The arguments that can mark its value secret: `sensitive` and `ephemeral`.
+    marks: [Option<Expression<'r>>; 2],
     /// The condition and the message of each validation.
     validations: Vec<(Expression<'r>, Option<Expression<'r>>)>,
     /// `true` for a block, whose variable needs a value.
@@ -103,6 +105,26 @@ impl Variables {
         self.types.names()
     }
 
+    /// Returns `true` for a variable that is `sensitive` or `ephemeral`.
+    ///
+    /// ```
+    /// use dropforge::dialect::hcl::Variables;
+    /// use dropforge::limits::Limits;
+    /// use dropforge::text::Source;
+    /// let text = "variable \"token\" {\n  sensitive = true\n}\nvariable \"port\" {}\n";
+    /// let variables = Variables::read(&Source::new("variables.tf", text), &Limits::default())?;
+    /// assert!(variables.is_secret("token") && !variables.is_secret("port"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_secret(&self, name: &str) -> bool {
+        self.evaluate(&DataMap::default(), |evaluation, declared, _| {
+            let marks = declared.iter().filter(|variable| variable.name == name).flat_map(|variable| &variable.marks);
+            // What cannot be evaluated may be true.
+            let is_false = |mark| matches!(constant(&evaluation.context, mark), Ok(Value::Bool(false)));
+            marks.flatten().any(|mark| !is_false(mark))
+        })
+    }
+
     /// Returns the place of the default of a variable.
     pub fn default_place(&self, name: &str) -> Option<(Arc<Source>, Span)> {
         let declared = self.declared(&mut Vec::new());
@@ -136,12 +158,15 @@ impl Variables {
 fn of_argument(argument: Attribute<'_>) -> Variable<'_> {
     let (name, location) = (argument.name.to_owned(), argument.name_location());
     let ty = Some(argument.expr);
-    Variable { name, location, ty, default: None, nullable: None, validations: Vec::new(), is_block: false }
+    let (default, nullable, marks) = (None, None, [None, None]);
+    Variable { name, location, ty, default, nullable, marks, validations: Vec::new(), is_block: false }
 }
 
 fn of_block<'r>(block: &Block<'r>, diagnostics: &mut DiagnosticList) -> Option<Variable<'r>> {
     let label = block.labels.first()?;
-    let schema = BodySchema::new().optional("type").optional("default").optional("nullable").block("validation", &[]);
+    let schema = ["type", "default", "nullable", "sensitive", "ephemeral"]
+        .into_iter()
+        .fold(BodySchema::new().block("validation", &[]), BodySchema::optional);
     let (content, _) = block.body.partial_content(&schema, diagnostics);
     let expr = |name: &str| content.attributes.get(name).map(|attribute| attribute.expr.clone());
     let mut validations = Vec::new();
@@ -157,6 +182,7 @@ fn of_block<'r>(block: &Block<'r>, diagnostics: &mut DiagnosticList) -> Option<V
         ty: expr("type"),
         default: expr("default"),
         nullable: expr("nullable"),
+        marks: ["sensitive", "ephemeral"].map(expr),
         validations,
         is_block: true,
     })
