@@ -83,15 +83,21 @@ impl SchemaArgs {
     /// # Errors
     /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
     pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
-        let variables = match &self.var_types {
-            Some(path) => Some(Variables::read(&files.read(path)?, &limits()).map_err(only)?),
-            None => None,
-        };
+        let variables = self.variables(files)?;
         layers.with_schemas(Schemas {
             schemas: self.read(templates, files)?,
             defaults: self.schema_defaults,
             variables,
         })
+    }
+
+    /// Reads the declarations of variables.
+    ///
+    /// # Errors
+    /// Errors of reading the file and of [`Variables::read`].
+    pub(crate) fn variables(&self, files: &mut InputFiles) -> Result<Option<Variables>> {
+        let Some(path) = &self.var_types else { return Ok(None) };
+        Variables::read(&files.read(path)?, &limits()).map(Some).map_err(only)
     }
 }
 

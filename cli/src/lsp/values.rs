@@ -8,6 +8,7 @@ use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::Step;
 use dropforge::bulk::{Cluster, Fleet, Format};
 use dropforge::compiler::Key;
+use dropforge::dialect::hcl::Variables;
 use dropforge::dialect::helm::chart::{Capabilities, Plan, Release, UserValues};
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::schema::is_secret;
@@ -54,6 +55,14 @@ pub(super) struct Values {
     pub(super) planned: Option<Planned>,
 }
 
+/// Returns a schema that marks the variables secret that are declared so.
+fn schema_of(variables: &Variables) -> Data {
+    let secret = || Data::Map(DataMap::from_iter([("writeOnly".to_owned(), Data::Bool(true))]));
+    let named = variables.names().filter(|name| variables.is_secret(name)).map(|name| (name.to_owned(), secret()));
+    let properties = Data::Map(DataMap::from_iter(named));
+    Data::Map(DataMap::from_iter([("properties".to_owned(), properties)]))
+}
+
 impl Values {
     /// Reads the values of a home. Whatever cannot be read is left out: the check tells why.
     pub(super) fn read(
@@ -69,7 +78,9 @@ impl Values {
         let (clusters, cluster) = given.as_ref().map(|given| chosen(&given.fleet, settings)).unwrap_or_default();
         let name = cluster.as_ref().map(|cluster| cluster.name().to_owned());
         let schemas = args.schema.paths(&args.templates);
-        let schemas = schemas.iter().filter_map(|path| data(path, &mut files)).map(Data::Map).collect();
+        let variables = args.schema.variables(&mut files).ok().flatten().map(|variables| schema_of(&variables));
+        let schemas =
+            schemas.iter().filter_map(|path| data(path, &mut files)).map(Data::Map).chain(variables).collect();
         let own = Self { clusters, cluster: name, schemas, ..Self::default() };
         match home.chart() {
             Some(chart) => own.of_chart(chart, args, given.as_ref(), cluster.as_ref(), &mut files),

@@ -97,3 +97,18 @@ fn other_languages() {
     says("a.gotmpl", "upper }}", "function `upper`");
     client.end(0);
 }
+
+#[test]
+fn sensitive_variables() {
+    let files = [
+        ("dropforge.toml", "templates = [\"t\"]\nvalues = [\"v.yaml\"]\nvar-types = \"variables.tf\"\n"),
+        ("variables.tf", "variable \"token\" {\n  sensitive = true\n}\nvariable \"port\" {}\n"),
+        ("v.yaml", "token: hunter2\nport: 80\n"),
+        ("t/a.tftpl", "${token} ${port}\n"),
+    ];
+    let mut client = super::opened(&files, "t/a.tftpl");
+    let token = client.hover("t/a.tftpl", "token}");
+    assert!(token.contains("token") && !token.contains("hunter2"), "{token}");
+    assert!(client.hover("t/a.tftpl", "port}").contains("= `80`"));
+    client.end(0);
+}
