@@ -5,7 +5,7 @@
 //! | `server` | the loop: requests, notifications, cancellation |
 //! | `content`, `world` | texts and positions; open documents, files, names |
 //! | `home`, `settings`, `values`, `schemas` | the project of a file, its values and their schemas |
-//! | `worker`, `quick`, `findings`, `shown` | the thread that checks: diagnostics, values of expressions |
+//! | `worker`, `project`, `quick`, `findings`, `shown` | the threads that check: diagnostics, values of expressions |
 //! | `hover`, `completion`, `context`, `navigation`, `rename`, `symbols`, `format`, `actions`, `hints` | a feature each |
 //!
 //! Requests are answered on the main thread, from the names in the current text and the latest results of the thread that
@@ -22,6 +22,7 @@ mod hints;
 mod home;
 mod hover;
 mod navigation;
+mod project;
 mod quick;
 mod rename;
 mod schemas;

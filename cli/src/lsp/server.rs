@@ -28,14 +28,11 @@ use serde_json::{Value, json};
 use super::content::{canonical, path_of};
 use super::guard::guarded;
 use super::settings::Settings;
-use super::worker::{Job, Worker};
+use super::worker::{Job, STACK, Worker};
 use super::world::World;
 use super::{actions, completion, format, hints, hover, navigation, rename, symbols};
 use crate::console::Console;
 use crate::exit::Exit;
-
-/// The size of the stack of the thread that checks.
-const STACK: usize = 16 << 20;
 
 /// The files that may change what is found: templates, values, schemas, fleets and projects.
 const WATCHED: &str =
@@ -79,7 +76,7 @@ fn start(connection: &Connection) -> Result<Server<'_>, Box<dyn std::error::Erro
     let sender = connection.sender.clone();
     // A client that is gone receives nothing.
     let messages = Box::new(move |message| drop(sender.send(message)));
-    let worker = Worker::new(messages, world.shared.clone(), refreshes);
+    let worker = Worker::new(messages, world.shared.clone(), jobs.clone(), refreshes);
     thread::Builder::new().stack_size(STACK).spawn(move || worker.run(&received))?;
     let server = Server { connection, world, jobs, queue: VecDeque::new(), changed: None, is_shut_down: false };
     settings.err().into_iter().for_each(|error| server.show(error));
@@ -185,7 +182,7 @@ impl Server<'_> {
                     self.changed = Some(path);
                     return Some(message);
                 }
-                Err(error) if error.is_timeout() => drop(self.world.analysis(&path)),
+                Err(error) if error.is_timeout() => self.world.analyse_beside(path),
                 Err(_) => return None,
             }
         }

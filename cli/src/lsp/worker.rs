@@ -1,13 +1,15 @@
 //! The thread that checks.
 //!
 //! A change is checked in steps: the syntax of the changed file if the rest takes long, the file alone, and what it belongs to
-//! when no more changes come. A project that is checked in a moment is checked at each change. Checks of outdated texts are
-//! dropped. Values for hints are found when nothing else is left to do.
+//! when no more changes come. That runs on a thread of its own, so the next change need not wait for it. A project that is
+//! checked in a moment is checked at each change. Checks of outdated texts are dropped. Values for hints are found when nothing
+//! else is left to do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use dropforge::limits::Deadline;
@@ -17,15 +19,12 @@ use lsp_types::request::{InlayHintRefreshRequest, Request as _};
 use lsp_types::{Diagnostic as Finding, MessageType, NumberOrString, PublishDiagnosticsParams, ShowMessageParams};
 
 use super::content::{Content, Shift, uri_of};
-use super::findings::Findings;
 use super::guard::guarded;
 use super::home::{Home, Homes, Language};
+use super::project::{Checked, Found};
 use super::quick::Ready;
 use super::shown;
-use super::values::MAX_INPUT;
 use super::world::{Shared, Shown, Snapshot};
-use crate::check;
-use crate::input::InputFiles;
 
 /// The time without changes after which a project is checked.
 const PAUSE: Duration = Duration::from_millis(150);
@@ -33,6 +32,9 @@ const PAUSE: Duration = Duration::from_millis(150);
 const SHORT: Duration = Duration::from_millis(12);
 /// The time that a check of one file may take to be run without a search for syntax errors before it.
 const AT_ONCE: Duration = Duration::from_millis(60);
+
+/// The size of the stack of a thread that checks.
+pub(super) const STACK: usize = 16 << 20;
 
 /// The codes of syntax errors begin like this.
 const SYNTAX: &str = "E01";
@@ -46,6 +48,8 @@ pub(super) enum Job {
     All(Snapshot),
     /// A document was closed.
     Closed(PathBuf, Snapshot),
+    /// A check beside this thread has ended.
+    Checked(Box<Checked>),
 }
 
 /// The state of the thread.
@@ -54,6 +58,12 @@ pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     /// `true` if the client can be told to ask for hints again.
     pub(super) refreshes: bool,
+    /// Receives the checks that end beside this thread, which lasts as long as the process.
+    jobs: Sender<Job>,
+    /// The number of jobs from outside.
+    received: u64,
+    /// `true` while a check runs beside this thread.
+    is_checking: bool,
     homes: Homes,
     ready: HashMap<Home, Ready>,
     /// The diagnostics of each home by file.
@@ -80,11 +90,14 @@ struct Published {
 
 impl Worker {
     /// Creates the state.
-    pub(super) fn new(messages: Messages, shared: Arc<Shared>, refreshes: bool) -> Self {
+    pub(super) fn new(messages: Messages, shared: Arc<Shared>, jobs: Sender<Job>, refreshes: bool) -> Self {
         Self {
             messages,
             shared,
             refreshes,
+            jobs,
+            received: 0,
+            is_checking: false,
             homes: Homes::default(),
             ready: HashMap::new(),
             published: BTreeMap::new(),
@@ -100,7 +113,7 @@ impl Worker {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         let mut latest: Option<Snapshot> = None;
         loop {
-            let has_more = !self.dirty.is_empty() || !self.unshown.is_empty();
+            let has_more = !self.is_checking && (!self.dirty.is_empty() || !self.unshown.is_empty());
             let job = match latest.as_ref().filter(|_| has_more) {
                 _ if !self.inbox.is_empty() => self.inbox.pop_front().ok_or(RecvTimeoutError::Timeout),
                 None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -112,7 +125,7 @@ impl Worker {
                     let snapshot = snapshot.clone();
                     match self.dirty.is_empty() {
                         true => self.show_all(&snapshot, jobs),
-                        false => self.check_dirty(&snapshot, jobs),
+                        false => self.check_beside(&snapshot),
                     }
                     continue;
                 }
@@ -122,7 +135,7 @@ impl Worker {
             let (mut changed, mut snapshot) = (BTreeSet::new(), None);
             let others = std::mem::take(&mut self.inbox);
             for job in std::iter::once(first).chain(others).chain(jobs.try_iter()) {
-                snapshot = Some(self.note(job, &mut changed));
+                snapshot = self.note(job, &mut changed).or(snapshot);
             }
             let Some(snapshot) = snapshot else { continue };
             changed.iter().for_each(|path| self.changed(path, &snapshot, jobs));
@@ -134,8 +147,13 @@ impl Worker {
     }
 
     /// Takes note of a job.
-    fn note(&mut self, job: Job, changed: &mut BTreeSet<PathBuf>) -> Snapshot {
-        match job {
+    fn note(&mut self, job: Job, changed: &mut BTreeSet<PathBuf>) -> Option<Snapshot> {
+        self.received += u64::from(!matches!(job, Job::Checked(_)));
+        Some(match job {
+            Job::Checked(checked) => {
+                self.checked(*checked);
+                return None;
+            }
             Job::Changed(path, snapshot) => {
                 changed.insert(path);
                 snapshot
@@ -163,7 +181,7 @@ impl Worker {
                 }
                 snapshot
             }
-        }
+        })
     }
 
     fn home(&mut self, path: &Path, snapshot: &Snapshot) -> Home {
@@ -206,7 +224,7 @@ impl Worker {
     /// Returns `true` if there is another job, so that what is known of a text may be outdated.
     fn has_news(&mut self, jobs: &Receiver<Job>) -> bool {
         self.inbox.extend(jobs.try_iter());
-        !self.inbox.is_empty()
+        self.inbox.iter().any(|job| !matches!(job, Job::Checked(_)))
     }
 
     /// Takes note of other files that may include or read a changed one.
@@ -233,20 +251,52 @@ impl Worker {
         }
     }
 
-    /// Checks a home, and reads its values.
+    /// Checks a home.
     fn check(&mut self, home: &Home, snapshot: &Snapshot) {
         self.dirty.remove(home);
-        let start = Instant::now();
-        let (found, ready) = match guarded(|| self.find(home, snapshot)) {
+        self.keep(Checked::new(home.clone(), snapshot.clone(), self.received, &self.shared));
+    }
+
+    /// Begins to check a home that may have changed, beside this thread.
+    fn check_beside(&mut self, snapshot: &Snapshot) {
+        let is_other = |home: &Home| matches!(home, Home::Alone(path, _) if home.language(path) == Language::Other);
+        self.dirty.retain(|home| !is_other(home));
+        let Some(home) = self.dirty.pop_first() else { return };
+        let (sender, shared, number) = (self.jobs.clone(), self.shared.clone(), self.received);
+        let (own, snapshot) = (home.clone(), snapshot.clone());
+        let run = move || drop(sender.send(Job::Checked(Checked::new(own, snapshot, number, &shared).into())));
+        self.is_checking = thread::Builder::new().stack_size(STACK).spawn(run).is_ok();
+        if !self.is_checking {
+            self.dirty.insert(home);
+        }
+    }
+
+    /// Takes the results of a check beside this thread, unless they are outdated, and begins the next one.
+    fn checked(&mut self, checked: Checked) {
+        self.is_checking = false;
+        if checked.jobs != self.received {
+            // A file that is checked alone may be closed.
+            self.dirty.extend(Some(checked.home).filter(|home| self.published.contains_key(home)));
+            return;
+        }
+        let snapshot = checked.snapshot.clone();
+        self.keep(checked);
+        self.check_beside(&snapshot);
+    }
+
+    /// Publishes the results of a check.
+    fn keep(&mut self, checked: Checked) {
+        let Checked { home, snapshot, found, .. } = checked;
+        let (found, ready) = match found {
             Ok(found) => found,
             Err(panic) => return self.show_message(format!("a bug in dropforge: {panic}")),
         };
-        self.publish(home, found, snapshot);
+        self.publish(&home, found, &snapshot);
         match ready {
-            Some(ready) => self.ready.insert(home.clone(), ready.with_time(start.elapsed())),
-            None => self.ready.remove(home),
+            Some(ready) => self.ready.insert(home.clone(), ready),
+            None => self.ready.remove(&home),
         };
-        self.unshown.insert(home.clone());
+        self.unshown.insert(home);
     }
 
     /// Shows a message to the user.
@@ -291,42 +341,6 @@ impl Worker {
         }
     }
 
-    fn find(&self, home: &Home, snapshot: &Snapshot) -> (BTreeMap<PathBuf, Vec<Finding>>, Option<Ready>) {
-        let nowhere = match home {
-            Home::Project(path) | Home::Alone(path, _) => path.clone(),
-            Home::Chart(chart) => chart.join("Chart.yaml"),
-        };
-        let uris = |path: &Path| snapshot.documents.get(path).map(|(uri, ..)| uri.clone());
-        let mut findings = Findings::new(home.chart(), &nowhere, &uris);
-        let (args, console) = match home.arguments(&snapshot.settings) {
-            Ok(found) => found,
-            Err(errors) => {
-                errors.iter().for_each(|error| findings.add(error));
-                return (findings.finish(), None);
-            }
-        };
-        let open = snapshot.open_files();
-        let mut files = InputFiles::new(MAX_INPUT).with_open(open);
-        let ready = match check::find(&args, &mut files, &console) {
-            Ok(found) => {
-                found.found.iter().for_each(|one| findings.add(one));
-                found.failures.iter().for_each(|failure| findings.add(&failure.folded()));
-                Ready::new(home, args, &console, found.root, found.outputs, snapshot)
-            }
-            Err(failed) => {
-                failed.diagnostics.iter().for_each(|one| findings.add(one));
-                failed.failures.iter().for_each(|failure| findings.add(&failure.folded()));
-                Ready::new(home, args, &console, None, Vec::new(), snapshot)
-            }
-        };
-        self.shared.keep_values(home, ready.values.clone());
-        let mut found = findings.finish();
-        if let Home::Alone(path, _) = home {
-            ready.tell_includes(path, &mut found, snapshot);
-        }
-        (found, Some(ready))
-    }
-
     /// Publishes what was found in one file. Without anything new, the places of what is known are moved.
     fn publish_quick(&mut self, home: &Home, path: &Path, found: Option<Vec<Finding>>, snapshot: &Snapshot) {
         let Some((_, _, content)) = snapshot.documents.get(path) else { return };
@@ -338,7 +352,7 @@ impl Worker {
     }
 
     /// Publishes what was found in a home, and nothing for files in which nothing was found any more.
-    fn publish(&mut self, home: &Home, found: BTreeMap<PathBuf, Vec<Finding>>, snapshot: &Snapshot) {
+    fn publish(&mut self, home: &Home, found: Found, snapshot: &Snapshot) {
         let of = |(path, findings): (PathBuf, Vec<Finding>)| {
             let content = snapshot.documents.get(&path).map(|(_, _, content)| content.clone());
             (path, Published { content, findings })

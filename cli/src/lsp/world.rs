@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::SystemTime;
 
 use dropforge::compiler::Mark;
@@ -13,9 +14,11 @@ use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
 
 use super::content::{Content, Shift, canonical, path_of, uri_of};
+use super::guard::guarded;
 use super::home::{Home, Homes, Language};
 use super::settings::Settings;
 use super::values::Values;
+use super::worker::STACK;
 use crate::input::OpenFiles;
 use crate::options::limits;
 
@@ -49,9 +52,14 @@ pub(super) struct Analysis {
 pub(super) struct Shared {
     values: Mutex<HashMap<Home, Arc<Values>>>,
     shown: Mutex<HashMap<PathBuf, Arc<Shown>>>,
+    /// Names that were found beside the main thread.
+    names: Mutex<HashMap<PathBuf, Names>>,
     /// The end of the render that finds values for hints.
     rendering: Mutex<Option<Arc<Deadline>>>,
 }
+
+/// A text with the names in it, `None` after a syntax error.
+type Names = (Arc<Content>, Option<Arc<Analysis>>);
 
 /// The values that the expressions of a file have in the chosen cluster.
 #[derive(Debug)]
@@ -202,8 +210,33 @@ impl World {
         values
     }
 
+    /// Begins to find the names in a changed document, beside the main thread.
+    pub(super) fn analyse_beside(&mut self, path: PathBuf) {
+        let language = self.home(&path).language(&path);
+        let Some(document) = self.documents.get(&path).filter(|one| one.seen != Some(one.version)) else { return };
+        let (engine, shared, content) = (self.engine.clone(), self.shared.clone(), document.content.clone());
+        let find = move || {
+            let found = guarded(|| analyse(&engine, &path, language, &content)).ok().flatten();
+            lock(&shared.names).insert(path, (content, found.map(Arc::new)));
+        };
+        // Without a thread, they are found when they are asked for.
+        drop(thread::Builder::new().stack_size(STACK).spawn(find));
+    }
+
+    /// Takes the names in the current text of a document that were found beside the main thread.
+    fn take_names(&mut self, path: &Path) {
+        let Some((content, found)) = lock(&self.shared.names).remove(path) else { return };
+        if let Some(document) = self.documents.get_mut(path)
+            && Arc::ptr_eq(&document.content, &content)
+        {
+            document.seen = Some(document.version);
+            document.last = found.or(document.last.take());
+        }
+    }
+
     /// Returns the names in a file: those of its latest form without syntax errors.
     pub(super) fn analysis(&mut self, path: &Path) -> Option<Arc<Analysis>> {
+        self.take_names(path);
         let language = self.home(path).language(path);
         let engine = &self.engine;
         if let Some(document) = self.documents.get_mut(path) {
@@ -242,6 +275,7 @@ impl World {
     /// to have the place.
     pub(super) fn known_place(&mut self, uri: &Uri, at: Position, unchanged: bool) -> Option<Place> {
         let path = path_of(uri)?;
+        self.take_names(&path);
         let known = self.documents.get(&path)?.last.clone();
         let place = known.and_then(|known| self.place_in(path, Some(known), at));
         match place.filter(|place| !unchanged || place.known.is_some()) {
@@ -264,6 +298,7 @@ impl World {
     /// Returns the names in all files that share names with `path`, itself included: its own are those known of an earlier
     /// text, unless [`World::analysis`] has found them in the current one.
     pub(super) fn analyses(&mut self, path: &Path) -> Vec<Arc<Analysis>> {
+        self.take_names(path);
         let home = self.home(path);
         let mut paths = files_of(&home, path);
         paths.extend(self.documents.keys().cloned());

@@ -25,6 +25,8 @@ const COPIES_PER_NODE: u64 = 10;
 const FREE_COPIES: u64 = 10_000;
 /// Parts between two clock checks.
 const BATCH: u32 = 1 << 10;
+/// Maximum nesting, whatever the limits are.
+pub(super) const MAX_HEIGHT: u16 = u16::MAX - 1;
 /// Maximum characters of a key in a message.
 const SHOWN: usize = 60;
 
@@ -32,10 +34,10 @@ const SHOWN: usize = 60;
 struct Open {
     start: Span,
     anchor: usize,
-    weight: u64,
-    height: usize,
+    weight: u32,
+    height: u16,
     items: Items,
-    tag: Option<Arc<str>>,
+    tag: Option<Arc<String>>,
 }
 
 enum Items {
@@ -113,7 +115,7 @@ impl<'s> Builder<'s> {
                     ScalarStyle::Folded => Style::Folded,
                 };
                 let node = self.scalar(&text, style, tag.as_deref(), place);
-                self.source_weight += node.weight;
+                self.source_weight += u64::from(node.weight);
                 self.finish(node, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => self.open(place, anchor, tag.as_deref(), Items::List(Vec::new())),
@@ -140,6 +142,11 @@ impl<'s> Builder<'s> {
         Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)))
     }
 
+    /// Returns the maximum nesting.
+    fn depth(&self) -> usize {
+        self.limits.value_depth.min(usize::from(MAX_HEIGHT))
+    }
+
     /// Charges for the memory of a node.
     fn hold(&mut self, node: &Node) -> Result<()> {
         self.memory += (size_of::<Node>() + node.text.len()) as u64;
@@ -159,7 +166,7 @@ impl<'s> Builder<'s> {
     fn scalar(&mut self, text: &str, style: Style, tag: Option<&Tag>, span: Span) -> Node {
         if self.tags == Tags::Raw {
             return Node {
-                tag: tag.map(|tag| tag.to_string().into()),
+                tag: tag.map(|tag| Arc::new(tag.to_string())),
                 ..scalar_node(span, Kind::Str, style, self.text(text))
             };
         }
@@ -174,7 +181,7 @@ impl<'s> Builder<'s> {
             Some(None) => Kind::Str,
         };
         let tag = match (tag, tag.and_then(core_suffix)) {
-            (Some(_), Some("str" | "!")) if self.tags == Tags::Kept => Some(TEXT.into()),
+            (Some(_), Some("str" | "!")) if self.tags == Tags::Kept => Some(Arc::new(TEXT.to_owned())),
             (Some(tag), None) => self.unknown_tag(tag, span),
             _ => None,
         };
@@ -188,10 +195,10 @@ impl<'s> Builder<'s> {
     }
 
     /// Keeps or reports an unknown tag.
-    fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
+    fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<String>> {
         let name = tag_name(tag);
         if self.tags == Tags::Kept {
-            return Some(name.into());
+            return Some(Arc::new(name));
         }
         let error = Diagnostic::new(Code::InputSyntax, format!("the tag `{name}` is not known"))
             .at(self.source, span, "the tagged value")
@@ -201,7 +208,7 @@ impl<'s> Builder<'s> {
     }
 
     fn open(&mut self, start: Span, anchor: usize, tag: Option<&Tag>, items: Items) -> Result<()> {
-        if self.stack.len() >= self.limits.value_depth {
+        if self.stack.len() >= self.depth() {
             return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, start, ""));
         }
         let fits = |suffix: &str| match items {
@@ -209,7 +216,7 @@ impl<'s> Builder<'s> {
             Items::Map(..) => matches!(suffix, "map" | "!"),
         };
         let tag = match tag {
-            Some(tag) if self.tags == Tags::Raw => Some(tag.to_string().into()),
+            Some(tag) if self.tags == Tags::Raw => Some(Arc::new(tag.to_string())),
             Some(tag) if !core_suffix(tag).is_some_and(fits) => self.unknown_tag(tag, start),
             _ => None,
         };
@@ -234,7 +241,7 @@ impl<'s> Builder<'s> {
                 let mut errors = Vec::new();
                 let (entries, copied) = close_map(entries, &mut errors);
                 errors.into_iter().for_each(|error| self.map_error(error));
-                weight += copied;
+                weight = weight.saturating_add(copied);
                 self.charge(copied, open.start)?;
                 Kind::Map(Arc::new(entries))
             }
@@ -275,7 +282,7 @@ impl<'s> Builder<'s> {
         };
         let mut node = target.clone();
         node.span = span;
-        if self.stack.len() + node.height > self.limits.value_depth {
+        if self.stack.len() + usize::from(node.height) > self.depth() {
             return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, span, ""));
         }
         self.charge(node.weight, span)?;
@@ -287,8 +294,8 @@ impl<'s> Builder<'s> {
     }
 
     /// Charges for copied nodes.
-    fn charge(&mut self, weight: u64, span: Span) -> Result<()> {
-        self.copied = self.copied.saturating_add(weight);
+    fn charge(&mut self, weight: u32, span: Span) -> Result<()> {
+        self.copied = self.copied.saturating_add(u64::from(weight));
         if self.copied <= self.source_weight.saturating_mul(COPIES_PER_NODE).saturating_add(FREE_COPIES) {
             return Ok(());
         }
@@ -310,7 +317,7 @@ impl<'s> Builder<'s> {
             return Ok(());
         };
         open.weight = open.weight.saturating_add(node.weight);
-        open.height = open.height.max(node.height + 1);
+        open.height = open.height.max(node.height.saturating_add(1));
         let key = match &mut open.items {
             Items::List(items) => {
                 items.push(node);
@@ -339,7 +346,7 @@ impl Sink for Builder<'_> {
         match part {
             Part::Scalar(text, style, span) => {
                 let node = self.scalar(&text, style, None, span);
-                self.source_weight += node.weight;
+                self.source_weight += u64::from(node.weight);
                 let anchor = std::mem::take(&mut self.anchor);
                 self.finish(node, anchor)
             }
@@ -372,7 +379,7 @@ fn key_name(key: &Node) -> Arc<str> {
 
 /// Returns a scalar without a tag.
 pub(super) fn scalar_node(span: Span, kind: Kind, style: Style, text: Arc<str>) -> Node {
-    let weight = 1 + text.len() as u64 / 64;
+    let weight = u32::try_from(text.len() / 64).map_or(u32::MAX, |more| more.saturating_add(1));
     Node { span, kind, style, text, tag: None, weight, height: 0 }
 }
 

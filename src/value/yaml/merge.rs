@@ -18,14 +18,14 @@ pub(super) enum MapError {
 ///
 /// The map's own keys win over merged ones regardless of position; among several merged maps the first wins. Merged
 /// entries take the position of the merge key.
-pub(super) fn close_map(entries: Vec<Entry>, errors: &mut Vec<MapError>) -> (Vec<Entry>, u64) {
+pub(super) fn close_map(entries: Vec<Entry>, errors: &mut Vec<MapError>) -> (Vec<Entry>, u32) {
     find_duplicates(&entries, errors);
     if !entries.iter().any(is_merge) {
         return (entries, 0);
     }
     let mut seen: HashSet<Arc<str>> =
         entries.iter().filter(|entry| !is_merge(entry)).map(|entry| entry.name.clone()).collect();
-    let (mut out, mut copied) = (Vec::with_capacity(entries.len()), 0);
+    let (mut out, mut copied) = (Vec::with_capacity(entries.len()), 0_u32);
     for entry in entries {
         if !is_merge(&entry) {
             out.push(entry);
@@ -34,7 +34,7 @@ pub(super) fn close_map(entries: Vec<Entry>, errors: &mut Vec<MapError>) -> (Vec
         for merged in merged_maps(&entry.value, errors) {
             for inner in merged.as_map().unwrap_or(&[]) {
                 if seen.insert(inner.name.clone()) {
-                    copied += inner.key.weight + inner.value.weight;
+                    copied = copied.saturating_add(inner.key.weight).saturating_add(inner.value.weight);
                     out.push(inner.clone());
                 }
             }

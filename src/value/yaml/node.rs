@@ -68,12 +68,12 @@ pub struct Node {
     /// The text of a scalar after unquoting, unescaping and folding; the spelling of a number. Empty for collections.
     pub text: Arc<str>,
     /// An unknown tag as written, or `!!str` of a scalar that has it, if [`Tags::Kept`](super::Tags::Kept) was requested;
-    /// any tag with [`Tags::Raw`](super::Tags::Raw).
-    pub tag: Option<Arc<str>>,
+    /// any tag with [`Tags::Raw`](super::Tags::Raw). It is rare, so it takes one pointer.
+    pub tag: Option<Arc<String>>,
     /// The number of nodes in this tree with aliases expanded, plus one for every 64 bytes of text.
-    pub(super) weight: u64,
-    /// The nesting depth of collections in this tree.
-    pub(super) height: usize,
+    pub(super) weight: u32,
+    /// The nesting depth of collections in this tree, at most [`MAX_HEIGHT`](super::builder::MAX_HEIGHT).
+    pub(super) height: u16,
 }
 
 /// The tag of text.
@@ -82,13 +82,18 @@ pub(super) const TEXT: &str = "!!str";
 impl Node {
     /// Returns `true` for a scalar that has the tag of text.
     pub fn is_marked_text(&self) -> bool {
-        self.tag.as_deref() == Some(TEXT)
+        self.tag.as_deref().is_some_and(|tag| tag == TEXT)
     }
 
     /// Returns a null in place of this node.
     #[must_use]
     pub fn to_null(&self) -> Self {
         Self { kind: Kind::Null, text: Arc::default(), tag: self.tag.clone(), ..*self }
+    }
+
+    /// Returns the number of nodes in this tree with aliases expanded, or some more if it has long texts.
+    pub fn weight(&self) -> usize {
+        self.weight as usize
     }
 
     /// Returns the text of a string.

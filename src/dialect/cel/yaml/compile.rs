@@ -39,7 +39,7 @@ fn unlisted(templates: &Templates, unit: &Unit<'_>) -> Vec<Box<Diagnostic>> {
         error.with_field("path", file.path(include.path))
     };
     let maps = templates.files().iter().flat_map(|file| file.maps.iter().map(move |map| (file, map)));
-    let includes = maps.filter_map(|(file, map)| Some((file, map.include.as_ref()?)));
+    let includes = maps.filter_map(|(file, map)| Some((file, map.include.as_deref()?)));
     let is_dynamic = |(_, include): &(&File, &Include)| matches!(include.target, Target::Dynamic(..));
     let found: Vec<_> = includes.filter(is_dynamic).map(error).collect();
     if found.is_empty() || !unit.loader.names().is_empty() { Vec::new() } else { found }

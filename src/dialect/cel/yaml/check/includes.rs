@@ -12,7 +12,7 @@ use crate::text::Source;
 impl<'t> TemplateChecker<'t> {
     /// Checks the includes of a file, and schedules the checks of the included files.
     pub fn includes(&mut self, typed: &mut TypedFile<'t>) {
-        let includes: Vec<&Include> = typed.file.maps.iter().filter_map(|map| map.include.as_ref()).collect();
+        let includes: Vec<&Include> = typed.file.maps.iter().filter_map(|map| map.include.as_deref()).collect();
         for include in includes {
             let id = match &include.target {
                 Target::File(id) => *id,

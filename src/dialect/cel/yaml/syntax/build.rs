@@ -49,6 +49,8 @@ pub(super) struct Build<'b> {
     /// Set after the error of too many expressions.
     pub too_many: bool,
     pub includes: Vec<IncludePath>,
+    /// Maps whose keys may conflict although they are written differently: with branches, loops or escapes.
+    pub merging: Vec<MapId>,
     /// The names that the roots of earlier documents define or declare.
     pub elsewhere: HashMap<Arc<str>, (Span, Directive)>,
     pub errors: Vec<Box<Diagnostic>>,
@@ -70,12 +72,13 @@ pub(in crate::dialect::cel::yaml) fn build(
 ) -> Built {
     let mut build = Build {
         options,
-        file: File::new(source),
+        file: File::new(source, documents.iter().map(yaml::Node::weight).sum()),
         names: VisibleNames::default(),
         parsed: ParsedExpressions::new(),
         parsed_nodes: 0,
         too_many: false,
         includes: Vec::new(),
+        merging: Vec::new(),
         elsewhere: HashMap::new(),
         errors: Vec::new(),
         lints: Vec::new(),

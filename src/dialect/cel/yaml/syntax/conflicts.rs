@@ -18,11 +18,15 @@ const KEPT: usize = 64;
 type Conflicts = Vec<(Box<Diagnostic>, NodeId)>;
 
 impl Build<'_> {
-    /// Reports duplicate keys, and values other than maps in places where maps are merged.
+    /// Reports duplicate keys, and values other than maps in places where maps are merged. The reader of YAML has found keys
+    /// that are written twice.
     pub fn conflicts(&mut self) {
         let mut found = Conflicts::new();
         let mut keys = Keys::new();
-        for map in &self.file.maps {
+        let mut maps = std::mem::take(&mut self.merging);
+        maps.sort_unstable();
+        maps.dedup();
+        for map in maps.into_iter().filter_map(|id| self.file.map(id)) {
             if keys.capacity() > KEPT {
                 keys = Keys::new();
             }

@@ -194,7 +194,7 @@ impl Build<'_> {
     /// Builds a variable of `$let`.
     fn let_one(&mut self, owner: NodeId, map: MapId, entry: &Entry) {
         let variable = self.variable(entry.name.clone(), entry.key.span, VariableKind::Let, owner);
-        let step = Step::Within("$let", entry.name.clone());
+        let step = Step::Within(Box::new(("$let", entry.name.clone())));
         let node = self.node(&entry.value, Some(owner), step);
         let value = match entry.value.as_str() {
             Some(text) => self.let_text(node, &entry.value, text),
@@ -211,7 +211,7 @@ impl Build<'_> {
 
     /// Builds the other directives after `$let`, in order, then the keys. Returns what is left to build.
     fn rest<'y>(&mut self, parts: &MapParts<'y>) -> (Values<'y>, Option<LoopBody<'y>>) {
-        let mut values = Values::new();
+        let mut values = Values::with_capacity(parts.entries.len());
         let asserts = self.asserts(parts);
         let condition = self.branches(parts, &mut values);
         let include = self.include(parts, &mut values);
@@ -219,6 +219,9 @@ impl Build<'_> {
         let (each, body) = self.each(parts);
         if let (Some(condition), Some(each)) = (&condition, &each) {
             self.check_guard(parts.id, condition, each);
+        }
+        if condition.is_some() || each.is_some() {
+            self.merging.push(parts.map);
         }
         if let Some(map) = self.file.map_mut(parts.map) {
             (map.asserts, map.condition, map.each) = (asserts, condition, each);
@@ -229,10 +232,10 @@ impl Build<'_> {
 
     /// Builds the keys, and the positions of directives that make keys.
     fn items<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Vec<Item> {
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(parts.entries.len());
         for entry in parts.entries {
             if !is_directive(entry) {
-                items.push(self.entry(parts.id, entry, values));
+                items.push(self.entry(parts, entry, values));
                 continue;
             }
             match &*entry.key.text {
@@ -245,8 +248,11 @@ impl Build<'_> {
         items
     }
 
-    fn entry<'y>(&mut self, owner: NodeId, entry: &'y Entry, values: &mut Values<'y>) -> Item {
-        let text = &*entry.key.text;
+    fn entry<'y>(&mut self, parts: &MapParts<'y>, entry: &'y Entry, values: &mut Values<'y>) -> Item {
+        let (owner, text) = (parts.id, &*entry.key.text);
+        if text.contains('$') {
+            self.merging.push(parts.map);
+        }
         let key = self.node(&entry.key, Some(owner), Step::Key(entry.name.clone()));
         let kind = if text.starts_with("$$") && !text.starts_with("$${") {
             self.text(key, &entry.key, text, Span::of(1..text.len()))
@@ -369,7 +375,7 @@ impl Build<'_> {
         variables.into_iter().flatten().for_each(|variable| self.bind(variable));
     }
 
-    fn include<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Option<Include> {
+    fn include<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Option<Box<Include>> {
         let entry = parts.get("$include")?;
         let with = parts.get("$with").map_or(Vec::new(), |with| self.with(parts.id, &with.value, values));
         let node = &entry.value;
@@ -388,7 +394,8 @@ impl Build<'_> {
         }
         let name = self.file.source.name();
         let folder = name.rfind('/').and_then(|at| name.get(..=at)).unwrap_or("");
-        Some(Include { span: node.span, path, target: Target::Dynamic(folder.into(), Vec::new()), with })
+        let target = Target::Dynamic(folder.into(), Vec::new());
+        Some(Box::new(Include { span: node.span, path, target, with }))
     }
 
     fn with<'y>(&mut self, owner: NodeId, node: &'y yaml::Node, values: &mut Values<'y>) -> Vec<With> {
@@ -396,7 +403,7 @@ impl Build<'_> {
         let mut with = Vec::with_capacity(entries.len());
         for entry in entries {
             let Some(name) = self.variable_name(owner, entry) else { continue };
-            let value = self.node(&entry.value, Some(owner), Step::Within("$with", name.clone()));
+            let value = self.node(&entry.value, Some(owner), Step::Within(Box::new(("$with", name.clone()))));
             values.push((value, &entry.value));
             with.push(With { name, span: entry.key.span, value });
         }

@@ -56,7 +56,7 @@ pub struct Node {
     /// Its span: of a scalar including quotes, of a collection its beginning, of an alias the alias.
     pub span: Span,
     /// A tag outside the core schema.
-    pub tag: Option<Arc<str>>,
+    pub tag: Option<Arc<String>>,
     /// The parent; `None` for the root of a document.
     pub parent: Option<NodeId>,
     /// The step from the parent.
@@ -99,7 +99,7 @@ pub enum Step {
     /// To the value of a directive.
     Directive(&'static str),
     /// To an entry in the value of a directive.
-    Within(&'static str, Arc<str>),
+    Within(Box<(&'static str, Arc<str>)>),
 }
 
 /// A map with its directives. Directives run in the order of the fields; `items` determine the order of the keys.
@@ -116,7 +116,7 @@ pub struct Map {
     /// `$for`
     pub each: Option<For>,
     /// `$include`
-    pub include: Option<Include>,
+    pub include: Option<Box<Include>>,
     /// The keys, and the directives that make keys, in the order of the file.
     pub items: Vec<Item>,
 }
@@ -392,9 +392,9 @@ impl Step {
             Step::Key(name) => add_name(path, name),
             Step::Element(at) => path.push_str(&format!("[{at}]")),
             Step::Directive(name) => add_name(path, name),
-            Step::Within(directive, name) => {
-                add_name(path, directive);
-                add_name(path, name);
+            Step::Within(names) => {
+                add_name(path, names.0);
+                add_name(path, &names.1);
             }
         }
     }

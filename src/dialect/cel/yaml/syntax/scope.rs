@@ -32,7 +32,7 @@ impl VisibleNames {
 
     /// Removes all names after a mark.
     pub fn leave(&mut self, mark: usize) {
-        for name in self.order.split_off(mark.min(self.order.len())) {
+        for name in self.order.drain(mark.min(self.order.len())..) {
             if let Some(meanings) = self.meanings.get_mut(&name) {
                 meanings.pop();
             }

@@ -27,11 +27,12 @@ pub struct File {
 }
 
 impl File {
-    pub(super) fn new(source: &Arc<Source>) -> Self {
+    /// Creates a file with space for so many nodes.
+    pub(super) fn new(source: &Arc<Source>, nodes: usize) -> Self {
         Self {
             source: source.clone(),
             documents: Vec::new(),
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity(nodes),
             maps: Vec::new(),
             parts: Vec::new(),
             ids: Vec::new(),
