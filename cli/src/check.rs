@@ -1,5 +1,6 @@
 //! `dropforge check`: errors in templates and configurations, found without data.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,19 +8,20 @@ use clap::Args;
 
 use dropforge::bulk::{Failure, Forge, TemplateSet, dialect_of, discover};
 use dropforge::bytecode::Dialect;
-use dropforge::diagnostics::{Diagnostic, Result as Checked, Severity, counted, without_duplicates};
-use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template};
+use dropforge::diagnostics::{self, Diagnostic, Severity, counted, without_duplicates};
+use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template, is_module};
 use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames, path_from_here};
+use dropforge::limits::Limits;
 use dropforge::text::{Source, Text};
 
 use crate::artifacts;
-use crate::chart;
+use crate::chart::{self, Checked, ReleasesArgs, With};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
-use crate::input::{InputFiles, OpenFiles, source};
+use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
-use crate::options::LanguageArgs;
+use crate::options::{Global, LanguageArgs};
 use crate::schema::SchemaArgs;
 
 /// Check templates and configurations for errors, without rendering
@@ -30,6 +32,7 @@ use crate::schema::SchemaArgs;
 ///
 /// A Helm chart is checked with its default values, or with those given by -f and
 /// --set: the values against its schema, its templates, and what they render to.
+/// With --fleet, that is done for the release of each cluster.
 ///
 /// With values, every name that a template looks up has to be given, for each
 /// cluster. Branches that the values rule out are left out.
@@ -37,7 +40,8 @@ use crate::schema::SchemaArgs;
 /// HCL templates and configurations are also evaluated with unknown variables,
 /// which finds errors that occur for any values. With --var-types, only the
 /// declared variables exist, each with its type. Without it, every variable exists
-/// and has any type.
+/// and has any type. In .tf and .tofu files, --var-types gives the types of `var.*`,
+/// beside the `variable` blocks of their folder; other names have any type.
 ///
 /// Configurations are files with the extensions .hcl, .nomad, .tf, .tfvars and
 /// .tofu, also followed by .json. All arguments of all blocks are checked. Which
@@ -61,11 +65,19 @@ pub(crate) struct CheckArgs {
     pub(crate) values: CheckValuesArgs,
     #[command(flatten)]
     pub(crate) schema: SchemaArgs,
+    #[command(flatten)]
+    pub(crate) chart: ReleasesArgs,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    Ok(find(args, files, console)?.print(args.strict, console))
+pub(crate) fn run(
+    args: &CheckArgs,
+    global: &Global,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Exit, Failed> {
+    let threads = global.jobs.map_or(0, usize::from);
+    Ok(find(args, threads, files, console)?.print(args.strict, console))
 }
 
 /// The findings of a check.
@@ -84,11 +96,16 @@ pub(crate) struct Findings {
     pub(crate) failures: Vec<Failure>,
 }
 
-/// Checks templates and configurations.
+/// Checks templates and configurations, the releases of charts with so many threads.
 ///
 /// # Errors
 /// Errors of reading files; `usage`.
-pub(crate) fn find(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Findings, Failed> {
+pub(crate) fn find(
+    args: &CheckArgs,
+    threads: usize,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Findings, Failed> {
     let engine = args.language.engine().build();
     let types = match args.schema.var_types() {
         Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
@@ -102,32 +119,35 @@ pub(crate) fn find(args: &CheckArgs, files: &mut InputFiles, console: &Console) 
         configurations: 0,
         root: None,
         found: Vec::new(),
+        failures: Vec::new(),
         valid: CheckedTemplates::default(),
     };
     let (charts, others) = chart::split(args.templates.clone());
     let (artifacts, sources) = artifacts::split(&others);
+    match (charts.first(), others.first()) {
+        (Some(chart), None) => chart::refuse_language(&args.language, chart)?,
+        (None, Some(other)) => args.chart.check_unused(other)?,
+        _ => {}
+    }
+    let fleet = args.values.fleet(files)?;
     for path in &artifacts {
         check.artifact(path, files)?;
     }
-    let only_charts = sources.is_empty() && artifacts.is_empty();
     for path in &charts {
-        check.chart(path, files);
+        check.chart(path, With { args, fleet: fleet.as_ref(), threads }, files, console)?;
     }
     if !sources.is_empty() {
         check.sources(&sources, files)?;
     }
-    let failures = match args.values.any() && !only_charts {
-        true => {
-            let schema = (&args.schema, args.templates.as_slice());
-            args.values.check(&check.valid, check.reads_all(), schema, files, console)?
-        }
-        false if only_charts => Vec::new(),
-        false => {
-            args.schema.read(&args.templates, files)?;
-            Vec::new()
-        }
-    };
-    let Check { templates, configurations, root, found, valid, .. } = check;
+    if args.values.any() && !others.is_empty() {
+        let schema = (&args.schema, args.templates.as_slice());
+        let fleet = fleet.unwrap_or_default();
+        let failures = args.values.check(&check.valid, check.reads_all(), &fleet, schema, files, console)?;
+        check.failures.extend(failures);
+    } else if !others.is_empty() {
+        args.schema.read(&args.templates, files)?;
+    }
+    let Check { templates, configurations, root, found, failures, valid, .. } = check;
     let outputs = valid.outputs().into_iter().map(|template| template.name().to_owned()).collect();
     Ok(Findings { templates, configurations, root, outputs, found: without_duplicates(found), failures })
 }
@@ -160,11 +180,12 @@ struct Check<'a> {
     configurations: usize,
     root: Option<PathBuf>,
     found: Vec<Box<Diagnostic>>,
+    failures: Vec<Failure>,
     valid: CheckedTemplates,
 }
 
 impl Check<'_> {
-    fn artifact(&mut self, path: &Path, files: &mut InputFiles) -> Checked<()> {
+    fn artifact(&mut self, path: &Path, files: &mut InputFiles) -> diagnostics::Result<()> {
         let language = &self.args.language;
         let artifact = artifacts::read(path, language, language.engine(), files)?;
         self.templates += artifact.names().count();
@@ -181,13 +202,15 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn chart(&mut self, path: &Path, files: &mut InputFiles) {
-        let checked = chart::check(path, self.args.language.engine(), self.args.values.values(), files);
-        self.templates += checked.templates;
-        self.found.extend(checked.found);
+    fn chart(&mut self, path: &Path, with: With<'_>, files: &mut InputFiles, console: &Console) -> Result<(), Failed> {
+        let Checked { templates, found, failures } = chart::check(path, with, files, console)?;
+        self.templates += templates;
+        self.found.extend(found);
+        self.failures.extend(failures);
+        Ok(())
     }
 
-    fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> Checked<()> {
+    fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> diagnostics::Result<()> {
         let language = &self.args.language;
         let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
@@ -204,15 +227,17 @@ impl Check<'_> {
             self.valid.templates.push(template.clone());
         }
         self.valid.files.extend(set.files);
+        let declared = Declared::of(&configurations, self.types.as_ref(), self.engine.limits());
         for source in &configurations {
             let registry = self.engine.registry(Dialect::Hcl);
-            let checked = check_config(source, registry, self.types.as_ref(), self.engine.limits());
+            let checked = check_config(source, registry, declared.of_source(source), self.engine.limits());
             self.found.extend(checked.unwrap_or_else(|errors| errors.into_vec()));
         }
         Ok(())
     }
 
-    /// Splits a set into templates and configurations. Leaves out the file of variable types, unless it was named.
+    /// Splits a set into templates and configurations. Leaves out the file of variable types, unless it was named or is a
+    /// file of a module.
     fn split(&mut self, mut set: TemplateSet, inputs: &mut InputFiles) -> (TemplateSet, Vec<Arc<Source>>) {
         let canonical = |path: &Path| path.canonicalize().ok();
         let types = self.args.schema.var_types().and_then(canonical);
@@ -222,8 +247,8 @@ impl Check<'_> {
             let path = set.root.join(&file.name);
             if self.args.language.lang.is_some() || !is_configuration(&file.name) {
                 templates.push(file);
-            } else if file.explicit || types.is_none() || canonical(&path) != types {
-                match inputs.bytes(&path).and_then(|bytes| source(Path::new(&file.name), bytes)) {
+            } else if file.explicit || types.is_none() || is_module(&file.name) || canonical(&path) != types {
+                match inputs.read_below(folder_of(&set.root), &file.name) {
                     Ok(source) if is_template(&source) => templates.push(file),
                     Ok(source) => configurations.push(source),
                     Err(error) => self.found.push(error),
@@ -258,9 +283,44 @@ pub(crate) fn hcl_errors(template: &Template, engine: &Engine, types: Option<&Va
     checked.unwrap_or_else(|errors| errors)
 }
 
+/// The types of the variables of configurations.
+struct Declared<'t> {
+    given: Option<&'t VariableTypes>,
+    /// The types for the files of a module, by its folder.
+    modules: BTreeMap<String, VariableTypes>,
+}
+
+impl<'t> Declared<'t> {
+    /// Adds the variables that the files of each folder declare to those that are given.
+    fn of(configurations: &[Arc<Source>], given: Option<&'t VariableTypes>, limits: &Limits) -> Self {
+        let mut modules = BTreeMap::new();
+        let files = configurations.iter().filter(|source| is_module(source.name()));
+        for (source, given) in files.filter_map(|source| Some((source, given?))) {
+            let types = modules.entry(folder_in(source).to_owned()).or_insert_with(|| given.clone());
+            types.add_blocks(source, limits);
+        }
+        Self { given, modules }
+    }
+
+    fn of_source(&self, source: &Source) -> Option<&VariableTypes> {
+        let module = self.modules.get(folder_in(source)).filter(|_| is_module(source.name()));
+        module.or(self.given)
+    }
+}
+
+/// Returns the folder in the name of a file.
+fn folder_in(source: &Source) -> &str {
+    source.name().rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Returns the path of the root of templates from the current directory, if it is another.
+fn folder_of(root: &Path) -> Option<Arc<str>> {
+    Some(path_from_here(root).into()).filter(|folder: &Arc<str>| &**folder != ".")
+}
+
 /// Adds the open files below the root of templates to an engine.
 pub(crate) fn with_open(engine: EngineBuilder, root: &Path, open: &OpenFiles) -> EngineBuilder {
-    let folder = Some(path_from_here(root).into()).filter(|folder: &Arc<str>| &**folder != ".");
+    let folder = folder_of(root);
     let source = |(name, text): (String, Arc<String>)| {
         let whole = 0..text.len();
         Source::below(folder.clone(), name, Text::Shared(text, whole))

@@ -256,7 +256,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         Command::Values(args) => values::run(&args, files, &console),
         Command::Trace(args) => why::trace(args, files, &console),
         Command::Why(args) => why::run(&args, files, &console, &subject),
-        Command::Check(args) => check::run(&args, files, &console),
+        Command::Check(args) => check::run(&args, &cli.global, files, &console),
         Command::Test(args) => template_tests::run(&args, files, &console),
         Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),

@@ -7,7 +7,10 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, ReadValues, Report, Selector, Watch};
+use dropforge::bulk::{
+    self, Cluster, Fleet, Forge, Job, KubeSchemas, Layers, Layout, Merge, Options, Plan, ReadValues, Report, Selector,
+    Stamper, TemplatePaths, Watch,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
@@ -36,11 +39,11 @@ pub(crate) struct FolderArgs {
     /// {document.a.b}, each YAML document gets its own file. Others like
     /// {region} are values.
     #[arg(long, value_name = "LAYOUT")]
-    layout: Option<String>,
+    pub(crate) layout: Option<String>,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
     #[command(flatten)]
-    changes: ChangeArgs,
+    pub(crate) changes: ChangeArgs,
 }
 
 impl FolderArgs {
@@ -48,6 +51,14 @@ impl FolderArgs {
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let layout = self.layout.is_some().then_some("--layout");
         layout.or_else(|| self.outputs.first_given()).or_else(|| self.changes.preview())
+    }
+
+    /// Returns the layout of output paths.
+    ///
+    /// # Errors
+    /// `plan.bad_layout`.
+    pub(crate) fn layout(&self) -> Result<Layout> {
+        Layout::parse(self.layout.as_deref().unwrap_or("{template}"))?.of_one()
     }
 
     /// Checks that no option of folders is used with the one template `file`.
@@ -80,7 +91,7 @@ pub(crate) fn run(
     if !is_stream && changes.preview().is_none() {
         files.start_log();
     }
-    let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
+    let layout = args.folder.layout()?;
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let kinds = args.kinds.read(args.warnings.strict)?;
@@ -96,25 +107,69 @@ pub(crate) fn run(
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
-    let options = args.folder.outputs.options();
-    let (plain_stream, deletions, run) = (outputs.plain_stream, changes.compare(), global.run.clone());
-    let options = Options { plain_stream, templates: paths, deletions, run, read: files.log().clone(), ..options };
-    let stop = Stop::listen();
-    let watch = Watch { stop: stop.flag(), ..Watch::none() };
-    let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
-    let report = match changes.preview() {
-        Some(_) => changes.print(&stamper, &job, &args.output, &ProgressBar::hidden(), console)?,
-        None if is_stream => bulk::stream(&stamper, &job, &mut io::stdout())?,
-        None => bulk::stamp(&stamper, &job, &args.output)?,
+    let plain_stream = outputs.plain_stream;
+    let made = Made {
+        fleet: &fleet,
+        layers: &layers,
+        plan: &plan,
+        stamper,
+        forge: &forge,
+        paths,
+        plain_stream,
+        kinds: kinds.as_ref(),
     };
-    kube_schemas::warn(kinds.as_ref(), console);
-    let report = completed(report, &forge, &plan);
-    print_problems(&report, console);
-    summary::print_folder(&report, (changes.preview().is_some(), is_stream), started.elapsed(), console);
-    match exit(&report, &stop) {
-        Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
-        Exit::Ok if changes.compare() && report.differs() => Ok(Exit::Differs),
-        exit => Ok(exit),
+    made.write(args, global, files, (started, console))
+}
+
+/// The outputs of a folder or a chart, and what they are made of.
+pub(crate) struct Made<'m> {
+    /// One cluster without a name.
+    pub(crate) fleet: &'m Fleet,
+    pub(crate) layers: &'m Layers,
+    pub(crate) plan: &'m Plan,
+    pub(crate) stamper: Stamper<'m>,
+    /// The templates, unless they are those of a chart.
+    pub(crate) forge: &'m Forge,
+    pub(crate) paths: TemplatePaths,
+    /// `true` if a stream of the outputs needs no separators.
+    pub(crate) plain_stream: bool,
+    pub(crate) kinds: Option<&'m KubeSchemas>,
+}
+
+impl Made<'_> {
+    /// Renders the outputs, and writes them or compares them with existing files.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub(crate) fn write(
+        self,
+        args: &RenderArgs,
+        global: &Global,
+        files: &InputFiles,
+        (started, console): (Instant, &Console),
+    ) -> std::result::Result<Exit, Failed> {
+        let Self { fleet, layers, plan, stamper, forge, paths, plain_stream, kinds } = self;
+        let (changes, is_stream) = (&args.folder.changes, is_dash(&args.output));
+        let options = args.folder.outputs.options();
+        let (deletions, run) = (changes.compare(), global.run.clone());
+        let options = Options { plain_stream, templates: paths, deletions, run, read: files.log().clone(), ..options };
+        let stop = Stop::listen();
+        let watch = Watch { stop: stop.flag(), ..Watch::none() };
+        let job = Job { fleet, layers, plan, options: &options, watch };
+        let report = match changes.preview() {
+            Some(_) => changes.print(&stamper, &job, &args.output, &ProgressBar::hidden(), console)?,
+            None if is_stream => bulk::stream(&stamper, &job, &mut io::stdout())?,
+            None => bulk::stamp(&stamper, &job, &args.output)?,
+        };
+        kube_schemas::warn(kinds, console);
+        let report = completed(report, forge, plan);
+        print_problems(&report, console);
+        summary::print_folder(&report, (changes.preview().is_some(), is_stream), started.elapsed(), console);
+        match exit(&report, &stop) {
+            Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
+            Exit::Ok if changes.compare() && report.differs() => Ok(Exit::Differs),
+            exit => Ok(exit),
+        }
     }
 }
 

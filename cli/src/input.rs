@@ -163,6 +163,17 @@ impl InputFiles {
         Ok(bytes)
     }
 
+    /// Reads a file with a name below a folder, which is the current one if it is not given.
+    ///
+    /// # Errors
+    /// Errors of [`InputFiles::bytes`]; `syntax.not_utf8`.
+    pub(crate) fn read_below(&mut self, folder: Option<Arc<str>>, name: &str) -> Result<Arc<Source>> {
+        let path = folder.as_deref().map_or_else(|| name.into(), |folder| Path::new(folder).join(name));
+        let bytes = self.bytes(&path)?;
+        let text = source(&path, bytes)?.text().to_owned();
+        Ok(Source::below(folder, name.to_owned(), text))
+    }
+
     /// Reads the bytes of a file beside templates. Like those, it is noted by its path from the current directory.
     ///
     /// # Errors

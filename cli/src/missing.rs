@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Failure, Fleet, Layers, Layout, MissingNames, ReadValues, Selection, TemplateFile,
+    self, DEFAULT_LAYOUT, Failure, Fleet, Layout, Merge, MissingNames, ReadValues, Selection, TemplateFile,
 };
 use dropforge::diagnostics::Result;
 use dropforge::engine::Template;
@@ -13,9 +13,11 @@ use dropforge::engine::Template;
 use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
-use crate::layers::{self, Given};
+use crate::layers;
 use crate::options::ValueArgs;
 use crate::schema::SchemaArgs;
+#[cfg(feature = "lsp")]
+use {crate::layers::Given, dropforge::bulk::Layers};
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
@@ -33,9 +35,9 @@ pub(crate) struct CheckValuesArgs {
 }
 
 /// The values that options give.
+#[cfg(feature = "lsp")]
 pub(crate) struct GivenValues {
     /// The values of files and assignments, with their places.
-    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
     pub(crate) given: Given,
     /// The merged values.
     pub(crate) layers: Layers,
@@ -68,6 +70,24 @@ impl CheckValuesArgs {
         &self.values
     }
 
+    /// Returns the effect of a cluster's values on shared ones.
+    pub(crate) fn merge(&self) -> Merge {
+        self.reading.merge()
+    }
+
+    /// Returns the selectors.
+    pub(crate) fn selector(&self) -> &[String] {
+        &self.selector
+    }
+
+    /// Reads the clusters, if a fleet is given.
+    ///
+    /// # Errors
+    /// Errors of reading the fleet.
+    pub(crate) fn fleet(&self, files: &mut InputFiles) -> Result<Option<Fleet>> {
+        if self.fleet.is_empty() { Ok(None) } else { self.reading.read(&self.fleet, files).map(Some) }
+    }
+
     /// Returns `true` if templates are checked with values.
     pub(crate) fn any(&self) -> bool {
         !self.fleet.is_empty() || self.values.gives_values()
@@ -77,6 +97,7 @@ impl CheckValuesArgs {
     ///
     /// # Errors
     /// Errors of reading values, schemas and fleets.
+    #[cfg(feature = "lsp")]
     pub(crate) fn given(
         &self,
         (schema, templates): (&SchemaArgs, &[PathBuf]),
@@ -85,31 +106,33 @@ impl CheckValuesArgs {
     ) -> Result<GivenValues> {
         let given = layers::read(&self.values, files, console)?;
         let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
-        Ok(GivenValues { given, layers, fleet: self.reading.read(&self.fleet, files)? })
+        Ok(GivenValues { given, layers, fleet: self.fleet(files)?.unwrap_or_default() })
     }
 
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
     /// nothing reads. The last only if nothing else is wrong and `reads_all`, as `checked` then has all that reads values.
     ///
     /// # Errors
-    /// Errors of reading values, schemas and fleets; `usage` for a selector that selects nothing.
+    /// Errors of reading values and schemas; `usage` for a selector that selects nothing.
     pub(crate) fn check(
         &self,
         checked: &CheckedTemplates,
         reads_all: bool,
+        fleet: &Fleet,
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let GivenValues { layers, fleet, .. } = self.given((schema, templates), files, console)?;
+        let layers = layers::layers(&self.values, self.reading.merge(), files, console)?;
+        let layers = schema.add_to(layers, templates, files)?;
         let selector = selector(&self.selector)?;
-        let clusters = Selection::of(&fleet, &layers, &selector)?;
-        check_selection(&selector, &fleet, &layers, clusters.len())?;
+        let clusters = Selection::of(fleet, &layers, &selector)?;
+        check_selection(&selector, fleet, &layers, clusters.len())?;
         let mut found = MissingNames::of(checked.outputs());
         if self.fleet.is_empty() || !clusters.is_empty() {
             found.look_at_all(&layers, &clusters)?;
         }
-        let mut failures = found.into_failures(Some(&fleet));
+        let mut failures = found.into_failures(Some(fleet));
         if self.fleet.is_empty() || !clusters.is_empty() {
             failures.extend(layers.all_violations(&clusters)?);
         }

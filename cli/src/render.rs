@@ -44,7 +44,8 @@ use crate::why::Rendering;
 /// files.
 ///
 /// For a chart, a directory with a `Chart.yaml` or a `.tgz`, it prints what
-/// `helm template` prints; with `-o`, it writes a file for each template.
+/// `helm template` prints; with `-o`, it writes a file for each template, like a
+/// folder.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
@@ -96,7 +97,7 @@ pub(crate) fn run(
     console: &Console,
 ) -> Result<Exit, Failed> {
     if chart::is_chart(&args.file) {
-        return chart::run(args, files, console);
+        return chart::run(args, global, files, console);
     }
     args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {

@@ -165,10 +165,8 @@ impl Prepared {
         files: &mut InputFiles,
         rest: (Layers, Selector, Option<KubeSchemas>, Layout),
     ) -> std::result::Result<Self, Failed> {
+        chart::refuse_language(&args.language, path)?;
         let options = [
-            ("--lang", args.language.lang.is_some()),
-            ("--missing-key", args.language.missing_key.is_some()),
-            ("--include-root", args.language.include_root.is_some()),
             ("--output-format", args.format.output_format.is_some()),
             ("--explain-plan", args.specialise.explain_plan),
         ];

@@ -142,6 +142,51 @@ fn configurations_are_checked_in_both_syntaxes() {
 }
 
 #[test]
+fn errors_of_files_in_a_folder_have_their_paths() {
+    let sandbox =
+        Sandbox::with(&[("t/x.tf", "a = uper(1)\n"), ("t/sub/y.hcl", "a = uper(1)\n"), ("t/z.tera", "{{ x }}\n")]);
+    sandbox.run(&["check", "t"]).expect(1).says(&["--> t/x.tf:1:5", "--> t/sub/y.hcl:1:5"]);
+    let one = ["check", "t/x.tf", "--error-format", "github"];
+    sandbox.run(&one).expect(1).says(&["::error file=t/x.tf,line=1,"]);
+    std::fs::write(sandbox.path("t/x.tf"), b"a = \"\xff\"\n").unwrap();
+    std::fs::write(sandbox.path("t/z.tera"), b"\xff\n").unwrap();
+    sandbox.run(&["check", "t"]).expect(1).says(&["`t/x.tf` is not valid UTF-8", "`t/z.tera` is not UTF-8"]);
+    sandbox.run(&["render", "t/z.tera"]).expect(1).says(&["`t/z.tera` is not UTF-8"]);
+    sandbox.write("t/big.tera", &"x".repeat(2_000));
+    let small = ["check", "t/big.tera", "--max-source", "1KiB"];
+    sandbox.run(&small).expect(1).says(&["the file is `t/big.tera`"]);
+}
+
+#[test]
+fn variables_of_modules_are_attributes_of_var() {
+    let main = "resource \"x\" \"y\" {\n  image = var.image.name\n  path  = path.module\n  own   = var.own + 1\n  more  = \
+                local.more\n}\nvariable \"own\" {\n  type = number\n}\n";
+    let sandbox = Sandbox::with(&[
+        ("m/main.tf", main),
+        ("m/variables.tf", "variable \"image\" {\n  type = object({ name = string })\n}\n"),
+        ("m/sub/main.tf", "variable \"image\" {}\nlocals {\n  a = var.image.tag\n}\n"),
+        ("m/a.tftpl", "${image.name}\n"),
+    ]);
+    let check = |more: &[&str]| sandbox.run(&[&["check"], more].concat());
+    check(&["m", "--var-types", "m/variables.tf"]).expect(0).says(&["checked 1 template, 3 configurations: no errors"]);
+    check(&["m/main.tf", "--var-types", "m/variables.tf"]).expect(0).says(&["checked 1 configuration: no errors"]);
+    // The file of types is a file of the module.
+    check(&["m/sub", "--var-types", "m/sub/main.tf"]).expect(0).says(&["checked 1 configuration: no errors"]);
+    sandbox.write("m/main.tf", &main.replace("image.name", "imag.name").replace("var.own", "var.image.tag"));
+    let found = check(&["m", "--var-types", "m/variables.tf"]).expect(1);
+    found.says(&[
+        "m/main.tf:2:14",
+        "did you mean `image`?",
+        "m/main.tf:4:20",
+        "checked 1 template, 3 configurations: 2 errors",
+    ]);
+    // Types of blocks that are wrong are told once, where they are.
+    sandbox.write("m/main.tf", "variable \"own\" {\n  type = lisst(string)\n}\nlocals {\n  a = var.own.b\n}\n");
+    let found = check(&["m", "--var-types", "m/variables.tf"]).expect(1);
+    found.says(&["m/main.tf:2:10", "checked 1 template, 3 configurations: 1 error"]);
+}
+
+#[test]
 fn an_expression_may_begin_with_a_minus() {
     let sandbox = Sandbox::with(&[]);
     for (text, value) in [("-3 * 0", "-0\n"), ("-(1 + 2)", "-3\n"), ("- 1", "-1\n"), ("-[1][0]", "-1\n")] {

@@ -73,11 +73,89 @@ fn a_packed_chart_renders_like_its_directory() {
 #[test]
 fn output_directories_have_a_file_for_each_template() {
     let sandbox = sandbox();
-    render(&sandbox, &["-o", "out", "--no-hooks"]).expect(0).says(&["wrote 2 files below out"]);
-    let files = sandbox.tree("out");
+    render(&sandbox, &["-o", "out", "--no-hooks"]).expect(0).says(&["rendered 2 files: 2 new"]);
+    let mut files = sandbox.tree("out");
+    assert!(files.remove(".dropforge-manifest.json").is_some());
     assert_eq!(files.keys().collect::<Vec<_>>(), ["web/templates/config.yaml", "web/templates/service.yaml"]);
     assert_eq!(files["web/templates/config.yaml"], format!("{CONFIG}\n"));
     render(&sandbox, &["-o", "out", "-s", "x"]).expect(2).says(&["`--show-only` prints to standard output"]);
+}
+
+#[test]
+fn output_directories_are_compared_and_explained() {
+    let sandbox = sandbox();
+    render(&sandbox, &["-o", "out"]).expect(0);
+    render(&sandbox, &["-o", "out", "--check"]).expect(0);
+    let why = sandbox.run(&["why", "out/web/templates/service.yaml:4"]).expect(0).stdout;
+    assert!(why.contains("c/templates/service.yaml"), "{why}");
+    let service = sandbox.read("out/web/templates/service.yaml");
+    sandbox.write("out/web/templates/service.yaml", &format!("{service}# edited\n"));
+    let found = render(&sandbox, &["-o", "out", "--check"]).expect(3);
+    assert!(found.stdout.contains("update out/web/templates/service.yaml"), "{}", found.stdout);
+    assert!(render(&sandbox, &["-o", "out", "--diff"]).expect(3).stdout.contains("-# edited"));
+    sandbox.write("other/web/templates/service.yaml", "mine\n");
+    render(&sandbox, &["-o", "other"]).expect(2).says(&["dropforge did not write", "`--force`"]);
+    assert_eq!(sandbox.read("other/web/templates/service.yaml"), "mine\n");
+    render(&sandbox, &["-o", "other", "--force"]).expect(0);
+    assert_eq!(sandbox.read("other/web/templates/service.yaml"), service);
+    render(&sandbox, &["-o", "kinds", "--layout", "{kind}.yaml"]).expect(0);
+    assert!(sandbox.read("kinds/Service.yaml").contains("kind: Service"));
+    // Nothing is written after a warning that is an error.
+    sandbox.write("c/templates/y.yaml", "kind: A\nkind: B\n");
+    render(&sandbox, &["-o", "strict", "--strict"]).expect(1).says(&["the key `kind` is given twice"]);
+    assert!(!sandbox.path("strict/web").exists());
+    render(&sandbox, &["-o", "strict"]).expect(0).says(&["warning", "the key `kind` is given twice"]);
+    for option in [&["--layout", "{kind}"][..], &["--check"], &["--diff"], &["--force"]] {
+        let says = format!("`{}` needs an output directory (`-o DIR`)", option[0]);
+        render(&sandbox, option).expect(2).says(&[&says]);
+    }
+    render(&sandbox, &["-o", "out", "--copy", "*"]).expect(2).says(&["`--copy` does not apply to `c`"]);
+}
+
+#[test]
+fn imported_values_have_the_origin_of_the_chart_that_gives_them() {
+    let sandbox = sandbox();
+    let dependency = "{name: sub, version: 1.0.0, alias: db, import-values: [data, {child: net, parent: web.net}]}";
+    let chart = format!("apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies:\n- {dependency}\n");
+    sandbox.write("c/Chart.yaml", &chart);
+    sandbox.write("c/charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n");
+    sandbox.write("c/charts/sub/values.yaml", "exports:\n  data:\n    port: 1\n    size: 5\nnet:\n  cidr: x\n");
+    sandbox.write("c/templates/service.yaml", "kind: A\nsize: {{ .Values.size }}\ncidr: {{ .Values.web.net.cidr }}\n");
+    sandbox.write("c/templates/config.yaml", "kind: B\nport: {{ .Values.port }}\n");
+    render(&sandbox, &["-o", "out"]).expect(0);
+    for (place, value, from) in [
+        ("service.yaml:4", "5", "c/charts/sub/values.yaml:4:5"),
+        ("service.yaml:5", "\"x\"", "c/charts/sub/values.yaml:6:3"),
+        // The chart's own value wins.
+        ("config.yaml:4", "80", "c/values.yaml:1:1"),
+    ] {
+        let why = sandbox.run(&["why", &format!("out/web/templates/{place}")]).expect(0).stdout;
+        assert!(why.contains(&format!("`{value}`")) && why.contains(&format!("from {from}\n")), "{why}");
+    }
+}
+
+#[test]
+fn documents_are_checked_by_the_schemas_of_their_kinds() {
+    let sandbox = sandbox();
+    sandbox.write("c/templates/service.yaml", "apiVersion: v1\nkind: Service\nspec:\n  port: {{ .Values.port }}\n");
+    sandbox.write("c/templates/config.yaml", "apiVersion: v1\nkind: Other\n");
+    sandbox.write("k8s/service-v1.json", r#"{"properties": {"spec": {"properties": {"port": {"type": "integer"}}}}}"#);
+    sandbox.write("fleet.ndjson", "{\"name\": \"eu-1\", \"port\": \"x\"}\n{\"name\": \"us-1\", \"port\": \"y\"}\n");
+    let says = [
+        "E0907",
+        "`spec.port` does not fit the schema of `v1` `Service`",
+        "c/templates/service.yaml:4:12",
+        "written here",
+    ];
+    let good = ["--kube-schemas", "k8s", "--set", "port=80"];
+    assert!(render(&sandbox, &good).expect(0).says(&["`v1` `Other` has no schema"]).stdout.contains("port: 80"));
+    let bad = ["--kube-schemas", "k8s", "--set", "port=x"];
+    assert_eq!(render(&sandbox, &bad).expect(1).says(&says).says(&["web.yaml:"]).stdout, "");
+    render(&sandbox, &[&bad[..], &["-s", "templates/service.yaml"]].concat()).expect(1).says(&says);
+    render(&sandbox, &[&bad[..], &["-o", "out"]].concat()).expect(4).says(&says);
+    assert!(!sandbox.path("out/web").exists());
+    let stamp = ["stamp", "c", "--fleet", "fleet.ndjson", "--kube-schemas", "k8s", "-o", "out"];
+    sandbox.run(&stamp).expect(4).says(&says).says(&["2 clusters", "eu-1/service.yaml:6:9"]);
 }
 
 #[test]
@@ -125,7 +203,7 @@ fn check_finds_every_syntax_error_of_a_chart() {
 fn other_commands_and_options_say_that_they_take_no_charts() {
     let sandbox = sandbox();
     sandbox.run(&["values", "c"]).expect(2).says(&["`c` is a Helm chart"]);
-    for option in [&["--layout", "{name}"][..], &["--lang", "tera"], &["--no-schema"], &["--diff"]] {
+    for option in [&["--template", "x"][..], &["--lang", "tera"], &["--no-schema"]] {
         render(&sandbox, option).expect(2).says(&[option[0], "it is a Helm chart"]);
     }
     sandbox.write("a.tera", "a");

@@ -216,6 +216,27 @@ fn documents_that_are_no_yaml_have_the_line_of_the_template() {
 }
 
 #[test]
+fn fields_that_no_object_has_are_named() {
+    let sandbox = sandbox("");
+    for (text, line, says) in [
+        (
+            "kind: A\nmetadata:\n  annotations:\n    a: b\n    x.y/lk: {}\n",
+            5,
+            "`metadata.annotations.x.y/lk` has to be a string, found map",
+        ),
+        ("kind: A\nmetadata:\n  annotations: [a]\n", 3, "`metadata.annotations` has to be a map, found list"),
+        ("kind: A\nmetadata:\n  Name: {a: 1}\n", 3, "`metadata.Name` has to be a string, found map"),
+        ("a: 1\nmetadata: web\n", 2, "`metadata` has to be a map, found string"),
+        ("a: 1\n\nkind: [A]\n", 3, "`kind` has to be a string, found list"),
+    ] {
+        sandbox.write("c/templates/x.yaml", text);
+        let message = format!("a document of `web/templates/x.yaml` is not a Kubernetes object: {says}");
+        let told = fails(&sandbox, &[], &[&message, &format!("c/templates/x.yaml:{line}:")]);
+        assert!(told["go_message"].as_str().unwrap().contains("cannot unmarshal"), "{told}");
+    }
+}
+
+#[test]
 fn unusual_documents_are_warnings_and_errors_if_wanted() {
     let sandbox = sandbox("kind: A\nx: {{ .Values.port }}\n---\n# none\n---\nkind: B\nkind: C\n");
     sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n");

@@ -22,6 +22,7 @@ mod hcl_fmt;
 mod helm;
 mod helm_artifacts;
 mod helm_certificates;
+mod helm_check;
 mod helm_errors;
 mod helm_fleet;
 mod helm_gotmpl;

@@ -249,3 +249,35 @@ fn coverage_of_a_chart_counts_all_its_templates() {
     }
     assert!(!done.stdout.contains("gotpl"), "{}", done.stdout);
 }
+
+#[test]
+fn templates_of_a_chart_with_an_alias_are_below_the_alias() {
+    let sandbox = sandbox();
+    sandbox.write(
+        "c/Chart.yaml",
+        "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies:\n\
+         - {name: sub, version: 1.0.0, alias: one}\n- {name: sub, version: 1.0.0, alias: two, condition: two.on}\n",
+    );
+    sandbox.write("c/charts/sub/templates/cm.yaml", "kind: ConfigMap\nname: {{ .Chart.Name }}\n");
+    sandbox.write("c/charts/sub/templates/other.yaml", "{{ fail \"not rendered\" }}\n");
+    let suite = "\
+tests:
+  - it: renders the first
+    templates: [charts/one/templates/cm.yaml]
+    asserts:
+      - isKind: {of: ConfigMap}
+      - equal: {path: name, value: one}
+  - it: renders both
+    templates: [charts/*/templates/cm.yaml]
+    asserts:
+      - hasDocuments: {count: 1}
+      - {matchRegex: {path: name, pattern: ^(one|two)$}}
+templates: [charts/*/templates/cm.yaml]
+";
+    test(&sandbox, suite).expect(0);
+    test(&sandbox, &suite.replace("value: one", "value: two")).expect(1);
+    let named = suite.replace("charts/one", "charts/sub");
+    test(&sandbox, &named)
+        .expect(1)
+        .says(&["there is no template `charts/sub/templates/cm.yaml`", "charts/one/templates/cm.yaml"]);
+}

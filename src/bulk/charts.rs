@@ -5,9 +5,12 @@
 //! cluster does not enable are blank, so they make no files. In one stream, each cluster is one output: the text of
 //! `helm template`.
 
+mod each_form;
 mod forms;
+mod writers;
 
 use self::forms::{Forms, Memory, Own};
+pub use self::writers::show_chart_writers;
 use super::chart_check::DocumentCheck;
 use super::cluster::Cluster;
 use super::input::Format;
@@ -18,7 +21,7 @@ use super::pieces::{Piece, fields_of_text, in_document};
 use super::plan::Output;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::helm::chart::{Capabilities, Manifest, Output as Documents};
-use crate::dialect::helm::chart::{Release, Selection, UserValues};
+use crate::dialect::helm::chart::{Plan, Release, Selection, UserValues};
 use crate::engine::chart::{ChartRender, ChartTemplate};
 use crate::value::{Data, DataMap};
 use crate::vm::Session;
@@ -94,15 +97,19 @@ impl FleetChart {
         &self,
         session: &mut Session,
         cluster: &str,
-        (own, is_table): (DataMap, bool),
+        own: (DataMap, bool),
     ) -> std::result::Result<ChartRender, Diagnostics> {
+        self.template.render_in(session, self.plan(cluster, own)?)
+    }
+
+    /// Plans the release of a cluster.
+    fn plan(&self, cluster: &str, (own, is_table): (DataMap, bool)) -> std::result::Result<Plan, Diagnostics> {
         let values = self.values.with_cluster(own, is_table)?;
         let namespace = self.namespace(values.values())?;
         let name = self.name.as_deref().unwrap_or(cluster).to_owned();
         let release = Release { name, namespace, ..self.release.clone() };
         release.check_name()?;
-        let plan = self.template.chart().plan(&values, &release, &self.capabilities)?;
-        self.template.render_in(session, plan)
+        self.template.chart().plan(&values, &release, &self.capabilities)
     }
 
     fn namespace(&self, values: &DataMap) -> Result<String> {
@@ -172,6 +179,18 @@ impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
     /// Checks an output by the schemas of its kinds. Rendering found out that it is YAML.
     fn check(&mut self, _: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
         self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default()
+    }
+
+    fn show_writer(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        (_, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
+        if let Ok(render) = self.chart.rendered(cluster, own) {
+            show_chart_writers(render, text, errors);
+        }
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {

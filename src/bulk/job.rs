@@ -77,8 +77,14 @@ pub trait Renderer {
     }
 
     /// Adds the place in the template that wrote the invalid part of an output to the errors of [`Renderer::check`].
-    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
-        let _ = (own, output, text, errors);
+    fn show_writer(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        (output, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
+        let _ = (cluster, own, output, text, errors);
     }
 
     /// Moves the documents of the last render to `to`, for a plan with a file for each document.

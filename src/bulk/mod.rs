@@ -110,7 +110,7 @@ pub use chart_check::DocumentCheck;
 #[cfg(feature = "helm")]
 pub use chart_names::missing_in_chart;
 #[cfg(feature = "helm")]
-pub use charts::FleetChart;
+pub use charts::{FleetChart, show_chart_writers};
 pub use cluster::Cluster;
 pub use deletions::TemplatePaths;
 #[doc(hidden)]

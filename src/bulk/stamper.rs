@@ -249,7 +249,13 @@ impl Renderer for Thread<'_, '_> {
         }
     }
 
-    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
+    fn show_writer(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        (output, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
         let given = self.shared.clone().and_then(|shared| Ok((shared, converted(own, &builder)?)));

@@ -357,7 +357,7 @@ fn check(
             continue;
         }
         if let Ok(own) = job.layers.overlay(cluster.cluster) {
-            renderer.show_writer(&own, piece.output, text, &mut errors);
+            renderer.show_writer(cluster.cluster, &own, (piece.output, text), &mut errors);
         }
         all.extend(errors.into_iter().map(|error| for_template(job, piece.output, error)));
     }

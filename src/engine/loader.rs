@@ -128,6 +128,12 @@ impl DirLoader {
         self
     }
 
+    /// Returns the path of a file in diagnostics.
+    fn path(&self, name: &str) -> String {
+        let folder = self.folder.as_deref().map(|folder| format!("{folder}/"));
+        folder.unwrap_or_default() + &plain(name)
+    }
+
     fn open(&self, name: &str) -> Result<Option<(fs::File, u64)>> {
         let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !plain || name.contains(['\0', '\\']) {
@@ -137,7 +143,7 @@ impl DirLoader {
             Ok(opened) => Ok(Some(opened)),
             Err(FileError::Missing | FileError::NoFile(_)) => Ok(None),
             Err(FileError::Outside) => Err(outside(name)),
-            Err(FileError::Unreadable(error)) => Err(unreadable(name, error)),
+            Err(FileError::Unreadable(error)) => Err(unreadable(&self.path(name), error)),
         }
     }
 }
@@ -146,13 +152,14 @@ impl Loader for DirLoader {
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
         let Some((mut file, length)) = self.open(name)? else { return Ok(None) };
         if length > self.source_bytes as u64 {
-            return Err(Limit::SourceBytes.error(self.source_bytes as u64).with_note(format!("the file is `{name}`")));
+            let error = Limit::SourceBytes.error(self.source_bytes as u64);
+            return Err(error.with_note(format!("the file is `{}`", self.path(name))));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
+        file.read_to_end(&mut bytes).map_err(|error| unreadable(&self.path(name), error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            Diagnostic::new(Code::NotUtf8, format!("`{name}` is not valid UTF-8 at byte {at}"))
+            Diagnostic::new(Code::NotUtf8, format!("`{}` is not valid UTF-8 at byte {at}", self.path(name)))
         })?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }

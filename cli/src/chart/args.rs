@@ -9,7 +9,8 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
 
-use crate::options::CheckMode;
+use super::unused;
+use crate::options::{CheckMode, LanguageArgs};
 
 /// Options of a chart that is rendered once.
 #[derive(Debug, Args)]
@@ -29,16 +30,24 @@ pub(crate) struct ChartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Helm charts")]
 pub(crate) struct FleetChartArgs {
+    #[command(flatten)]
+    releases: ReleasesArgs,
+    /// Turn warnings about documents into errors (strict): duplicate keys and empty documents
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
+        hide_possible_values = true)]
+    check_output: Option<CheckMode>,
+}
+
+/// Options of the releases of a fleet.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Helm charts")]
+pub(crate) struct ReleasesArgs {
     /// Set the name of all releases [default: the name of the cluster]
     #[arg(long, value_name = "NAME", value_parser = release_name)]
     name: Option<String>,
     /// Take the namespace of a release from this path of its values: `cluster.namespace`
     #[arg(long, value_name = "PATH")]
     namespace_key: Option<String>,
-    /// Turn warnings about documents into errors (strict): duplicate keys and empty documents
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
-        hide_possible_values = true)]
-    check_output: Option<CheckMode>,
     #[command(flatten)]
     release: ReleaseArgs,
 }
@@ -102,12 +111,8 @@ impl FleetChartArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        let given = [
-            ("--name", self.name.is_some()),
-            ("--namespace-key", self.namespace_key.is_some()),
-            ("--check-output", self.check_output == Some(CheckMode::Strict)),
-        ];
-        check_none(given.into_iter().chain(self.release.given()), path)
+        let is_strict = [("--check-output", self.check_output == Some(CheckMode::Strict))];
+        check_none(self.releases.given().chain(is_strict), path)
     }
 
     /// Returns a chart with these options, for the clusters of a fleet.
@@ -115,6 +120,31 @@ impl FleetChartArgs {
     /// # Errors
     /// `usage` for a text that is not a version.
     pub(super) fn chart(&self, template: ChartTemplate, values: UserValues, single: bool) -> Result<FleetChart> {
+        let check = DocumentCheck::new(self.check_output == Some(CheckMode::Strict));
+        Ok(FleetChart { single, check, ..self.releases.chart(template, values)? })
+    }
+}
+
+impl ReleasesArgs {
+    /// Checks that no option of charts is used with other templates.
+    ///
+    /// # Errors
+    /// `usage` with the first such option.
+    pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
+        check_none(self.given(), path)
+    }
+
+    /// Returns the options, with `true` for those that are given.
+    fn given(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let given = [("--name", self.name.is_some()), ("--namespace-key", self.namespace_key.is_some())];
+        given.into_iter().chain(self.release.given())
+    }
+
+    /// Returns a chart with these options, with one text for each cluster.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub(super) fn chart(&self, template: ChartTemplate, values: UserValues) -> Result<FleetChart> {
         Ok(FleetChart {
             template,
             values,
@@ -123,8 +153,8 @@ impl FleetChartArgs {
             selection: self.release.selection(),
             name: self.name.clone(),
             namespace_key: self.namespace_key.clone(),
-            single,
-            check: DocumentCheck::new(self.check_output == Some(CheckMode::Strict)),
+            single: true,
+            check: DocumentCheck::new(false),
         })
     }
 }
@@ -159,6 +189,22 @@ impl ReleaseArgs {
 
     fn selection(&self) -> Selection {
         Selection { hooks: !self.no_hooks, crds: self.include_crds }
+    }
+}
+
+/// Checks that no option of languages is given that charts do not have.
+///
+/// # Errors
+/// `usage` with the first such option.
+pub(crate) fn refuse_language(language: &LanguageArgs, chart: &Path) -> Result<()> {
+    let options = [
+        ("--lang", language.lang.is_some()),
+        ("--missing-key", language.missing_key.is_some()),
+        ("--include-root", language.include_root.is_some()),
+    ];
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(unused(option, chart)),
+        None => Ok(()),
     }
 }
 

@@ -1,17 +1,25 @@
-//! `dropforge check CHART`: the errors of a chart with its defaults, or with given values.
+//! `dropforge check CHART`: the errors of a chart with its defaults, or with the values of a user or of clusters.
 
+use std::io;
 use std::path::Path;
 
-use dropforge::bulk::missing_in_chart;
+use dropforge::bulk::{
+    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, Selection, Stamper, Watch,
+    missing_in_chart,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
-use dropforge::dialect::helm::chart::{Capabilities, Release};
-use dropforge::engine::EngineBuilder;
-use dropforge::function::Capabilities as Allowed;
+use dropforge::dialect::helm::chart::{Plan as Release, UserValues};
+use dropforge::engine::chart::{ChartRender, ChartTemplate};
+use dropforge::function::Capabilities;
 use dropforge::vm::Session;
 
 use super::{open, values};
+use crate::check::CheckArgs;
+use crate::console::Console;
+use crate::exit::Failed;
+use crate::fleet::{check_selection, selector};
 use crate::input::InputFiles;
-use crate::options::ValueArgs;
+use crate::layers::layers;
 
 /// The findings in a chart.
 #[derive(Debug, Default)]
@@ -20,44 +28,152 @@ pub(crate) struct Checked {
     pub(crate) templates: usize,
     /// Errors and warnings.
     pub(crate) found: Vec<Box<Diagnostic>>,
+    /// Errors of clusters.
+    pub(crate) failures: Vec<Failure>,
 }
 
-/// Checks a chart: its files, its values against its schema, its templates, and what they render to.
-pub(crate) fn check(path: &Path, engine: EngineBuilder, args: &ValueArgs, files: &mut InputFiles) -> Checked {
+/// What a chart is checked with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct With<'a> {
+    pub(crate) args: &'a CheckArgs,
+    /// The clusters, if a fleet is given.
+    pub(crate) fleet: Option<&'a Fleet>,
+    /// The number of threads, or 0 for one per core.
+    pub(crate) threads: usize,
+}
+
+/// The findings in the templates of a release.
+struct Found {
+    lints: Vec<Box<Diagnostic>>,
+    /// Names that nothing gives.
+    missing: Vec<Box<Diagnostic>>,
+    render: Result<ChartRender, Diagnostics>,
+}
+
+/// Checks a chart: its files, its values against its schema, its templates, and what they render to. With a fleet, it checks
+/// the release of every cluster.
+///
+/// # Errors
+/// Errors of reading values and schemas; `usage` for a selector that selects nothing.
+pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, console: &Console) -> Result<Checked, Failed> {
     let mut checked = Checked::default();
-    if let Err(errors) = checked.all(path, engine, args, files) {
-        checked.found.extend(errors.into_vec().into_iter().map(|error| judged(error, args)));
+    let result = match checked.open(path, with, files) {
+        Ok(chart) => checked.all(&chart, with, files, console)?,
+        Err(errors) => Err(errors.into()),
+    };
+    if let Err(Failed { diagnostics, failures, .. }) = result {
+        checked.found.extend(diagnostics.into_iter().map(|error| judged(error, with.args)));
+        checked.failures.extend(failures);
     }
-    checked
+    Ok(checked)
 }
 
 impl Checked {
+    fn open(
+        &self,
+        path: &Path,
+        With { args, .. }: With<'_>,
+        files: &mut InputFiles,
+    ) -> Result<FleetChart, Diagnostics> {
+        let given = args.values.values();
+        let values = values::read(given, files)?;
+        // Nothing is written, so that renders need not be the same.
+        let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);
+        let engine = given.allow.grant(args.language.engine())?.allow(allowed);
+        Ok(args.chart.chart(open(path, engine, files)?, values)?)
+    }
+
+    /// Checks an open chart. The inner errors are findings.
     fn all(
         &mut self,
-        path: &Path,
-        engine: EngineBuilder,
-        args: &ValueArgs,
+        chart: &FleetChart,
+        with: With<'_>,
         files: &mut InputFiles,
-    ) -> Result<(), Diagnostics> {
-        let values = values::read(args, files)?;
-        // Nothing is written, so that renders need not be the same.
-        let engine = args.allow.grant(engine)?.allow(Allowed::RANDOM.and(Allowed::CLOCK));
-        let chart = open(path, engine, files)?;
-        let plan = chart.chart().plan(&values, &Release::default(), &Capabilities::default())?;
-        self.templates = plan.templates().len();
-        self.found.extend(chart.lints(&plan)?);
-        let render = chart.render_in(&mut Session::new(), plan.clone());
-        let mut missing = missing_in_chart(&chart, &plan, render.is_ok())?;
-        if let Err(errors) = &render {
-            // What ends the render is told once, with all that is known then.
-            missing.retain(|one| !errors.iter().any(|error| is_at_place_of(error, one)));
+        console: &Console,
+    ) -> Result<Result<(), Failed>, Failed> {
+        let args = with.args;
+        let mut merged = Layers::default();
+        if with.fleet.is_some() || args.schema.first_given().is_some() {
+            merged = layers(args.values.values(), args.values.merge(), files, console)?;
+            // A chart has schemas of its own beside its templates.
+            merged = args.schema.add_to(merged, &[], files)?;
         }
-        self.found.append(&mut missing);
+        let Some(fleet) = with.fleet else {
+            self.found.extend(merged.violations(None));
+            return Ok(self.release(chart).map_err(Failed::from));
+        };
+        let selector = selector(args.values.selector())?;
+        let clusters = Selection::of(fleet, &merged, &selector)?;
+        check_selection(&selector, fleet, &merged, clusters.len())?;
+        if clusters.is_empty() {
+            return Ok(self.outline(chart).map_err(Failed::from));
+        }
+        let names = self.forms(chart, &merged, &clusters);
+        Ok(names.map_err(Failed::from).and_then(|()| {
+            let plan = Plan::new(fleet, &merged, &selector, chart.outputs(), Layout::parse(DEFAULT_LAYOUT)?)?;
+            self.releases(chart, &merged, (fleet, &plan), with.threads)
+        }))
+    }
+
+    /// Checks the chart alone.
+    fn release(&mut self, chart: &FleetChart) -> Result<(), Diagnostics> {
+        let plan = chart.template.chart().plan(&chart.values, &chart.release, &chart.capabilities)?;
+        self.templates = plan.templates().len();
+        let Found { lints, missing, render } = found(&chart.template, plan)?;
+        self.found.extend(lints.into_iter().chain(missing));
         let render = render?;
         render.output()?;
         self.found.extend(render.warnings());
         Ok(())
     }
+
+    /// Checks the chart without values.
+    fn outline(&mut self, chart: &FleetChart) -> Result<(), Diagnostics> {
+        let plan = chart.template.chart().outline(&UserValues::default())?;
+        self.templates = plan.templates().len();
+        self.found.extend(chart.template.lints(&plan)?);
+        Ok(())
+    }
+
+    /// Finds the names that nothing gives, in releases whose values differ in form.
+    fn forms(&mut self, chart: &FleetChart, layers: &Layers, clusters: &Selection<'_>) -> Result<(), Diagnostics> {
+        chart.each_form(layers, clusters, &mut |cluster, plan| {
+            self.templates = self.templates.max(plan.templates().len());
+            let Found { lints, missing, .. } = found(&chart.template, plan)?;
+            self.found.extend(lints);
+            self.found.extend(missing.into_iter().map(|one| one.for_cluster(cluster)));
+            Ok(())
+        })
+    }
+
+    /// Renders the releases of all clusters.
+    fn releases(
+        &mut self,
+        chart: &FleetChart,
+        layers: &Layers,
+        (fleet, plan): (&Fleet, &Plan),
+        threads: usize,
+    ) -> Result<(), Failed> {
+        let options = Options { threads, ..Options::default() };
+        let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
+        let report = bulk::stream(&Stamper::of_chart(chart, layers).for_plan(plan), &job, &mut io::sink())?;
+        self.failures.extend(report.failures);
+        self.found.extend(report.errors);
+        self.found.extend(chart.check.warnings().iter().cloned());
+        Ok(())
+    }
+}
+
+/// Finds what is wrong with the templates of a release, and renders them.
+fn found(chart: &ChartTemplate, plan: Release) -> Result<Found, Diagnostics> {
+    let lints = chart.lints(&plan)?;
+    let render = chart.render_in(&mut Session::new(), plan.clone());
+    let mut missing = missing_in_chart(chart, &plan, render.is_ok())?;
+    if let Err(errors) = &render {
+        // What ends the render is told once, with all that is known then.
+        missing.retain(|one| !errors.iter().any(|error| is_at_place_of(error, one)));
+    }
+    Ok(Found { lints, missing, render })
 }
 
 /// Returns `true` if two diagnostics are about the same place.
@@ -69,10 +185,10 @@ fn is_at_place_of(one: &Diagnostic, other: &Diagnostic) -> bool {
 }
 
 /// Makes a warning of a chart's refusal of its own defaults: it may need values that only a user has.
-fn judged(mut error: Box<Diagnostic>, args: &ValueArgs) -> Box<Diagnostic> {
-    if args.gives_values() || !matches!(error.code, Code::Assertion | Code::UnfitValues) {
+fn judged(mut error: Box<Diagnostic>, args: &CheckArgs) -> Box<Diagnostic> {
+    if args.values.any() || !matches!(error.code, Code::Assertion | Code::UnfitValues) {
         return error;
     }
     error.severity = Severity::Warning;
-    error.with_note("the chart refuses its default values").with_help("give values with `-f` or `--set`")
+    error.with_note("the chart refuses its default values").with_help("give values with `-f`, `--set` or `--fleet`")
 }

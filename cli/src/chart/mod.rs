@@ -10,8 +10,8 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::{ChartArgs, FleetChartArgs};
-pub(crate) use check::check;
+pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_language};
+pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{rendering, run};
 pub(crate) use stamp::{digest, load, only_chart, paths};
@@ -99,4 +99,5 @@ pub(crate) fn refuse_source(path: &Path) -> Result<()> {
 /// Returns the error of an option that does not apply to a chart.
 pub(crate) fn unused(option: &str, chart: &Path) -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, format!("`{option}` does not apply to `{}`: it is a Helm chart", chart.display()))
+        .with_help("options of charts are under \"Helm charts\" in `--help`")
 }

@@ -1,15 +1,22 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
-use dropforge::bulk::{Change, Cluster, DocumentCheck, Fleet, FleetChart, Forge, Merge, Selector, write_file};
-use dropforge::diagnostics::{Code, Diagnostic, Result as Checked, counted};
-use dropforge::dialect::helm::chart::Output;
+use std::time::Instant;
+
+use dropforge::bulk::{
+    Cluster, DocumentCheck, Fleet, FleetChart, Forge, Layers, Merge, Plan, Selector, Stamper, show_chart_writers,
+};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
+use dropforge::engine::chart::ChartRender;
 use dropforge::value::DataMap;
 
-use super::{open, print, unused, values};
+use super::{open, print, refuse_language, unused, values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::folder::Made;
 use crate::input::{InputFiles, is_dash};
-use crate::options::CheckMode;
+use crate::kube_schemas;
+use crate::options::{CheckMode, Global};
+use crate::outputs::Outputs;
 use crate::render::RenderArgs;
 use crate::why::Rendering;
 
@@ -17,22 +24,29 @@ use crate::why::Rendering;
 ///
 /// # Errors
 /// Errors of the chart and its values; a document that is not YAML; errors of writing.
-pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(
+    args: &RenderArgs,
+    global: &Global,
+    files: &mut InputFiles,
+    console: &Console,
+) -> Result<Exit, Failed> {
     refuse_options(args)?;
-    let values = values::read(&args.values, files)?;
-    let chart = open(&args.file, args.values.allow.grant(args.language.engine())?, files)?;
-    let render = chart.render(&values, &args.chart.release(), &args.chart.capabilities()?)?;
+    if !is_dash(&args.output) {
+        return write(args, global, files, console);
+    }
+    let FleetChart { template, values, release, capabilities, selection, .. } = chart(args, true, files)?;
+    let render = template.render(&values, &release, &capabilities)?;
     let output = render.output()?;
-    print::unusual(&render, args.check_output == Some(CheckMode::Strict), console)?;
+    print::unusual(&render, is_strict(args), console)?;
+    let text = match args.chart.show_only.as_slice() {
+        [] => output.text_of(selection),
+        patterns => output.only(patterns, selection)?,
+    };
+    check_kinds(args, render, &text, console)?;
     if args.warnings.are_errors(console) {
         return Ok(Exit::Error);
     }
-    let selection = args.chart.selection();
-    match (is_dash(&args.output), args.chart.show_only.as_slice()) {
-        (true, []) => crate::output::print(output.text_of(selection))?,
-        (true, patterns) => crate::output::print(output.only(patterns, selection)?)?,
-        (false, _) => write(&output, args, console)?,
-    }
+    crate::output::print(text)?;
     Ok(Exit::Ok)
 }
 
@@ -43,60 +57,99 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Rendering, Failed> {
     refuse_options(args)?;
     let layers = crate::layers::layers(&args.values, Merge::default(), files, console)?;
+    let chart = chart(args, is_dash(&args.output), files)?;
+    let (outputs, selector) = (outputs(&chart).all, Selector::default());
+    let (forge, paths) = (Forge::default(), super::paths(&args.file, &outputs, files));
+    Ok(Rendering { fleet: fleet()?, layers, selector, forge, chart: Some(chart), paths, outputs })
+}
+
+/// Returns one cluster without a name.
+fn fleet() -> Result<Fleet, Failed> {
+    Ok(Fleet::new(vec![Cluster::new("", DataMap::default())])?)
+}
+
+/// Opens the chart. `single` asks for one text.
+fn chart(args: &RenderArgs, single: bool, files: &mut InputFiles) -> Result<FleetChart, Diagnostics> {
     let release = args.chart.release();
-    let chart = FleetChart {
-        template: open(&args.file, args.values.allow.grant(args.language.engine())?, files)?,
+    Ok(FleetChart {
         values: values::read(&args.values, files)?,
+        template: open(&args.file, args.values.allow.grant(args.language.engine())?, files)?,
         name: Some(release.name.clone()),
         release,
         capabilities: args.chart.capabilities()?,
         selection: args.chart.selection(),
         namespace_key: None,
-        single: true,
-        check: DocumentCheck::new(false),
-    };
-    let (outputs, selector) = (chart.outputs(), Selector::default());
-    let fleet = Fleet::new(vec![Cluster::new("", DataMap::default())])?;
-    let (forge, paths) = (Forge::default(), super::paths(&args.file, &outputs, files));
-    Ok(Rendering { fleet, layers, selector, forge, chart: Some(chart), paths, outputs })
+        single,
+        check: DocumentCheck::new(is_strict(args) || args.warnings.strict),
+    })
 }
 
-/// Writes the documents of each template to a file of its own.
-fn write(output: &Output, args: &RenderArgs, console: &Console) -> Checked<()> {
-    let files = output.files(args.chart.selection());
-    for (name, text) in &files {
-        let path = args.output.join(name);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| {
-                let message = format!("cannot create `{}`: {error}", folder.display());
-                Diagnostic::new(Code::WriteFailed, message)
-            })?;
-        }
-        let change = match write_file(&path, text.as_bytes(), false)? {
-            Change::Create => "created",
-            Change::Update => "updated",
-            Change::Unchanged => "unchanged",
-        };
-        console.detail(&format!("{}: {change}", path.display()));
+/// Returns the outputs: the names of files are those of templates, as `helm template --output-dir` has them.
+fn outputs(chart: &FleetChart) -> Outputs {
+    let mut outputs = Outputs::of_chart(chart);
+    outputs.all.iter_mut().filter(|_| !chart.single).for_each(|output| output.name.clone_from(&output.template));
+    outputs
+}
+
+fn is_strict(args: &RenderArgs) -> bool {
+    args.check_output == Some(CheckMode::Strict)
+}
+
+/// Checks printed documents by the schemas of their kinds.
+fn check_kinds(args: &RenderArgs, render: ChartRender, text: &str, console: &Console) -> Result<(), Diagnostics> {
+    let kinds = args.kinds.read(args.warnings.strict)?;
+    let name = format!("{}.yaml", render.plan().charts().first().map_or("", |chart| chart.path()));
+    let mut errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
+    kube_schemas::warn(kinds.as_ref(), console);
+    if errors.is_empty() {
+        return Ok(());
     }
-    console.note(&format!("wrote {} below {}", counted(files.len(), "file"), args.output.display()));
-    Ok(())
+    show_chart_writers(render, text, &mut errors);
+    Err(errors.into())
+}
+
+/// Writes the documents of each template to a file of its own, or compares them with existing files.
+fn write(args: &RenderArgs, global: &Global, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let started = Instant::now();
+    if args.folder.changes.preview().is_none() {
+        files.start_log();
+    }
+    let kinds = args.kinds.read(args.warnings.strict)?;
+    let chart = chart(args, false, files)?;
+    // Only the paths of outputs need the values apart from the chart.
+    let layers = match args.folder.layout {
+        Some(_) => crate::layers::layers(&args.values, Merge::default(), files, console)?,
+        None => Layers::default(),
+    };
+    let outputs = outputs(&chart);
+    let layout = outputs.layout(args.folder.layout()?)?;
+    let paths = super::paths(&args.file, &outputs.all, files);
+    let fleet = fleet()?;
+    let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
+    let stamper = Stamper::of_chart(&chart, &layers).for_plan(&plan).with_kinds(kinds.as_ref());
+    let (forge, plain_stream, kinds) = (&Forge::default(), outputs.plain_stream, kinds.as_ref());
+    let made = Made { fleet: &fleet, layers: &layers, plan: &plan, stamper, forge, paths, plain_stream, kinds };
+    let exit = made.write(args, global, files, (started, console))?;
+    console.diagnostics(chart.check.warnings().iter().cloned());
+    Ok(exit)
 }
 
 /// Checks that no option is used that charts do not have.
 fn refuse_options(args: &RenderArgs) -> Checked<()> {
+    refuse_language(&args.language, &args.file)?;
     let given = [
         ("--template", args.template.is_some()),
-        ("--lang", args.language.lang.is_some()),
-        ("--missing-key", args.language.missing_key.is_some()),
-        ("--include-root", args.language.include_root.is_some()),
         ("--output-format", args.format.output_format.is_some()),
-        ("--kube-schemas", args.kinds.files().next().is_some()),
         ("--checked", args.checked),
+        ("--copy", !args.folder.outputs.copy.is_empty()),
     ];
     let given = given.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-    if let Some(option) = given.or_else(|| args.schema.first_given()).or_else(|| args.folder.first_given()) {
-        return Err(unused(option, &args.file).with_help("options of charts are under \"Helm charts\" in `--help`"));
+    if let Some(option) = given.or_else(|| args.schema.first_given()) {
+        return Err(unused(option, &args.file));
+    }
+    if let Some(option) = args.folder.first_given().filter(|_| is_dash(&args.output)) {
+        let message = format!("`{option}` needs an output directory (`-o DIR`)");
+        return Err(Diagnostic::new(Code::Usage, message));
     }
     if !is_dash(&args.output) && !args.chart.show_only.is_empty() {
         let message = "`--show-only` prints to standard output: it cannot be combined with `--output`";

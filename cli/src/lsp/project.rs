@@ -60,7 +60,7 @@ fn find(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Found, Option<Rea
     };
     let open = snapshot.open_files();
     let mut files = InputFiles::new(MAX_INPUT).with_open(open);
-    let ready = match check::find(&args, &mut files, &console) {
+    let ready = match check::find(&args, 0, &mut files, &console) {
         Ok(found) => {
             found.found.iter().for_each(|one| findings.add(one));
             found.failures.iter().for_each(|failure| findings.add(&failure.folded()));

@@ -10,7 +10,7 @@ use dropforge::bulk::{self, MissingNames};
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::Named;
 use dropforge::diagnostics::{Diagnostic, without_duplicates};
-use dropforge::dialect::hcl::check::{VariableTypes, check_config};
+use dropforge::dialect::hcl::check::{VariableTypes, check_config, is_module};
 use dropforge::dialect::hcl::syntax::{parse_config, parse_template};
 use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames};
 use dropforge::text::{Source, Text};
@@ -177,7 +177,9 @@ impl Ready {
     fn configuration(&self, path: &Path, content: &Content) -> Vec<Box<Diagnostic>> {
         let engine = self.args.language.engine().build();
         let source = source(path, content);
-        let checked = check_config(&source, engine.registry(Dialect::Hcl), self.types.as_ref(), engine.limits());
+        // The other files of a module declare variables, too.
+        let types = self.types.as_ref().filter(|_| !is_module(source.name()));
+        let checked = check_config(&source, engine.registry(Dialect::Hcl), types, engine.limits());
         checked.unwrap_or_else(|errors| errors.into_vec())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
+use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Plan, Release, UserValues};
 use dropforge::engine::Engine;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::coverage::Coverage;
@@ -26,7 +26,7 @@ const METADATA: &str = "Chart.yaml";
 pub(super) struct Charts<'e> {
     engine: &'e Engine,
     sources: HashMap<PathBuf, ChartSource>,
-    /// Charts with some of their templates, and with changed metadata.
+    /// Charts for some of their templates, and with changed metadata.
     compiled: HashMap<(PathBuf, Vec<String>, String), ChartTemplate>,
     session: Session,
 }
@@ -44,13 +44,17 @@ impl<'e> Charts<'e> {
         self.sources.get(chart).ok_or_else(|| internal(chart))
     }
 
-    /// Returns the paths of the templates of a chart and of the charts in it.
+    /// Returns the paths of the templates of a chart and of the charts in it, which are below their aliases.
     ///
     /// # Errors
     /// Errors of reading the chart.
     pub fn templates(&mut self, chart: &Path) -> std::result::Result<Vec<String>, Diagnostics> {
-        let paths = self.source(chart)?.files().iter().map(|file| file.path());
-        Ok(paths.filter(|path| is_template(path) && !is_partial(path)).map(str::to_owned).collect())
+        let engine = self.engine;
+        let plan = engine.chart(self.source(chart)?)?.chart().whole();
+        let paths = plan.templates().iter().map(|template| below(&plan, template.name()));
+        let mut paths: Vec<String> = paths.filter(|path| !is_partial(path)).map(str::to_owned).collect();
+        paths.sort_unstable();
+        Ok(paths)
     }
 
     /// Renders the templates of a test.
@@ -78,14 +82,20 @@ impl<'e> Charts<'e> {
         let values = values(job, files)?;
         let (release, capabilities) = (release(setup), capabilities(setup)?);
         let template = self.template(chart, job)?;
-        let plan = template.chart().plan(&values, &release, &capabilities)?;
-        let root = plan.charts().first().map_or_else(String::new, |chart| format!("{}/", chart.path()));
+        let mut plan = template.chart().plan(&values, &release, &capabilities)?;
+        if !job.renders.is_empty() {
+            let whole = plan.clone();
+            plan.retain(|template| {
+                let path = below(&whole, template.name());
+                is_partial(path) || job.renders.iter().any(|one| one == path)
+            });
+        }
         let render = match coverage {
             Some(coverage) => template.render_covered(&mut self.session, plan, coverage)?,
             None => template.render_in(&mut self.session, plan)?,
         };
-        let below = |name: &str| name.strip_prefix(&root).unwrap_or(name).to_owned();
-        Ok(render.files().iter().map(|(name, text)| (below(name), text.as_str().to_owned())).collect())
+        let path = |name: &str| below(render.plan(), name).to_owned();
+        Ok(render.files().iter().map(|(name, text)| (path(name), text.as_str().to_owned())).collect())
     }
 
     /// Adds all templates of a chart to a coverage, as far as they compile.
@@ -101,29 +111,24 @@ impl<'e> Charts<'e> {
         }
     }
 
-    /// Returns the chart with the templates of a test.
+    /// Returns the chart of a test. Its programs have the templates of the test.
     fn template(&mut self, chart: &Path, job: &Job<'_>) -> std::result::Result<ChartTemplate, Diagnostics> {
         let metadata = job.test.setup.chart.clone();
         let key = (chart.to_owned(), job.renders.clone(), yaml::to_string(&Data::Map(metadata.clone())));
         if let Some(known) = self.compiled.get(&key) {
             return Ok(known.clone());
         }
-        let source = self.source(chart)?;
-        let keeps = |path: &str| !is_template(path) || is_partial(path) || job.renders.iter().any(|one| one == path);
-        let source = if job.renders.is_empty() { source.clone() } else { source.filtered(keeps) };
+        let source = self.source(chart)?.clone();
         let template = self.engine.chart(&changed(source, metadata)?)?;
         self.compiled.insert(key, template.clone());
         Ok(template)
     }
 }
 
-/// Returns `true` for the path of a template of a chart or of a chart in it.
-fn is_template(path: &str) -> bool {
-    let mut own = path;
-    while let Some((_, below)) = own.strip_prefix("charts/").and_then(|rest| rest.split_once('/')) {
-        own = below;
-    }
-    own.starts_with("templates/")
+/// Returns the path of a template from the directory of the outermost chart.
+fn below<'n>(plan: &Plan, name: &'n str) -> &'n str {
+    let root = plan.charts().first().and_then(|chart| name.strip_prefix(chart.path()));
+    root.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name)
 }
 
 /// Returns `true` for a template that only defines others.
@@ -191,17 +196,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_told_from_other_files() {
-        for (path, template, partial) in [
-            ("templates/a.yaml", true, false),
-            ("templates/sub/_b.tpl", true, true),
-            ("templates/helpers.tpl", true, true),
-            ("charts/x/templates/NOTES.txt", true, false),
-            ("charts/x/charts/y/templates/a.yaml", true, false),
-            ("files/templates/a.yaml", false, false),
-            ("values.yaml", false, false),
+    fn partials_are_told_from_other_templates() {
+        for (path, partial) in [
+            ("templates/a.yaml", false),
+            ("templates/sub/_b.tpl", true),
+            ("templates/helpers.tpl", true),
+            ("charts/x/templates/NOTES.txt", false),
         ] {
-            assert_eq!((is_template(path), is_partial(path)), (template, partial), "{path}");
+            assert_eq!(is_partial(path), partial, "{path}");
         }
     }
 }

@@ -102,6 +102,8 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
     let mut more = sets(&run, args, console);
     // The arguments have the options of the project.
     more.extend(run.read.is_some().then(|| "--no-project".into()));
+    // A chart is one text on standard output, and many files in a directory.
+    more.extend((run.arguments.first().map(String::as_str) == Some("render")).then(|| "--output=.".into()));
     let at = arguments.len().min(1);
     arguments.splice(at..at, more);
     wanted.of = Some(maker);

@@ -34,7 +34,7 @@ pub struct Why {
 
 impl Why {
     /// Returns labels of the places that wrote it.
-    pub(in crate::engine) fn into_labels(self) -> Vec<Label> {
+    pub(crate) fn into_labels(self) -> Vec<Label> {
         let texts = std::iter::once("written here").chain(std::iter::repeat("passed on here"));
         let label = |(Writer { source, span }, text): (Writer, &str)| Label { source, span, text: text.to_owned() };
         self.written.into_iter().zip(texts).map(label).collect()

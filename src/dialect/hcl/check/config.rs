@@ -9,6 +9,9 @@
 //! | `variable "name" { type = … }` of the file | `type` is a type expression |
 //! | `dynamic "x" { for_each = …, content { … } }` at any depth | `content` and `labels` see `x.key` and `x.value` of the types of the elements |
 //!
+//! The variables of a module of Terraform or OpenTofu are the attributes of `var`, and its other names are not declared: the
+//! name of the file tells that it is one.
+//!
 //! An object with keys like `aws.west` has no value. The program reads its keys statically, so only its values are
 //! checked. In the JSON syntax, every string is checked as a template, whether it is an argument or the name of a
 //! block.
@@ -29,8 +32,8 @@ use crate::value::{Type, Value};
 use crate::vm::Space;
 
 /// Returns the errors of a configuration that do not depend on the values of its variables, including its syntax
-/// errors. The variables are those in `types`, or any of any type. The configuration is in the JSON syntax if the name
-/// of the source ends in `.json`.
+/// errors. The variables are those in `types`, or any of any type. In a [file of a module](is_module), those in `types` are
+/// attributes of `var`. The configuration is in the JSON syntax if the name of the source ends in `.json`.
 ///
 /// ```
 /// use dropforge::dialect::hcl::check::{VariableTypes, check_config};
@@ -61,8 +64,12 @@ pub fn check_config(
         return Err(limit.clone().into());
     }
     let variables = match (types, tree_of(&file)) {
+        (Some(types), Some(tree)) if is_module(source.name()) => {
+            let declared = types.unknowns(&space.context(limits))?;
+            untyped_variables(space.arena(), tree, &[("var", declared)])
+        }
         (Some(types), _) => types.unknowns(&space.context(limits))?,
-        (None, Some(tree)) => untyped_variables(space.arena(), tree),
+        (None, Some(tree)) => untyped_variables(space.arena(), tree, &[]),
         (None, None) => Value::Undefined,
     };
     let compiler = Compiler::new(&registry, limits);
@@ -74,6 +81,18 @@ pub fn check_config(
     walk.function_results(&file.body())?;
     walk.file()?;
     Ok(at_most(walk.checker.run()?, limits.diagnostics, 0))
+}
+
+/// Returns `true` for the name of a file of a module of Terraform or OpenTofu: `main.tf`, `main.tofu.json`.
+///
+/// ```
+/// use dropforge::dialect::hcl::check::is_module;
+/// assert!(is_module("net/main.tf") && is_module("main.tofu.json"));
+/// assert!(!is_module("prod.tfvars") && !is_module("app.hcl"));
+/// ```
+pub fn is_module(name: &str) -> bool {
+    let name = name.strip_suffix(".json").unwrap_or(name);
+    [".tf", ".tofu"].iter().any(|extension| name.ends_with(extension))
 }
 
 /// Returns the tree of the expressions of a file.

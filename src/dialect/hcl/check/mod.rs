@@ -29,7 +29,7 @@ use crate::value::{Arena, Type, Value};
 use crate::vm::Space;
 use checker::{Checker, Region};
 
-pub use config::check_config;
+pub use config::{check_config, is_module};
 pub use variable_types::VariableTypes;
 pub(super) use variable_types::arguments;
 
@@ -92,21 +92,22 @@ pub fn check_parsed(
     let (compiler, space) = (Compiler::new(&without_capabilities(registry), limits), Space::new());
     let variables = match types {
         Some(types) => types.unknowns(&space.context(limits))?,
-        None => untyped_variables(space.arena(), tree),
+        None => untyped_variables(space.arena(), tree, &[]),
     };
     let mut checker = Checker::new(&space, &compiler, variables);
     checker.pending.push(Region::new(tree, *root, Value::Undefined));
     Ok(at_most(checker.run()?, limits.diagnostics, 0))
 }
 
-/// Returns unknown variables for all names in a tree that can be variables.
-pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree) -> Value<'s> {
+/// Returns unknown variables for all names in a tree that can be variables, and those that are `known`.
+pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree, known: &[(&'s str, Value<'s>)]) -> Value<'s> {
     let name = |at| match tree.expr(ExprId(at)) {
         Expr::Traversal { root, .. } => Some(tree.str(root)),
         _ => None,
     };
     let names: BTreeSet<&str> = (0..tree.len()).filter_map(name).collect();
-    arena.map(&names.into_iter().map(|name| (name, arena.unknown(Type::Dynamic))).collect::<Vec<_>>())
+    let unknown = names.into_iter().map(|name| (name, arena.unknown(Type::Dynamic)));
+    arena.map(&unknown.chain(known.iter().copied()).collect::<Vec<_>>())
 }
 
 /// Returns the functions with unknown results for those that need a capability, and for those of a host with open

@@ -72,6 +72,35 @@ impl VariableTypes {
         }
     }
 
+    /// Adds the variables that the `variable` blocks of a configuration declare, in place of those of the same names. The
+    /// type of a wrong declaration is any: a check of the configuration tells what is wrong with it.
+    ///
+    /// ```
+    /// use dropforge::dialect::hcl::check::VariableTypes;
+    /// use dropforge::limits::Limits;
+    /// use dropforge::text::Source;
+    ///
+    /// let mut types = VariableTypes::read(&Source::new("types.hcl", "port = number\n"), &Limits::default())?;
+    /// types.add_blocks(&Source::new("main.tf", "variable \"host\" {}\nregion = 1\n"), &Limits::default());
+    /// assert_eq!(types.names().collect::<Vec<_>>(), ["host", "port"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_blocks(&mut self, source: &Arc<Source>, limits: &Limits) {
+        let file = File::parse(source, &Registry::default(), limits);
+        let mut ignored = Vec::new();
+        let (blocks, _) = blocks(&file, &mut ignored);
+        for (name, _, expr) in blocks {
+            let space = Space::new();
+            let json = file.as_native().is_none();
+            let mut wrong = Vec::new();
+            let read = expr.and_then(|expr| read_type(&space.context(limits), &expr, json, &mut wrong).ok());
+            let any = || encode_type(&Type::Dynamic).ok();
+            if let Some(ty) = read.filter(|_| wrong.is_empty()).or_else(any) {
+                self.types.insert(name, ty);
+            }
+        }
+    }
+
     /// The names of the variables, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.types.keys().map(String::as_str)
@@ -99,11 +128,17 @@ impl VariableTypes {
 }
 
 fn declared<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> Vec<Declared<'r>> {
+    let (blocks, rest) = blocks(file, diagnostics);
+    let attributes = arguments(file, &rest, diagnostics);
+    let attributes = attributes.into_iter().map(|of| (of.name.to_owned(), of.name_location(), Some(of.expr)));
+    attributes.chain(blocks).collect()
+}
+
+/// Returns the declarations in `variable` blocks, and the rest of the body.
+fn blocks<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> (Vec<Declared<'r>>, Body<'r>) {
     let schema = BodySchema::new().block("variable", &["name"]);
     let (content, rest) = file.body().partial_content(&schema, diagnostics);
-    let attributes = arguments(file, &rest, diagnostics);
-    let mut all: Vec<_> =
-        attributes.into_iter().map(|of| (of.name.to_owned(), of.name_location(), Some(of.expr))).collect();
+    let mut all = Vec::new();
     for block in &content.blocks {
         let Some(label) = block.labels.first() else { continue };
         let (inner, _) = block.body.partial_content(&BodySchema::new().optional("type"), diagnostics);
@@ -111,7 +146,7 @@ fn declared<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> Vec<Declare
         let ty = inner.attributes.get("type").map(|attribute| attribute.expr.clone());
         all.push((label.text.clone(), location, ty));
     }
-    all
+    (all, rest)
 }
 
 /// Returns the arguments beside blocks of any type. In JSON, an object is a block.

@@ -40,7 +40,7 @@ pub(super) fn import(tree: &mut Tree<'_>) -> Result<()> {
 }
 
 /// Returns the paths from which and to which an item imports.
-fn source_and_target(item: &Data) -> Option<(String, String)> {
+pub(super) fn source_and_target(item: &Data) -> Option<(String, String)> {
     match item {
         Data::Str(name) => Some((format!("exports.{name}"), ".".to_owned())),
         Data::Map(map) => {

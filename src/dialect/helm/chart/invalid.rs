@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::error::{GO_MESSAGE, Stage};
+use super::head::Misfit;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::Limits;
 use crate::stdlib::strings::prefix;
 use crate::text::{Source, Span};
-use crate::value::yaml;
+use crate::value::{Data, yaml};
 
 /// The lines of an excerpt before and behind the faulty one.
 const AROUND: [usize; 2] = [3, 1];
@@ -28,11 +29,32 @@ pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Dia
     with_message(name, error.at(document, span, ""), &why)
 }
 
-/// Returns the error of a document that is YAML but no object of Kubernetes.
-pub(super) fn no_object(name: &str, document: &Arc<Source>, kind: &str, why: &str) -> Box<Diagnostic> {
-    let message = format!("a document of `{name}` is not a Kubernetes object: found {kind}");
-    let error = Diagnostic::new(Code::InvalidOutput, message).at(document, Span::default(), "");
+/// Returns the error of a document that is YAML but no object of Kubernetes: what it is, or the value of a field that does
+/// not fit. `why` is Go's reason.
+pub(super) fn no_object(
+    name: &str,
+    document: &Arc<Source>,
+    data: &Data,
+    misfit: Option<&Misfit>,
+    why: &str,
+) -> Box<Diagnostic> {
+    let what = match misfit {
+        Some(Misfit { path, found, wanted }) => format!("`{}` has to be a {wanted}, found {found}", path.join(".")),
+        None => format!("found {}", data.kind()),
+    };
+    let message = format!("a document of `{name}` is not a Kubernetes object: {what}");
+    let span = misfit.and_then(|misfit| field(document, &misfit.path)).unwrap_or_default();
+    let error = Diagnostic::new(Code::InvalidOutput, message).at(document, span, "");
     with_message(name, error, &format!("error unmarshaling JSON: while decoding JSON: json: {why}"))
+}
+
+/// Returns the place of the key of a field.
+fn field(document: &Arc<Source>, path: &[&str]) -> Option<Span> {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let read = yaml::read(document, &limits).ok()?;
+    let (last, above) = path.split_last()?;
+    let around = above.iter().try_fold(read.first()?, |node, key| node.get(key))?;
+    around.entry(last).map(|entry| entry.key.span)
 }
 
 /// Adds Helm's message.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::explain::VALUES;
+use super::imports::source_and_target;
 use super::plan::{Plan, PlannedChart};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
@@ -31,18 +32,41 @@ impl Plan {
 
     /// Returns the place of a value in the values of the outermost chart that has it.
     fn default_place(&self, at: usize, path: &[Step]) -> Option<(Arc<Source>, Span)> {
-        let around = self.around(at);
-        for (depth, (_, chart)) in around.iter().enumerate() {
-            let Some(text) = &chart.defaults else { continue };
-            let file = chart.source("values.yaml", text.clone());
+        self.default_place_in(None, at, path)
+    }
+
+    /// Returns the place that the chart `importer` imports from, if it is given: what is outside, and its own imports, do not
+    /// count.
+    fn default_place_in(&self, importer: Option<usize>, at: usize, path: &[Step]) -> Option<(Arc<Source>, Span)> {
+        let mut around = self.around(at);
+        let outside = importer.and_then(|importer| around.iter().position(|(at, _)| *at == importer));
+        around.drain(..outside.unwrap_or(0));
+        for (depth, (at, chart)) in around.iter().enumerate() {
             let inner = around.iter().skip(depth + 1).map(|(_, chart)| Step::Key(chart.name.clone()));
             let whole: Vec<Step> = inner.chain(path.iter().cloned()).collect();
-            let found = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)));
-            if let Some(span) = found {
-                return Some((file, span));
+            let own = chart.defaults.as_ref().and_then(|text| {
+                let file = chart.source("values.yaml", text.clone());
+                let span = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)))?;
+                Some((file, span))
+            });
+            let imported = || if importer == Some(*at) { None } else { self.imported_place(*at, &whole) };
+            if let Some(found) = own.or_else(imported) {
+                return Some(found);
             }
         }
         None
+    }
+
+    /// Returns the place of a value that the chart `at` imports from a chart in it.
+    fn imported_place(&self, at: usize, path: &[Step]) -> Option<(Arc<Source>, Span)> {
+        let dependencies = &self.charts.get(at)?.metadata.dependencies;
+        let imports = dependencies.iter().flat_map(|one| one.import_values.iter().map(|item| (&one.name, item)));
+        imports.filter_map(|(name, item)| Some((name, source_and_target(item)?))).find_map(|(name, (from, to))| {
+            let steps = |path: &str| path.split('.').map(|key| Step::Key(key.to_owned())).collect::<Vec<_>>();
+            let rest = if to == "." { path } else { path.strip_prefix(&*steps(&to))? };
+            let child = self.charts.iter().position(|chart| chart.parent == Some(at) && chart.name == *name)?;
+            self.default_place_in(Some(at), child, &[&steps(&from), rest].concat())
+        })
     }
 
     /// Returns the value that an input is, with its path among the values of the outermost chart.

@@ -200,15 +200,20 @@ impl Chart {
     /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all
     /// charts in it, enabled or not, and definitions of resources (`crds/`).
     pub fn sources(&self) -> Vec<String> {
-        let mut tree = Tree::of(self);
-        dependencies::enable_all(&mut tree);
-        let plan = Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default());
+        let plan = self.whole();
         let templates = plan.templates.iter().filter(|template| !template.is_partial);
         let names = templates.map(|template| template.name.clone()).filter(|name| !name.ends_with("NOTES.txt"));
         let crds = plan.charts.iter().flat_map(|chart| chart.crds()).map(|(name, _)| name);
         let mut sources: Vec<String> = names.chain(crds).collect();
         sources.sort_unstable();
         sources
+    }
+
+    /// Returns a plan to compile, not to render: it has all charts, enabled or not, under their aliases, and no values.
+    pub fn whole(&self) -> Plan {
+        let mut tree = Tree::of(self);
+        dependencies::enable_all(&mut tree);
+        Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default())
     }
 
     pub(super) fn kube_version_error(&self, capabilities: &Capabilities) -> Option<Box<Diagnostic>> {
@@ -218,7 +223,8 @@ impl Chart {
         }
         let message =
             format!("chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}", given.version);
-        Some(Stage::KubeVersion.error(Code::Assertion, message).with_help("set the version of the cluster"))
+        let error = Stage::KubeVersion.error(Code::Assertion, message);
+        Some(error.with_help("set the version of the cluster, for example with `--kube-version`"))
     }
 }
 
@@ -280,6 +286,11 @@ impl Plan {
         let path = template.name.get(template.path_at..);
         let found = chart.zip(path).map(|(chart, path)| chart.source(path, template.text.clone()));
         found.unwrap_or_else(|| Source::new(template.name(), template.text.clone()))
+    }
+
+    /// Removes the templates that `keeps` refuses.
+    pub fn retain(&mut self, keeps: impl Fn(&PlannedTemplate) -> bool) {
+        self.templates.retain(keeps);
     }
 
     /// Returns the templates in the order of parsing and rendering. The last definition of a name wins.

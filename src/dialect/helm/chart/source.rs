@@ -179,12 +179,6 @@ impl ChartSource {
         Self { folder: Some(path.into()), ..self }
     }
 
-    /// Returns the chart with the files whose paths `keeps` accepts.
-    #[must_use]
-    pub fn filtered(&self, keeps: impl Fn(&str) -> bool) -> Self {
-        Self { files: self.files.iter().filter(|file| keeps(&file.path)).cloned().collect(), ..self.like() }
-    }
-
     /// Returns the chart with other content of the file at `path`.
     #[must_use]
     pub fn with_content(&self, path: &str, content: &str) -> Self {
