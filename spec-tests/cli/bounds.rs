@@ -81,7 +81,7 @@ fn sources_are_bounded_by_max_source() {
     sandbox.run(&["check", "t.tera"]).expect(0);
     sandbox.run(&["check", "t.tera", "--max-source", "4MiB"]).expect(1).says(&[
         "E0601",
-        "4194304",
+        "4,194,304",
         "raise the limit with `--max-source SIZE` if",
     ]);
     sandbox.write("t.tera", &"x".repeat(17 << 20));

@@ -46,7 +46,7 @@ fn residual_expressions_are_printed() {
     }
     eval(&["user == name", "--unknown", "port"]).expect(1).says(&["'user'"]);
     eval(&["1 / 0 + port", "--unknown", "port"]).expect(1).says(&["E0302"]);
-    eval(&["port", "--unknown", "port..x"]).expect(2).says(&["no pattern of attributes"]);
+    eval(&["port", "--unknown", "port..x"]).expect(2).says(&["not a pattern of attributes"]);
     sandbox.run(&["eval", "1 + 1", "--unknown", "x"]).expect(2).says(&["`--unknown` does not apply to HCL"]);
 }
 

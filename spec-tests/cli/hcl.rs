@@ -150,8 +150,8 @@ fn errors_of_files_in_a_folder_have_their_paths() {
     sandbox.run(&one).expect(1).says(&["::error file=t/x.tf,line=1,"]);
     std::fs::write(sandbox.path("t/x.tf"), b"a = \"\xff\"\n").unwrap();
     std::fs::write(sandbox.path("t/z.tera"), b"\xff\n").unwrap();
-    sandbox.run(&["check", "t"]).expect(1).says(&["`t/x.tf` is not valid UTF-8", "`t/z.tera` is not UTF-8"]);
-    sandbox.run(&["render", "t/z.tera"]).expect(1).says(&["`t/z.tera` is not UTF-8"]);
+    sandbox.run(&["check", "t"]).expect(1).says(&["`t/x.tf` is not valid UTF-8", "`t/z.tera` is not valid UTF-8"]);
+    sandbox.run(&["render", "t/z.tera"]).expect(1).says(&["`t/z.tera` is not valid UTF-8"]);
     sandbox.write("t/big.tera", &"x".repeat(2_000));
     let small = ["check", "t/big.tera", "--max-source", "1KiB"];
     sandbox.run(&small).expect(1).says(&["the file is `t/big.tera`"]);

@@ -266,7 +266,7 @@ fn all_errors_of_a_configuration_are_reported_at_their_places() {
         "invalid value for `rate-limit`: expected a number greater than 0, or `off`",
         "invalid value for `log-level`",
         "`behind-proxy` must be `true` or `false`, found integer",
-        "`db` is a string or an integer, found array",
+        "`db` must be a string or an integer, found array",
         "unknown key `tls`",
     ]);
     sandbox.write("b.toml", "listen = \n");

@@ -514,7 +514,7 @@ fn coverage_tells_lines_and_outcomes_of_every_language() {
   t/a.yaml.tera: 5 of 8 lines, 2 of 6 outcomes (50%)
     lines 4-5, 7 never ran
     2:7: `x` is never false
-    4:9: `y` is never true and never false
+    4:9: `y == 'k'` is never true and never false
     9:13: `ports` is never empty
   t/c.cel.yaml: 3 of 3 lines (100%)
   t/go.yaml.gotmpl: 2 of 3 lines, 1 of 2 outcomes (60%)

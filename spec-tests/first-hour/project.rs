@@ -36,7 +36,7 @@ fn templates_are_not_specialised_if_the_project_says_so() {
         assert!(plan().contains(&format!("not specialised: {reason}")), "{}", plan());
     }
     sandbox.write("dropforge.toml", &format!("no-specialise = 'yes'\n{PROJECT}"));
-    sandbox.run(&["stamp"]).expect(2).says(&["`no-specialise` is `true` or `false`"]);
+    sandbox.run(&["stamp"]).expect(2).says(&["`no-specialise` must be `true` or `false`"]);
 }
 
 #[test]

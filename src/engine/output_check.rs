@@ -105,7 +105,7 @@ fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>>
     use crate::value::marshal::Numbers;
     use crate::value::{Arena, yaml::libyaml};
     let text = source.text();
-    memchr::memchr(b'\t', text.as_bytes())?;
+    memchr::memchr(b'\t', text.as_bytes()).filter(|_| !text.trim().is_empty())?;
     let options = libyaml::ReadOptions { numbers: Numbers::AsWritten, depth: limits.value_depth };
     let message = libyaml::read_all(&Arena::new(), text, options).err()?;
     let at = text.match_indices('\t').map(|(at, _)| at).find(|at| {

@@ -101,7 +101,7 @@ fn other_languages() {
 #[test]
 fn sensitive_variables() {
     let files = [
-        ("dropforge.toml", "templates = [\"t\"]\nvalues = [\"v.yaml\"]\nvar-types = \"variables.tf\"\n"),
+        ("dropforge.toml", "templates = [\"t\"]\nvalues = [\"v.yaml\"]\n[checks]\nvar-types = \"variables.tf\"\n"),
         ("variables.tf", "variable \"token\" {\n  sensitive = true\n}\nvariable \"port\" {}\n"),
         ("v.yaml", "token: hunter2\nport: 80\n"),
         ("t/a.tftpl", "${token} ${port}\n"),
@@ -109,6 +109,7 @@ fn sensitive_variables() {
     let mut client = super::opened(&files, "t/a.tftpl");
     let token = client.hover("t/a.tftpl", "token}");
     assert!(token.contains("token") && !token.contains("hunter2"), "{token}");
-    assert!(client.hover("t/a.tftpl", "port}").contains("= `80`"));
+    let port = client.hover("t/a.tftpl", "port}");
+    assert!(port.contains("= `80`"), "{port}");
     client.end(0);
 }
