@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use super::discover::{listing, matching};
 use super::path_from_here::path_from_here;
 use crate::compiler::{Loader, NoLoader};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use crate::function::{FileError, Files};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
@@ -151,8 +151,8 @@ impl Loader for DirLoader {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
+            let path = Source::below(self.folder.clone(), plain(name), "").path().to_owned();
+            not_utf8(&path, error.as_bytes(), (0, 0))
         })?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }
