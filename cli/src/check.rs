@@ -17,6 +17,7 @@ use crate::chart;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
+use crate::include_roots;
 use crate::input::{InputFiles, OpenFiles, source};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::LanguageArgs;
@@ -65,7 +66,11 @@ pub(crate) struct CheckArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    Ok(find(args, files, console)?.print(args.strict, console))
+    let mut findings = find(args, files, console)?;
+    if args.language.include_root.is_none() {
+        include_roots::hint(&mut findings.found, findings.root.as_deref());
+    }
+    Ok(findings.print(args.strict, console))
 }
 
 /// The findings of a check.
