@@ -19,6 +19,7 @@ use crate::chart::{self, Checked, ReleasesArgs, With};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
+use crate::include_roots;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::{Global, LanguageArgs};
@@ -77,7 +78,11 @@ pub(crate) fn run(
     console: &Console,
 ) -> Result<Exit, Failed> {
     let threads = global.jobs.map_or(0, usize::from);
-    Ok(find(args, threads, files, console)?.print(args.strict, console))
+    let mut findings = find(args, threads, files, console)?;
+    if args.language.include_root.is_none() {
+        include_roots::hint(&mut findings.found, findings.root.as_deref());
+    }
+    Ok(findings.print(args.strict, console))
 }
 
 /// The findings of a check.

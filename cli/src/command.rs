@@ -35,8 +35,9 @@ use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, explain, functions, hcl, help, init, inspect, intent, krm, other_tools,
-    project, render, run_options, stamp, template_tests, terraform, values, version, watch, why,
+    check, compile, completions, disasm, eval, explain, functions, hcl, help, include_roots, init, inspect, intent,
+    krm, other_tools, project, render, run_options, stamp, template_tests, terraform, usage, values, version, watch,
+    why,
 };
 
 /// Compile templates once and stamp them for thousands of clusters
@@ -150,7 +151,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         (Ok(_), Some(hint)) => refuse(vec![hint], format),
         (Err(Refused::Diagnostics(errors)), _) => refuse(errors, format),
         (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], format),
-        (Err(Refused::Usage(error)), _) => usage(&error, format),
+        (Err(Refused::Usage(error)), _) => refuse_usage(&error, format),
     };
     exit.code()
 }
@@ -175,7 +176,7 @@ impl From<Refused> for Failed {
     fn from(refused: Refused) -> Self {
         let diagnostics = match refused {
             Refused::Diagnostics(diagnostics) => diagnostics,
-            Refused::Usage(error) => vec![Diagnostic::new(Code::Usage, first_line(&error))],
+            Refused::Usage(error) => vec![usage::diagnostic(&error)],
         };
         Self::usage(diagnostics)
     }
@@ -188,10 +189,14 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<Parsed, Refused> {
     serve::config::expand(&command, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let project = project::expand(&command, &mut args, moved);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
-    let matches = command.try_get_matches_from(&args);
+    let matches = command.clone().try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok(Parsed { cli, project, args }),
         Err(mut error) => {
+            let dir = project::chdir(&command, &args).filter(|_| moved == Moved::No && error.use_stderr());
+            if let Some(Err(error)) = dir.map(|dir| change_directory(&dir)) {
+                return Err(Refused::Diagnostics(vec![error]));
+            }
             let refused = project.as_ref().map(|project| project.refused(&options_of_commands())).unwrap_or_default();
             project::hint(&mut error, project.as_ref(), &args);
             other_tools::hint(&mut error);
@@ -246,7 +251,8 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         }
     };
     cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
-    let result = change_directory(&cli).and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
+    let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
+    let result = moved.and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             let project = project.as_ref().map(|project| Path::new(project.name()));
             watch::run(args, &mut cli.global, &console, project, &again)
@@ -256,7 +262,10 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         Command::Values(args) => values::run(&args, files, &console),
         Command::Trace(args) => why::trace(args, files, &console),
         Command::Why(args) => why::run(&args, files, &console, &subject),
-        Command::Check(args) => check::run(&args, &cli.global, files, &console),
+        Command::Check(mut args) => {
+            include_roots::in_project(&mut args, project.as_ref());
+            check::run(&args, &cli.global, files, &console)
+        }
         Command::Test(args) => template_tests::run(&args, files, &console),
         Command::Compile(args) => compile::run(&args, files, &console),
         Command::Inspect(args) => inspect::run(&args, files),
@@ -287,16 +296,19 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
     }
 }
 
-fn change_directory(cli: &Cli) -> Result<(), Failed> {
-    let Some(dir) = &cli.global.chdir else { return Ok(()) };
+/// Changes to the directory of `--chdir`.
+///
+/// # Errors
+/// `usage`.
+fn change_directory(dir: &Path) -> Result<(), Box<Diagnostic>> {
     std::env::set_current_dir(dir).map_err(|error| {
         let message = format!("cannot change to directory `{}`: {error}", dir.display());
-        Failed::from(Diagnostic::new(Code::Usage, message))
+        Diagnostic::new(Code::Usage, message)
     })
 }
 
 /// Prints a message of clap: help and version to standard output, errors to standard error.
-fn usage(error: &clap::Error, format: ErrorFormat) -> Exit {
+fn refuse_usage(error: &clap::Error, format: ErrorFormat) -> Exit {
     if !error.use_stderr() {
         return match error.print() {
             Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
@@ -310,14 +322,9 @@ fn usage(error: &clap::Error, format: ErrorFormat) -> Exit {
     if format == ErrorFormat::Human {
         let _ = error.print();
     } else {
-        Printer::new(format, false).diagnostic(&Diagnostic::new(Code::Usage, first_line(error)));
+        Printer::new(format, false).diagnostic(&usage::diagnostic(error));
     }
     Exit::Usage
-}
-
-fn first_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned()
 }
 
 /// Prints usage errors before the options for them are known.

@@ -105,6 +105,11 @@ impl Copies<'_> {
         self.find()?.into_iter().map(read).collect()
     }
 
+    /// Returns `true` for a link that leads out of the root of the templates, or to nothing.
+    fn leaves(&self, path: &Path) -> bool {
+        path.is_symlink() && path.canonicalize().map_or(true, |target| !target.starts_with(&self.set.root))
+    }
+
     /// Returns the files to copy, sorted by name.
     fn find(&self) -> Result<Vec<TemplateFile>> {
         let candidates = self.candidates()?;
@@ -131,7 +136,7 @@ impl Copies<'_> {
         let templates: HashSet<&str> = self.set.files.iter().map(|file| file.name.as_str()).collect();
         let is_wanted = |entry: Entry<'_>| {
             let is_own = entry.name.starts_with(['_', '.']) || (!entry.is_dir && is_reserved(entry.name));
-            !is_own && self.named.allow(entry) && !self.named.is_output(entry.path)
+            !is_own && self.named.allow(entry) && !self.named.is_output(entry.path) && !self.leaves(entry.path)
         };
         let found = match discover_with(&self.folders, Some(&self.set.root), &is_wanted) {
             Ok(found) => found.files,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog};
-use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::path_from_here;
 use dropforge::text::Source;
@@ -333,10 +333,7 @@ pub(crate) fn source(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>> {
     let name = path.display().to_string();
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::new(name, text)),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            Err(Diagnostic::new(Code::NotUtf8, format!("`{name}` is not valid UTF-8 at byte {}", thousands(at))))
-        }
+        Err(error) => Err(not_utf8(&name, error.as_bytes(), (0, 0))),
     }
 }
 

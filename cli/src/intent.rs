@@ -1,7 +1,7 @@
 //! `dropforge intent`: validation and resolution of intent definitions.
 //!
 //! Resolved fields are printed as one YAML or JSON map from path to text. JSON errors have the fields of the language
-//! specification.
+//! specification, too.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,15 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
-use dropforge::dialect::tower::error;
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOptions};
 use dropforge::text::Span;
 use dropforge::value::{Data, yaml};
 
-use crate::console::{self, Console};
+use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::options::limits;
+use crate::options::{ErrorFormat, limits};
 use crate::output;
 
 /// Validate and resolve intent files
@@ -110,17 +109,14 @@ pub(crate) fn run(args: &IntentArgs, files: &mut InputFiles, console: &Console) 
     Ok(Exit::Ok)
 }
 
+/// Prints a diagnostic. JSON has the name of its code as `error`, too, as the specification of the language wants.
 fn print(diagnostic: &Diagnostic, console: &Console) {
-    if console.format().has_notes() {
-        return console.diagnostic(diagnostic);
+    match console.format() {
+        ErrorFormat::Json => {
+            console.diagnostic(&Box::new(diagnostic.clone()).with_field("error", diagnostic.code.name()))
+        }
+        _ => console.diagnostic(diagnostic),
     }
-    let mut object = error::to_json(diagnostic);
-    if diagnostic.severity == Severity::Warning
-        && let Some(fields) = object.as_object_mut()
-    {
-        fields.insert("severity".to_owned(), "warning".into());
-    }
-    console::line(&object.to_string());
 }
 
 fn text_of(fields: &Data, format: Format) -> String {

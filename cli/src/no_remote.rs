@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 
 use crate::changes::ChangeArgs;
 use crate::console::Console;
+use crate::output::EMPTY_OUTPUT;
 use crate::stores::StoreArgs;
 
 /// Outputs in object stores and packs: none.
@@ -54,8 +55,11 @@ impl StoreTarget {
 /// Returns the path of a directory or a file.
 ///
 /// # Errors
-/// None: URLs are refused later.
+/// The path is empty. URLs are refused later.
 pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err(EMPTY_OUTPUT.to_owned());
+    }
     Ok(PathBuf::from(text))
 }
 

@@ -21,6 +21,9 @@ pub(crate) fn stdout_error(error: &io::Error) -> Box<Diagnostic> {
     }
 }
 
+/// The reason why an empty path is no output: a run would write to the current directory.
+pub(crate) const EMPTY_OUTPUT: &str = "the path is empty; name a directory, `.` for the current one";
+
 /// The width of help texts.
 pub(crate) const WIDTH: usize = 80;
 

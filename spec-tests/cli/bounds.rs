@@ -68,7 +68,11 @@ fn a_line_of_a_fleet_is_bounded_and_the_fleet_is_not() {
     let sandbox = Sandbox::with(&[("t.tera", "{{ name }}")]);
     let stamp = ["stamp", "t.tera", "--fleet", "fleet.ndjson", "-o", "out", "--max-input", "1KiB"];
     sandbox.write("fleet.ndjson", &format!("{{\"name\":\"a\",\"x\":\"{}\"}}\n", "x".repeat(17 << 20)));
-    sandbox.run(&stamp).expect(1).says(&["E0601", "`fleet.ndjson` is too long: the limit is 16 MiB"]);
+    sandbox.run(&stamp).expect(1).says(&[
+        "E0601",
+        "a cluster of `fleet.ndjson` is too long: the limit is 16 MiB",
+        "fleet.ndjson:1:1",
+    ]);
     let line = format!("\"x\":\"{}\"", "x".repeat(2_000));
     sandbox.write("fleet.ndjson", &crate::support::clusters(20, |_| line.clone()));
     sandbox.run(&stamp).expect(0);

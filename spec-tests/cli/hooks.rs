@@ -68,6 +68,39 @@ fn hooks_judge_the_files_that_they_match() {
 }
 
 #[test]
+fn the_hook_matches_every_name_that_tells_a_language() {
+    let hooks = yaml(".pre-commit-hooks.yaml");
+    let hook = hooks.as_array().unwrap().iter().find(|hook| hook["id"] == "dropforge-check").unwrap();
+    let files = regex::Regex::new(hook["files"].as_str().unwrap()).unwrap();
+    let extensions = ["tera", "gotmpl", "tftpl", "tower", "cel", "hcl", "helm", "yaml", "tf", "TERA", "json", "tmpl"];
+    for (one, other) in extensions.iter().flat_map(|one| extensions.map(|other| (*one, other))) {
+        for name in [format!("t/app.{one}"), format!("t/app.{one}.{other}"), format!("t/a.tera/b.{one}")] {
+            let expected = dropforge::engine::dialect_of(&name).is_some();
+            assert_eq!(files.is_match(&name), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn files_of_a_commit_have_the_include_root_of_the_project() {
+    let sandbox = Sandbox::with(&[
+        ("t/_inc.tera", "x"),
+        ("t/sub/a.yaml.tera", "{% include '_inc.tera' %}"),
+        ("other/b.yaml.tera", "{% include '_inc.tera' %}"),
+    ]);
+    let check = |files: &[&str]| sandbox.run(&[&["check"], files].concat());
+    check(&["t/sub/a.yaml.tera"]).expect(1).says(&["E0501", "a folder above has it: use `-I t`"]);
+    check(&["t/sub/a.yaml.tera", "-I", "t"]).expect(0);
+    let outcome = check(&["other/b.yaml.tera"]).expect(1);
+    assert!(!outcome.stderr.contains("-I"), "{}", outcome.stderr);
+    sandbox.write("dropforge.toml", "templates = [\"t\"]\n");
+    check(&["t/sub/a.yaml.tera"]).expect(0);
+    check(&["t/sub/a.yaml.tera", "t/_inc.tera"]).expect(0);
+    check(&["other/b.yaml.tera"]).expect(1);
+    sandbox.run(&["-C", "t", "check", "sub/a.yaml.tera", "--project", "../dropforge.toml"]).expect(0);
+}
+
+#[test]
 fn the_hook_for_outputs_reads_the_project() {
     let sandbox = Sandbox::with(&[
         ("dropforge.toml", "templates = [\"t\"]\nfleet = [\"fleet.ndjson\"]\n[output]\ndir = \"out\"\n"),

@@ -74,8 +74,26 @@ fn errors_have_the_fields_of_the_specification() {
         "error": "template_missing_variable", "expression": "${context.rve}", "scope": "context",
         "available": ["actor", "rev"], "message": "Variable 'rve' not found in context scope",
         "file": "i.yaml", "line": 3, "column": 21, "field": "spec.controls.lock", "help": "did you mean `rev`?",
+        "code": "E0701", "severity": "error",
     });
-    assert_eq!(errors[1], wanted);
+    for (key, value) in wanted.as_object().unwrap() {
+        assert_eq!(&errors[1][key], value, "{key}");
+    }
+}
+
+#[test]
+fn errors_have_the_format_of_all_commands() {
+    let sandbox = sandbox();
+    sandbox.write("i.yaml", "metadata: {name: '${params.a}'}\n");
+    let outcome = sandbox.run(&["intent", "validate", "i.yaml", "--error-format", "sarif"]).expect(1);
+    let log: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert_eq!((log["version"].as_str(), results.len()), (Some("2.1.0"), 1));
+    assert_eq!(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "i.yaml");
+    for format in ["short", "github"] {
+        let outcome = sandbox.run(&["intent", "validate", "i.yaml", "--error-format", format]).expect(1);
+        outcome.says(&["i.yaml", &format!("{}", results[0]["ruleId"].as_str().unwrap())]);
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_line_leads_to_its_template_and_its_values() {
 written by  replicas
               at templates/app.yaml.tera:7:16
 value of    replicas = `3`
-              from cluster `eu-1` (fleet.csv:2:1)
+              from cluster `eu-1` (fleet.csv:2:9)
               over values.yaml:3:11
 ";
     assert_eq!(told(&sandbox, &["out/eu-1/app.yaml:6"]), expected);
@@ -76,7 +76,7 @@ written by  v
 called by   self::label(k=\"region\", v=region)
               at templates/app.yaml.tera:5:4
 value of    region = `\"eu\"`
-              from cluster `eu-1` (fleet.csv:2:1)
+              from cluster `eu-1` (fleet.csv:2:6)
               over values.yaml:4:9
 ";
     assert_eq!(told(&sandbox, &["out/eu-1/app.yaml:4"]), expected);
@@ -102,7 +102,7 @@ fn it_runs_from_elsewhere_and_tells_what_changed() {
         command.current_dir(sandbox.path("other"));
         crate::support::outcome(command)
     };
-    assert!(why("../out/eu-1/app.yaml:6").expect(0).stdout.contains("from cluster `eu-1` (fleet.csv:2:1)"));
+    assert!(why("../out/eu-1/app.yaml:6").expect(0).stdout.contains("from cluster `eu-1` (fleet.csv:2:9)"));
     // The line is found in what the run would write now.
     sandbox.write("values.yaml", "app: {name: api}\nreplicas: 2\nregion: none\nports: [79, 80, 443]\n");
     let text = why("../out/eu-1/app.yaml:9").expect(0).stdout;

@@ -147,10 +147,14 @@ fn hostile_files_are_refused() {
     std::fs::write(sandbox.path("t/crd.yaml"), b"\xff").unwrap();
     stamp(&sandbox, &[]).expect(4).says(&["E0906", "it is not UTF-8 at byte 0", "template: crd.yaml"]);
     std::fs::remove_file(sandbox.path("t/crd.yaml")).unwrap();
-    // Links are not followed.
+    // Links out of the folder are not followed.
     std::os::unix::fs::symlink("/etc/hosts", sandbox.path("t/crd.yaml")).unwrap();
     stamp(&sandbox, &[]).expect(0).says(&["copied 2 files"]);
     assert!(!sandbox.path("t/out/eu/crd.yaml").exists());
+    std::fs::remove_file(sandbox.path("t/crd.yaml")).unwrap();
+    std::os::unix::fs::symlink("sub/data.json", sandbox.path("t/link.json")).unwrap();
+    stamp(&sandbox, &[]).expect(0).says(&["copied 3 files"]);
+    assert_eq!(sandbox.read("t/out/eu/link.json"), sandbox.read("t/sub/data.json"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn headers_are_paths() {
     assert_eq!(contexts(("f.csv", text), &[], &["a", "b"]), expected);
     refused("name,a[65537]\n").says(&["E0801", "f.csv:1:6", "index 65537 is greater than 65,536"]);
     refused(&format!("name,{}x\n", "a.".repeat(99))).says(&["f.csv:1:6", "more than 30 nested names"]);
-    refused(&format!("name,a[65536]\n{}", "x,1\n".repeat(9))).says(&["f.csv:6:1", "skip more than 262,144 list items"]);
+    refused(&format!("name,a[65536]\n{}", "x,1\n".repeat(9))).says(&["f.csv:6:3", "skip more than 262,144 list items"]);
 }
 
 #[test]
@@ -83,4 +83,70 @@ fn duplicate_and_empty_headers_are_errors_with_their_columns() {
 fn a_row_without_a_name_has_its_line() {
     let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", "name,n\na,1\n,2\n")]);
     sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-o", "out"]).expect(2).says(&["E0918", "cluster 2", "f.csv:3:1"]);
+}
+
+#[test]
+fn an_unclosed_quote_swallows_no_clusters() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "{{ note }}"), ("f.csv", "name,note\na,x\nb,y\nc,z\nd,w\n")]);
+    let stamp = ["stamp", "t", "--fleet", "f.csv", "-o", "out", "--prune"];
+    sandbox.run(&stamp).expect(0);
+    let before = sandbox.tree("out");
+    sandbox.write("f.csv", "name,note\na,x\nb,y\nc,\"z\nd,w\n");
+    sandbox.run(&stamp).expect(1).says(&["E0801", "f.csv:4:3", "the quote is not closed"]);
+    let piped = ["stamp", "t", "--fleet", "-", "--fleet-format", "csv", "-o", "out", "--prune"];
+    sandbox.feed(&piped, &sandbox.read("f.csv")).expect(1).says(&["E0801", "-:4:3", "the quote is not closed"]);
+    assert_eq!(sandbox.tree("out"), before);
+    refused("name,note\n\"a\"b,x\n").says(&["f.csv:2:4", "the cell goes on behind its closing quote", "doubled"]);
+    // More rows than a part of the file has.
+    let rows: String = (0..60_000).map(|nth| format!("c{nth},\"x, \"\"y\"\"\"\n")).collect();
+    refused(&format!("name,note\nc,\"z\n{rows}")).says(&["f.csv:2:3", "the cell goes on behind its closing quote"]);
+    refused(&format!("name,note\n{rows}c,\"z\n")).says(&["f.csv:60002:3", "the quote is not closed"]);
+}
+
+#[test]
+fn a_table_without_names_says_which_columns_it_has() {
+    let refused = |csv: &str, args: &[&str]| {
+        let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", csv)]);
+        let outcome = sandbox.run(&[&["stamp", "t", "--fleet", "f.csv", "-o", "out"], args].concat()).expect(2);
+        assert_eq!(outcome.stderr.matches("E0918").count(), 1);
+        outcome
+    };
+    let outcome = refused("name;region;replicas\na;b;3\nc;d;4\n", &[]);
+    outcome.says(&["f.csv:1:1", "the columns are name;region;replicas", "is `;` the separator?"]);
+    refused("name\tn\na\t3\n", &[]).says(&["`--fleet-format tsv`"]);
+    refused("n,Name\n1,a\n", &[]).says(&["the columns are n, Name", "is it `Name`? Then use `--name-key Name`"]);
+    refused("cluster,n\na,1\n", &[]).says(&["is it `cluster`?"]);
+    refused("x,n\na,1\n", &["--name-key", "y"]).says(&["`name` or `cluster.name` or `y`", "`--name-key PATH`"]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", "x,n\n")]);
+    sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-o", "out"]).expect(0);
+}
+
+#[test]
+fn spaces_around_headers_are_errors() {
+    refused("name, replicas\na, 3\n").says(&["f.csv:1:6", "column ` replicas` begins or ends with a space"]);
+}
+
+#[test]
+fn other_encodings_are_named_with_their_place() {
+    let refused = |bytes: &[u8], name: &str| {
+        let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.ndjson", "{\"name\": \"a\"}\n")]);
+        std::fs::write(sandbox.path(name), bytes).unwrap();
+        let fleet = if name.ends_with("csv") { name } else { "f.ndjson" };
+        let values: &[&str] = if fleet == name { &[] } else { &["-f", name] };
+        sandbox.run(&[&["stamp", "t", "--fleet", fleet, "-o", "out"], values].concat()).expect(1)
+    };
+    refused(b"name,city\na,M\xfcnchen\n", "f.csv").says(&[
+        "E0107",
+        "f.csv:2:4",
+        "`iconv -f WINDOWS-1252 -t UTF-8 f.csv`",
+    ]);
+    refused(b"a: b\ncity: M\xfcnchen\n", "v.yaml").says(&["E0107", "v.yaml:2:8", "iconv"]);
+    refused(b"\xff\xfen\0a\0m\0e\0\n\0", "f.csv").says(&["E0107", "f.csv:1:1", "`iconv -f UTF-16 -t UTF-8 f.csv`"]);
+}
+
+#[test]
+fn values_have_the_places_of_their_cells() {
+    let sandbox = Sandbox::with(&[("f.csv", "name,image.tag,\"a\"\nx,v1,1\n\"y\",v2,\"2\"\n")]);
+    let shown = sandbox.run(&["values", "--fleet", "f.csv", "--cluster", "y", "--origins"]).expect(0).stdout;
+    assert!(shown.contains("(f.csv:3:5)") && shown.contains("(f.csv:3:8)"), "{shown}");
 }

@@ -1,5 +1,7 @@
 //! A folder is rendered without a fleet, as `helm template` does.
 
+use std::os::unix::fs::symlink;
+
 use crate::support::{Outcome, Sandbox};
 
 fn sandbox() -> Sandbox {
@@ -150,4 +152,18 @@ fn files_of_a_folder_are_compared_with_existing_ones() {
         .run(&["render", "t/app.yaml.tera", "--check"])
         .expect(2)
         .says(&["`--check` does not apply", "name a folder"]);
+}
+
+#[test]
+fn a_mounted_config_map_is_a_folder_of_templates() {
+    let sandbox = Sandbox::with(&[("cm/..2024_1/app.yaml.tera", "{{ name }}\n"), ("o/x.yaml.tera", "x\n")]);
+    symlink("..2024_1", sandbox.path("cm/..data")).unwrap();
+    symlink("..data/app.yaml.tera", sandbox.path("cm/app.yaml.tera")).unwrap();
+    sandbox.write("f.ndjson", "{\"name\":\"a\"}\n");
+    let stamp = ["stamp", "cm", "--fleet", "f.ndjson", "-o", "out"];
+    sandbox.run(&stamp).expect(0).says(&["stamped 1 file"]);
+    assert_eq!(sandbox.read("out/a/app.yaml"), "a\n");
+    symlink("../o/x.yaml.tera", sandbox.path("cm/x.yaml.tera")).unwrap();
+    sandbox.run(&stamp).expect(1).says(&["E0505", "cm/x.yaml.tera` leads out of the include root", "-I DIR"]);
+    sandbox.run(&[&stamp[..], &["-I", "."]].concat()).expect(0).says(&["stamped 2 files"]);
 }

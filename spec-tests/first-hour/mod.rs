@@ -26,5 +26,6 @@ mod selectors;
 mod specialised;
 mod tables;
 mod unread;
+mod usage;
 mod variables;
 mod watch;

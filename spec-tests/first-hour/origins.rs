@@ -33,7 +33,7 @@ fn each_value_has_its_origin_and_what_it_overrides() {
     let set = r"--set ports[1]=8443,a\.b=x";
     let expected = [
         "image.repository: \"web\"  # base.yaml:2:15".to_owned(),
-        "image.tag: \"v2\"  # cluster `eu-1` (fleet.csv:2:1); overrides base.yaml:3:8".to_owned(),
+        "image.tag: \"v2\"  # cluster `eu-1` (fleet.csv:2:6); overrides base.yaml:3:8".to_owned(),
         "image.pull: \"Always\"  # prod.toml:3:8".to_owned(),
         "replicas: 3  # prod.toml:1:12; overrides base.yaml:4:11".to_owned(),
         "ports[0]: 80  # base.yaml:5:9".to_owned(),

@@ -50,10 +50,64 @@ fn one_cluster_is_not_counted() {
 }
 
 #[test]
-fn many_causes_are_bounded() {
+fn names_that_fit_no_path_are_one_error_with_a_place() {
     let sandbox = Sandbox::fleet(0);
-    let names: String = (0..5_000).map(|n| format!("{{\"name\":\".c{n}\",\"n\":1}}\n")).collect();
+    let names: String = (0..5_000).map(|n| format!("{{\"n\":1,\"name\":\".c{n}\"}}\n")).collect();
     sandbox.write("fleet.ndjson", &names);
-    let outcome = sandbox.stamp(&[]).expect(2).says(&["E0912"]);
+    let outcome = sandbox.stamp(&[]).expect(2).says(&[
+        "error[E0912]: 5,000 clusters: cluster name `.c0` begins with a dot",
+        "fleet.ndjson:1:15",
+        ".c0, .c1, .c2, .c3, .c4 and 4,995 more",
+    ]);
+    assert_eq!(outcome.stderr.matches("error[").count(), 1);
+    sandbox.write("fleet.ndjson", "{\"name\":\"a/b\"}\n{\"name\":\".c\"}\n{\"name\":\"d/e\"}\n");
+    let outcome = sandbox.stamp(&[]).expect(2).says(&["2 clusters: cluster name `a/b`", "fleet.ndjson:2:9"]);
+    assert_eq!(outcome.stderr.matches("error[").count(), 2);
+}
+
+#[test]
+fn many_causes_are_bounded_and_counted() {
+    let sandbox = Sandbox::fleet(0);
+    sandbox.write("fleet.ndjson", &clusters(100, |n| format!("\"n\":{}", n / 2)));
+    let outcome = sandbox.stamp(&["--layout", "{n}/{template}"]).expect(2).says(&["E0914", "and 80 more errors"]);
     assert_eq!(outcome.stderr.matches("error[").count(), 20);
+}
+
+#[test]
+fn repeated_names_have_their_places() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", "n,name\n1,a\n2,b\n3,a\n4,b\n")]);
+    let stamp = ["stamp", "t", "--fleet", "f.csv", "-o", "out"];
+    sandbox.run(&stamp).expect(2).says(&[
+        "error[E0917]: duplicate cluster name `a` (cluster 1 and cluster 3)",
+        "--> f.csv:4:3",
+        "f.csv:2:3",
+        "the other cluster",
+        "also `b` (cluster 2 and cluster 4): f.csv:5:3",
+    ]);
+    let rows: String = (0..500).map(|nth| format!("1,c{}\n", nth / 2)).collect();
+    sandbox.write("f.csv", &format!("n,name\n{rows}"));
+    sandbox.run(&stamp).expect(2).says(&["and 229 more pairs"]);
+}
+
+#[test]
+fn the_help_of_a_collision_helps() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "x"),
+        ("t/A.yaml.tera", "x"),
+        ("u/a.yaml.tera", "x"),
+        ("d/a.cel.yaml", "kind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}\n"),
+        ("one.csv", "name,n\na,1\n"),
+        ("two.csv", "name,n\nEU,1\neu,1\n"),
+    ]);
+    let stamp = |template: &str, fleet: &str, layout: &str| {
+        sandbox.run(&["stamp", template, "--fleet", fleet, "-o", "out", "--layout", layout]).expect(2)
+    };
+    let default = "{cluster}/{template}";
+    stamp("t", "one.csv", default).says(&["E0915", "rename one of the templates", "one.csv:2:1"]);
+    stamp("u", "two.csv", default).says(&["E0915", "rename one of the clusters", "two.csv:3:1"]);
+    stamp("u", "two.csv", "{n}/{template}").says(&["E0914", "add `{cluster}` to the `--layout`"]);
+    stamp("t", "one.csv", "{cluster}").says(&["E0914", "add `{template}` to the `--layout`"]);
+    let stamp = ["stamp", "d", "--fleet", "one.csv", "-o", "out", "--layout"];
+    let documents = |layout: &str| sandbox.run(&[&stamp[..], &[layout]].concat()).expect(4);
+    documents("{cluster}/{kind}").says(&["E0914", "add `{name}` or `{namespace}` to the `--layout`"]);
 }

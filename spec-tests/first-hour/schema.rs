@@ -70,7 +70,7 @@ fn a_cluster_whose_values_violate_fails_and_the_others_are_written() {
     sandbox.write("fleet.csv", "name,replicas\neu-1,30\nus-1,\nap-1,31\n");
     let outcome = stamp(&sandbox, &[]).expect(4).says(&[
         "error[E0808]: 2 clusters: `replicas` does not fit `t/values.schema.json`",
-        "--> fleet.csv:2:1",
+        "--> fleet.csv:2:6",
         "cluster: eu-1, ap-1",
         "2 clusters failed",
     ]);

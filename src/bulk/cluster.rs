@@ -59,6 +59,21 @@ impl Cluster {
         }
     }
 
+    /// Adds a label to an error: the place of the name, or else that of the cluster, if it is known.
+    pub(super) fn label(&self, error: Box<Diagnostic>, text: &str) -> Box<Diagnostic> {
+        match self.place().and_then(|place| Some((place.name()?, place))) {
+            Some((at, place)) => error.at(place.source(), at, text),
+            None => error,
+        }
+    }
+
+    /// Returns the position of the name behind a colon, or else that of the cluster: `: f.csv:3:1`.
+    pub(super) fn position(&self) -> Option<String> {
+        let place = self.place()?;
+        let position = place.source().position(place.name()?.start);
+        Some(format!(": {}:{position}", place.source().path()))
+    }
+
     /// Creates a cluster from the JSON line at `line`. The name is the text at `name` in that line.
     ///
     /// Returns `None` if the line is too long for the compact form.

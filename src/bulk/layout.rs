@@ -2,7 +2,7 @@
 
 use super::output_path::check_value;
 use super::selector::scalar_text;
-use super::view::View;
+use super::view::{View, dotted};
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
 use crate::value::Data;
 
@@ -72,7 +72,7 @@ impl Layout {
                 "" => return Err(bad("empty placeholder `{}`")),
                 "cluster" => Part::Cluster,
                 "template" => Part::Template,
-                path => Part::Input(path.to_owned()),
+                path => Part::Input(dotted(path)),
             });
             rest = behind;
         }
@@ -215,6 +215,16 @@ impl Layout {
         self.fields().next().is_some()
     }
 
+    /// Returns `true` if the layout has the placeholder `{cluster}`.
+    pub(super) fn names_cluster(&self) -> bool {
+        self.parts.contains(&Part::Cluster)
+    }
+
+    /// Returns `true` if the layout has the placeholder `{template}`.
+    pub(super) fn names_template(&self) -> bool {
+        self.parts.contains(&Part::Template)
+    }
+
     /// Returns the paths of inputs in the layout, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| if let Part::Input(path) = part { Some(path.as_str()) } else { None })
@@ -308,6 +318,8 @@ mod tests {
         assert_eq!(path("x/{cluster}/{ name }.yml", &["a"]), "x/eu/a.yml");
         assert_eq!(path("{cluster}/{document.spec.x}-{template}", &["7"]), "eu/7-app.json");
         assert_eq!(path("{cluster}/{template}", &[]), "eu/app.json");
+        let indexed = layout("{zones[0]}/{cluster}/{document.spec.rules[12].host}").unwrap();
+        assert_eq!((indexed.inputs().next(), indexed.fields().next()), (Some("zones.0"), Some("spec.rules.12.host")));
         assert!(!layout("{template}").unwrap().is_of_documents());
         for text in
             ["{kind}", "{cluster}-{kind}", "a{cluster}/{kind}", "{template}/{cluster}/{kind}", "{kind}/{cluster}"]

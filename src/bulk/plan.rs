@@ -2,7 +2,6 @@
 
 mod collisions;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -14,8 +13,8 @@ use super::key_set::{KeySet, SortedKeys};
 use super::layers::Layers;
 use super::layout::Layout;
 use super::output_names::output_name;
-use super::output_path::{check_path, check_value};
-use super::pieces::{Piece, in_document};
+use super::output_path::check_value;
+use super::pieces::Piece;
 use super::report::{Failure, FailureCollector};
 use super::selection::Selection;
 use super::selector::Selector;
@@ -90,7 +89,8 @@ impl Plan {
         let reach = Reach::of(selector.paths().chain(plan.layout.inputs()));
         let read = fleet.each(&mut |at, cluster| {
             plan.add((at, cluster), layers, (selector, reach), &mut paths).unwrap_or_else(|error| {
-                problems.add_up_to(MAX_REPORTED, at, error);
+                let is_nowhere = error.primary().is_none();
+                problems.add_up_to(MAX_REPORTED, at, if is_nowhere { cluster.label(error, "") } else { error });
             });
             Ok(())
         });
@@ -322,28 +322,6 @@ impl Plan {
 
     fn template(&self, output: usize) -> &str {
         self.outputs.get(output).map_or("", |output| &output.template)
-    }
-
-    /// Finds invalid paths and collisions among the documents of a cluster.
-    pub(super) fn document_collisions(&self, cluster: &Placed<'_>, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
-        let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
-        let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
-        let problems = pieces.iter().filter_map(|piece| {
-            self.path_of(cluster, piece, &mut path);
-            let mut error = match check_path(&path) {
-                Err(error) => in_document(error, piece.document),
-                Ok(()) => {
-                    let first = seen.insert(path.to_ascii_lowercase(), piece)?;
-                    let message = format!("two documents have the same path `{path}`");
-                    Diagnostic::new(Code::DuplicateOutput, message)
-                        .with_note(format!("{} and {}", described(first), described(piece)))
-                        .with_help("add `{kind}`, `{namespace}` or `{template}` to the `--layout`")
-                }
-            };
-            error.template = Some(self.template(piece.output).to_owned());
-            Some(error)
-        });
-        problems.collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
+use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
@@ -188,6 +189,8 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
         code if is_output_error(code) => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
         // The place in the schema is the last one; clusters give their values in different places.
         Code::UnfitValues => diagnostic.labels.last(),
+        // The place is that of a cluster.
+        Code::BadOutputName | Code::BadLayout | Code::DuplicateOutput | Code::CaseCollision => None,
         _ => diagnostic.primary(),
     };
     let position = place.map(|label| (label.source.name().to_owned(), label.span));
@@ -195,14 +198,23 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
     let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), without_value(diagnostic).to_owned(), template, position, help)
+    (diagnostic.code.id(), without_value(diagnostic).into_owned(), template, position, help)
 }
 
-/// Returns the message without the value that does not fit a schema: clusters have different ones.
-pub(super) fn without_value(diagnostic: &Diagnostic) -> &str {
+/// Returns the message without the value that does not fit a schema, or the name that fits no path: clusters have
+/// different ones.
+pub(super) fn without_value(diagnostic: &Diagnostic) -> Cow<'_, str> {
+    let message = diagnostic.message.as_str();
     match diagnostic.code {
-        Code::UnfitValues | Code::UnfitOutput => diagnostic.message.split(", found ").next().unwrap_or(""),
-        _ => &diagnostic.message,
+        Code::UnfitValues | Code::UnfitOutput => message.split(", found ").next().unwrap_or("").into(),
+        // "cluster name `a/b` contains …"
+        Code::BadOutputName => {
+            match message.split_once(" `").and_then(|(what, rest)| Some((what, rest.split_once("` ")?))) {
+                Some((what, (_, why))) => format!("{what} {why}").into(),
+                None => message.into(),
+            }
+        }
+        _ => message.into(),
     }
 }
 
@@ -229,6 +241,8 @@ pub(super) struct FailureCollector {
     causes: BTreeMap<Cause, Collected>,
     /// The size of the invalid outputs of all causes.
     texts: usize,
+    /// The number of errors with causes of their own that were left out.
+    left_out: usize,
 }
 
 #[derive(Debug)]
@@ -267,6 +281,8 @@ impl FailureCollector {
     pub(super) fn add_up_to(&mut self, most: usize, at: usize, diagnostic: Box<Diagnostic>) {
         if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic)) {
             self.add(at, diagnostic);
+        } else {
+            self.left_out += 1;
         }
     }
 
@@ -291,7 +307,11 @@ impl FailureCollector {
             }
             Failure::of_clusters(diagnostic, &clusters, &mut name)
         };
-        causes.into_iter().map(failure).collect()
+        let mut failures: Vec<Failure> = causes.into_iter().map(failure).collect();
+        if let Some(last) = failures.last_mut().filter(|_| self.left_out > 0) {
+            last.diagnostic.notes.push(format!("and {}", counted(self.left_out, "more error")));
+        }
+        failures
     }
 }
 

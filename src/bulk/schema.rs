@@ -355,7 +355,7 @@ pub(super) struct Explained(HashSet<String>);
 impl Explained {
     /// Returns `true` for an error with a new message, unless there are too many.
     pub(super) fn is_new(&mut self, error: &Diagnostic) -> bool {
-        self.0.len() < EXPLAINED && self.0.insert(without_value(error).to_owned())
+        self.0.len() < EXPLAINED && self.0.insert(without_value(error).into_owned())
     }
 }
 

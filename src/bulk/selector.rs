@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fleet::Fleet;
 use super::layers::Layers;
-use super::view::View;
+use super::view::{View, dotted};
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 use crate::value::Data;
 
 /// Conditions on a cluster's inputs. A cluster is selected if all of them hold.
+///
+/// The item of a list is `k[0]` or `k.0`.
 ///
 /// | condition | holds if |
 /// |---|---|
@@ -205,7 +207,7 @@ fn term(text: &str) -> Option<Term> {
     let path = path.trim();
     let is_plain = !path.contains(|c: char| c.is_whitespace() || "!()".contains(c));
     let is_path = !path.is_empty() && (is_plain || (test != Test::Present && !path.starts_with('!')));
-    is_path.then(|| Term { path: path.to_owned(), test, holds, text: text.to_owned() })
+    is_path.then(|| Term { path: dotted(path), test, holds, text: text.to_owned() })
 }
 
 /// Parses `k in (v, w)` and `k notin (v, w)`.
@@ -269,6 +271,8 @@ mod tests {
             ("a.f=1.5", true),
             ("l.0=x", true),
             ("l.9=x", false),
+            ("l[0]=x", true),
+            ("l[0] in (x,y),!l[1]", true),
             ("l=x", false),
             ("c=true,a.f=2", false),
             ("no=", false),

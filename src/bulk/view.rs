@@ -28,6 +28,26 @@ impl Reach {
     }
 }
 
+/// Returns a path with dots in place of the brackets of indexes: `zones[0].name` becomes `zones.0.name`.
+pub(super) fn dotted(path: &str) -> String {
+    let (mut dotted, mut rest) = (String::new(), path);
+    while let Some((before, behind)) = rest.split_once('[') {
+        dotted.push_str(before);
+        match behind.split_once(']') {
+            Some((index, after)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => {
+                dotted.push('.');
+                dotted.push_str(index);
+                rest = after;
+            }
+            _ => {
+                dotted.push('[');
+                rest = behind;
+            }
+        }
+    }
+    dotted + rest
+}
+
 /// The merged inputs of one cluster, for lookups. Nothing is copied.
 #[derive(Debug, Clone)]
 pub struct View<'v> {

@@ -4,6 +4,7 @@
 mod codes;
 mod count;
 mod diagnostic;
+mod encoding;
 mod list;
 mod report;
 mod short_names;
@@ -15,6 +16,7 @@ pub use count::{counted, thousands};
 #[doc(hidden)]
 pub use diagnostic::CULPRIT;
 pub use diagnostic::{Diagnostic, Fix, Label, Replacement, Result, Severity};
+pub use encoding::not_utf8;
 pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};

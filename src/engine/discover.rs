@@ -1,19 +1,17 @@
 //! Finds template files and their languages.
 //!
 //! The include root is the given directory, or else the common parent of all paths. Template names are relative to it,
-//! with `/`. Symbolic links are not followed.
+//! with `/`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
+use super::walk::{Entries, Links, walk};
 use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::is_file;
 
-/// Limits on the files in a directory and on the depth of directories.
-const MAX_FILES: usize = 10_000;
-const MAX_DEPTH: usize = 64;
 /// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;
 /// Maximum number of directory entries to scan for the files that a computed path may name.
@@ -41,16 +39,33 @@ pub struct TemplateSet {
     pub skipped: Skipped,
 }
 
-/// Names of files that were left out, with escapes for the bytes that are not UTF-8.
+/// Files and directories that were left out, with escapes for the bytes of their names that are not UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skipped(Vec<String>);
+pub struct Skipped(Vec<(String, Reason)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    NotUtf8,
+    OutsideRoot,
+}
 
 impl Skipped {
-    /// Returns a warning for each file.
+    pub(super) fn add(&mut self, path: &Path, root: &Path, reason: Reason) {
+        self.0.push((escaped(path.strip_prefix(root).unwrap_or(path)), reason));
+    }
+
+    /// Returns a warning for each file or directory.
     pub fn warnings(&self) -> impl Iterator<Item = Box<Diagnostic>> {
-        self.0.iter().map(|name| {
-            Diagnostic::warning(Code::ReadFailed, format!("`{name}` was left out because its name is not UTF-8"))
-                .with_help("rename the file")
+        self.0.iter().map(|(name, reason)| {
+            let (code, why, help) = match reason {
+                Reason::NotUtf8 => (Code::ReadFailed, "its name is not UTF-8", "rename the file"),
+                Reason::OutsideRoot => (
+                    Code::OutsideRoot,
+                    "it is a link to a directory out of the include root",
+                    "give a root that holds both: `-I DIR`",
+                ),
+            };
+            Diagnostic::warning(code, format!("`{name}` was left out because {why}")).with_help(help)
         })
     }
 }
@@ -60,7 +75,7 @@ impl Skipped {
 ///
 /// # Errors
 /// `file.read_failed` if something cannot be read or is a pipe, socket or device; `plan.no_templates` if there are no
-/// templates; `template.outside_root` if a path lies outside `root`; `usage` for a path that is not UTF-8.
+/// templates; `template.outside_root` if a path or a link lies outside `root`; `usage` for a path that is not UTF-8.
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
     discover_with(paths, root, &|entry| entry.is_dir || is_template(entry.name))
 }
@@ -96,7 +111,13 @@ pub fn discover_with(
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, Entries { is_wanted, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
+            walk(
+                path,
+                &root,
+                Entries { is_wanted, most: usize::MAX, links: Links::Followed },
+                &mut files,
+                &mut skipped,
+            )?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -131,7 +152,7 @@ fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
 }
 
 /// Checks that `path` is a regular file, because reading a pipe or a device may never end.
-fn check_kind(path: &Path, kind: FileType) -> Result<()> {
+pub(super) fn check_kind(path: &Path, kind: FileType) -> Result<()> {
     match is_file(kind) {
         Ok(()) => Ok(()),
         Err(other) => Err(Diagnostic::new(Code::ReadFailed, format!("`{}` {other}", path.display()))
@@ -166,7 +187,7 @@ fn escaped(path: &Path) -> String {
     })
 }
 
-fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> {
+pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> {
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }
 
@@ -178,7 +199,7 @@ fn common_parent<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
 }
 
 /// Returns the name of a path relative to `root`, or `None` if it is not UTF-8.
-fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
+pub(super) fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
     let outside = || {
         Diagnostic::new(
             Code::OutsideRoot,
@@ -204,7 +225,7 @@ fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_wanted = |entry: Entry<'_>| entry.is_dir || dialect_of(entry.name).is_some();
-    let entries = Entries { is_wanted: &is_wanted, most: MAX_LISTED, all: false };
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_LISTED, links: Links::LeftOut };
     let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
@@ -215,68 +236,10 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     let end = suffix.rsplit('/').next().unwrap_or(suffix);
     let is_wanted = |entry: Entry<'_>| entry.is_dir || entry.name.ends_with(end);
     let mut files = BTreeMap::new();
-    let entries = Entries { is_wanted: &is_wanted, most: MAX_MATCHED, all: true };
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_MATCHED, links: Links::ToFiles };
     let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
     let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
     files.into_keys().filter(ends).collect()
-}
-
-/// The directory entries of a walk.
-struct Entries<'e> {
-    /// Selects files, and directories to enter.
-    is_wanted: &'e dyn Fn(Entry<'_>) -> bool,
-    /// The maximum number of entries to scan.
-    most: usize,
-    /// Set to include hidden files and links to files.
-    all: bool,
-}
-
-/// Adds the templates below `top`.
-fn walk(
-    top: &Path,
-    root: &Path,
-    entries: Entries<'_>,
-    to: &mut BTreeMap<String, bool>,
-    skipped: &mut Skipped,
-) -> Result<()> {
-    let Entries { is_wanted, mut most, all } = entries;
-    let mut left = VecDeque::from([(top.to_owned(), 0)]);
-    while let Some((dir, depth)) = left.pop_front() {
-        for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
-            if most == 0 {
-                return Ok(());
-            }
-            most -= 1;
-            let entry = entry.map_err(|error| unreadable(&dir, error))?;
-            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
-            let (path, name) = (entry.path(), entry.file_name());
-            let (name, is_link) = (name.to_string_lossy(), kind.is_symlink());
-            if (name.starts_with('.') && (kind.is_dir() || !all)) || (is_link && !all) {
-                continue;
-            }
-            if !is_wanted(Entry { path: &path, name: &name, is_dir: kind.is_dir() }) {
-                continue;
-            }
-            if kind.is_dir() && depth < MAX_DEPTH {
-                left.push_back((path, depth + 1));
-            } else if !kind.is_dir() {
-                let kind =
-                    if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
-                if !all {
-                    check_kind(&path, kind)?;
-                }
-                match relative(&path, root)? {
-                    Some(name) if kind.is_file() => drop(to.entry(name).or_insert(false)),
-                    Some(_) => {}
-                    None => skipped.0.push(escaped(path.strip_prefix(root).unwrap_or(&path))),
-                }
-            }
-        }
-        if to.len() > MAX_FILES {
-            return Err(crate::limits::Limit::Templates.error(MAX_FILES as u64));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the language that a file name implies: by its last extension or the one before (`app.yaml.tera`,
@@ -335,10 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_walked_without_links_and_hidden_files() {
+    fn a_directory_is_walked_without_hidden_files() {
         let dir = tree(&["t/a.tera", "t/sub/b.tera", "t/readme.md", "t/.git/c.tera", "t/.d.tera", "other/e.tera"]);
-        std::os::unix::fs::symlink(dir.path().join("other"), dir.path().join("t/link")).unwrap();
-        std::os::unix::fs::symlink(dir.path().join("other/e.tera"), dir.path().join("t/e.tera")).unwrap();
         let is_template = |name: &str| name.ends_with(".tera");
         let set = discover(&[dir.path().join("t/")], None, &is_template).unwrap();
         assert_eq!(names(&set), ["a.tera", "sub/b.tera"]);

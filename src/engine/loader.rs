@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use super::discover::{listing, matching};
 use super::path_from_here::path_from_here;
 use crate::compiler::{Loader, NoLoader};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use crate::function::{FileError, Files};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
@@ -157,10 +157,7 @@ impl Loader for DirLoader {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| unreadable(&self.path(name), error))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Diagnostic::new(Code::NotUtf8, format!("`{}` is not valid UTF-8 at byte {at}", self.path(name)))
-        })?;
+        let text = String::from_utf8(bytes).map_err(|error| not_utf8(&self.path(name), error.as_bytes(), (0, 0)))?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }
 

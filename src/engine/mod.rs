@@ -42,7 +42,9 @@ mod precompile;
 #[cfg(feature = "yaml")]
 pub mod recording;
 mod residual;
+mod symbolic_links;
 mod template;
+mod walk;
 
 pub use artifact::Artifact;
 pub use builder::{Engine, EngineBuilder};

@@ -77,6 +77,12 @@ impl Project {
         self.source.name()
     }
 
+    /// Returns the templates that the project names.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Path> {
+        let settings = self.settings.iter().filter(|setting| setting.key.option.is_empty());
+        settings.flat_map(|setting| &setting.values).map(Path::new)
+    }
+
     /// Returns the path of the file with its digest, for a manifest.
     pub(crate) fn digest(&self) -> (String, String) {
         (self.name().to_owned(), short_digest(self.source.text().as_bytes()))
@@ -117,6 +123,13 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     let at = position(command, args);
     args.splice(at..at, options);
     Ok(Some(project))
+}
+
+/// Returns the directory that `--chdir` names, even if the arguments cannot be parsed.
+pub(crate) fn chdir(command: &Command, args: &[OsString]) -> Option<PathBuf> {
+    let matches = command.clone().ignore_errors(true).try_get_matches_from(args).ok()?;
+    let given = matches.subcommand().map_or(&matches, |(_, given)| given);
+    given.try_get_one::<PathBuf>("chdir").ok().flatten().cloned()
 }
 
 /// Returns `false` if no command with these arguments reads a project file: none is in the current directory, and no
@@ -250,10 +263,19 @@ impl Project {
     }
 }
 
+/// Returns `true` if a project file has keys for all arguments that an error is about.
+fn are_keys(error: &clap::Error) -> bool {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return false };
+    missing.iter().all(|arg| match arg.strip_prefix("--").and_then(|arg| arg.split([' ', '=']).next()) {
+        Some(option) => keys::KEYS.iter().any(|key| key.option == option),
+        None => true,
+    })
+}
+
 /// Says in an error about missing arguments that a project file can give them.
 pub(crate) fn hint(error: &mut clap::Error, project: Option<&Project>, args: &[OsString]) {
     let reads = args.iter().any(|arg| COMMANDS.iter().any(|name| arg == *name));
-    if error.kind() != ErrorKind::MissingRequiredArgument || !reads {
+    if error.kind() != ErrorKind::MissingRequiredArgument || !reads || !are_keys(error) {
         return;
     }
     let tip = match project {

@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use crate::changes::ChangeArgs;
 use crate::console::Console;
 use crate::one_file::{compare_one, kept_old, one_file};
+use crate::output::EMPTY_OUTPUT;
 use crate::stores::StoreArgs;
 
 /// Maximum length of an object that is compared with a stream.
@@ -37,8 +38,11 @@ enum Output {
 /// Parses the value of `-o`: `file://` URLs are paths.
 ///
 /// # Errors
-/// The reason why it cannot be a URL.
+/// The reason why it cannot be a URL; the path is empty.
 pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err(EMPTY_OUTPUT.to_owned());
+    }
     match Location::parse(text) {
         Ok(Some(Location::File(path))) => Ok(path),
         Ok(Some(Location::Registry(_))) => Err("outputs cannot be written to a registry".to_owned()),

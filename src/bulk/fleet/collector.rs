@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::FleetOptions;
+use super::{FleetOptions, unnamed};
 use crate::bulk::cluster::{Cluster, not_a_map};
 use crate::bulk::input::{self, CsvTypes, Format, Place, Table};
 use crate::bulk::selector::scalar_text;
 use crate::bulk::values::Gaps;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::diagnostics::{Code, Diagnostic, Result, counted};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, json_entries};
 
@@ -26,6 +26,8 @@ pub(super) struct Collector {
     /// The number of clusters of the current file, valid or not.
     seen: usize,
     errors: Vec<Box<Diagnostic>>,
+    /// The number of clusters of the current file without a name, but for the first one, whose error is reported.
+    others_unnamed: Option<usize>,
 }
 
 /// What the parts of a file have in common.
@@ -41,20 +43,24 @@ pub(super) struct PartState {
 impl Collector {
     pub(super) fn new(options: &FleetOptions<'_>) -> Self {
         let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).map(str::to_owned).collect();
-        Self { name_paths, csv_types: options.csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new() }
+        Self::with(name_paths, options.csv_types)
     }
 
     /// Creates a collector of clusters that were found before.
     pub(super) fn again(&self) -> Self {
-        let (name_paths, csv_types) = (self.name_paths.clone(), self.csv_types);
-        Self { name_paths, csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new() }
+        Self::with(self.name_paths.clone(), self.csv_types)
+    }
+
+    fn with(name_paths: Vec<String>, csv_types: CsvTypes) -> Self {
+        Self { name_paths, csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new(), others_unnamed: None }
     }
 
     /// Checks that there were no errors.
     ///
     /// # Errors
     /// All errors of all files.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.note_others();
         if self.errors.is_empty() { Ok(()) } else { Err(input::all_of(self.errors)) }
     }
 
@@ -66,6 +72,7 @@ impl Collector {
 
     /// Begins a file.
     pub(super) fn begin(&mut self) {
+        self.note_others();
         self.seen = 0;
     }
 
@@ -136,9 +143,14 @@ impl Collector {
                 }
                 let (table, end) = Table::of(source, format, self.csv_types, &self.name_paths)?;
                 start = end;
+                let has_rows = !is_last || source.text().get(end..).is_some_and(|rest| !rest.is_empty());
+                if let Some(error) = unnamed::table(source, &self.name_paths, table.paths()).filter(|_| has_rows) {
+                    return Err(error);
+                }
                 none.insert(table)
             }
         };
+        let columns = table.paths().clone();
         let mut found = table.rows(source, start, &mut state.gaps);
         let end = if is_last { length } else { found.last };
         // The last record may go on in the next part.
@@ -146,8 +158,7 @@ impl Collector {
         found.errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
         found.errors.into_iter().for_each(|error| self.report(error));
         for row in found.rows {
-            let range = row.at..row.at;
-            self.add(range.clone(), Data::Map(row.map), Place::text(source, format, range));
+            self.add(row.at..row.at, Data::Map(row.map), Place::row(source, format, row.at, &columns));
         }
         Ok(if self.is_full() { length } else { end })
     }
@@ -183,24 +194,29 @@ impl Collector {
         match (item.try_into_map(), name) {
             (Ok(own), Some(name)) => self.clusters.push(Cluster::new(name, own).read_from(place)),
             (Ok(own), None) => {
-                self.report(self.unnamed(&own).at(place.source(), Span::of(range.start..range.start), ""));
+                self.report_unnamed(&own, place.source(), range.start);
             }
             (Err(other), _) => self.report(not_a_map(&other).at(place.source(), Span::of(range), "")),
         }
     }
 
-    fn unnamed(&self, own: &DataMap) -> Box<Diagnostic> {
-        let paths: Vec<String> = self.name_paths.iter().map(|path| format!("`{path}`")).collect();
-        let error = Diagnostic::new(Code::UnnamedCluster, format!("cluster {} has no name", thousands(self.seen)))
-            .with_note(format!("expected a string or an integer at {}", paths.join(" or ")))
-            .with_help("name another path with `--name-key PATH`");
-        let holds_clusters = |key: &&str| match own.get(*key) {
-            Some(Data::Map(named)) => named.values().all(|value| matches!(value, Data::Map(_) | Data::List(_))),
-            value => matches!(value, Some(Data::List(_))),
-        };
-        match ["cluster", "clusters"].into_iter().find(|key| own.len() > 1 && holds_clusters(key)) {
-            Some(key) => error.with_note(format!("a file is one cluster if it has other keys beside `{key}`")),
-            None => error,
+    /// Reports a cluster without a name. The others of its file are only counted.
+    fn report_unnamed(&mut self, own: &DataMap, at: &Arc<Source>, start: usize) {
+        if let Some(others) = &mut self.others_unnamed {
+            *others += 1;
+            return;
+        }
+        self.others_unnamed = Some(0);
+        self.report(unnamed::cluster(self.seen, &self.name_paths, own).at(at, Span::of(start..start), ""));
+    }
+
+    /// Adds the number of the other clusters without a name to the error of the first one in a file.
+    fn note_others(&mut self) {
+        let others = self.others_unnamed.take().filter(|others| *others > 0);
+        let first = self.errors.iter_mut().rfind(|error| error.code == Code::UnnamedCluster);
+        if let (Some(others), Some(error)) = (others, first) {
+            let have = if others == 1 { "has" } else { "have" };
+            error.notes.push(format!("{} of this file {have} no name", counted(others, "more cluster")));
         }
     }
 

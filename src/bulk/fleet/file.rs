@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::bulk::input::Format;
 use crate::bulk::manifest::ReadLog;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use crate::text::Source;
 
 /// Maximum size of a file that is read at once.
@@ -110,13 +110,8 @@ fn text(name: &str, file: File) -> Result<Arc<Source>> {
         let error = Diagnostic::new(Code::LimitSourceBytes, format!("`{name}` is too long: the limit is 1 GiB"));
         return Err(error.with_help("write one cluster a line (NDJSON), or several files"));
     }
-    let text = String::from_utf8(bytes).map_err(|error| not_utf8(name, error.utf8_error().valid_up_to() as u64))?;
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(name, error.as_bytes(), (0, 0)))?;
     Ok(Source::new(name, text))
-}
-
-pub(super) fn not_utf8(name: &str, at: u64) -> Box<Diagnostic> {
-    let at = thousands(usize::try_from(at).unwrap_or(usize::MAX));
-    Diagnostic::new(Code::NotUtf8, format!("`{name}` is not valid UTF-8 at byte {at}"))
 }
 
 pub(super) fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {

@@ -1,6 +1,7 @@
 //! Reading fleets: a list of clusters, one cluster a line or row, or one file each.
 
 mod collector;
+mod duplicates;
 mod file;
 #[cfg(not(feature = "arrow"))]
 mod no_table;
@@ -9,8 +10,8 @@ mod records;
 mod stream;
 #[cfg(feature = "arrow")]
 mod table;
+mod unnamed;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use self::collector::Collector;
@@ -21,7 +22,7 @@ use self::records::Records;
 use super::cluster::Cluster;
 use super::input::{CsvTypes, Format};
 use super::key_set::{KeySet, SortedKeys};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::diagnostics::{Code, Result, thousands};
 use crate::text::Source;
 
 pub use self::file::FleetFile;
@@ -194,22 +195,7 @@ impl Fleet {
         if names.are_distinct() {
             return Ok(());
         }
-        let (mut seen, mut duplicates) = (HashMap::new(), Vec::<String>::new());
-        self.each(&mut |at, cluster| {
-            let name = cluster.name();
-            if names.is_repeated(name)
-                && let Some(first) = seen.insert(name.to_owned(), at)
-                && duplicates.len() <= MAX_REPORTED
-            {
-                duplicates.push(format!("`{name}` ({} and {})", self.place(first), self.place(at)));
-            }
-            Ok(())
-        })?;
-        let Some(first) = duplicates.first() else { return Ok(()) };
-        let mut error = Diagnostic::new(Code::DuplicateCluster, format!("duplicate cluster name {first}"))
-            .with_help("give each cluster a unique name");
-        error.notes.extend(duplicates.iter().skip(1).map(|more| format!("also {more}")));
-        Err(error)
+        duplicates::error(self, names)?.map_or(Ok(()), Err)
     }
 
     /// Returns the names of the files that do not have the cluster `name`. Returns nothing if no file has it.
@@ -306,9 +292,11 @@ mod tests {
         ];
         assert_eq!(read(&files), expected);
         let copied = [("x/a.json", "[{\"name\": \"c\"}, {\"name\": \"a\"}]"), ("x/none.yaml", ""), files[4]];
-        let expected = "E0917: duplicate cluster name `a` (cluster 2 of `x/a.json` and cluster 1 of `e.yaml`)";
+        let expected =
+            "E0917: duplicate cluster name `a` (cluster 2 of `x/a.json` and cluster 1 of `e.yaml`) (e.yaml:1:7)";
         assert_eq!(read(&copied), [expected]);
-        assert_eq!(read(&[("f.ndjson", &"{}\n".repeat(500))]).len(), MAX_ERRORS);
+        assert_eq!(read(&[("f.ndjson", &"5\n".repeat(500))]).len(), MAX_ERRORS);
+        assert_eq!(read(&[("f.ndjson", &"{}\n".repeat(500))]), ["E0918: cluster 1 has no name (f.ndjson:1:1)"]);
     }
 
     #[test]

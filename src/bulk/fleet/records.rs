@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::collector::{Collector, PartState};
-use super::file::{not_utf8, unreadable};
+use super::file::unreadable;
 use crate::bulk::cluster::Cluster;
 use crate::bulk::input::Format;
 use crate::bulk::scratch::Scratch;
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::text::Source;
+use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
+use crate::text::{Source, Span};
 
 /// The usual number of bytes of a part, and the maximum number of bytes of a record.
 const PART: usize = 1 << 18;
@@ -94,12 +94,12 @@ impl Records {
     ) -> Result<()> {
         let (mut wanted, mut lines_before) = (self.part, 0_u32);
         loop {
-            let (text, is_last) = self.text(wanted)?;
+            let (text, is_last) = self.text(wanted, lines_before)?;
             let source = self.source(lines_before, text);
             let taken = collector.part(&source, self.format, &mut self.state, is_last);
             if taken == 0 && !is_last {
                 if wanted > MAX_RECORD {
-                    return Err(too_long(&self.name));
+                    return Err(too_long(&source));
                 }
                 wanted = (wanted * 4).min(MAX_RECORD + 1);
                 continue;
@@ -121,7 +121,7 @@ impl Records {
     }
 
     /// Reads the text behind the last part, about as many bytes as wanted. Returns `true` if it is the rest of the file.
-    fn text(&self, wanted: usize) -> Result<(String, bool)> {
+    fn text(&self, wanted: usize, lines_before: u32) -> Result<(String, bool)> {
         let mut bytes = vec![0; wanted];
         let read = read_up_to(&self.file, self.end, &mut bytes).map_err(|error| unreadable(&self.name, error))?;
         bytes.truncate(read);
@@ -132,7 +132,7 @@ impl Records {
                 let at = error.utf8_error().valid_up_to();
                 // The last character may go on behind these bytes.
                 if is_last || error.utf8_error().error_len().is_some() {
-                    return Err(not_utf8(&self.name, self.end + at as u64));
+                    return Err(not_utf8(&self.name, error.as_bytes(), (self.end, lines_before)));
                 }
                 let mut bytes = error.into_bytes();
                 bytes.truncate(at);
@@ -228,10 +228,12 @@ impl Records {
     }
 }
 
-/// Returns the error of a record in the file called `name`.
-pub(super) fn too_long(name: &str) -> Box<Diagnostic> {
-    let message = format!("`{name}` is too long: the limit is 16 MiB");
-    Diagnostic::new(Code::LimitSourceBytes, message).with_note("a line of a fleet is one cluster")
+/// Returns the error of a record at the start of `source`.
+pub(super) fn too_long(source: &Arc<Source>) -> Box<Diagnostic> {
+    let message = format!("a cluster of `{}` is too long: the limit is 16 MiB", source.name());
+    Diagnostic::new(Code::LimitSourceBytes, message)
+        .at(source, Span::new(0, 0), "")
+        .with_note("a cluster is one line, or one row; a row goes on until its quotes are closed")
 }
 
 /// Reads bytes from `at` on until `to` is full or the file ends. Returns their number.
@@ -362,9 +364,9 @@ mod tests {
             (scanned.map_err(|error| error.to_string()), records)
         };
         let (error, _) = scan(b"{\"name\":\"a\"}\xff\"\n");
-        assert_eq!(error.unwrap_err(), "E0107: `f` is not valid UTF-8 at byte 12");
+        assert_eq!(error.unwrap_err(), "E0107: `f` is not valid UTF-8 at byte 12 (f:1:13)");
         let (error, _) = scan(&vec![b' '; 5 * MAX_RECORD]);
-        assert_eq!(error.unwrap_err(), "E0601: `f` is too long: the limit is 16 MiB");
+        assert_eq!(error.unwrap_err(), "E0601: a cluster of `f` is too long: the limit is 16 MiB (f:1:1)");
         let (scanned, records) = scan(b"{\"name\":\"a\"}\n{\"name\":\"b\"}\n");
         scanned.unwrap();
         records.file.write_at(b"c", 10).unwrap();

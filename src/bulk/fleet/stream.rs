@@ -5,11 +5,11 @@ use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::collector::{Collector, PartState};
-use super::file::{not_utf8, unreadable};
+use super::file::unreadable;
 use super::records::{MAX_RECORD, too_long};
 use super::{Clusters, Fleet, FleetOptions};
 use crate::bulk::input::Format;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use crate::text::Source;
 
 /// The usual number of bytes of a batch.
@@ -119,7 +119,7 @@ impl Input<'_> {
                 return Ok(self.is_read || self.state.is_over);
             }
             if wanted > MAX_RECORD {
-                return Err(too_long(&self.name));
+                return Err(too_long(&source));
             }
             wanted = (wanted * 4).min(MAX_RECORD + 1);
         }
@@ -147,7 +147,7 @@ impl Input<'_> {
         match std::str::from_utf8(&self.bytes) {
             Ok(text) => Ok(text.to_owned()),
             Err(error) if self.is_read || error.error_len().is_some() => {
-                Err(not_utf8(&self.name, self.end + error.valid_up_to() as u64))
+                Err(not_utf8(&self.name, &self.bytes, (self.end, self.lines_before)))
             }
             Err(error) => {
                 Ok(String::from_utf8_lossy(self.bytes.get(..error.valid_up_to()).unwrap_or_default()).into_owned())
@@ -204,14 +204,17 @@ mod tests {
         assert_eq!(error, "E0801: invalid JSON: key must be a string (f:3:2)");
         assert_eq!(
             names(b"{\"name\":\"a\"}\xff\n", Format::Ndjson, 4),
-            Err("E0107: `f` is not valid UTF-8 at byte 12".into())
+            Err("E0107: `f` is not valid UTF-8 at byte 12 (f:1:13)".into())
         );
         assert_eq!(
             names(b"{\"name\":\"\xc3", Format::Ndjson, 64),
-            Err("E0107: `f` is not valid UTF-8 at byte 9".into())
+            Err("E0107: `f` is not valid UTF-8 at byte 9 (f:1:10)".into())
         );
         let long = vec![b' '; MAX_RECORD + 9];
-        assert_eq!(names(&long, Format::Ndjson, BATCH), Err("E0601: `f` is too long: the limit is 16 MiB".into()));
+        assert_eq!(
+            names(&long, Format::Ndjson, BATCH),
+            Err("E0601: a cluster of `f` is too long: the limit is 16 MiB (f:1:1)".into())
+        );
         let error = FleetStream::new(&FleetOptions::default()).add("f", &b"a: 1"[..], Format::Yaml).unwrap_err();
         assert_eq!(error.code, Code::Usage);
     }

@@ -7,6 +7,7 @@
 mod arrow;
 #[cfg(feature = "arrow")]
 mod arrow_lengths;
+mod cells;
 mod env;
 mod format;
 mod json;

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::cells::{cells, delimiter};
 use super::{Format, env, limits, toml};
 use crate::bulk::values::Step;
 use crate::text::{Source, Span};
@@ -25,8 +26,10 @@ pub struct Place {
 enum Part {
     /// A document, counted from 0, or an item of a list in it.
     Document(usize, Option<usize>),
-    /// The text of a JSON value or a row.
+    /// The text of a JSON value, or the position of a row of a Parquet or Arrow file.
     Text(Range<usize>),
+    /// The position of a row of a CSV or TSV file, and the paths of its columns.
+    Row(usize, Arc<[Vec<Step>]>),
     /// A part whose position is not known.
     Unknown,
 }
@@ -42,9 +45,14 @@ impl Place {
         Self { source: source.clone(), format, part: Part::Document(nth, item) }
     }
 
-    /// The place of a line or a row.
+    /// The place of a line.
     pub(in crate::bulk) fn text(source: &Arc<Source>, format: Format, range: Range<usize>) -> Self {
         Self { source: source.clone(), format, part: Part::Text(range) }
+    }
+
+    /// The place of a row of a CSV or TSV file. `columns` are the paths of its columns.
+    pub(in crate::bulk) fn row(source: &Arc<Source>, format: Format, at: usize, columns: &Arc<[Vec<Step>]>) -> Self {
+        Self { source: source.clone(), format, part: Part::Row(at, columns.clone()) }
     }
 
     /// The place of a block, somewhere in its file.
@@ -70,7 +78,15 @@ impl Place {
         }
     }
 
-    /// Finds the value at `path` in the map. Rows have one position for all their cells.
+    /// Finds the name of the cluster that the map is, or else the start of the map.
+    pub(in crate::bulk) fn name(&self) -> Option<Span> {
+        let (key, read) = (|key: &str| Step::Key(key.to_owned()), OnceCell::new());
+        let paths = [vec![key("name")], vec![key("cluster"), key("name")], Vec::new()];
+        let found = paths.iter().find_map(|path| self.find_with(&read, path))?.range();
+        Some(Span::of(found.start..found.start))
+    }
+
+    /// Finds the value at `path` in the map. Rows of Parquet and Arrow files have one position for all their values.
     ///
     /// ```
     /// use dropforge::bulk::{Format, input::Place, values::Step};
@@ -86,11 +102,10 @@ impl Place {
 
     /// Finds the value at `path` in the map. A YAML or JSON map is read once and kept in `read`.
     pub(in crate::bulk) fn find_with(&self, read: &OnceCell<Option<Node>>, path: &[Step]) -> Option<Span> {
-        match (self.format, &self.part) {
+        match (&self.format, &self.part) {
             (_, Part::Unknown) => None,
-            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow, Part::Text(row)) => {
-                Some(Span::of(row.clone()))
-            }
+            (format, Part::Row(at, columns)) => Some(self.cell(*format, *at, columns, path)),
+            (Format::Parquet | Format::Arrow, Part::Text(row)) => Some(Span::of(row.clone())),
             (Format::Toml, _) => toml::find(&self.source, path),
             (Format::Env, _) => env::find(&self.source, path),
             (Format::Hcl, _) => hcl(&self.source, path),
@@ -102,10 +117,17 @@ impl Place {
         }
     }
 
+    /// Finds the cell of `path` in a row, or the first one below it. Falls back to the start of the row.
+    fn cell(&self, format: Format, at: usize, columns: &[Vec<Step>], path: &[Step]) -> Span {
+        let nth = columns.iter().position(|column| !path.is_empty() && column.starts_with(path));
+        let cell = nth.and_then(|nth| cells(self.source.text(), at, delimiter(format)).into_iter().nth(nth));
+        Span::of(cell.unwrap_or(at..at))
+    }
+
     /// Reads the map as YAML, of which JSON is a part. A line is a source of its own.
     fn node(&self) -> Option<Node> {
         match &self.part {
-            Part::Unknown => None,
+            Part::Unknown | Part::Row(..) => None,
             Part::Text(text) => {
                 let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
                 yaml::read_one(&line, &limits()).ok()

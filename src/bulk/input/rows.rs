@@ -3,12 +3,12 @@
 //! A header is a path as in `--set`: `cluster.env` makes a map, `zones[0]` a list, and `\.` is a literal dot. An empty
 //! cell is absent.
 
-use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::cells::{QuoteFault, cells, delimiter, quote_fault};
 use super::{Format, all_of, failed, limits};
-use crate::bulk::values::{Column, Gaps, conflicts, typed};
+use crate::bulk::values::{Column, Gaps, Step, conflicts, typed};
 use crate::diagnostics::{Diagnostic, Result, counted, thousands};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -52,6 +52,8 @@ pub(in crate::bulk) struct Row {
 pub(in crate::bulk) struct Table {
     delimiter: u8,
     columns: Vec<Column>,
+    /// The paths of the columns.
+    paths: Arc<[Vec<Step>]>,
     /// `true` for the columns whose cells are typed.
     is_typed: Vec<bool>,
 }
@@ -77,24 +79,31 @@ impl Table {
         types: CsvTypes,
         names: &[impl AsRef<str>],
     ) -> Result<(Self, usize)> {
-        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let delimiter = delimiter(format);
         let places = Places::new(source, None);
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(places.rest());
-        let header = reader.headers().map_err(|error| places.invalid(&error))?;
-        let columns = places.columns(header, delimiter)?;
+        let header = reader.headers().map_err(|error| places.invalid(&error))?.clone();
+        let end = places.of(Some(reader.position()));
+        places.check_quotes(places.of(header.position()), end, delimiter)?;
+        let columns = places.columns(&header, delimiter)?;
         let is_name = |column: &str| names.iter().any(|name| name.as_ref() == column);
         let is_typed = header.iter().map(|name| types == CsvTypes::Set && !is_name(name)).collect();
-        let end = places.of(Some(reader.position()));
-        Ok((Self { delimiter, columns, is_typed }, end))
+        let paths = columns.iter().map(|column| column.path().to_vec()).collect();
+        Ok((Self { delimiter, columns, paths, is_typed }, end))
     }
 
     /// Returns the position behind the first record, which is the end of `source` if the record may go on behind it.
     pub(in crate::bulk) fn header_end(source: &Arc<Source>, format: Format) -> usize {
-        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let delimiter = delimiter(format);
         let places = Places::new(source, None);
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(places.rest());
         let _ = reader.read_byte_record(&mut csv::ByteRecord::new());
         places.of(Some(reader.position()))
+    }
+
+    /// Returns the paths of the columns.
+    pub(in crate::bulk) fn paths(&self) -> &Arc<[Vec<Step>]> {
+        &self.paths
     }
 
     /// Parses the rows from `start` on. `gaps` are the skipped items of lists in the file.
@@ -115,8 +124,11 @@ impl Table {
                 Err(error) => error.position(),
             };
             found.last = places.of(position);
+            let quotes = places.check_quotes(found.last, places.start + byte(reader.position()), self.delimiter);
             let row = match read {
-                Ok(_) => places.row(&record, self.columns.iter_mut().zip(&self.is_typed), gaps),
+                Ok(_) => quotes.and_then(|()| {
+                    places.row(&record, self.delimiter, self.columns.iter_mut().zip(&self.is_typed), gaps)
+                }),
                 Err(error) => Err(places.invalid(&error)),
             };
             match row {
@@ -185,10 +197,28 @@ impl<'s> Places<'s> {
         }
     }
 
+    /// Checks the quotes of the record between two positions.
+    fn check_quotes(&self, start: usize, end: usize, delimiter: u8) -> Result<()> {
+        let record = self.source.text().get(start..end).unwrap_or("");
+        let Some(fault) = quote_fault(record.as_bytes(), delimiter) else { return Ok(()) };
+        let invalid = |at: usize, message: &str| {
+            let place = self.source.character(start + at).range();
+            failed(self.source, place, format!("invalid CSV: {message}")).with_help(QUOTES)
+        };
+        Err(match fault {
+            QuoteFault::Unclosed(at) => invalid(at, "the quote is not closed"),
+            QuoteFault::Behind { open, at } => {
+                let open = Span::of(start + open..start + open);
+                invalid(at, "the cell goes on behind its closing quote").at(self.source, open, "the cell begins here")
+            }
+        })
+    }
+
     /// Builds a row. Each column is given with `true` if its cells are typed.
     fn row<'c>(
         &self,
         record: &csv::StringRecord,
+        delimiter: u8,
         columns: impl Iterator<Item = (&'c mut Column, &'c bool)>,
         gaps: &mut Gaps,
     ) -> Result<Row> {
@@ -198,9 +228,14 @@ impl<'s> Places<'s> {
             return Err(failed(self.source, self.source.character(at).range(), message));
         }
         gaps.allow(record.len());
-        for ((column, is_typed), cell) in columns.zip(record).filter(|(_, cell)| !cell.is_empty()) {
+        for (nth, ((column, is_typed), cell)) in
+            columns.zip(record).enumerate().filter(|(_, (_, cell))| !cell.is_empty())
+        {
             let cell = if *is_typed { typed(cell.to_owned()) } else { Data::Str(cell.to_owned()) };
-            column.put(cell, &mut map, gaps).map_err(|error| failed(self.source, at..at, error.message))?;
+            column.put(cell, &mut map, gaps).map_err(|error| {
+                let place = cells(self.source.text(), at, delimiter).get(nth).cloned();
+                failed(self.source, place.unwrap_or(at..at), error.message)
+            })?;
         }
         Ok(Row { at, map })
     }
@@ -208,8 +243,7 @@ impl<'s> Places<'s> {
     /// Returns the position of a record in the source. The reader counts from the end of the record before, whose line
     /// break it may not have read completely.
     fn of(&self, position: Option<&csv::Position>) -> usize {
-        let byte = position.map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
-        let at = self.start + byte;
+        let at = self.start + position.map_or(0, byte);
         let rest = self.source.text().get(at..).unwrap_or("");
         at + rest.len() - rest.trim_start_matches(['\r', '\n']).len()
     }
@@ -221,39 +255,27 @@ impl<'s> Places<'s> {
     }
 }
 
+/// Returns the number of bytes before a position.
+fn byte(position: &csv::Position) -> usize {
+    usize::try_from(position.byte()).unwrap_or(usize::MAX)
+}
+
 /// Parses the header of the column `at`.
 fn column(at: usize, name: &str) -> std::result::Result<Column, String> {
     match name.trim() {
         "" => Err(format!("column {} has no name", thousands(at + 1))),
+        trimmed if trimmed != name => {
+            Err(format!("column `{name}` begins or ends with a space, and cells keep theirs, too"))
+        }
         _ => Column::parse(name).map_err(|error| format!("column {}", error.message)),
     }
 }
 
+const QUOTES: &str =
+    "a cell that begins with a quote ends with one, before the separator; a quote inside it is doubled: `\"\"`";
+
 const HEADERS: &str =
     "a header is a path such as `env`, `image.tag` or `zones[0]`; write `\\.` and `\\[` for literal ones";
-
-/// Returns the ranges of the cells of the record at `start`.
-fn cells(text: &str, start: usize, delimiter: u8) -> Vec<Range<usize>> {
-    let (mut cells, mut from, mut open) = (Vec::new(), start, false);
-    let bytes = text.as_bytes();
-    for (at, byte) in bytes.iter().enumerate().skip(start) {
-        match byte {
-            // A doubled quote closes and opens.
-            b'"' if bytes.get(from) == Some(&b'"') => open = !open,
-            b'\r' | b'\n' if !open => {
-                cells.push(from..at);
-                return cells;
-            }
-            _ if *byte == delimiter && !open => {
-                cells.push(from..at);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    cells.push(from..bytes.len());
-    cells
-}
 
 #[cfg(test)]
 mod tests {
@@ -306,6 +328,8 @@ mod tests {
             ("a, \n", "column 2 has no name (f:1:3)"),
             ("\n\nx,a,a.b\n", "column `a.b` conflicts with column `a` (f:3:5)"),
             ("a.b,a\n", "column `a` conflicts with column `a.b` (f:1:5)"),
+            ("a, b\n1, 2\n", "column ` b` begins or ends with a space, and cells keep theirs, too (f:1:3)"),
+            ("a,\"b\nc,d\n", "the quote is not closed (f:1:3)"),
             ("a[0],a.b\n", "column `a.b` conflicts with column `a[0]` (f:1:6)"),
             ("a[0][0],a[0].b\n", "column `a[0].b` conflicts with column `a[0][0]` (f:1:9)"),
             ("a,b[x]\n", "column `b[x]`: invalid index `x` (f:1:3)"),
@@ -335,10 +359,20 @@ mod tests {
     }
 
     #[test]
+    fn faults_of_quotes_are_errors_with_their_places() {
+        let errors = csv("name,env,note\na,p,x\nc,p,\"z\nd,p,w").unwrap_err();
+        assert_eq!(errors, ["E0801: invalid CSV: the quote is not closed (f:3:5)"]);
+        let errors = csv("a,b\n\"x\"y,\"1\nü\"\n1,\"2\"\"\"\n\"ü\" ,2\n3,\"4").unwrap_err();
+        let behind = "E0801: invalid CSV: the cell goes on behind its closing quote";
+        let expected = [format!("{behind} (f:2:4)"), format!("{behind} (f:5:4)")];
+        assert_eq!(errors, [&expected[0], &expected[1], "E0801: invalid CSV: the quote is not closed (f:6:3)"]);
+    }
+
+    #[test]
     fn skipped_list_items_are_bounded_for_the_whole_file() {
         let text = format!("name,a[65536]\n{}", "x,1\n".repeat(10));
         let errors = csv(&text).unwrap_err();
-        assert!(errors[0].contains("262,144") && errors[0].contains("(f:6:1)"), "{errors:?}");
+        assert!(errors[0].contains("262,144") && errors[0].contains("(f:6:3)"), "{errors:?}");
         let holes = format!("name,a[0],a[1]\n{}", "x,,1\n".repeat(300_000));
         assert!(csv(&holes).is_ok());
     }

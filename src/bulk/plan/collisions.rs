@@ -8,13 +8,52 @@ use super::{Placed, Plan};
 use crate::bulk::fleet::{Fleet, MAX_REPORTED};
 use crate::bulk::key_set::{KeySet, SortedKeys};
 use crate::bulk::layers::Layers;
+use crate::bulk::layout::Layout;
 use crate::bulk::output_path::check_path;
+use crate::bulk::pieces::{Piece, in_document};
 use crate::bulk::report::FailureCollector;
 use crate::bulk::selection::Selection;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Maximum number of pairs of colliding paths that are remembered.
 const PAIRS: usize = 10_000;
+
+impl Plan {
+    /// Finds invalid paths and collisions among the documents of a cluster.
+    pub(in crate::bulk) fn document_collisions(&self, cluster: &Placed<'_>, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
+        let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
+        let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
+        let problems = pieces.iter().filter_map(|piece| {
+            self.path_of(cluster, piece, &mut path);
+            let mut error = match check_path(&path) {
+                Err(error) => in_document(error, piece.document),
+                Ok(()) => {
+                    let first = seen.insert(path.to_ascii_lowercase(), piece)?;
+                    let message = format!("two documents have the same path `{path}`");
+                    Diagnostic::new(Code::DuplicateOutput, message)
+                        .with_note(format!("{} and {}", described(first), described(piece)))
+                        .with_help(self.fields_to_add(first.output != piece.output))
+                }
+            };
+            error.template = Some(self.template(piece.output).to_owned());
+            Some(error)
+        });
+        problems.collect()
+    }
+
+    /// Returns a help for documents with the same path. `true`: they are of two templates.
+    fn fields_to_add(&self, are_of_two: bool) -> String {
+        let has = |field: &str| self.layout.fields().any(|known| known.rsplit('.').next() == Some(field));
+        let missing = ["kind", "name", "namespace"].into_iter().filter(|field| !has(field));
+        let template = (are_of_two && !self.layout.names_template()).then_some("template");
+        let missing: Vec<String> = missing.chain(template).map(|name| format!("`{{{name}}}`")).collect();
+        match missing.split_last() {
+            None => "rename one of the documents".to_owned(),
+            Some((only, [])) => format!("add {only} to the `--layout`"),
+            Some((last, others)) => format!("add {} or {last} to the `--layout`", others.join(", ")),
+        }
+    }
+}
 
 /// The paths of a plan while its clusters are read. Letter case does not count.
 pub(super) struct Paths {
@@ -108,17 +147,19 @@ fn equal(
     if keys.are_distinct() {
         return Ok(());
     }
-    let mut seen: HashMap<String, (String, String)> = HashMap::new();
+    let mut seen: HashMap<String, Maker> = HashMap::new();
     plan.each_path_of(&plan.selection(fleet), layers, &mut |cluster, output, path| {
         let folded = path.to_ascii_lowercase();
         if keys.is_repeated(&folded) {
             let described = described(path, plan, cluster, output);
+            let maker = Maker { path: path.clone(), described, cluster: cluster.at, output };
             match seen.get(&folded) {
                 Some(first) => {
-                    problems.add_up_to(MAX_REPORTED, cluster.at, equal_paths(first, (path, described)));
+                    let error = cluster.cluster.label(equal_paths(first, &maker, &plan.layout), "");
+                    problems.add_up_to(MAX_REPORTED, cluster.at, error);
                 }
                 None if seen.len() < PAIRS => {
-                    seen.insert(folded, (path.clone(), described));
+                    seen.insert(folded, maker);
                 }
                 None => {}
             }
@@ -164,7 +205,8 @@ fn nested(
             let message = format!("path `{path}` is both a file and a directory");
             let error = Diagnostic::new(Code::PrefixCollision, message)
                 .with_note(described(path, plan, cluster, output))
-                .with_note(other);
+                .with_note(other)
+                .with_help("rename the template of the file, or the directory");
             problems.add_up_to(MAX_REPORTED, at, error);
         }
         Ok(())
@@ -177,18 +219,30 @@ fn for_output(error: Box<Diagnostic>, plan: &Plan, cluster: &Placed<'_>, output:
     error
 }
 
+/// An output, and what makes it.
+struct Maker {
+    path: String,
+    described: String,
+    /// The index of the cluster in the fleet.
+    cluster: usize,
+    output: usize,
+}
+
 fn described(path: &str, plan: &Plan, cluster: &Placed<'_>, output: usize) -> String {
     format!("`{path}`: cluster `{}`, template `{}`", cluster.name(), plan.template(output))
 }
 
-/// Returns the error of two paths, each given with its description.
-fn equal_paths((one, first): &(String, String), (two, second): (&str, String)) -> Box<Diagnostic> {
-    let (code, message) = match one == two {
-        true => (Code::DuplicateOutput, format!("two outputs have the same path `{one}`")),
-        false => (Code::CaseCollision, format!("paths `{one}` and `{two}` differ only in letter case")),
+/// Returns the error of two outputs with the same path.
+fn equal_paths(one: &Maker, two: &Maker, layout: &Layout) -> Box<Diagnostic> {
+    let (code, message) = match one.path == two.path {
+        true => (Code::DuplicateOutput, format!("two outputs have the same path `{}`", one.path)),
+        false => (Code::CaseCollision, format!("paths `{}` and `{}` differ only in letter case", one.path, two.path)),
     };
-    Diagnostic::new(code, message)
-        .with_note(first.clone())
-        .with_note(second)
-        .with_help("use a `--layout` with both `{cluster}` and `{template}`")
+    let help = match one.cluster == two.cluster {
+        false if !layout.names_cluster() => "add `{cluster}` to the `--layout`",
+        true if !layout.names_template() && one.output != two.output => "add `{template}` to the `--layout`",
+        false => "rename one of the clusters",
+        true => "rename one of the templates",
+    };
+    Diagnostic::new(code, message).with_note(one.described.as_str()).with_note(two.described.as_str()).with_help(help)
 }

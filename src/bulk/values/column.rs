@@ -21,6 +21,11 @@ impl Column {
         Ok(Self(Assignment { path, action: Action::Set(Data::Null), origin }))
     }
 
+    /// Returns the path.
+    pub(in crate::bulk) fn path(&self) -> &[Step] {
+        &self.0.path
+    }
+
     /// Puts a cell into a row.
     ///
     /// # Errors
