@@ -100,7 +100,7 @@ fn loops_conditions_and_macros_are_told() {
 {% endmacro line %}{% if prod and app.name == \"web\" %}{% for port in app.ports %}port: {{ port }}
 {% endfor %}{{ self::line(text=tag) }}{% endif %}{% if not prod %}x{% elif tag == 'v2' %}y{% else %}none{% endif %}
 {%- for n in app.none | default(value=[]) %}n{% else %}empty{% endfor %}";
-    let around = "true prod [\"prod\"]\ntrue app.name [\"app.name\"]\n";
+    let around = "true prod [\"prod\"]\ntrue app.name == \"web\" [\"app.name\"]\n";
     let cases = [
         (
             "443",
