@@ -43,3 +43,14 @@ fn a_project_is_advised_only_for_its_keys() {
     assert!(!outcome.stderr.contains("dropforge.toml"), "{}", outcome.stderr);
     sandbox.run(&["stamp"]).expect(2).says(&["or write a `dropforge.toml` that sets them"]);
 }
+
+#[test]
+fn keys_of_json_are_given_once() {
+    let sandbox = Sandbox::with(&[
+        ("t.tera", "{{ a }}"),
+        ("v.json", "{\"a\": 1,\n \"a\": 2}"),
+        ("f.json", "[{\"name\": \"x\", \"a\": {\"b\": 1, \"b\": 1}}]"),
+    ]);
+    sandbox.run(&["render", "t.tera", "-f", "v.json"]).expect(1).says(&["E0805", "v.json:2:4", "`a` is given twice"]);
+    sandbox.run(&["stamp", "t.tera", "--fleet", "f.json", "-o", "out"]).expect(1).says(&["E0805", "f.json:1:32"]);
+}

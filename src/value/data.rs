@@ -2,7 +2,8 @@
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use indexmap::map::Entry;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A map of [`Data`] in insertion order.
@@ -193,7 +194,19 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DataVisitor)
+        deserializer.deserialize_any(DataVisitor { keys: Keys::LastWins })
+    }
+}
+
+impl Data {
+    /// Reads a JSON value. A key that is given twice in a map is a data error at its second name.
+    ///
+    /// # Errors
+    /// Errors of `serde_json`.
+    pub(crate) fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let data = DataVisitor { keys: Keys::Unique }.deserialize(&mut json)?;
+        json.end().map(|()| data)
     }
 }
 
@@ -231,7 +244,25 @@ macro_rules! visit_scalars {
 }
 pub(crate) use visit_scalars;
 
-struct DataVisitor;
+/// The rule for keys that are given twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    LastWins,
+    Unique,
+}
+
+#[derive(Clone, Copy)]
+struct DataVisitor {
+    keys: Keys,
+}
+
+impl<'de> DeserializeSeed<'de> for DataVisitor {
+    type Value = Data;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
 impl<'de> Visitor<'de> for DataVisitor {
     type Value = Data;
@@ -239,7 +270,7 @@ impl<'de> Visitor<'de> for DataVisitor {
     visit_scalars!(Data);
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
-        Data::deserialize(deserializer)
+        self.deserialize(deserializer)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Data, E> {
@@ -252,7 +283,7 @@ impl<'de> Visitor<'de> for DataVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Data, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
+        while let Some(item) = access.next_element_seed(self)? {
             items.push(item);
         }
         Ok(Data::List(items))
@@ -260,8 +291,14 @@ impl<'de> Visitor<'de> for DataVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Data, A::Error> {
         let mut map = DataMap::default();
-        while let Some((key, value)) = access.next_entry()? {
-            map.insert(key, value);
+        while let Some(key) = access.next_key::<String>()? {
+            match map.entry(key) {
+                Entry::Occupied(known) if self.keys == Keys::Unique => {
+                    return Err(de::Error::custom(format!("the key `{}` is given twice", known.key())));
+                }
+                Entry::Occupied(mut known) => drop(known.insert(access.next_value_seed(self)?)),
+                Entry::Vacant(new) => drop(new.insert(access.next_value_seed(self)?)),
+            }
         }
         Ok(Data::Map(map))
     }

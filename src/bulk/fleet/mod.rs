@@ -252,7 +252,10 @@ mod tests {
             r#"{"name":null,"id":"d","name":null,"deep":[[[1,{"name":"no"}]]]}"#,
         ];
         let expected = ["a", "b", "12", "d"].map(String::from).to_vec();
-        assert_eq!(names("f.json", &format!("[{}]", clusters.join(",")), Some("id")), Ok(expected.clone()));
+        let list = format!("[{}]", clusters.join(","));
+        // A file may not give a key twice, and in a line the last one counts.
+        assert_eq!(names("f.json", &list, Some("id")), Err(Code::DuplicateKey));
+        assert_eq!(names("f.json", &list.replace(r#","name":null"#, ""), Some("id")), Ok(expected.clone()));
         assert_eq!(names("f.ndjson", &clusters.join("\n"), Some("id")), Ok(expected));
     }
 

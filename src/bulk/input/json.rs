@@ -16,12 +16,22 @@ pub(in crate::bulk) fn lines(source: &Source) -> impl Iterator<Item = Range<usiz
     ranges.filter(|range| text.get(range.clone()).is_some_and(|line| !line.trim().is_empty()))
 }
 
-/// Parses the JSON value in `range` of `source`.
+/// Parses a whole file as a JSON value. Readers disagree about keys that are given twice, so they are errors.
+pub(super) fn json_file(source: &Arc<Source>) -> Result<Data> {
+    parsed(source, 0..source.text().len(), Data::of_json_with_unique_keys)
+}
+
+/// Parses the JSON value in `range` of `source`, usually a line of a fleet, which may be one of millions. The last of
+/// the values of a key counts.
 pub(in crate::bulk) fn json(source: &Arc<Source>, range: Range<usize>) -> Result<Data> {
+    parsed(source, range, |text| serde_json::from_str(text))
+}
+
+fn parsed(source: &Arc<Source>, range: Range<usize>, parse: impl Fn(&str) -> serde_json::Result<Data>) -> Result<Data> {
     let text = source.text().get(range.clone()).unwrap_or("");
     let skip = if range.start == 0 && source.is_from_start() && text.starts_with('\u{feff}') { 3 } else { 0 };
     let text = text.get(skip..).unwrap_or("");
-    serde_json::from_str(text).map_err(|error| error_at(source, range.start + skip, text, &error))
+    parse(text).map_err(|error| error_at(source, range.start + skip, text, &error))
 }
 
 /// Converts an error of `text`, which is at `base`.
@@ -32,5 +42,10 @@ fn error_at(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::E
         let depth = Limits::default().value_depth as u64;
         return Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
     }
-    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, source.character(at), "")
+    match error.is_data() {
+        true => Diagnostic::new(Code::DuplicateKey, message).at(source, source.character(at), "again here"),
+        false => {
+            Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, source.character(at), "")
+        }
+    }
 }

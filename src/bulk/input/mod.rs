@@ -42,7 +42,7 @@ use crate::value::{Data, DataMap, yaml};
 pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
     match format {
         Format::Yaml => yaml(source),
-        Format::Json => json(source, 0..source.text().len()).map(|value| vec![value]),
+        Format::Json => json::json_file(source).map(|value| vec![value]),
         Format::Ndjson => lines(source).map(|range| json(source, range)).collect(),
         Format::Csv | Format::Tsv => {
             let rows = rows(source, format, CsvTypes::default(), &[])?;
@@ -155,6 +155,8 @@ mod tests {
             read("a.ndjson", "{}\n{]\n").unwrap_err(),
             "E0801: invalid JSON: key must be a string (a.ndjson:2:2)"
         );
+        let twice = read("a.json", "{\n  \"b\": [{\"a\": {}, \"\\u0061\": 1}]\n}").unwrap_err();
+        assert_eq!(twice, "E0805: the key `a` is given twice (a.json:2:26)");
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(read("a.json", &deep).unwrap_err().starts_with("E0602"));
     }
