@@ -130,7 +130,7 @@ pub(crate) fn find(
     let (charts, others) = chart::split(args.templates.clone());
     let (artifacts, sources) = artifacts::split(&others);
     match (charts.first(), others.first()) {
-        (Some(chart), None) => chart::refuse_language(&args.language, chart)?,
+        (Some(chart), None) => chart::refuse_others(&args.language, &args.schema, chart)?,
         (None, Some(other)) => args.chart.check_unused(other)?,
         _ => {}
     }

@@ -36,8 +36,12 @@ pub(crate) struct SchemaArgs {
 impl SchemaArgs {
     /// Returns the first of these options that is given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
+        self.schema.is_some().then_some("--schema").or_else(|| self.first_beside_schema())
+    }
+
+    /// Returns the first of these options but `--schema` that is given.
+    pub(crate) fn first_beside_schema(&self) -> Option<&'static str> {
         let given = [
-            ("--schema", self.schema.is_some()),
             ("--no-schema", self.no_schema),
             ("--schema-defaults", self.schema_defaults),
             ("--var-types", self.var_types.is_some()),

@@ -165,7 +165,7 @@ impl Prepared {
         files: &mut InputFiles,
         rest: (Layers, Selector, Option<KubeSchemas>, Layout),
     ) -> std::result::Result<Self, Failed> {
-        chart::refuse_language(&args.language, path)?;
+        chart::refuse_others(&args.language, &args.schema, path)?;
         let options = [
             ("--output-format", args.format.output_format.is_some()),
             ("--explain-plan", args.specialise.explain_plan),

@@ -81,8 +81,8 @@ fn options_of_releases_schemas_and_languages_count() {
     check(&["--schema", "schema.json"]).expect(1).says(&["`region` does not fit `schema.json`"]);
     let of_fleet = [&CHECK[..], &["--schema", "schema.json"]].concat();
     sandbox.run(&of_fleet).expect(1).says(&["`region` does not fit `schema.json`", "cluster: eu-1"]);
-    for option in [["--lang", "tera"], ["--include-root", "c"], ["--missing-key", "zero"]] {
-        check(&option).expect(2).says(&[&format!("`{}` does not apply to `c`: it is a Helm chart", option[0])]);
+    for option in [&["--lang", "tera"][..], &["--include-root", "c"], &["--missing-key", "zero"], &["--no-schema"]] {
+        check(option).expect(2).says(&[&format!("`{}` does not apply to `c`: it is a Helm chart", option[0])]);
     }
     sandbox.write("fleet.ndjson", "{\"name\": \"EU_1\", \"region\": \"eu\"}\n");
     sandbox.run(&CHECK).expect(1).says(&["`EU_1` cannot be the name of a release"]);

@@ -11,6 +11,7 @@ use dropforge::engine::chart::ChartTemplate;
 
 use super::unused;
 use crate::options::{CheckMode, LanguageArgs};
+use crate::schema::SchemaArgs;
 
 /// Options of a chart that is rendered once.
 #[derive(Debug, Args)]
@@ -192,20 +193,19 @@ impl ReleaseArgs {
     }
 }
 
-/// Checks that no option of languages is given that charts do not have.
+/// Checks that no option of languages and schemas is given that charts do not have. Values may have a schema beside those of
+/// the chart.
 ///
 /// # Errors
 /// `usage` with the first such option.
-pub(crate) fn refuse_language(language: &LanguageArgs, chart: &Path) -> Result<()> {
+pub(crate) fn refuse_others(language: &LanguageArgs, schema: &SchemaArgs, chart: &Path) -> Result<()> {
     let options = [
         ("--lang", language.lang.is_some()),
         ("--missing-key", language.missing_key.is_some()),
         ("--include-root", language.include_root.is_some()),
     ];
-    match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(unused(option, chart)),
-        None => Ok(()),
-    }
+    let first = options.iter().find(|(_, given)| *given).map(|(option, _)| *option);
+    first.or_else(|| schema.first_beside_schema()).map_or(Ok(()), |option| Err(unused(option, chart)))
 }
 
 /// Checks that no option is given for templates that are no chart.

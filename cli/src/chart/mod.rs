@@ -10,7 +10,7 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_language};
+pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{rendering, run};

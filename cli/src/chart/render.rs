@@ -9,7 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::chart::ChartRender;
 use dropforge::value::DataMap;
 
-use super::{open, print, refuse_language, unused, values};
+use super::{open, print, refuse_others, unused, values};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::folder::Made;
@@ -136,7 +136,7 @@ fn write(args: &RenderArgs, global: &Global, files: &mut InputFiles, console: &C
 
 /// Checks that no option is used that charts do not have.
 fn refuse_options(args: &RenderArgs) -> Checked<()> {
-    refuse_language(&args.language, &args.file)?;
+    refuse_others(&args.language, &args.schema, &args.file)?;
     let given = [
         ("--template", args.template.is_some()),
         ("--output-format", args.format.output_format.is_some()),
