@@ -210,6 +210,15 @@ fn iterators_of_dynamic_blocks_are_of_the_elements_types() {
 }
 
 #[test]
+fn variables_of_modules_are_attributes_of_var() {
+    let text = "locals {\n  a = var.prt\n  b = var.port + 1\n  c = prt\n  d = var.vpc.no\n}\n";
+    assert_eq!(found_in("a.tf", text, Some(TYPES)), [".prt", ".no"]);
+    assert_eq!(found_in("a.tofu", text, None), [""; 0]);
+    let json = r#"{"locals": {"a": "${var.prt}", "b": "${prt}", "c": "${var.port + 1}"}}"#;
+    assert_eq!(found_in("a.tf.json", json, Some(TYPES)), [".prt"]);
+}
+
+#[test]
 fn strings_of_the_json_syntax_are_templates() {
     let text = r#"{
         "//": "${nope(",
@@ -221,7 +230,7 @@ fn strings_of_the_json_syntax_are_templates() {
         "call": "${f(1, 2)} ${f(name)}"
     }"#;
     let wanted = ["prt", "uper", "true", ".no", "\"lisst(string)\"", "}", ".nam", "q", "2"];
-    assert_eq!(found_in("a.tf.json", text, Some(TYPES)), wanted);
+    assert_eq!(found_in("a.hcl.json", text, Some(TYPES)), wanted);
     let blocks = r#"[{"dynamic": "${vpc.no}"}, {"dynamic": {"x": [{"for_each": true, "iterator": "y", "content": {"a": "${y.key}${x}"}}]}}]"#;
     assert_eq!(found_in("a.hcl.json", blocks, Some(TYPES)), [".no", "true", "x"]);
 }
