@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_text_that_needs_too_much_memory_is_refused() {
-        // Outside of what the scanner takes, at 80 bytes for every two of the text.
-        let text = format!("? x\n: [{}]\n", "1,".repeat(1 << 20));
+        // Outside of what the scanner takes. A node takes much more memory than its two bytes of text.
+        let text = format!("? x\n: [{}]\n", "1,".repeat(2 << 20));
         let error = code(&text).unwrap();
         assert!(error.contains("needs too much memory"), "{error}");
     }
