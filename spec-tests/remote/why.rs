@@ -63,7 +63,7 @@ impl World {
 const ANSWER: &str = "written by  version
               at app.yaml.tera:2:13
 value of    version = `7`
-              from cluster `eu` (fleet.csv:2:1)
+              from cluster `eu` (fleet.csv:2:4)
               over values.yaml:1:10
 ";
 

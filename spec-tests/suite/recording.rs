@@ -108,7 +108,7 @@ fn loops_conditions_and_macros_are_told() {
         ),
         ("port", format!("t:2:82 port:\n{around}turn app.ports [(\"app.ports[0]\", Some(\"`80`\"))]")),
         ("V1", format!("t:1:28 text | upper\n{around}call self::line(text=tag)\nfrom tag = `\"v1\"`")),
-        ("none", "t:3:101 none\ntrue prod [\"prod\"]\nfalse tag [\"tag\"]".to_owned()),
+        ("none", "t:3:101 none\ntrue prod [\"prod\"]\nfalse tag == 'v2' [\"tag\"]".to_owned()),
         ("empty", "t:4:56 empty\nfalse app.none | default(value=[]) []".to_owned()),
     ];
     assert_explained(Dialect::Tera, "t", template, &cases.each_ref().map(|(part, text)| (*part, text.as_str())));

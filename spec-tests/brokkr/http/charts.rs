@@ -82,7 +82,7 @@ fn a_chart_is_created_rendered_stamped_and_verified() {
     let why = |line: usize| server.call(&team.pak, "GET", &format!("{path}/why?line={line}"));
     let port = why(5).has(200).json();
     assert_eq!(port["written"][0]["file"], "web/templates/service.yaml");
-    let input = json!({ "path": ".Values.port", "value": "81.0", "direct": true,
+    let input = json!({ "path": ".Values.port", "value": "81", "direct": true,
         "origins": ["the parameters", "web/values.yaml:1:1"] });
     assert_eq!(port["inputs"], json!([input]));
     let token = why(6);
