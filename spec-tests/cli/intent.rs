@@ -92,7 +92,7 @@ fn errors_have_the_format_of_all_commands() {
     assert_eq!(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "i.yaml");
     for format in ["short", "github"] {
         let outcome = sandbox.run(&["intent", "validate", "i.yaml", "--error-format", format]).expect(1);
-        outcome.says(&["i.yaml", &format!("{}", results[0]["ruleId"].as_str().unwrap())]);
+        outcome.says(&["i.yaml", results[0]["ruleId"].as_str().unwrap()]);
     }
 }
 
