@@ -42,8 +42,10 @@ mod precompile;
 #[cfg(feature = "yaml")]
 pub mod recording;
 mod residual;
+#[cfg(feature = "compile")]
 mod symbolic_links;
 mod template;
+#[cfg(feature = "compile")]
 mod walk;
 
 pub use artifact::Artifact;
