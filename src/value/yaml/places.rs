@@ -243,7 +243,7 @@ fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
         if !written.is_empty() || style == Style::Literal {
             places.add(at, begins);
         }
-        if begun {
+        if begun && !written.is_empty() {
             at += written.len();
             places.add(at, begins + written.len());
         }

@@ -170,6 +170,12 @@ fn each_place_of_a_text_is_found_whatever_its_style() {
         let node = root.get("k").unwrap();
         let places = node.places(&source).unwrap_or_else(|| panic!("{file:?} {node:?}"));
         let found: Vec<u32> = node.text.match_indices('X').map(|(at, _)| places.offset(at as u32)).collect();
+        let wholes = node.text.match_indices('X').map(|(at, _)| source.slice(places.span(Span::of(at..at + 1))));
+        assert!(
+            file.starts_with('"') || wholes.clone().all(|whole| whole == "X"),
+            "{file:?} {:?}",
+            wholes.collect::<Vec<_>>()
+        );
         let wanted: Vec<u32> = source.text().match_indices('X').map(|(at, _)| at as u32).collect();
         assert_eq!(found, wanted, "{file:?} {:?}", node.text);
         let cut = |from: usize| places.part(Span::of(from..node.text.len())).offset(0);
