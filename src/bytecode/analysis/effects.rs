@@ -29,7 +29,7 @@ impl<'w> Walk<'w, '_> {
     /// Applies an instruction to the facts.
     pub(super) fn step(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
-        let label = operand(Operand::Label);
+        let label = || operand(Operand::Label);
         match instruction.op {
             Op::Str => push(state, Fact::Str(self.code.str(operand(Operand::Str)))),
             Op::Num => push(state, self.number(operand(Operand::Num))),
@@ -59,17 +59,17 @@ impl<'w> Walk<'w, '_> {
             }
             Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => self.compare(instruction.op, state),
             Op::And | Op::Or => self.both(instruction, state),
-            Op::Jump => return Flow::To(label),
-            Op::JumpIf => return branch(self.condition(state), label, state),
-            Op::JumpUnless => return branch(self.condition(state).map(|truth| !truth), label, state),
+            Op::Jump => return Flow::To(label()),
+            Op::JumpIf => return branch(self.condition(state), label(), state),
+            Op::JumpUnless => return branch(self.condition(state).map(|truth| !truth), label(), state),
             Op::JumpTest => return self.jump_test(instruction, state),
-            Op::JumpIs => return jump_is(literal(operand(Operand::Lit)), label, state),
-            Op::JumpPresent => return self.jump_present(label, state),
+            Op::JumpIs => return jump_is(literal(operand(Operand::Lit)), label(), state),
+            Op::JumpPresent => return self.jump_present(label(), state),
             Op::Iter => {
                 let over = state.stack.pop().unwrap_or_default();
-                return self.open(over, operand(Operand::Names), operand(Operand::LoopSlots), label, state);
+                return self.open(over, operand(Operand::Names), operand(Operand::LoopSlots), label(), state);
             }
-            Op::Next => return Self::next(operand(Operand::LoopSlots), label, state),
+            Op::Next => return Self::next(operand(Operand::LoopSlots), label(), state),
             Op::EndIter => drop(state.loops.pop()),
             Op::CallChunk => return self.call_chunk(instruction, state, depth),
             Op::CallNamed => return self.call_named(instruction, state, depth),

@@ -36,6 +36,8 @@ pub(super) struct Walk<'w, 't> {
     pub imports: Vec<(ImportKind, &'w str)>,
     /// Handlers that absorb errors, by their first word. Others report them in their own words.
     absorbers: Vec<Handler>,
+    /// The index of the first absorber that does not begin before the latest step.
+    absorber: usize,
     pub globals: Vec<Held<'w>>,
     /// The values of the inputs, if they are known.
     pub inputs: Option<&'w DataMap>,
@@ -132,7 +134,20 @@ impl<'w, 't> Walk<'w, 't> {
         let globals = code.globals().iter().map(global).collect();
         let (misses, tested) = (Vec::new(), Vec::new());
         let dialect = program.dialect();
-        Self { code, dialect, imports, absorbers, globals, inputs, tree, misses, tested, reads: None, left }
+        Self {
+            code,
+            dialect,
+            imports,
+            absorbers,
+            absorber: 0,
+            globals,
+            inputs,
+            tree,
+            misses,
+            tested,
+            reads: None,
+            left,
+        }
     }
 
     /// Walks the whole program. Returns `false` if it took too many steps.
@@ -213,14 +228,23 @@ impl<'w, 't> Walk<'w, 't> {
 
     /// Continues behind each handler that begins at `at`, as if an error was absorbed.
     fn enter_absorbers(&mut self, at: u32, state: &mut State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
-        let first = self.absorbers.partition_point(|handler| handler.from < at);
-        let mut next = first;
+        let mut next = self.first_absorber(at);
         while let Some(handler) = self.absorbers.get(next).copied().filter(|handler| handler.from == at) {
             next += 1;
             let mut other = split(state);
             cut(&mut other, handler);
             self.wait(handler.to, other, pending);
         }
+    }
+
+    /// Returns the index of the first absorber that begins at `at` or later. Most steps are between the same two.
+    fn first_absorber(&mut self, at: u32) -> usize {
+        let is_before = |nth: usize| self.absorbers.get(nth).is_some_and(|handler| handler.from < at);
+        let is_known = !is_before(self.absorber) && self.absorber.checked_sub(1).is_none_or(is_before);
+        if !is_known {
+            self.absorber = self.absorbers.partition_point(|handler| handler.from < at);
+        }
+        self.absorber
     }
 
     /// Continues behind the innermost handler if the instruction at `at` certainly failed. The misses behind the first

@@ -19,9 +19,9 @@ pub struct Names<'n> {
 }
 
 /// The meaning of a qualified name.
-pub(super) enum Resolution {
+pub(super) enum Resolution<'p> {
     /// A variable of this name. The rest of the parts, so many, are fields.
-    Variable(String, usize),
+    Variable(Cow<'p, str>, usize),
     /// A type.
     Type(&'static str),
     /// Neither.
@@ -45,7 +45,7 @@ pub(super) fn candidates<'n>(
 
 impl Names<'_> {
     /// Resolves a qualified name: the longest part of it that is declared.
-    pub(super) fn resolve(&self, parts: &[&str], rooted: bool) -> Resolution {
+    pub(super) fn resolve<'p>(&self, parts: &[&'p str], rooted: bool) -> Resolution<'p> {
         // Only declared names can be a part of the whole.
         let lengths = if self.declared.is_some() { parts.len() } else { parts.len().min(1) };
         for fields in 0..lengths {
@@ -55,7 +55,7 @@ impl Names<'_> {
             };
             for candidate in candidates(self.container, &name, rooted) {
                 if self.declared.is_some_and(|declared| declared(&candidate)) {
-                    return Resolution::Variable(candidate.into_owned(), fields);
+                    return Resolution::Variable(candidate.into_owned().into(), fields);
                 }
                 if let (0, Some(name)) = (fields, type_named(&candidate)) {
                     return Resolution::Type(name);
@@ -63,7 +63,7 @@ impl Names<'_> {
             }
         }
         match (self.declared, parts) {
-            (None, [first, fields @ ..]) => Resolution::Variable((*first).to_owned(), fields.len()),
+            (None, [first, fields @ ..]) => Resolution::Variable(Cow::Borrowed(first), fields.len()),
             _ => Resolution::Undeclared,
         }
     }

@@ -36,13 +36,15 @@ struct Open {
     anchor: usize,
     weight: u32,
     height: u16,
-    items: Items,
+    kind: OpenKind,
     tag: Option<Arc<String>>,
 }
 
-enum Items {
-    List(Vec<Node>),
-    Map(Vec<Entry>, Option<Node>),
+enum OpenKind {
+    /// Its items are those in [`Builder::items`] from this one on.
+    List(usize),
+    /// Its entries are those in [`Builder::entries`] from this one on. The key without a value.
+    Map(usize, Option<Node>),
 }
 
 /// Documents under construction.
@@ -51,6 +53,10 @@ pub(super) struct Builder<'s> {
     limits: &'s Limits,
     tags: Tags,
     stack: Vec<Open>,
+    /// The items of all open lists, the innermost last.
+    items: Vec<Node>,
+    /// The entries of all open maps, the innermost last.
+    entries: Vec<Entry>,
     /// Completed nodes with an anchor, by the parser's id.
     anchors: HashMap<usize, Node>,
     /// The anchor of the part that follows, of a text that is read line by line; 0 for none.
@@ -78,6 +84,8 @@ impl<'s> Builder<'s> {
             limits,
             tags,
             stack: Vec::new(),
+            items: Vec::new(),
+            entries: Vec::new(),
             anchors: HashMap::new(),
             anchor: 0,
             documents: Vec::new(),
@@ -118,10 +126,8 @@ impl<'s> Builder<'s> {
                 self.source_weight += u64::from(node.weight);
                 self.finish(node, anchor)
             }
-            Event::SequenceStart(_, anchor, tag) => self.open(place, anchor, tag.as_deref(), Items::List(Vec::new())),
-            Event::MappingStart(_, anchor, tag) => {
-                self.open(place, anchor, tag.as_deref(), Items::Map(Vec::new(), None))
-            }
+            Event::SequenceStart(_, anchor, tag) => self.open(place, anchor, tag.as_deref(), self.list()),
+            Event::MappingStart(_, anchor, tag) => self.open(place, anchor, tag.as_deref(), self.map()),
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(id) => self.alias(id, place),
             Event::DocumentStart(..) => {
@@ -190,7 +196,7 @@ impl<'s> Builder<'s> {
 
     /// Returns the text of the next node. That of a key is shared with equal ones.
     fn text(&mut self, text: &str) -> Arc<str> {
-        let is_key = matches!(self.stack.last(), Some(Open { items: Items::Map(_, None), .. }));
+        let is_key = matches!(self.stack.last(), Some(Open { kind: OpenKind::Map(_, None), .. }));
         if is_key { self.keys.get_or_insert_with(text, |text| text.into()).clone() } else { text.into() }
     }
 
@@ -207,13 +213,23 @@ impl<'s> Builder<'s> {
         None
     }
 
-    fn open(&mut self, start: Span, anchor: usize, tag: Option<&Tag>, items: Items) -> Result<()> {
+    /// Returns a list without items.
+    fn list(&self) -> OpenKind {
+        OpenKind::List(self.items.len())
+    }
+
+    /// Returns a map without entries.
+    fn map(&self) -> OpenKind {
+        OpenKind::Map(self.entries.len(), None)
+    }
+
+    fn open(&mut self, start: Span, anchor: usize, tag: Option<&Tag>, kind: OpenKind) -> Result<()> {
         if self.stack.len() >= self.depth() {
             return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, start, ""));
         }
-        let fits = |suffix: &str| match items {
-            Items::List(_) => matches!(suffix, "seq" | "!"),
-            Items::Map(..) => matches!(suffix, "map" | "!"),
+        let fits = |suffix: &str| match kind {
+            OpenKind::List(_) => matches!(suffix, "seq" | "!"),
+            OpenKind::Map(..) => matches!(suffix, "map" | "!"),
         };
         let tag = match tag {
             Some(tag) if self.tags == Tags::Raw => Some(Arc::new(tag.to_string())),
@@ -221,25 +237,27 @@ impl<'s> Builder<'s> {
             _ => None,
         };
         self.source_weight += 1;
-        self.stack.push(Open { start, anchor, weight: 1, height: 1, items, tag });
+        self.stack.push(Open { start, anchor, weight: 1, height: 1, kind, tag });
         Ok(())
     }
 
     /// Opens a collection without a tag, with the latest anchor.
-    fn begin(&mut self, start: Span, items: Items) -> Result<()> {
+    fn begin(&mut self, start: Span, kind: OpenKind) -> Result<()> {
         let anchor = std::mem::take(&mut self.anchor);
-        self.open(start, anchor, None, items)
+        self.open(start, anchor, None, kind)
     }
 
     fn close(&mut self) -> Result<()> {
         let Some(open) = self.stack.pop() else { return Ok(()) };
         let mut weight = open.weight;
-        let kind = match open.items {
-            Items::List(items) => Kind::List(Arc::new(items)),
-            Items::Map(entries, _) if self.tags == Tags::Raw => Kind::Map(Arc::new(entries)),
-            Items::Map(entries, _) => {
+        let kind = match open.kind {
+            OpenKind::List(first) => Kind::List(Arc::new(self.items.drain(first..).collect())),
+            OpenKind::Map(first, _) if self.tags == Tags::Raw => {
+                Kind::Map(Arc::new(self.entries.drain(first..).collect()))
+            }
+            OpenKind::Map(first, _) => {
                 let mut errors = Vec::new();
-                let (entries, copied) = close_map(entries, &mut errors);
+                let (entries, copied) = close_map(self.entries.drain(first..).collect(), &mut errors);
                 errors.into_iter().for_each(|error| self.map_error(error));
                 weight = weight.saturating_add(copied);
                 self.charge(copied, open.start)?;
@@ -318,15 +336,15 @@ impl<'s> Builder<'s> {
         };
         open.weight = open.weight.saturating_add(node.weight);
         open.height = open.height.max(node.height.saturating_add(1));
-        let key = match &mut open.items {
-            Items::List(items) => {
-                items.push(node);
+        let key = match &mut open.kind {
+            OpenKind::List(_) => {
+                self.items.push(node);
                 return Ok(());
             }
-            Items::Map(entries, key) => match key.take() {
+            OpenKind::Map(_, key) => match key.take() {
                 Some(key) => {
                     let name = key_name(&key);
-                    entries.push(Entry { name, key, value: node });
+                    self.entries.push(Entry { name, key, value: node });
                     return Ok(());
                 }
                 None => key.insert(node),
@@ -350,8 +368,8 @@ impl Sink for Builder<'_> {
                 let anchor = std::mem::take(&mut self.anchor);
                 self.finish(node, anchor)
             }
-            Part::List(span) => self.begin(span, Items::List(Vec::new())),
-            Part::Map(span) => self.begin(span, Items::Map(Vec::new(), None)),
+            Part::List(span) => self.begin(span, self.list()),
+            Part::Map(span) => self.begin(span, self.map()),
             Part::End => self.close(),
             Part::Anchor(anchor) => {
                 self.anchor = anchor;

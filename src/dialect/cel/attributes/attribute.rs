@@ -1,5 +1,7 @@
 //! Attributes in trees.
 
+use std::borrow::Cow;
+
 use super::pattern::{Key, Qualifier};
 use crate::dialect::cel::resolution::{Names, Resolution};
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator, Selection, Tree};
@@ -70,7 +72,7 @@ pub(in crate::dialect::cel) fn attribute(
     let (name, fields) = match names.resolve(&parts, rooted) {
         Resolution::Variable(name, fields) => (name, fields),
         // If variables are not declared, one can have the name of a type.
-        Resolution::Type(_) if names.declared.is_none() => (parts.first()?.to_string(), parts.len() - 1),
+        Resolution::Type(_) if names.declared.is_none() => (Cow::Borrowed(*parts.first()?), parts.len() - 1),
         Resolution::Type(_) | Resolution::Undeclared => return None,
     };
     let of_name = parts.len() - 1 - fields;

@@ -47,6 +47,10 @@ impl Foldable {
         names: &Names<'_>,
         is_type: &dyn Fn(&QualifiedName<'_>) -> bool,
     ) {
+        // Most expressions are names with fields.
+        if tree.qualified(root).is_some() {
+            return self.sizes.clear();
+        }
         let sizes = vec![0; tree.len()];
         let mut survey = Survey { tree, registry, names, is_type, sizes, scope: Vec::new() };
         survey.visit(root);

@@ -1,5 +1,7 @@
 //! Names that an expression does not bind itself.
 
+use std::borrow::Cow;
+
 use super::document::Outside;
 use super::lowering::Lower;
 use crate::bytecode::Failure;
@@ -8,11 +10,11 @@ use crate::dialect::cel::resolution::Resolution;
 use crate::dialect::cel::syntax::qualified::QualifiedName;
 
 /// The meaning of a qualified name in an expression.
-pub(super) enum Meaning {
+pub(super) enum Meaning<'n> {
     /// The value of a slot. The rest of the parts, so many, are fields.
     Slot(u32, usize),
     /// An input. The rest of the parts, so many, are fields.
-    Input(String, usize),
+    Input(Cow<'n, str>, usize),
     /// The input of the first part, or this type if there is no such input.
     InputOrType(&'static str),
     /// A type.
@@ -23,7 +25,7 @@ pub(super) enum Meaning {
 
 impl Lower<'_, '_> {
     /// Resolves a qualified name: first a local variable, then the document, then an input, then a type.
-    pub(super) fn meaning(&self, name: &QualifiedName<'_>) -> Meaning {
+    pub(super) fn meaning<'n>(&self, name: &QualifiedName<'n>) -> Meaning<'n> {
         if let Some(slot) = name.local().and_then(|name| self.local(name)) {
             return Meaning::Slot(slot, name.fields());
         }

@@ -113,6 +113,9 @@ fn push_text(parts: &mut Vec<Part>, from: usize, to: usize) {
 
 /// Finds the brace that closes the `${` at `dollar`.
 fn end(text: &str, dollar: usize) -> Result<usize, ScanError> {
+    if let Some(close) = simple_end(text, dollar + 2) {
+        return Ok(close);
+    }
     let (mut depth, mut empty) = (0_usize, true);
     for token in Tokens::new(text, dollar + 2) {
         match token.symbol {
@@ -129,6 +132,16 @@ fn end(text: &str, dollar: usize) -> Result<usize, ScanError> {
         empty = false;
     }
     Err(ScanError { kind: ScanErrorKind::Unterminated, span: Span::of(dollar..dollar + 2) })
+}
+
+/// Finds the closing brace of an expression that has nothing in which a brace can stand. This saves a second run of the
+/// lexer.
+fn simple_end(text: &str, from: usize) -> Option<usize> {
+    let inner = rest(text, from);
+    let close = memchr::memchr(b'}', inner)?;
+    let inner = inner.get(..close)?;
+    let is_simple = !inner.iter().any(|byte| matches!(byte, b'{' | b'"' | b'\'' | b'`' | b'/'));
+    (is_simple && !inner.trim_ascii().is_empty()).then_some(from + close)
 }
 
 #[cfg(test)]
@@ -184,6 +197,7 @@ mod tests {
             ("${{a}", "Unterminated 0..2"),
             ("${", "Unterminated 0..2"),
             ("${}", "Empty 0..3"),
+            ("${ \n}", "Empty 0..5"),
             ("a ${ // nothing\n }", "Empty 2..18"),
             ("${'a}", "UnterminatedString 2..5"),
             ("${'a\n'}", "UnterminatedString 2..4"),
