@@ -68,6 +68,9 @@ pub(crate) struct CheckArgs {
     pub(crate) schema: SchemaArgs,
     #[command(flatten)]
     pub(crate) chart: ReleasesArgs,
+    /// `true` if the project has other templates, which may read other values.
+    #[arg(skip)]
+    pub(crate) is_part: bool,
 }
 
 /// Runs the command.
@@ -147,7 +150,8 @@ pub(crate) fn find(
     if args.values.any() && !others.is_empty() {
         let schema = (&args.schema, args.templates.as_slice());
         let fleet = fleet.unwrap_or_default();
-        let failures = args.values.check(&check.valid, check.reads_all(), &fleet, schema, files, console)?;
+        let failures =
+            args.values.check(&check.valid, !args.is_part && check.reads_all(), &fleet, schema, files, console)?;
         check.failures.extend(failures);
     } else if !others.is_empty() {
         args.schema.read(&args.templates, files)?;

@@ -107,6 +107,15 @@ impl Command {
         Ok(())
     }
 
+    /// Notes that a project has other templates than those given, if it has.
+    fn note_project(&mut self, project: &Project) {
+        match self {
+            Self::Stamp(args) => args.warnings.is_part = project.has_others(&args.templates),
+            Self::Check(args) => args.is_part = project.has_others(&args.templates),
+            _ => {}
+        }
+    }
+
     /// Returns the options that raise limits.
     fn limits(&self) -> &'static [LimitOption] {
         match self {
@@ -234,7 +243,8 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
     }
     let files = &mut InputFiles::new(cli.global.max_input);
     let again = || {
-        let Parsed { cli, project, args } = parse(args.to_vec(), Moved::Yes)?;
+        let Parsed { mut cli, project, args } = parse(args.to_vec(), Moved::Yes)?;
+        project.iter().for_each(|project| cli.command.note_project(project));
         let run = run_options::of(&options_of_commands(), &args, project.as_ref());
         match cli.command {
             Command::Stamp(args) => Ok((args, run)),
@@ -252,7 +262,9 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
     };
     cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
     let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
-    let result = moved.and_then(|()| cli.command.fetch(files)).and_then(|()| match cli.command {
+    let fetched = moved.and_then(|()| cli.command.fetch(files));
+    project.iter().for_each(|project| cli.command.note_project(project));
+    let result = fetched.and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             let project = project.as_ref().map(|project| Path::new(project.name()));
             watch::run(args, &mut cli.global, &console, project, &again)

@@ -85,7 +85,7 @@ fn short(diagnostic: &Diagnostic) -> String {
         place.unwrap_or_default(),
         diagnostic.severity.name(),
         diagnostic.code.id(),
-        diagnostic.message,
+        diagnostic.text(),
         help.unwrap_or_default(),
         cluster.unwrap_or_default(),
     );
@@ -94,7 +94,7 @@ fn short(diagnostic: &Diagnostic) -> String {
 
 /// Returns the message with what is available, the cluster, the notes and the likely fix, a line each.
 fn message(diagnostic: &Diagnostic) -> String {
-    let mut lines = vec![diagnostic.message.clone()];
+    let mut lines = vec![diagnostic.text().into_owned()];
     let available = diagnostic.available.as_ref().filter(|names| !names.is_empty());
     lines.extend(available.map(|names| format!("available: {}", dropforge::diagnostics::listed(names, 24))));
     lines.extend(diagnostic.cluster.iter().map(|cluster| format!("cluster: {cluster}")));

@@ -56,7 +56,7 @@ use target::{Target, stamp};
 pub(crate) struct StampArgs {
     /// Template files, directories or artifacts, or a Helm chart
     #[arg(required = true, value_name = "TEMPLATES")]
-    templates: Vec<PathBuf>,
+    pub(crate) templates: Vec<PathBuf>,
     #[command(flatten)]
     fleet: FleetArgs,
     /// Write to this directory, or below s3://BUCKET/PREFIX; with `--layout single`, to this file, object or `-`
@@ -98,7 +98,7 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     schema: SchemaArgs,
     #[command(flatten)]
-    warnings: WarningArgs,
+    pub(crate) warnings: WarningArgs,
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]

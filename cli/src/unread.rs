@@ -17,10 +17,13 @@ pub(crate) struct WarningArgs {
     /// writing, such as those about pruning, give exit code 1.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// `true` if the project has other templates, which may read other values.
+    #[arg(skip)]
+    pub(crate) is_part: bool,
 }
 
 impl WarningArgs {
-    /// Prints warnings for values that nothing reads, unless `--quiet` is given. Returns `true` if nothing may be written:
+    /// Prints warnings for values that nothing reads, unless `--quiet` or a part of a project is given. Returns `true` if nothing may be written:
     /// there were warnings, and they are errors.
     ///
     /// # Errors
@@ -32,7 +35,7 @@ impl WarningArgs {
         read: impl FnOnce() -> ReadValues,
         console: &Console,
     ) -> Result<bool> {
-        if self.strict || !console.quiet {
+        if !self.is_part && (self.strict || !console.quiet) {
             print(&read().and_declared(layers), layers, clusters, console)?;
         }
         let refuse = self.are_errors(console);

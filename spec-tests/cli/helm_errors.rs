@@ -179,8 +179,13 @@ fn check_tells_names_that_neither_values_nor_schema_have() {
     // A chart that may change maps is looked at, too.
     sandbox.write("c/templates/x.yaml", "a: {{ .Values.image.tga }}\nb: {{ tpl \"x\" . }}\n");
     check().expect(0).says(&["nothing gives `.Values.image.tga`", "1 warning"]);
-    sandbox.write("c/templates/x.yaml", "{{ $_ := merge .Values.image (dict \"a\" 1) }}a: {{ .Values.image.tga }}\n");
-    check().expect(0).says(&["no errors"]);
+    sandbox.write("c/templates/x.yaml", "{{ $_ := merge (dict \"a\" 1) . }}a: {{ .Values.image.tga }}\n");
+    check().expect(0).says(&["nothing gives `.Values.image.tga`", "1 warning"]);
+    for map in ["(dict \"tga\" 1)", "(fromYaml \"tga: 1\")", ".Values.old"] {
+        let text = format!("{{{{ $_ := merge .Values.image {map} }}}}a: {{{{ .Values.image.tga }}}}\n");
+        sandbox.write("c/templates/x.yaml", &text);
+        sandbox.run(&["check", "c", "--set", "old.tga=1"]).expect(0).says(&["no errors"]);
+    }
     // A template may set what it reads.
     sandbox.write("c/templates/x.yaml", "{{ $_ := set .Values \"own\" 1 }}a: {{ .Values.own }}\n");
     check().expect(0).says(&["no errors"]);

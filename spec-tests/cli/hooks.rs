@@ -49,6 +49,39 @@ fn the_action_annotates_errors_and_outputs_that_are_out_of_date() {
 }
 
 #[test]
+fn the_action_reads_all_lines_of_its_inputs() {
+    let sandbox = Sandbox::with(&[("one/a.tera", "{{ a }}"), ("two/b.tera", "{{ a"), ("v.yaml", "a: 1\n")]);
+    let (templates, values) = (("templates", "one\ntwo\n"), ("values", "v.yaml\nw.yaml"));
+    action(&sandbox, &[templates]).expect(1).says(&["two/b.tera"]);
+    sandbox.write("two/b.tera", "{{ b }}");
+    action(&sandbox, &[templates, values]).expect(1).says(&["w.yaml"]);
+    sandbox.write("w.yaml", "b: 2\n");
+    action(&sandbox, &[templates, values]).expect(0);
+}
+
+#[test]
+fn a_part_of_a_project_does_not_tell_values_that_nothing_reads() {
+    let sandbox = Sandbox::with(&[
+        ("dropforge.toml", "templates = [\"t\"]\nvalues = [\"v.yaml\"]\n[checks]\nstrict = true\n"),
+        ("t/a.tera", "{{ a }}"),
+        ("t/b.tera", "{{ b }}"),
+        ("v.yaml", "a: 1\nb: 2\nc: 3\n"),
+        ("fleet.ndjson", "{\"name\": \"eu-1\"}\n"),
+    ]);
+    let stamp = ["--fleet", "fleet.ndjson", "-o", "out"];
+    for command in ["check", "stamp"] {
+        let run = |templates: &[&str]| {
+            let options = if command == "stamp" { &stamp[..] } else { &[] };
+            sandbox.run(&[&[command], templates, options].concat())
+        };
+        run(&["t/a.tera"]).expect(0);
+        run(&["t"]).expect(1).says(&["no template reads `c`"]);
+        run(&[]).expect(1).says(&["no template reads `c`"]);
+        run(&["t/a.tera", "--no-project", "-f", "v.yaml", "--strict"]).expect(1).says(&["no template reads `b`"]);
+    }
+}
+
+#[test]
 fn hooks_judge_the_files_that_they_match() {
     let cases = [
         ("dropforge-check", "a.yaml.tera", "name: {{ name }}\n", 0),

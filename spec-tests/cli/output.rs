@@ -88,6 +88,15 @@ fn errors_have_a_format_for_each_reader() {
 }
 
 #[test]
+fn each_format_explains_errors_whose_messages_are_summaries() {
+    let sandbox = Sandbox::with(&[("a.tftpl", "${nmae}"), ("v.yaml", "name: x\n")]);
+    for format in ["human", "json", "short", "github", "sarif"] {
+        let outcome = sandbox.run(&["render", "a.tftpl", "-f", "v.yaml", "--error-format", format]).expect(1);
+        outcome.says(&["Unknown variable", "There is no variable named `nmae`", "did you mean `name`?"]);
+    }
+}
+
+#[test]
 fn a_log_is_printed_whatever_the_outcome() {
     let sandbox = Sandbox::fleet(1);
     let results = |arguments: &[&str], exit| {

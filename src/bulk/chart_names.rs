@@ -13,7 +13,8 @@ const LONG: usize = 5;
 /// chart have, each at its place, with the line of the values that may be meant. `renders` tells that the templates render
 /// with these values: then no name is an error.
 ///
-/// Names that a template also writes as text are left out: it may set or test them.
+/// Names that a template also writes as text are left out: it may set or test them. If templates merge maps, so are those
+/// that the values have elsewhere.
 ///
 /// # Errors
 /// The errors of [`ChartTemplate::compile`].
@@ -24,13 +25,13 @@ pub fn missing_in_chart(
 ) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
     let template = chart.compile(plan)?;
     let values = plan.data(template.program().start().mutable);
-    // Names that are put into a map are written as text, unless they come from another map.
-    let names = MissingNames::of([&template]).with_places();
-    let mut names = names.with_changed_maps(!helm::merges_maps(template.program()));
+    // Names that are put into a map are written as text, or come from another map.
+    let mut names = MissingNames::of([&template]).with_places().with_changed_maps();
     names.look_at(0, &values);
+    let merges = helm::merges_maps(template.program());
     let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);
     let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
-    let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found));
+    let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
     Ok(found.map(|found| plan.explain(found, &[])).collect())
 }
 

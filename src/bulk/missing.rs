@@ -93,8 +93,8 @@ impl<'t> MissingNames<'t> {
     }
 
     /// Also looks at templates that change maps, which may add the names that are found.
-    pub fn with_changed_maps(self, looks_at_changed: bool) -> Self {
-        Self { looks_at_changed, ..self }
+    pub fn with_changed_maps(self) -> Self {
+        Self { looks_at_changed: true, ..self }
     }
 
     /// Looks at the values of each cluster, or without clusters at the shared ones.

@@ -1,5 +1,6 @@
 //! Diagnostics and their labels.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
@@ -157,6 +158,22 @@ impl Diagnostic {
         self
     }
 
+    /// Returns the message with the explanation, in one line.
+    ///
+    /// ```
+    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// let error = Diagnostic::new(Code::UndefinedVariable, "Unknown variable");
+    /// assert_eq!(error.text(), "Unknown variable");
+    /// let error = error.with_detail("There is no variable named `nmae`.");
+    /// assert_eq!(error.text(), "Unknown variable: There is no variable named `nmae`");
+    /// ```
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.detail {
+            Some(detail) => format!("{}: {}", self.message, detail.trim_end_matches('.')).into(),
+            None => (&*self.message).into(),
+        }
+    }
+
     /// Sets the enclosing construct in the source of the primary label.
     pub fn with_context(mut self: Box<Self>, context: Span) -> Box<Self> {
         self.context = Some(context);
@@ -292,7 +309,7 @@ fn whole_names(text: &str, name: &str, part: Range<usize>) -> Vec<usize> {
 impl fmt::Display for Diagnostic {
     /// Formats one line with code, message, position and cluster.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code.id(), self.message)?;
+        write!(f, "{}: {}", self.code.id(), self.text())?;
         if let Some(label) = self.primary() {
             write!(f, " ({}:{})", label.source.path(), label.position())?;
         }

@@ -187,7 +187,7 @@ fn map_in<'d>(data: &'d mut Data, key: &str) -> Option<&'d mut DataMap> {
 fn result(found: &Diagnostic) -> Data {
     let text = |text: String| Data::Str(text);
     let severity = if found.severity == Severity::Error { "error" } else { "warning" };
-    let message = found.help.as_ref().map_or(found.message.clone(), |help| format!("{}; {help}", found.message));
+    let message = found.help.as_ref().map_or(found.text().into_owned(), |help| format!("{}; {help}", found.text()));
     let mut result = DataMap::from_iter([
         ("message".to_owned(), text(message)),
         ("severity".to_owned(), text(severity.to_owned())),

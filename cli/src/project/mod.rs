@@ -83,6 +83,13 @@ impl Project {
         settings.flat_map(|setting| &setting.values).map(Path::new)
     }
 
+    /// Returns `true` if the project has templates besides these files and folders.
+    pub(crate) fn has_others(&self, given: &[PathBuf]) -> bool {
+        let given: Vec<PathBuf> = given.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mut own = self.templates().filter_map(|path| path.canonicalize().ok());
+        own.any(|own| !given.iter().any(|given| own.starts_with(given)))
+    }
+
     /// Returns the path of the file with its digest, for a manifest.
     pub(crate) fn digest(&self) -> (String, String) {
         (self.name().to_owned(), short_digest(self.source.text().as_bytes()))

@@ -1,5 +1,7 @@
 //! Expected errors.
 
+use std::borrow::Cow;
+
 use dropforge::diagnostics::Diagnostic;
 
 use super::asserts::Failing;
@@ -57,14 +59,19 @@ fn fits(wanted: &Failing, error: &Diagnostic) -> bool {
         && wanted.pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| pattern.is_match(text)))
 }
 
-/// Returns the message, that of Helm, and the part of that behind the place, as helm-unittest reads it.
-fn messages(error: &Diagnostic) -> Vec<&str> {
-    let mut texts = vec![error.message.as_str()];
+/// Returns the message with and without its explanation, that of Helm, and the part of that behind the place, as
+/// helm-unittest reads it.
+fn messages(error: &Diagnostic) -> Vec<Cow<'_, str>> {
+    let mut texts = vec![error.text(), error.message.as_str().into()];
+    texts.extend(error.detail.as_deref().map(Cow::from));
     if let Some(helm) = error.fields.get(HELM_MESSAGE) {
-        texts.push(helm);
-        texts.extend(helm.rsplit_once("): ").map(|(_, behind)| behind));
-        texts.extend(helm.rsplit_once(": ").map(|(_, behind)| behind));
-        texts.extend(helm.trim_end().rsplit_once('\n').map(|(_, last)| last.trim()));
+        texts.push(helm.into());
+        let parts = [
+            helm.rsplit_once("): ").map(|(_, behind)| behind),
+            helm.rsplit_once(": ").map(|(_, behind)| behind),
+            helm.trim_end().rsplit_once('\n').map(|(_, last)| last.trim()),
+        ];
+        texts.extend(parts.into_iter().flatten().map(Cow::from));
     }
     texts
 }

@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use crate::diagnostics::{Code, Diagnostic, nearest};
 use crate::dialect::helm::lookups::{LOOKED_IN, LOOKED_UP, among};
-use crate::value::Data;
 use crate::value::assign::Step;
+use crate::value::{Data, DataMap};
 
 /// The key of the values in the data of a template.
 pub(super) const VALUES: &str = "Values";
@@ -31,8 +31,9 @@ impl Plan {
     }
 
     /// Returns `true` for the missing name that the schema of the chart declares, or that a template names in quotes, so
-    /// that it may set or test it; and for names that are not below `.Values`.
-    pub fn knows(&self, missing: &Diagnostic) -> bool {
+    /// that it may set or test it; and for names that are not below `.Values`. If the templates merge maps (`merges`), also
+    /// for any key of the values and of texts, which may come into another map.
+    pub fn knows(&self, missing: &Diagnostic, merges: bool) -> bool {
         let (place, name) = (missing.fields.get(LOOKED_IN), missing.fields.get(LOOKED_UP));
         let (Some((at, place)), Some(name)) = (place.and_then(|place| self.looked_in(place)), name) else {
             return true;
@@ -40,11 +41,15 @@ impl Plan {
         let Some((Step::Key(first), path)) = place.split_first() else { return true };
         let mut path: Vec<&str> = path.iter().filter_map(Step::key).collect();
         path.push(name);
-        let quoted = format!("\"{name}\"");
         first != VALUES
             || self.charts.get(at).and_then(|chart| chart.schema.as_ref()).is_some_and(|one| one.declares(&path))
-            || (missing.help.is_none()
-                && self.templates.iter().any(|template| template.text().as_str().contains(&quoted)))
+            || ((merges || missing.help.is_none()) && self.writes(&format!("\"{name}\"")))
+            || (merges && (self.writes(&format!("{name}:")) || has_key(&self.values, name)))
+    }
+
+    /// Returns `true` if the text of a template has this part.
+    fn writes(&self, part: &str) -> bool {
+        self.templates.iter().any(|template| template.text().as_str().contains(part))
     }
 
     /// Returns the chart of a place among the inputs, and the place among the data of its templates.
@@ -106,6 +111,25 @@ impl Plan {
             _ => error,
         }
     }
+}
+
+/// Returns `true` if a map among the values has this key.
+fn has_key(values: &DataMap, key: &str) -> bool {
+    let mut maps = vec![values];
+    while let Some(map) = maps.pop() {
+        if map.contains_key(key) {
+            return true;
+        }
+        let mut values: Vec<&Data> = map.values().collect();
+        while let Some(value) = values.pop() {
+            match value {
+                Data::Map(map) => maps.push(map),
+                Data::List(items) => values.extend(items),
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// Returns `true` for the values that count as not given.
