@@ -24,7 +24,7 @@ macro_rules! absent {
 
             /// Fails with the command that installs the feature.
             pub(crate) fn run(_: impl Borrow<$args>, _: &mut InputFiles, _: &Console) -> Result<Exit, Failed> {
-                let command = concat!("cargo install --path cli --profile dist --features ", $feature);
+                let command = concat!("cargo install --locked --path cli --profile dist --features ", $feature);
                 let error = Diagnostic::new(Code::Usage, concat!("this build of dropforge has no ", $lacks));
                 Err(error.with_help(format!("install one with `{command}`")).into())
             }

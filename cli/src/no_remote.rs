@@ -135,5 +135,5 @@ impl Fetched {
 
 fn missing(message: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, message)
-        .with_help("install a build with it: `cargo install --path cli --profile dist --features remote`")
+        .with_help("install a build with it: `cargo install --locked --path cli --profile dist --features remote`")
 }

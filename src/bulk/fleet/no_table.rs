@@ -12,5 +12,5 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 pub(super) fn lines(name: &str, _: File, _: &mut Collector) -> Result<File> {
     let message = format!("cannot read `{name}`: this build of dropforge reads no Parquet and Arrow files");
     Err(Diagnostic::new(Code::Usage, message)
-        .with_help("install a build with them: `cargo install --path cli --profile dist --features arrow`"))
+        .with_help("install a build with them: `cargo install --locked --path cli --profile dist --features arrow`"))
 }
