@@ -50,6 +50,7 @@ const EXPLAINED: usize = 100;
 #[derive(Debug)]
 pub struct ValuesSchema {
     source: Arc<Source>,
+    document: Data,
     compiled: Schema,
     /// The schema with positions, read for the first violation.
     places: OnceLock<Option<Node>>,
@@ -62,15 +63,14 @@ impl ValuesSchema {
     /// `input.syntax`; `input.structure` for anything but a schema. The first error carries the others.
     pub fn read(source: &Arc<Source>) -> Result<Self> {
         let format = Format::of_name(source.name()).unwrap_or(Format::Yaml);
-        let documents = input::documents(source, format)?;
-        let [document] = documents.as_slice() else {
+        let [document] = <[Data; 1]>::try_from(input::documents(source, format)?).map_err(|documents| {
             let message = format!("expected one schema, found {}", counted(documents.len(), "document"));
-            return Err(Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), ""));
-        };
+            Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
+        })?;
         let places = OnceLock::new();
-        let compiled = draft(document).and_then(|draft| Schema::read(document, draft));
+        let compiled = draft(&document).and_then(|draft| Schema::read(&document, draft));
         match compiled {
-            Ok(compiled) => Ok(Self { source: source.clone(), compiled, places }),
+            Ok(compiled) => Ok(Self { source: source.clone(), document, compiled, places }),
             Err(errors) => {
                 let node = places.get_or_init(|| node(source)).as_ref();
                 Err(input::all_of(errors.iter().map(|error| invalid(source, node, error)).collect()))
@@ -281,16 +281,10 @@ impl Schemas {
 
     /// Returns `true` if a schema or the declaration of a variable marks the value at `path` secret.
     pub(super) fn is_secret(&self, path: &[Step]) -> bool {
+        let schemas = self.schemas.iter().map(|schema| &schema.document);
         #[cfg(feature = "hcl")]
-        let variable = self.variables.as_ref().zip(path.first().and_then(Step::key));
-        #[cfg(feature = "hcl")]
-        if variable.is_some_and(|(variables, name)| variables.is_secret(name)) {
-            return true;
-        }
-        self.schemas.iter().any(|schema| {
-            let format = Format::of_name(schema.source.name()).unwrap_or(Format::Yaml);
-            input::documents(&schema.source, format).is_ok_and(|all| all.iter().any(|one| is_secret(one, path)))
-        })
+        let schemas = schemas.chain(self.variables.iter().map(Variables::schema));
+        { schemas }.any(|schema| is_secret(schema, path))
     }
 
     /// Returns the violations of schemas, and the errors of variables.
