@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::diagnostics::{Code, Diagnostic, LOOKED_UP};
 use dropforge::engine::{common_folder, path_from_here};
 
 use crate::artifacts;
@@ -40,9 +40,8 @@ pub(crate) fn hint(found: &mut [Box<Diagnostic>], root: Option<&Path>) {
     };
     for error in found.iter_mut().filter(|error| error.code == Code::UnknownTemplate) {
         let above = || root.ancestors().skip(1).take_while(|folder| folder.starts_with(&here));
-        // Names are between backticks.
-        let mut names = error.message.split('`').skip(1).step_by(2);
-        if let Some(folder) = names.find_map(|name| above().find(|folder| folder.join(name).is_file())) {
+        let name = error.fields.get(LOOKED_UP);
+        if let Some(folder) = name.and_then(|name| above().find(|folder| folder.join(name).is_file())) {
             error.help = Some(format!("a folder above has it: use `-I {}`", path_from_here(folder)));
         }
     }

@@ -4,7 +4,7 @@
 //! every system. No cluster name or input can lead out of the output directory.
 
 use super::output_dir::{OWN, is_temporary};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, thousands};
 
 /// Maximum bytes of one part of a path, and of a whole path.
 const MAX_PART: usize = 128;
@@ -42,6 +42,7 @@ pub fn check_path(path: &str) -> Result<()> {
 
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
+        .with_field(PROBLEM, format!("{what} {why}"))
         .with_help("each part of a path is at most 128 letters, digits, `.`, `_` and `-`")
 }
 

@@ -1,6 +1,5 @@
 //! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
-use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
@@ -179,7 +178,7 @@ impl Report {
     }
 }
 
-/// The identity of an error across clusters: code, message, template, position and help.
+/// The identity of an error across clusters: code, problem, template, position and help.
 pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, String);
 
 /// Returns the cause of an error.
@@ -198,24 +197,7 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
     let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), without_value(diagnostic).into_owned(), template, position, help)
-}
-
-/// Returns the message without the value that does not fit a schema, or the name that fits no path: clusters have
-/// different ones.
-pub(super) fn without_value(diagnostic: &Diagnostic) -> Cow<'_, str> {
-    let message = diagnostic.message.as_str();
-    match diagnostic.code {
-        Code::UnfitValues | Code::UnfitOutput => message.split(", found ").next().unwrap_or("").into(),
-        // "cluster name `a/b` contains …"
-        Code::BadOutputName => {
-            match message.split_once(" `").and_then(|(what, rest)| Some((what, rest.split_once("` ")?))) {
-                Some((what, (_, why))) => format!("{what} {why}").into(),
-                None => message.into(),
-            }
-        }
-        _ => message.into(),
-    }
+    (diagnostic.code.id(), diagnostic.problem().to_owned(), template, position, help)
 }
 
 /// Returns `true` for errors whose primary label is in an output.
