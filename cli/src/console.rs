@@ -1,12 +1,13 @@
 //! Messages on standard error: errors, warnings and notes, for people or programs.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
 use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
-use dropforge::bulk::Failure;
+use dropforge::bulk::{Failure, joined};
 use dropforge::diagnostics::{Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
@@ -57,6 +58,11 @@ impl Console {
         let mut failure = failure.clone();
         name_options(self.limits, &mut failure.diagnostic);
         self.printer.failure(&failure);
+    }
+
+    /// Returns the failures to print. People see errors that differ only in their places as one.
+    pub(crate) fn joined<'f>(&self, failures: &'f [Failure]) -> Cow<'f, [Failure]> {
+        if self.printer.format == ErrorFormat::Human { joined(failures).into() } else { failures.into() }
     }
 
     /// Prints diagnostics.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::engine::path_from_here;
+use dropforge::diagnostics::{Code, Diagnostic, LOOKED_UP};
+use dropforge::engine::{common_folder, path_from_here};
 
 use crate::artifacts;
 use crate::check::CheckArgs;
@@ -17,23 +17,20 @@ pub(crate) fn in_project(args: &mut CheckArgs, project: Option<&Project>) {
     if args.language.include_root.is_some() || !are_files {
         return;
     }
-    let root = project.and_then(|project| common_folder(project.templates()));
+    let root = project.and_then(|project| root_of(project.templates()));
     let holds =
         |root: &PathBuf| sources.iter().all(|path| path.canonicalize().is_ok_and(|path| path.starts_with(root)));
     args.language.include_root = root.filter(holds);
 }
 
 /// Returns the folder that holds all these files and folders, without links.
-fn common_folder<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
+fn root_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
     let folder = |path: &Path| {
         let path = path.canonicalize().ok()?;
         if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
     };
     let folders = paths.map(folder).collect::<Option<Vec<_>>>()?;
-    folders.into_iter().reduce(|one, other| {
-        let common = one.components().zip(other.components()).take_while(|(one, other)| one == other);
-        common.map(|(component, _)| component).collect()
-    })
+    (!folders.is_empty()).then(|| common_folder(folders.iter().map(PathBuf::as_path)))
 }
 
 /// Names the option for a missing template that is in a folder above `root`, within the current directory.
@@ -43,9 +40,8 @@ pub(crate) fn hint(found: &mut [Box<Diagnostic>], root: Option<&Path>) {
     };
     for error in found.iter_mut().filter(|error| error.code == Code::UnknownTemplate) {
         let above = || root.ancestors().skip(1).take_while(|folder| folder.starts_with(&here));
-        // Names are between backticks.
-        let mut names = error.message.split('`').skip(1).step_by(2);
-        if let Some(folder) = names.find_map(|name| above().find(|folder| folder.join(name).is_file())) {
+        let name = error.fields.get(LOOKED_UP);
+        if let Some(folder) = name.and_then(|name| above().find(|folder| folder.join(name).is_file())) {
             error.help = Some(format!("a folder above has it: use `-I {}`", path_from_here(folder)));
         }
     }

@@ -25,8 +25,8 @@ fn one_cause_is_reported_once() {
     let sandbox = Sandbox::fleet(500);
     sandbox.write("fleet.ndjson", &clusters(500, |n| if n < 412 { "\"m\":1".into() } else { "\"n\":1".into() }));
     let outcome = sandbox.stamp(&[]).expect(4);
-    let outcome = outcome.says(&["412 clusters: ", "c0, c1, c2, c3, c4 and 407 more"]);
-    assert_eq!(outcome.stderr.matches("error[E0201]").count(), 2, "{}", outcome.stderr);
+    let outcome = outcome.says(&["412 clusters: ", "c0, c1, c2, c3, c4 and 407 more", "also at t/b.yaml.tera:1:60"]);
+    assert_eq!(outcome.stderr.matches("error[E0201]").count(), 1, "{}", outcome.stderr);
     let errors = sandbox.stamp(&["--error-format", "json"]).expect(4).json();
     assert_eq!(errors.len(), 3);
     assert_eq!((errors[0]["count"].as_u64(), errors[0]["clusters"][411].as_str()), (Some(412), Some("c411")));
@@ -85,6 +85,32 @@ fn errors_have_a_format_for_each_reader() {
     assert_eq!(run["results"].as_array().map(Vec::len), Some(2));
     assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "E0201");
     assert!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 2);
+}
+
+#[test]
+fn one_cause_at_many_places_is_one_error_for_people() {
+    let sandbox = Sandbox::with(&[("fleet.csv", "name,tier,zone\na,1,z\nb,1,\n"), ("t/_h.tera", "{{ teir }}\n")]);
+    for n in 1..=8 {
+        sandbox.write(&format!("t/a{n}.tera"), "{% include \"_h.tera\" %}{{ zone }}\n");
+    }
+    // A file that is included has its error once.
+    let stamp =
+        |more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", "fleet.csv", "-o", "out", "-q"], more].concat());
+    let outcome = stamp(&[]).expect(4).says(&["error[E0201]: 2 clusters: the variable `teir` is not defined"]);
+    assert_eq!(outcome.stderr.matches("error[E0201]").count(), 1, "{}", outcome.stderr);
+    sandbox.write("t/_h.tera", "{{ tier }}\n");
+    let also = "also at t/a2.tera:1:27, t/a3.tera:1:27, t/a4.tera:1:27, t/a5.tera:1:27, t/a6.tera:1:27 and 2 more";
+    for command in ["stamp", "check"] {
+        let run = |more: &[&str]| match command {
+            "stamp" => stamp(more).expect(4),
+            _ => sandbox.run(&[&["check", "t", "--fleet", "fleet.csv"], more].concat()).expect(1),
+        };
+        let outcome = run(&[]).says(&["t/a1.tera:1:27", also, "cluster: b"]);
+        assert_eq!(outcome.stderr.matches("error[E0201]").count(), 1, "{}", outcome.stderr);
+        // Programs get each place.
+        let outcome = run(&["--error-format", "short"]);
+        assert_eq!(outcome.stderr.matches("error[E0201]").count(), 8, "{}", outcome.stderr);
+    }
 }
 
 #[test]

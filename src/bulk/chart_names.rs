@@ -1,7 +1,7 @@
 //! Names that the templates of a chart look up and that its values lack.
 
 use super::missing::MissingNames;
-use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostics::{Diagnostic, Diagnostics, LOOKED_UP, Severity};
 use crate::dialect::helm;
 use crate::dialect::helm::chart::Plan;
 use crate::engine::chart::ChartTemplate;
@@ -37,6 +37,6 @@ pub fn missing_in_chart(
 
 /// Returns `true` for a name that may be missing on purpose.
 fn is_meant(found: &Diagnostic) -> bool {
-    let is_short = found.fields.get("looked_up").is_none_or(|name| name.len() < LONG);
+    let is_short = found.fields.get(LOOKED_UP).is_none_or(|name| name.len() < LONG);
     is_short && helm::is_optional(found)
 }

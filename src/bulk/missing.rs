@@ -11,7 +11,7 @@ use super::report::Failure;
 use super::selection::Selection;
 use crate::bytecode::analysis::{Effect, Lack, Miss, missing};
 use crate::bytecode::{Op, Program};
-use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use crate::engine::Template;
 use crate::text::Span;
 use crate::value::{DataMap, ReadPaths};
@@ -143,7 +143,7 @@ impl<'t> MissingNames<'t> {
         let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
         if let Some(way) = miss.lack.parent.filter(|_| self.places).and_then(|parent| way_to(values, parent)) {
             let way = serde_json::Value::from(way).to_string();
-            diagnostic = diagnostic.with_field("looked_up", miss.lack.name).with_field("looked_in", way);
+            diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
         }
         diagnostic = diagnostic.at(source, place, "");
         if source.name() != template.name() {

@@ -140,7 +140,7 @@ pub use remote::{
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
-pub use report::{Failure, Report};
+pub use report::{Failure, Report, joined};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]

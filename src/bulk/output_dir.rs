@@ -19,7 +19,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 /// The suffix of temporary files.
 const TEMPORARY: &str = ".dropforge.tmp";
 /// The start of the names of dropforge's own files.
-const OWN: &str = ".dropforge-";
+pub(super) const OWN: &str = ".dropforge-";
 /// Maximum attempts to find a free name for a temporary file.
 const TRIES: usize = 100;
 

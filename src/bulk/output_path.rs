@@ -3,8 +3,8 @@
 //! A checked path is relative, has no `.`, `..`, empty or reserved part, and only characters that mean the same on
 //! every system. No cluster name or input can lead out of the output directory.
 
-use super::output_dir::is_temporary;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use super::output_dir::{OWN, is_temporary};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, thousands};
 
 /// Maximum bytes of one part of a path, and of a whole path.
 const MAX_PART: usize = 128;
@@ -42,6 +42,7 @@ pub fn check_path(path: &str) -> Result<()> {
 
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
+        .with_field(PROBLEM, format!("{what} {why}"))
         .with_help("each part of a path is at most 128 letters, digits, `.`, `_` and `-`")
 }
 
@@ -70,9 +71,7 @@ fn problem_of(part: &str) -> Option<String> {
         _ if is_device(part) => "is a device name on Windows".to_owned(),
         _ if !part.starts_with('.') => return None,
         _ if part.eq_ignore_ascii_case(".git") => "is reserved by Git".to_owned(),
-        _ if part.to_ascii_lowercase().starts_with(".dropforge-") || is_temporary(part) => {
-            "is reserved by dropforge".to_owned()
-        }
+        _ if part.to_ascii_lowercase().starts_with(OWN) || is_temporary(part) => "is reserved by dropforge".to_owned(),
         _ => return None,
     })
 }

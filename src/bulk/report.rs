@@ -1,6 +1,6 @@
 //! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
@@ -179,7 +179,46 @@ impl Report {
     }
 }
 
-/// The identity of an error across clusters: code, message, template, position and help.
+/// Joins the errors that differ only in their places: the first of them notes the others. For people, who mend one cause.
+///
+/// ```
+/// use dropforge::bulk::{Failure, joined};
+/// use dropforge::diagnostics::{Code, Diagnostic};
+/// use dropforge::text::{Source, Span};
+/// let at = |name: &str| {
+///     let error = Diagnostic::new(Code::UndefinedVariable, "nothing gives `zone`");
+///     Failure::new(error.at(&Source::new(name, "{{ zone }}"), Span::new(3, 7), ""))
+/// };
+/// let joined = joined(&[at("a.tera"), at("b.tera"), at("c.tera")]);
+/// assert_eq!(joined.len(), 1);
+/// assert_eq!(joined[0].diagnostic.notes, ["also at b.tera:1:4, c.tera:1:4"]);
+/// ```
+pub fn joined(failures: &[Failure]) -> Vec<Failure> {
+    let mut all: Vec<(Failure, Vec<String>)> = Vec::new();
+    let mut known: HashMap<(Code, &str, &[String], Option<&str>), usize> = HashMap::new();
+    for failure in failures {
+        let Failure { diagnostic, clusters, .. } = failure;
+        let place = diagnostic.primary().map(|label| format!("{}:{}", label.source.path(), label.position()));
+        let cause = (diagnostic.code, &*diagnostic.message, clusters.as_slice(), diagnostic.help.as_deref());
+        match (known.get(&cause).and_then(|at| all.get_mut(*at)), place) {
+            (Some((_, others)), Some(place)) => others.push(place),
+            (None, Some(_)) => {
+                known.insert(cause, all.len());
+                all.push((failure.clone(), Vec::new()));
+            }
+            (_, None) => all.push((failure.clone(), Vec::new())),
+        }
+    }
+    let noted = |(mut failure, others): (Failure, Vec<String>)| {
+        if !others.is_empty() {
+            failure.diagnostic.notes.push(format!("also at {}", listed_of(&others, others.len(), NAMED)));
+        }
+        failure
+    };
+    all.into_iter().map(noted).collect()
+}
+
+/// The identity of an error across clusters: code, problem, template, position and help.
 pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, String);
 
 /// Returns the cause of an error.
@@ -196,26 +235,11 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     let position = place.map(|label| (label.source.name().to_owned(), label.span));
     // A full disk is one cause for all templates.
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
-    let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
+    // An error in a file that several templates include has one cause, too.
+    let is_within = |name: &String| place.is_none_or(|label| label.source.name().ends_with(name.as_str()));
+    let template = diagnostic.template.clone().filter(|name| !is_io && is_within(name)).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), without_value(diagnostic).into_owned(), template, position, help)
-}
-
-/// Returns the message without the value that does not fit a schema, or the name that fits no path: clusters have
-/// different ones.
-pub(super) fn without_value(diagnostic: &Diagnostic) -> Cow<'_, str> {
-    let message = diagnostic.message.as_str();
-    match diagnostic.code {
-        Code::UnfitValues | Code::UnfitOutput => message.split(", found ").next().unwrap_or("").into(),
-        // "cluster name `a/b` contains …"
-        Code::BadOutputName => {
-            match message.split_once(" `").and_then(|(what, rest)| Some((what, rest.split_once("` ")?))) {
-                Some((what, (_, why))) => format!("{what} {why}").into(),
-                None => message.into(),
-            }
-        }
-        _ => message.into(),
-    }
+    (diagnostic.code.id(), diagnostic.problem().to_owned(), template, position, help)
 }
 
 /// Returns `true` for errors whose primary label is in an output.

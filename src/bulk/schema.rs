@@ -5,9 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::input::{self, Format};
 use super::origins::Origins;
-use super::report::without_value;
 use super::values::Step;
-use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, counted, listed, nearest};
 #[cfg(feature = "hcl")]
 use crate::dialect::hcl::Variables;
 use crate::limits::Limits;
@@ -50,6 +49,7 @@ const EXPLAINED: usize = 100;
 #[derive(Debug)]
 pub struct ValuesSchema {
     source: Arc<Source>,
+    document: Data,
     compiled: Schema,
     /// The schema with positions, read for the first violation.
     places: OnceLock<Option<Node>>,
@@ -62,15 +62,14 @@ impl ValuesSchema {
     /// `input.syntax`; `input.structure` for anything but a schema. The first error carries the others.
     pub fn read(source: &Arc<Source>) -> Result<Self> {
         let format = Format::of_name(source.name()).unwrap_or(Format::Yaml);
-        let documents = input::documents(source, format)?;
-        let [document] = documents.as_slice() else {
+        let [document] = <[Data; 1]>::try_from(input::documents(source, format)?).map_err(|documents| {
             let message = format!("expected one schema, found {}", counted(documents.len(), "document"));
-            return Err(Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), ""));
-        };
+            Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
+        })?;
         let places = OnceLock::new();
-        let compiled = draft(document).and_then(|draft| Schema::read(document, draft));
+        let compiled = draft(&document).and_then(|draft| Schema::read(&document, draft));
         match compiled {
-            Ok(compiled) => Ok(Self { source: source.clone(), compiled, places }),
+            Ok(compiled) => Ok(Self { source: source.clone(), document, compiled, places }),
             Err(errors) => {
                 let node = places.get_or_init(|| node(source)).as_ref();
                 Err(input::all_of(errors.iter().map(|error| invalid(source, node, error)).collect()))
@@ -124,20 +123,19 @@ impl ValuesSchema {
     }
 
     fn found(&self, violation: Violation, values: &DataMap) -> Found {
-        let (why, help) = words(&self.compiled, &violation);
         let what = match &violation.path {
             path if path.is_empty() => "the values do".to_owned(),
             path => format!("`{path}` does"),
         };
-        let mut error = Diagnostic::new(Code::UnfitValues, format!("{what} not fit `{}`: {why}", self.name()));
+        let what = format!("{what} not fit `{}`", self.name());
+        let mut error = unfit(Code::UnfitValues, &what, &self.compiled, &violation);
         if let Some(span) = self.span(&violation) {
             error = error.at(&self.source, span, "expected here");
         }
         let mut path = steps(&violation.pointer, values);
         path.extend(strangers(&violation).first().map(|name| Step::Key(name.clone())));
-        error.help = help;
-        let Violation { pointer, keyword, limit, value, .. } = violation;
-        error.fields.extend([("pointer", pointer), ("keyword", keyword.to_owned()), ("limit", limit)]);
+        let Violation { keyword, limit, value, .. } = violation;
+        error.fields.extend([("keyword", keyword.to_owned()), ("limit", limit)]);
         error.fields.extend(value.map(|value| ("value", value)));
         Found { error, path }
     }
@@ -150,13 +148,23 @@ impl ValuesSchema {
     }
 }
 
-/// Returns the reason of a violation and the likely fix. Names unexpected properties.
-pub(super) fn words(schema: &Schema, violation: &Violation) -> (String, Option<String>) {
-    let [first, ..] = strangers(violation) else { return (violation.what(), violation.help.clone()) };
-    let why = format!("unexpected {} ({})", listed_properties(strangers(violation)), violation.keyword);
-    let known = schema.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
-    let near = nearest(first, known.into_iter().flatten());
-    (why, near.map(|near| format!("did you mean `{near}`?")).or_else(|| violation.help.clone()))
+/// Returns the error of a violation: `what` does not fit, the reason, and the likely fix. Names unexpected properties.
+pub(super) fn unfit(code: Code, what: &str, schema: &Schema, violation: &Violation) -> Box<Diagnostic> {
+    let (mut error, help) = match strangers(violation) {
+        [] => {
+            let error = Diagnostic::new(code, format!("{what}: {}", violation.what()));
+            (error.with_field(PROBLEM, format!("{what}: {}", violation.problem())), None)
+        }
+        [first, ..] => {
+            let names = listed_properties(strangers(violation));
+            let known = schema.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
+            let near = nearest(first, known.into_iter().flatten());
+            let error = Diagnostic::new(code, format!("{what}: unexpected {names} ({})", violation.keyword));
+            (error, near.map(|near| format!("did you mean `{near}`?")))
+        }
+    };
+    error.help = help.or_else(|| violation.help.clone());
+    error.with_field("pointer", violation.pointer.as_str())
 }
 
 /// Returns the names of the properties that are not allowed.
@@ -281,16 +289,10 @@ impl Schemas {
 
     /// Returns `true` if a schema or the declaration of a variable marks the value at `path` secret.
     pub(super) fn is_secret(&self, path: &[Step]) -> bool {
+        let schemas = self.schemas.iter().map(|schema| &schema.document);
         #[cfg(feature = "hcl")]
-        let variable = self.variables.as_ref().zip(path.first().and_then(Step::key));
-        #[cfg(feature = "hcl")]
-        if variable.is_some_and(|(variables, name)| variables.is_secret(name)) {
-            return true;
-        }
-        self.schemas.iter().any(|schema| {
-            let format = Format::of_name(schema.source.name()).unwrap_or(Format::Yaml);
-            input::documents(&schema.source, format).is_ok_and(|all| all.iter().any(|one| is_secret(one, path)))
-        })
+        let schemas = schemas.chain(self.variables.iter().map(Variables::schema));
+        { schemas }.any(|schema| is_secret(schema, path))
     }
 
     /// Returns the violations of schemas, and the errors of variables.
@@ -353,9 +355,9 @@ fn pointer(error: &Diagnostic) -> Option<&str> {
 pub(super) struct Explained(HashSet<String>);
 
 impl Explained {
-    /// Returns `true` for an error with a new message, unless there are too many.
+    /// Returns `true` for an error with a new problem, unless there are too many.
     pub(super) fn is_new(&mut self, error: &Diagnostic) -> bool {
-        self.0.len() < EXPLAINED && self.0.insert(without_value(error).into_owned())
+        self.0.len() < EXPLAINED && self.0.insert(error.problem().to_owned())
     }
 }
 

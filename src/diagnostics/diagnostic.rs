@@ -14,6 +14,10 @@ use crate::text::{Position, Source, Span};
 /// The result of an operation that can fail with one diagnostic.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
+/// The field with the name that was looked up.
+pub const LOOKED_UP: &str = "looked_up";
+/// The field with the message without the value that differs between clusters.
+pub const PROBLEM: &str = "problem";
 /// A placeholder in messages for the source text of the failing instruction. The machine fills it in when it attaches a
 /// span to the error.
 pub const CULPRIT: &str = "{culprit}";
@@ -267,6 +271,11 @@ impl Diagnostic {
     pub fn with_field(mut self: Box<Self>, key: &'static str, value: impl Into<String>) -> Box<Self> {
         self.fields.insert(key, value.into());
         self
+    }
+
+    /// Returns the message without the value that differs between clusters.
+    pub fn problem(&self) -> &str {
+        self.fields.get(PROBLEM).unwrap_or(&self.message)
     }
 
     /// Sets the underlying error, which the message repeats.

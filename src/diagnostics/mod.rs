@@ -14,7 +14,7 @@ pub use codes::Code;
 #[doc(hidden)]
 pub use count::{counted, thousands};
 #[doc(hidden)]
-pub use diagnostic::CULPRIT;
+pub use diagnostic::{CULPRIT, LOOKED_UP, PROBLEM};
 pub use diagnostic::{Diagnostic, Fix, Label, Replacement, Result, Severity};
 pub use encoding::not_utf8;
 pub use list::Diagnostics;

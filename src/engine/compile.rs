@@ -15,7 +15,7 @@ use super::loader::Once;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compilation, Compiled, Loader, Unit};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, without_duplicates};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Severity, without_duplicates};
 use crate::function::Registry;
 use crate::text::Source;
 
@@ -218,6 +218,7 @@ impl Engine {
     fn unknown(&self, name: &str) -> Box<Diagnostic> {
         let names = self.shared.front.loader.names();
         Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
+            .with_field(LOOKED_UP, name)
             .with_suggestion(name, names.iter().map(String::as_str))
             .with_available(names.iter().cloned())
     }

@@ -103,7 +103,7 @@ pub fn discover_with(
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
         Some(root) => root.canonicalize().map_err(|error| unreadable(root, error))?,
-        None => common_parent(found.iter().map(|(path, is_dir)| match path.parent() {
+        None => common_folder(found.iter().map(|(path, is_dir)| match path.parent() {
             Some(parent) if !is_dir => parent,
             _ => path,
         })),
@@ -191,7 +191,8 @@ pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> 
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }
 
-fn common_parent<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
+/// Returns the innermost folder that holds all these folders.
+pub fn common_folder<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
     let common = paths
         .map(|path| path.components().collect::<Vec<_>>())
         .reduce(|a, b| a.into_iter().zip(b).take_while(|(x, y)| x == y).map(|(x, _)| x).collect());

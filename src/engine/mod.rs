@@ -58,7 +58,7 @@ pub use cache::Cache;
 pub use compile::render;
 #[cfg(feature = "compile")]
 pub use discover::{
-    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    Entry, Skipped, TemplateFile, TemplateSet, common_folder, dialect_of, discover, discover_with, language_extensions,
     unknown_language,
 };
 #[cfg(feature = "compile")]

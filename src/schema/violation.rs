@@ -61,6 +61,11 @@ impl Violation {
         let found = if self.found.is_empty() { String::new() } else { format!(", found {}", self.found) };
         format!("{}{found} ({})", self.expected, self.keyword)
     }
+
+    /// Returns [`Violation::what`] without the value: `expected a string (type)`.
+    pub fn problem(&self) -> String {
+        format!("{} ({})", self.expected, self.keyword)
+    }
 }
 
 impl fmt::Display for Violation {

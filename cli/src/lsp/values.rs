@@ -8,7 +8,6 @@ use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::Step;
 use dropforge::bulk::{Cluster, Fleet, Format};
 use dropforge::compiler::Key;
-use dropforge::dialect::hcl::Variables;
 use dropforge::dialect::helm::chart::{Capabilities, Plan, Release, UserValues};
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::schema::is_secret;
@@ -55,14 +54,6 @@ pub(super) struct Values {
     pub(super) planned: Option<Planned>,
 }
 
-/// Returns a schema that marks the variables secret that are declared so.
-fn schema_of(variables: &Variables) -> Data {
-    let secret = || Data::Map(DataMap::from_iter([("writeOnly".to_owned(), Data::Bool(true))]));
-    let named = variables.names().filter(|name| variables.is_secret(name)).map(|name| (name.to_owned(), secret()));
-    let properties = Data::Map(DataMap::from_iter(named));
-    Data::Map(DataMap::from_iter([("properties".to_owned(), properties)]))
-}
-
 impl Values {
     /// Reads the values of a home. Whatever cannot be read is left out: the check tells why.
     pub(super) fn read(
@@ -78,7 +69,7 @@ impl Values {
         let (clusters, cluster) = given.as_ref().map(|given| chosen(&given.fleet, settings)).unwrap_or_default();
         let name = cluster.as_ref().map(|cluster| cluster.name().to_owned());
         let schemas = args.schema.paths(&args.templates);
-        let variables = args.schema.variables(&mut files).ok().flatten().map(|variables| schema_of(&variables));
+        let variables = args.schema.variables(&mut files).ok().flatten().map(|variables| variables.schema().clone());
         let schemas =
             schemas.iter().filter_map(|path| data(path, &mut files)).map(Data::Map).chain(variables).collect();
         let own = Self { clusters, cluster: name, schemas, ..Self::default() };

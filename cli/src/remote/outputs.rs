@@ -200,7 +200,8 @@ impl Run<'_> {
 }
 
 fn format(text: &str) -> Result<PackFormat> {
-    let help = |name| format!("install a build with it: `cargo install --locked --path cli --profile dist --features {name}`");
+    let help =
+        |name| format!("install a build with it: `cargo install --locked --path cli --profile dist --features {name}`");
     match text.parse::<PackFormat>() {
         Ok(format) => Ok(format),
         Err(_) if text == "parquet" => {

@@ -18,52 +18,46 @@ pub(super) enum QuoteFault {
     Behind { open: usize, at: usize },
 }
 
-/// Finds the first fault of the quotes in a record. A cell is quoted if it begins with a quote, and a doubled quote in it
-/// stands for one. The `csv` crate accepts both faults and reads other cells than the writer meant.
-pub(super) fn quote_fault(record: &[u8], delimiter: u8) -> Option<QuoteFault> {
-    let next = |from: usize| Some(from + memchr::memchr(b'"', record.get(from..)?)?);
-    let byte = |at: usize| record.get(at).copied();
-    let mut from = 0;
-    while let Some(open) = next(from) {
-        from = open + 1;
-        if open > 0 && byte(open - 1) != Some(delimiter) {
-            continue;
-        }
-        loop {
-            let Some(close) = next(from) else { return Some(QuoteFault::Unclosed(open)) };
-            from = close + 1;
-            match byte(from) {
-                Some(b'"') => from += 1,
-                None | Some(b'\r' | b'\n') => return None,
-                Some(byte) if byte == delimiter => break,
-                Some(_) => return Some(QuoteFault::Behind { open, at: from }),
-            }
-        }
-    }
-    None
+/// Finds the first fault of the quotes in a record. The `csv` crate accepts faults and reads other cells than the writer
+/// meant.
+pub(super) fn quote_fault(record: &str, delimiter: u8) -> Option<QuoteFault> {
+    memchr::memchr(b'"', record.as_bytes())?;
+    cells(record, 0, delimiter).find_map(Result::err)
 }
 
-/// Returns the ranges of the cells of the record at `start`, whose quotes have no fault.
-pub(super) fn cells(text: &str, start: usize, delimiter: u8) -> Vec<Range<usize>> {
-    let (mut cells, mut from, mut open) = (Vec::new(), start, false);
-    let bytes = text.as_bytes();
-    for (at, byte) in bytes.iter().enumerate().skip(start) {
-        match byte {
-            // A doubled quote closes and opens.
-            b'"' if bytes.get(from) == Some(&b'"') => open = !open,
-            b'\r' | b'\n' if !open => {
-                cells.push(from..at);
-                return cells;
-            }
-            _ if *byte == delimiter && !open => {
-                cells.push(from..at);
-                from = at + 1;
-            }
-            _ => {}
+/// Returns the range of a cell of the record at `start`.
+pub(super) fn cell(text: &str, start: usize, nth: usize, delimiter: u8) -> Option<Range<usize>> {
+    cells(text, start, delimiter).nth(nth)?.ok()
+}
+
+/// Returns the ranges of the cells of the record at `start`, up to the first fault.
+fn cells(text: &str, start: usize, delimiter: u8) -> impl Iterator<Item = Result<Range<usize>, QuoteFault>> {
+    let (bytes, mut next) = (text.as_bytes(), Some(start));
+    std::iter::from_fn(move || {
+        let start = next.take()?;
+        let end = end_of(bytes, start, delimiter);
+        next = end.ok().filter(|end| bytes.get(*end) == Some(&delimiter)).map(|end| end + 1);
+        Some(end.map(|end| start..end))
+    })
+}
+
+/// Returns the end of the cell at `start`. A cell is quoted if it begins with a quote, and a doubled quote in it stands for
+/// one.
+fn end_of(bytes: &[u8], start: usize, delimiter: u8) -> Result<usize, QuoteFault> {
+    let rest = |from: usize| bytes.get(from..).unwrap_or(&[]);
+    if bytes.get(start) != Some(&b'"') {
+        return Ok(memchr::memchr3(delimiter, b'\r', b'\n', rest(start)).map_or(bytes.len(), |at| start + at));
+    }
+    let mut from = start + 1;
+    loop {
+        from += memchr::memchr(b'"', rest(from)).ok_or(QuoteFault::Unclosed(start))? + 1;
+        match bytes.get(from) {
+            Some(b'"') => from += 1,
+            None | Some(b'\r' | b'\n') => return Ok(from),
+            Some(byte) if *byte == delimiter => return Ok(from),
+            Some(_) => return Err(QuoteFault::Behind { open: start, at: from }),
         }
     }
-    cells.push(from..bytes.len());
-    cells
 }
 
 #[cfg(test)]
@@ -85,8 +79,8 @@ mod tests {
             ("a,\"b\" ,c\n", Some(Behind { open: 2, at: 5 })),
         ];
         for (record, expected) in cases {
-            assert_eq!(quote_fault(record.as_bytes(), b','), expected, "{record:?}");
+            assert_eq!(quote_fault(record, b','), expected, "{record:?}");
         }
-        assert_eq!(quote_fault(b"a,\"b\t\"c\"\n", b'\t'), None);
+        assert_eq!(quote_fault("a,\"b\t\"c\"\n", b'\t'), None);
     }
 }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cells::{cells, delimiter};
+use super::cells::{cell, delimiter};
 use super::{Format, env, limits, toml};
 use crate::bulk::values::Step;
 use crate::text::{Source, Span};
@@ -120,7 +120,7 @@ impl Place {
     /// Finds the cell of `path` in a row, or the first one below it. Falls back to the start of the row.
     fn cell(&self, format: Format, at: usize, columns: &[Vec<Step>], path: &[Step]) -> Span {
         let nth = columns.iter().position(|column| !path.is_empty() && column.starts_with(path));
-        let cell = nth.and_then(|nth| cells(self.source.text(), at, delimiter(format)).into_iter().nth(nth));
+        let cell = nth.and_then(|nth| cell(self.source.text(), at, nth, delimiter(format)));
         Span::of(cell.unwrap_or(at..at))
     }
 

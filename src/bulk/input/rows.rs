@@ -6,7 +6,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::cells::{QuoteFault, cells, delimiter, quote_fault};
+use super::cells::{QuoteFault, cell, delimiter, quote_fault};
 use super::{Format, all_of, failed, limits};
 use crate::bulk::values::{Column, Gaps, Step, conflicts, typed};
 use crate::diagnostics::{Diagnostic, Result, counted, thousands};
@@ -172,8 +172,8 @@ impl<'s> Places<'s> {
 
     /// Parses the header.
     fn columns(&self, header: &csv::StringRecord, delimiter: u8) -> Result<Vec<Column>> {
-        let cells = cells(self.source.text(), self.of(header.position()), delimiter);
-        let place = |at: usize| cells.get(at).cloned().unwrap_or(0..0);
+        let start = self.of(header.position());
+        let place = |nth: usize| cell(self.source.text(), start, nth, delimiter).unwrap_or(0..0);
         let (mut columns, mut errors) = (Vec::new(), Vec::new());
         for (at, name) in header.iter().enumerate() {
             match column(at, name) {
@@ -200,7 +200,7 @@ impl<'s> Places<'s> {
     /// Checks the quotes of the record between two positions.
     fn check_quotes(&self, start: usize, end: usize, delimiter: u8) -> Result<()> {
         let record = self.source.text().get(start..end).unwrap_or("");
-        let Some(fault) = quote_fault(record.as_bytes(), delimiter) else { return Ok(()) };
+        let Some(fault) = quote_fault(record, delimiter) else { return Ok(()) };
         let invalid = |at: usize, message: &str| {
             let place = self.source.character(start + at).range();
             failed(self.source, place, format!("invalid CSV: {message}")).with_help(QUOTES)
@@ -228,12 +228,12 @@ impl<'s> Places<'s> {
             return Err(failed(self.source, self.source.character(at).range(), message));
         }
         gaps.allow(record.len());
-        for (nth, ((column, is_typed), cell)) in
-            columns.zip(record).enumerate().filter(|(_, (_, cell))| !cell.is_empty())
+        for (nth, ((column, is_typed), text)) in
+            columns.zip(record).enumerate().filter(|(_, (_, text))| !text.is_empty())
         {
-            let cell = if *is_typed { typed(cell.to_owned()) } else { Data::Str(cell.to_owned()) };
-            column.put(cell, &mut map, gaps).map_err(|error| {
-                let place = cells(self.source.text(), at, delimiter).get(nth).cloned();
+            let value = if *is_typed { typed(text.to_owned()) } else { Data::Str(text.to_owned()) };
+            column.put(value, &mut map, gaps).map_err(|error| {
+                let place = cell(self.source.text(), at, nth, delimiter);
                 failed(self.source, place.unwrap_or(at..at), error.message)
             })?;
         }

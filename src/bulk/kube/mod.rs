@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use self::sources::{Found, Sources};
-use super::schema::{child, draft, names, span_at, strangers, words};
+use super::schema::{self, child, draft, names, span_at, strangers};
 use super::workers::lock;
 use crate::diagnostics::{Code, Diagnostic, Result, counted};
 use crate::engine::OutputSyntax;
@@ -223,16 +223,12 @@ fn violations(kind: &Kind, schema: &Schema, source: &Arc<Source>, resource: &Nod
     errors
 }
 
-fn unfit(kind: &Kind, schema: &Schema, violation: &Violation) -> Box<Diagnostic> {
-    let (why, help) = words(schema, violation);
+fn unfit(kind: &Kind, compiled: &Schema, violation: &Violation) -> Box<Diagnostic> {
     let what = match &violation.path {
         path if path.is_empty() => "the resource".to_owned(),
         path => format!("`{path}`"),
     };
-    let mut error = Diagnostic::new(Code::UnfitOutput, format!("{what} does not fit the schema of {kind}: {why}"));
-    error.help = help;
-    error.fields.insert("pointer", violation.pointer.clone());
-    error
+    schema::unfit(Code::UnfitOutput, &format!("{what} does not fit the schema of {kind}"), compiled, violation)
 }
 
 /// Returns the span of the value that violates, or of the innermost map around it.

@@ -1,6 +1,6 @@
 //! Declared variables: their defaults, their types and the conditions that their values have to meet.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::body::{Attribute, Block, BodySchema, Context, DiagnosticList, Expression, File, Location};
 use super::builtins::registry;
@@ -34,6 +34,7 @@ pub struct Variables {
     file: File,
     types: VariableTypes,
     limits: Limits,
+    schema: OnceLock<Data>,
 }
 
 /// A declared variable.
@@ -58,7 +59,12 @@ impl Variables {
     /// All syntax errors, and all errors of types and defaults.
     pub fn read(source: &Arc<Source>, limits: &Limits) -> Result<Self, Diagnostics> {
         let types = VariableTypes::read(source, limits)?;
-        let variables = Self { file: File::parse(source, &registry(), limits), types, limits: limits.clone() };
+        let variables = Self {
+            file: File::parse(source, &registry(), limits),
+            types,
+            limits: limits.clone(),
+            schema: OnceLock::new(),
+        };
         let errors = variables.evaluate(&DataMap::default(), |evaluation, declared, mut errors| {
             errors.extend(declared.iter().filter_map(|variable| evaluation.value(variable).err()));
             errors
@@ -105,23 +111,31 @@ impl Variables {
         self.types.names()
     }
 
-    /// Returns `true` for a variable that is `sensitive` or `ephemeral`.
+    /// Returns a JSON Schema that marks the variables secret that are `sensitive` or `ephemeral`.
     ///
     /// ```
+    /// use dropforge::bulk::values::Step;
     /// use dropforge::dialect::hcl::Variables;
     /// use dropforge::limits::Limits;
+    /// use dropforge::schema::is_secret;
     /// use dropforge::text::Source;
     /// let text = "variable \"token\" {\n  sensitive = true\n}\nvariable \"port\" {}\n";
     /// let variables = Variables::read(&Source::new("variables.tf", text), &Limits::default())?;
-    /// assert!(variables.is_secret("token") && !variables.is_secret("port"));
+    /// let secret = |name: &str| is_secret(variables.schema(), &[Step::Key(name.to_owned())]);
+    /// assert!(secret("token") && !secret("port"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn is_secret(&self, name: &str) -> bool {
-        self.evaluate(&DataMap::default(), |evaluation, declared, _| {
-            let marks = declared.iter().filter(|variable| variable.name == name).flat_map(|variable| &variable.marks);
-            // What cannot be evaluated may be true.
-            let is_false = |mark| matches!(constant(&evaluation.context, mark), Ok(Value::Bool(false)));
-            marks.flatten().any(|mark| !is_false(mark))
+    pub fn schema(&self) -> &Data {
+        let map = |entries: Vec<(String, Data)>| Data::Map(entries.into_iter().collect());
+        self.schema.get_or_init(|| {
+            self.evaluate(&DataMap::default(), |evaluation, declared, _| {
+                // What cannot be evaluated may be true.
+                let is_false = |mark| matches!(constant(&evaluation.context, mark), Ok(Value::Bool(false)));
+                let secret = declared.iter().filter(|one| one.marks.iter().flatten().any(|mark| !is_false(mark)));
+                let mark = || map(vec![("writeOnly".to_owned(), Data::Bool(true))]);
+                let properties = map(secret.map(|one| (one.name.clone(), mark())).collect());
+                map(vec![("properties".to_owned(), properties)])
+            })
         })
     }
 

@@ -3,16 +3,13 @@
 use std::collections::VecDeque;
 
 use super::values::{items, map_of};
-use crate::diagnostics::{Diagnostic, nearest};
+use crate::diagnostics::{Diagnostic, LOOKED_UP, nearest};
 use crate::function::{Cx, excerpt_in};
 use crate::value::{JsonStyle, Map, Value};
 
 /// The field with the place of the map that lacks a name: a JSON array with the keys and indexes that lead to it from the
 /// inputs.
 pub(crate) const LOOKED_IN: &str = "looked_in";
-
-/// The field with the name that was looked up.
-pub(crate) const LOOKED_UP: &str = "looked_up";
 
 /// Maximum number of names to compare and to list.
 const NAMES: usize = 1_000;

@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use super::syntax::parse;
 use super::syntax::tree::{Block, Macro, Name, Node, Template};
 use crate::compiler::Unit;
-use crate::diagnostics::{Code, Diagnostic, Result, at_most};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
@@ -270,6 +270,7 @@ impl<'a> Loading<'a, '_> {
 pub(super) fn unknown_template(unit: &Unit<'_>, name: &str, who: &str) -> Box<Diagnostic> {
     let names = unit.loader.names();
     Diagnostic::new(Code::UnknownTemplate, format!("{who} the template `{name}`, which does not exist"))
+        .with_field(LOOKED_UP, name)
         .with_suggestion(name, names.iter().map(String::as_str))
         .with_available(names.iter().map(String::as_str))
 }

@@ -34,7 +34,6 @@ mod why;
 use hashbrown::HashMap;
 
 use crate::bytecode::Program;
-use crate::value::JsonStyle;
 use event::{Edge, Event, Part};
 use frames::Context;
 
@@ -85,12 +84,6 @@ impl Recording {
 
     fn program(&self, unit: u32) -> Option<&Program> {
         self.programs.get(unit as usize)?.as_ref()
-    }
-
-    /// Returns how excerpts show the values of a program.
-    fn style(&self, unit: u32) -> JsonStyle {
-        let has_only_floats = self.program(unit).is_some_and(|program| program.dialect().has_only_floats());
-        if has_only_floats { JsonStyle::Whole } else { JsonStyle::Compact }
     }
 
     /// Returns the number of the name of an input.

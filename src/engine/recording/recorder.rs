@@ -12,8 +12,8 @@ use crate::bytecode::{Control, Instruction, Op, Operand, Root};
 use crate::diagnostics::Diagnostic;
 use crate::function::excerpt_in;
 use crate::stdlib::strings::abridged;
-use crate::value::Value;
 use crate::value::assign::Step;
+use crate::value::{JsonStyle, Value};
 use crate::vm::{Beginning, Heights, Moment, Observer};
 
 /// Maximum number of events, and of bytes of the texts that are kept of them.
@@ -47,6 +47,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Running {
     unit: u32,
+    /// The style of excerpts of values.
+    style: JsonStyle,
     at: u32,
     op: Op,
     heights: Heights,
@@ -151,12 +153,13 @@ impl Recorder {
             _ if op == Op::Answered => inputs.push(self.recording.answer),
             _ => {}
         }
-        let style = self.recording.style(unit);
+        let style = if code.dialect().has_only_floats() { JsonStyle::Whole } else { JsonStyle::Compact };
         let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop)
             || matches!(op, Op::EmitPath | Op::TextPath);
         let slot = [Operand::Slot, Operand::LoopSlots].into_iter().find_map(|kind| instruction.operand(kind));
         Running {
             unit,
+            style,
             at: instruction.at,
             op,
             heights,
@@ -279,10 +282,7 @@ impl Recorder {
 
     /// Returns an excerpt of what an instruction tested, pushed or wrote.
     fn shown(&self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Option<Box<str>> {
-        let value = running
-            .tested
-            .clone()
-            .or_else(|| result.map(|value| excerpt_in(self.recording.style(running.unit), value).into()));
+        let value = running.tested.clone().or_else(|| result.map(|value| excerpt_in(running.style, value).into()));
         value.or_else(|| {
             let writes = matches!(running.op, Op::EmitPath | Op::TextPath);
             let text = now.output.get(running.output + running.text..).filter(|_| writes)?;
@@ -369,7 +369,6 @@ impl Recorder {
 
     /// Takes note of the next turn of the innermost loop.
     fn turn(&mut self, running: &Running, number: u32, now: &Moment<'_>) {
-        let style = self.recording.style(running.unit);
         let Some(event) = self.recording.events.get_mut(number as usize) else { return };
         let Some(running_loop) = self.frames.turn(number, event) else { return };
         let (first, names) = (running.base + running.slot as usize, running_loop.names as usize);
@@ -378,7 +377,7 @@ impl Recorder {
         let step = if names > 1 { key } else { Some(Step::Index(running_loop.begun - 1)) };
         let start = self.recording.edges.len() as u32;
         self.recording.edges.push(running_loop.over);
-        (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt_in(style, *item).into()));
+        (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt_in(running.style, *item).into()));
         event.detail = step.map_or(Detail::None, Detail::Turn);
         if names > 1 {
             // The key is not the item.

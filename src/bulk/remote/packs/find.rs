@@ -93,5 +93,7 @@ use super::parquet::find as in_table;
 #[cfg(not(feature = "arrow"))]
 fn in_table(name: &str, _: &[u8], _: &str) -> Result<Option<Found>> {
     let error = Diagnostic::new(Code::Usage, format!("cannot read `{name}`: this build of dropforge has no Parquet"));
-    Err(error.with_help("install a build with it: `cargo install --locked --path cli --profile dist --features remote,arrow`"))
+    Err(error.with_help(
+        "install a build with it: `cargo install --locked --path cli --profile dist --features remote,arrow`",
+    ))
 }

@@ -7,7 +7,7 @@ use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, build};
 use crate::bytecode::Dialect;
 use crate::compiler::Loader;
-use crate::diagnostics::{Code, Diagnostic, Severity, at_most, without_duplicates};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::file_path::within;
 use crate::stdlib::small_sort::SmallSort as _;
@@ -365,6 +365,7 @@ impl Loading<'_> {
     fn missing(&mut self, id: FileId, include: &IncludePath, name: &str) -> Target {
         let names = self.loader.names();
         let error = Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
+            .with_field(LOOKED_UP, name)
             .with_suggestion(name, names.iter().map(String::as_str))
             .with_available(names.iter().cloned());
         let error = self.located(id, include.owner, include.span, error);

@@ -1,8 +1,8 @@
 //! Errors of a chart's templates, with the values that they are about: their names, and the lines that give them.
 
 use super::plan::Plan;
-use crate::diagnostics::{Code, Diagnostic, nearest};
-use crate::dialect::helm::lookups::{LOOKED_IN, LOOKED_UP, among};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
+use crate::dialect::helm::lookups::{LOOKED_IN, among};
 use crate::value::assign::Step;
 use crate::value::{Data, DataMap};
 

@@ -1,8 +1,8 @@
 //! The beginning of a rendered document: its kind, its name, its annotations.
 
 use super::invalid;
-use super::metadata::Fields;
-use super::read::{first, head, json_kind};
+use super::metadata::{Fields, Refused};
+use super::read::{first, head};
 use crate::diagnostics::Result;
 use crate::text::Source;
 use crate::value::{Data, Scanner};
@@ -16,57 +16,6 @@ pub(super) struct Head {
     pub name: String,
     /// The annotations in the metadata.
     pub annotations: Vec<(String, String)>,
-}
-
-/// A field of a document that has a value of another kind than an object of Kubernetes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Misfit<'d> {
-    /// The keys as they are written.
-    pub path: Vec<&'d str>,
-    pub found: &'static str,
-    pub wanted: &'static str,
-}
-
-impl<'d> Misfit<'d> {
-    /// Finds the first such field.
-    fn of(data: &'d Data) -> Option<Self> {
-        Self::text(data, "apiVersion").or_else(|| Self::text(data, "kind")).or_else(|| {
-            let (key, metadata) = field(data, "metadata")?;
-            if metadata.as_map().is_none() {
-                return Some(Self { path: vec![key], found: metadata.kind(), wanted: "map" });
-            }
-            Self::text(metadata, "name").or_else(|| Self::annotation(metadata)).map(|below| below.under(key))
-        })
-    }
-
-    /// Finds an annotation that is no text, or annotations that are no map.
-    fn annotation(metadata: &'d Data) -> Option<Self> {
-        let (key, annotations) = field(metadata, "annotations")?;
-        match annotations.as_map() {
-            Some(map) => map.keys().find_map(|name| Self::text(annotations, name)).map(|below| below.under(key)),
-            None => Some(Self { path: vec![key], found: annotations.kind(), wanted: "map" }),
-        }
-    }
-
-    /// Finds a field that is no text. Helm's reader takes other scalars for texts.
-    fn text(data: &'d Data, name: &str) -> Option<Self> {
-        let (key, value) = field(data, name)?;
-        let is_misfit = matches!(value, Data::Map(_) | Data::List(_));
-        is_misfit.then(|| Self { path: vec![key], found: value.kind(), wanted: "string" })
-    }
-
-    fn under(mut self, key: &'d str) -> Self {
-        self.path.insert(0, key);
-        self
-    }
-}
-
-/// Returns a field that is not null, with its key as it is written: names match regardless of case, the exact one first.
-fn field<'d>(data: &'d Data, name: &str) -> Option<(&'d str, &'d Data)> {
-    let map = data.as_map()?;
-    let inexact = || map.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
-    let exact = map.iter().find(|(key, _)| *key == name);
-    exact.or_else(inexact).filter(|(_, value)| **value != Data::Null).map(|(key, value)| (key.as_str(), value))
 }
 
 /// The metadata of a document without any.
@@ -99,21 +48,18 @@ impl Head {
     pub fn read(source: &str, document: &str) -> Result<Head> {
         let text = Source::new(source.to_owned(), document.to_owned());
         let data = head(&text).map_err(|errors| invalid::not_yaml(source, &text, errors.into_iter().next()))?;
-        Self::of(&data).map_err(|why| invalid::no_object(source, &text, &data, Misfit::of(&data).as_ref(), &why))
+        Self::of(&data).map_err(|refused| invalid::no_object(source, &text, &data, &refused))
     }
 
-    fn of(data: &Data) -> std::result::Result<Head, String> {
-        if data.as_map().is_none() && *data != Data::Null {
-            return Err(format!("cannot unmarshal {} into Go value of type util.SimpleHead", json_kind(data)));
-        }
-        let first = |errors: Vec<String>| errors.into_iter().next().unwrap_or_default();
-        let mut fields = Fields::of(data, "SimpleHead").map_err(first)?;
+    fn of(data: &Data) -> std::result::Result<Head, Vec<Refused<'_>>> {
+        let kind = if data.as_map().is_some() { "SimpleHead" } else { "util.SimpleHead" };
+        let mut fields = Fields::of(data, kind)?;
         let (_, kind) = (fields.text("apiVersion"), fields.text("kind"));
         let metadata = fields.get("metadata").unwrap_or(&NOTHING);
-        fields.finish(()).map_err(first)?;
-        let mut metadata = Fields::of(metadata, "SimpleHead.metadata").map_err(first)?;
+        fields.finish(())?;
+        let mut metadata = Fields::of(metadata, "SimpleHead.metadata")?;
         let (name, annotations) = (metadata.text("name"), metadata.entries("annotations"));
-        metadata.finish(Head { kind, name, annotations }).map_err(first)
+        metadata.finish(Head { kind, name, annotations })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{GO_MESSAGE, Stage};
-use super::head::Misfit;
+use super::metadata::Refused;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::Limits;
 use crate::stdlib::strings::prefix;
@@ -29,30 +29,37 @@ pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Dia
     with_message(name, error.at(document, span, ""), &why)
 }
 
-/// Returns the error of a document that is YAML but no object of Kubernetes: what it is, or the value of a field that does
-/// not fit. `why` is Go's reason.
-pub(super) fn no_object(
-    name: &str,
-    document: &Arc<Source>,
-    data: &Data,
-    misfit: Option<&Misfit>,
-    why: &str,
-) -> Box<Diagnostic> {
-    let what = match misfit {
-        Some(Misfit { path, found, wanted }) => format!("`{}` has to be a {wanted}, found {found}", path.join(".")),
-        None => format!("found {}", data.kind()),
+/// Returns the error of a document that is YAML but no object of Kubernetes: what it is, or the first value that does not
+/// fit.
+pub(super) fn no_object(name: &str, document: &Arc<Source>, data: &Data, refused: &[Refused<'_>]) -> Box<Diagnostic> {
+    let path = refused.first().and_then(|refused| path_to(data, refused.value)).unwrap_or_default();
+    let what = match refused.first() {
+        Some(Refused { value, wanted, .. }) if !path.is_empty() => {
+            let wanted = if *wanted == "string" { "string" } else { "map" };
+            format!("`{}` has to be a {wanted}, found {}", path.join("."), value.kind())
+        }
+        _ => format!("found {}", data.kind()),
     };
     let message = format!("a document of `{name}` is not a Kubernetes object: {what}");
-    let span = misfit.and_then(|misfit| field(document, &misfit.path)).unwrap_or_default();
+    let span = field(document, &path).unwrap_or_default();
     let error = Diagnostic::new(Code::InvalidOutput, message).at(document, span, "");
+    let why = refused.first().map_or("", |refused| &refused.why);
     with_message(name, error, &format!("error unmarshaling JSON: while decoding JSON: json: {why}"))
+}
+
+/// Returns the keys that lead to a value in `data`.
+fn path_to<'d>(data: &'d Data, value: &Data) -> Option<Vec<&'d str>> {
+    data.as_map()?.iter().find_map(|(key, below)| {
+        let rest = if std::ptr::eq(below, value) { Vec::new() } else { path_to(below, value)? };
+        Some(std::iter::once(key.as_str()).chain(rest).collect())
+    })
 }
 
 /// Returns the place of the key of a field.
 fn field(document: &Arc<Source>, path: &[&str]) -> Option<Span> {
+    let (last, above) = path.split_last()?;
     let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
     let read = yaml::read(document, &limits).ok()?;
-    let (last, above) = path.split_last()?;
     let around = above.iter().try_fold(read.first()?, |node, key| node.get(key))?;
     around.entry(last).map(|entry| entry.key.span)
 }

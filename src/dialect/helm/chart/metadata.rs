@@ -92,7 +92,7 @@ impl Metadata {
     /// # Errors
     /// The messages of all values of a wrong type.
     pub(super) fn read(data: &Data) -> Result<Metadata, Vec<String>> {
-        let mut fields = Fields::of(data, "Metadata")?;
+        let mut fields = Fields::of(data, "Metadata").map_err(whys)?;
         let mut metadata = Metadata {
             api_version: fields.text("apiVersion"),
             name: fields.text("name"),
@@ -115,7 +115,7 @@ impl Metadata {
         if metadata.api_version.is_empty() {
             metadata.api_version = "v1".to_owned();
         }
-        fields.finish(metadata)
+        fields.finish(metadata).map_err(whys)
     }
 
     /// Reads the dependencies in `requirements.yaml`.
@@ -123,10 +123,14 @@ impl Metadata {
     /// # Errors
     /// See [`Metadata::read`].
     pub(super) fn read_requirements(data: &Data) -> Result<Vec<Dependency>, Vec<String>> {
-        let mut fields = Fields::of(data, "Metadata")?;
+        let mut fields = Fields::of(data, "Metadata").map_err(whys)?;
         let dependencies = fields.list("dependencies", dependency);
-        fields.finish(dependencies)
+        fields.finish(dependencies).map_err(whys)
     }
+}
+
+fn whys(refused: Vec<Refused<'_>>) -> Vec<String> {
+    refused.into_iter().map(|refused| refused.why).collect()
 }
 
 fn maintainer(fields: &mut Fields<'_>) -> Maintainer {
@@ -152,24 +156,37 @@ fn dependency(fields: &mut Fields<'_>) -> Dependency {
     }
 }
 
+/// A value of a wrong type.
+#[derive(Debug)]
+pub(super) struct Refused<'d> {
+    /// Go's message.
+    pub why: String,
+    pub value: &'d Data,
+    /// The type in Go.
+    pub wanted: &'static str,
+}
+
 /// The fields of a map, with the errors found so far.
 pub(super) struct Fields<'d> {
     map: Option<&'d DataMap>,
     kind: &'static str,
-    errors: Vec<String>,
+    errors: Vec<Refused<'d>>,
 }
 
 impl<'d> Fields<'d> {
     /// Returns the fields of a map, or of nothing.
-    pub(super) fn of(data: &'d Data, kind: &'static str) -> Result<Self, Vec<String>> {
+    pub(super) fn of(data: &'d Data, kind: &'static str) -> Result<Self, Vec<Refused<'d>>> {
         match data {
             Data::Null => Ok(Self { map: None, kind, errors: Vec::new() }),
             Data::Map(map) => Ok(Self { map: Some(map), kind, errors: Vec::new() }),
-            other => Err(vec![format!("cannot unmarshal {} into Go value of type {kind}", json_kind(other))]),
+            other => {
+                let why = format!("cannot unmarshal {} into Go value of type {kind}", json_kind(other));
+                Err(vec![Refused { why, value: other, wanted: kind }])
+            }
         }
     }
 
-    pub(super) fn finish<T>(self, value: T) -> Result<T, Vec<String>> {
+    pub(super) fn finish<T>(self, value: T) -> Result<T, Vec<Refused<'d>>> {
         if self.errors.is_empty() { Ok(value) } else { Err(self.errors) }
     }
 
@@ -180,9 +197,10 @@ impl<'d> Fields<'d> {
         map.get(name).or_else(inexact).filter(|value| **value != Data::Null)
     }
 
-    pub(super) fn mismatch(&mut self, name: &str, found: &Data, wanted: &str) {
-        let (found, kind) = (json_kind(found), self.kind);
-        self.errors.push(format!("cannot unmarshal {found} into Go struct field {kind}.{name} of type {wanted}"));
+    fn mismatch(&mut self, name: &str, value: &'d Data, wanted: &'static str) {
+        let (found, kind) = (json_kind(value), self.kind);
+        let why = format!("cannot unmarshal {found} into Go struct field {kind}.{name} of type {wanted}");
+        self.errors.push(Refused { why, value, wanted });
     }
 
     pub(super) fn text(&mut self, name: &str) -> String {
@@ -204,7 +222,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    fn items(&mut self, name: &str, wanted: &str) -> &'d [Data] {
+    fn items(&mut self, name: &str, wanted: &'static str) -> &'d [Data] {
         match self.get(name) {
             Some(Data::List(items)) => items,
             Some(other) => {
@@ -217,7 +235,7 @@ impl<'d> Fields<'d> {
 
     fn texts(&mut self, name: &str) -> Vec<String> {
         let items = self.items(name, "[]string");
-        let text = |item: &Data| {
+        let text = |item: &'d Data| {
             scalar(item).unwrap_or_else(|| {
                 self.mismatch(name, item, "string");
                 String::new()
@@ -230,7 +248,8 @@ impl<'d> Fields<'d> {
         let mut found = Vec::new();
         for item in self.items(name, "[]object") {
             if *item == Data::Null {
-                self.errors.push(format!("{name} must not contain empty or null nodes"));
+                let why = format!("{name} must not contain empty or null nodes");
+                self.errors.push(Refused { why, value: item, wanted: "object" });
                 continue;
             }
             match Fields::of(item, name) {

@@ -29,11 +29,13 @@ pub(super) struct ChartSchema {
     /// `true` if the chart's values are known to fit without any of a user.
     fits_by_default: bool,
     compiled: OnceLock<Result<Schema, String>>,
+    /// The parsed text, if it is JSON.
+    data: OnceLock<Option<Data>>,
 }
 
 impl ChartSchema {
     pub(super) fn new(source: Arc<Source>, fits_by_default: bool) -> Self {
-        Self { source, fits_by_default, compiled: OnceLock::new() }
+        Self { source, fits_by_default, compiled: OnceLock::new(), data: OnceLock::new() }
     }
 
     /// Returns the text of the file.
@@ -43,7 +45,8 @@ impl ChartSchema {
 
     /// Returns `true` if it marks the value at a path secret.
     pub(super) fn hides(&self, path: &[Step]) -> bool {
-        serde_json::from_str::<Data>(self.text()).is_ok_and(|schema| is_secret(&schema, path))
+        let data = self.data.get_or_init(|| serde_json::from_str(self.text()).ok());
+        data.as_ref().is_some_and(|schema| is_secret(schema, path))
     }
 
     fn compiled(&self) -> Result<&Schema, &str> {
