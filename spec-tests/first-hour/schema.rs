@@ -95,6 +95,7 @@ fn errors_are_json_with_pointers() {
     let json = stamp(&sandbox(), &["--set", "replicas=10", "--error-format", "json"]).expect(4).json();
     let error = json.iter().find(|line| line["code"] == "E0808").unwrap();
     assert_eq!((&error["pointer"], &error["keyword"]), (&"/replicas".into(), &"maximum".into()));
+    assert_eq!(error["problem"], "`replicas` does not fit `t/values.schema.json`: expected at most 9 (maximum)");
     assert_eq!(error["clusters"], serde_json::json!(["eu-1", "us-1"]));
 }
 
