@@ -110,8 +110,6 @@ impl Deref for Link {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::bytecode::ImportKind;
     use crate::function::{Capabilities, Default, Param, check_in_order};
@@ -123,7 +121,7 @@ mod tests {
     fn link(params: &'static [Param], needs: Capabilities<'static>) -> Link {
         let body = Body::Native(|_, given| Ok(given.first().copied().unwrap_or_default()));
         let builtin = Builtin::declared(ImportKind::Filter, "f", Params::Named(params), body, needs, "", &[]);
-        Link::new(Function::Own(Arc::new(builtin)))
+        Link::new(Function::own(builtin))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
@@ -14,17 +14,44 @@ use super::host::{HostArgs, IntoHostResult};
 use super::linked::{Link, Linked};
 use super::positional::Positional;
 use super::spec::{Builtin, Params};
-use crate::bytecode::{Import, ImportKind};
+use crate::bytecode::{Import, ImportKind, Signature};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::Value;
 
 /// A function of a registry: a row of a table, or one of its own. Cheap to clone.
 #[derive(Debug, Clone)]
-pub enum Function {
+pub struct Function {
+    kept: Kept,
+    /// The fingerprint of its parameters, once it was asked for.
+    signature: OnceLock<Signature>,
+}
+
+#[derive(Debug, Clone)]
+enum Kept {
     /// A row of a table.
     Row(&'static Builtin),
     /// A function that was registered or joined.
     Own(Arc<Builtin>),
+}
+
+impl Function {
+    fn row(builtin: &'static Builtin) -> Self {
+        Self { kept: Kept::Row(builtin), signature: OnceLock::new() }
+    }
+
+    pub(super) fn own(builtin: Builtin) -> Self {
+        Self { kept: Kept::Own(Arc::new(builtin)), signature: OnceLock::new() }
+    }
+
+    /// Returns `true` for a row of a table, and `false` for a function that was registered or joined.
+    pub fn is_row(&self) -> bool {
+        matches!(self.kept, Kept::Row(_))
+    }
+
+    /// Returns [`Builtin::signature`], which is computed once.
+    pub fn signature(&self) -> Signature {
+        *self.signature.get_or_init(|| Builtin::signature(self))
+    }
 }
 
 impl Deref for Function {
@@ -32,9 +59,9 @@ impl Deref for Function {
 
     #[inline(always)]
     fn deref(&self) -> &Builtin {
-        match self {
-            Function::Row(builtin) => builtin,
-            Function::Own(builtin) => builtin,
+        match &self.kept {
+            Kept::Row(builtin) => builtin,
+            Kept::Own(builtin) => builtin,
         }
     }
 }
@@ -56,8 +83,8 @@ impl Registry {
         for builtin in tables.iter().copied().flatten() {
             let of_kind = &mut functions[builtin.kind as usize];
             let function = match of_kind.get(&builtin.name) {
-                Some(earlier) if builtin.joins(earlier) => Function::Own(Arc::new(builtin.clone().joined_to(earlier))),
-                _ => Function::Row(builtin),
+                Some(earlier) if builtin.joins(earlier) => Function::own(builtin.clone().joined_to(earlier)),
+                _ => Function::row(builtin),
             };
             of_kind.insert(builtin.name.clone(), function);
         }
@@ -73,7 +100,7 @@ impl Registry {
             Some(earlier) => builtin.joined_to(earlier),
             None => builtin,
         };
-        of_kind.insert_sorted(name, Function::Own(Arc::new(function)));
+        of_kind.insert_sorted(name, Function::own(function));
     }
 
     /// Removes a builtin, unless another function has replaced it.
@@ -167,7 +194,7 @@ impl Registry {
     ) -> Result<Linked> {
         let found = |import: Import<'p>| {
             let found = match import.kind {
-                ImportKind::Template => Function::Own(Arc::new(template(import.name)?)),
+                ImportKind::Template => Function::own(template(import.name)?),
                 kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
             };
             Self::fits(found, import).map(|function| Link::new(function).within(self))
@@ -227,7 +254,7 @@ mod tests {
         }
         let registry = Registry::of(&[TABLE, LATER]);
         let function = registry.get(ImportKind::Filter, "c").unwrap();
-        assert!(matches!(function, Function::Row(row) if row.doc == "Four."));
+        assert!(function.is_row() && function.doc == "Four.");
     }
 
     #[test]

@@ -54,7 +54,7 @@ mod urls;
 
 pub(super) use templates::{MAKER, STRICT_MAKER};
 
-use crate::function::{Builtin, Function, Registry};
+use crate::function::{Builtin, Registry};
 
 /// Returns the tables of Go's own functions.
 fn go_tables() -> Vec<&'static [Builtin]> {
@@ -103,10 +103,7 @@ pub fn registry() -> Registry {
 
 /// Returns a registry of Go's own functions, and of those in `all` that are in no table.
 pub fn plain(all: &Registry) -> Registry {
-    let own = all.iter().filter_map(|function| match function {
-        Function::Own(own) => Some(Builtin::clone(own)),
-        Function::Row(_) => None,
-    });
+    let own = all.iter().filter(|function| !function.is_row()).map(|function| Builtin::clone(function));
     own.fold(Registry::of(&go_tables()), |mut plain, own| {
         plain.insert(own);
         plain

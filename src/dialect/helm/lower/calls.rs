@@ -14,7 +14,7 @@ use crate::text::Span;
 impl<'a> Lower<'_, 'a> {
     /// Returns `true` if a function is the language's own: nothing has replaced it.
     pub(super) fn is_own(&self, name: &str) -> bool {
-        matches!(self.unit.registry.get(ImportKind::Function, name), Some(Function::Row(_)))
+        self.unit.registry.get(ImportKind::Function, name).is_some_and(Function::is_row)
     }
 
     /// Pushes the result of a function. `place` is that of its name.
@@ -42,7 +42,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail_value(place, Code::BadArgument, message);
             return Ok(());
         }
-        let own = matches!(function, Function::Row(_));
+        let own = function.is_row();
         match name {
             "and" if own => return self.and_or(arguments, piped, false),
             "or" if own => return self.and_or(arguments, piped, true),
