@@ -87,6 +87,8 @@ fn the_tour_runs_as_printed() {
         commands += 1;
     }
     assert!(commands >= 12, "{commands}");
+    // Five minutes of reading.
+    assert!(readme.lines().count() <= 200, "README.md has {} lines", readme.lines().count());
     assert!(sandbox.read("out/eu-1/Service-cart.yaml").contains("targetPort: 8080"));
     assert!(sandbox.read("out/us-1/deployment.yaml").contains("cart:1.4.1"));
 }

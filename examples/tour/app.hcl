@@ -1,1 +1,0 @@
-image = "registry.example.com/cart:1.4.0"
