@@ -53,6 +53,14 @@ impl Recording {
         self.parts.iter().zip(ends).filter_map(|(part, end)| self.written(*part, end)).take(VALUES).collect()
     }
 
+    /// Returns the values of the expressions at the places that are wanted, whether they were written or not, in the order of
+    /// the run.
+    pub fn values_at(&self, is_wanted: &dyn Fn(&Source, Span) -> bool) -> Vec<ShownValue> {
+        let is_there = |event: &Event| self.place(event, 0).is_some_and(|(source, span)| is_wanted(&source, span));
+        let found = self.events.iter().enumerate().filter(|(_, event)| event.shown.is_some() && is_there(event));
+        found.filter_map(|(at, event)| self.computed(at, event)).take(VALUES).collect()
+    }
+
     fn written(&self, part: Part, end: usize) -> Option<ShownValue> {
         let event = self.event(part.event)?;
         // Some instructions write text before a value.
@@ -79,6 +87,17 @@ mod tests {
     use crate::engine::{Dialect, Engine};
     use crate::value::{Arena, Inputs, Value};
     use crate::vm::Session;
+
+    #[test]
+    fn values_at_places_may_be_written_nowhere() {
+        let template = Engine::new().compile(Dialect::Tera, "t", "{% set y = x ~ 'b' %}{% set z = x %}a").unwrap();
+        let arena = Arena::new();
+        let inputs = Inputs::new(arena.map(&[("x", arena.text("a"))]));
+        let (recording, _) = template.record(&mut Session::new(), inputs);
+        let values = recording.values_at(&|source, span| source.slice(span) == "x ~ 'b'");
+        assert_eq!(values.last().map(|one| one.text.as_str()), Some("\"ab\""));
+        assert!(values.iter().all(|one| one.inputs[0].path.len() == 1));
+    }
 
     #[test]
     fn the_text_before_an_error_is_no_value() {

@@ -1,5 +1,6 @@
 //! Functions, filters, tests and macros.
 
+use hashbrown::HashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::frame::{Frame, Outside};
@@ -66,6 +67,7 @@ impl<'a> Lower<'_, 'a> {
 
     fn lint_arguments(&mut self, builtin: &Builtin, call: &Call<'a>) {
         let Params::Named(params) = builtin.params else { return };
+        self.lint_ignored(builtin, call);
         let first = usize::from(builtin.kind != ImportKind::Function);
         let (kind, name) = (builtin.kind.name(), call.name.text);
         for param in params.iter().skip(first) {
@@ -74,6 +76,31 @@ impl<'a> Lower<'_, 'a> {
                 let error = Diagnostic::new(Code::MissingArgument, message);
                 self.lints.push(error.at(self.source(), call.span, ""));
             }
+        }
+    }
+
+    /// Warns of arguments of a function without a parameter.
+    pub(super) fn lint_ignored(&mut self, builtin: &Builtin, call: &Call<'_>) {
+        let Params::Named(params) = builtin.params else { return };
+        let first = usize::from(builtin.kind != ImportKind::Function);
+        self.lint_unknown(builtin.kind.name(), call, params.iter().skip(first).map(|param| param.name));
+    }
+
+    /// Warns of arguments that are not among `params`. The reference evaluates and ignores them.
+    fn lint_unknown<'n>(&mut self, kind: &str, call: &Call<'_>, params: impl Iterator<Item = &'n str> + Clone) {
+        let mut known: Option<HashSet<&str>> = None;
+        for arg in call.args {
+            let name = arg.name.text;
+            if known.get_or_insert_with(|| params.clone().collect()).contains(name) {
+                continue;
+            }
+            // Warnings beyond the limit are only counted, so they need no names.
+            let full = self.lints.len() >= self.unit.limits.diagnostics;
+            let names = || params.clone().filter(|_| !full);
+            let message = format!("{kind} `{}` has no argument `{name}`, so it is ignored", call.name.text);
+            let lint = Diagnostic::warning(Code::BadArgument, message);
+            let lint = lint.with_suggestion(name, names()).with_available(names());
+            self.lints.push(lint.at(self.source(), arg.name.span, ""));
         }
     }
 
@@ -131,6 +158,7 @@ impl<'a> Lower<'_, 'a> {
     /// Writes the output of a macro.
     pub(super) fn call_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
         let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
+        self.lint_unknown("macro", call, one.params.iter().map(|param| param.name.text));
         for param in one.params {
             match (call.arg(param.name.text), &param.default) {
                 (Some(given), _) => self.unescaped(|lower| lower.value(given))?,
