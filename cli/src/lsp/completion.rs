@@ -14,9 +14,9 @@ use lsp_types::{
 use super::context::{self, Context};
 use super::home::{Language, chart_of};
 use super::hover::{dialect, written};
-use super::{go, objects, schemas};
 use super::values::Values;
 use super::world::{Place, World};
+use super::{go, objects, schemas};
 use crate::functions;
 
 /// Maximum number of items of one kind.

@@ -96,6 +96,9 @@ mod tests {
         assert_eq!(names(""), "Values Release Chart Capabilities Files Template Subcharts");
         assert_eq!(names("Capabilities"), "APIVersions KubeVersion HelmVersion");
         assert_eq!(names("Template"), "Name BasePath");
-        assert_eq!((names("Files.Get"), about("Files.Lines").is_some(), about("Files.lines")), (String::new(), true, None));
+        assert_eq!(
+            (names("Files.Get"), about("Files.Lines").is_some(), about("Files.lines")),
+            (String::new(), true, None)
+        );
     }
 }

@@ -290,7 +290,7 @@ fn a_check_lists_errors_in_untaken_branches() {
 
 #[test]
 fn arguments_that_nothing_reads_are_warned_of() {
-    let text = "{% macro m(size) %}{{ a | join(d=',') | upper(x=1) | default(valu=2) }}{{ b | safe(y=1) }}{% endmacro %}\
+    let text = "{% macro m(size) %}{{ a | join(d=',') | upper(x=1) | default(valu=2) }}{{ b | upper | safe(y=1) }}{% endmacro %}\
                 {{ self::m(size=1, sise=2) }}{{ range(end=2, stop=3) }}{{ m | to_yaml(indentation=4) }}\
                 {% filter indent(prefx='-') %}{% endfilter %}{{ a | replace(from='x', too='y') }}";
     let lints = compiled(one_file(text.to_owned()), false).unwrap().lints;
@@ -305,9 +305,9 @@ fn arguments_that_nothing_reads_are_warned_of() {
         found,
         [
             (Warning, "sise", "size", "did you mean `size`?"),
-            (Warning, "stop", "end start step_by", "did you mean `step_by`?"),
-            (Warning, "indentation", "", ""),
-            (Warning, "prefx", "blank first prefix width", "did you mean `prefix`?"),
+            (Warning, "stop", "end start step_by", ""),
+            (Warning, "indentation", "indent", "did you mean `indent`?"),
+            (Warning, "prefx", "blank first prefix", "did you mean `prefix`?"),
             (Warning, "too", "from to", "did you mean `to`?"),
             (Error, "replace(from='x', too='y')", "", ""),
             (Warning, "d", "sep", ""),

@@ -95,7 +95,7 @@ mod tests {
         let inputs = Inputs::new(arena.map(&[("x", arena.text("a"))]));
         let (recording, _) = template.record(&mut Session::new(), inputs);
         let values = recording.values_at(&|source, span| source.slice(span) == "x ~ 'b'");
-        assert_eq!(values.last().map(|one| one.text.as_str()), Some("\"ab\""));
+        assert_eq!(values.last().map(|one| one.text.as_str()), Some("`\"ab\"`"));
         assert!(values.iter().all(|one| one.inputs[0].path.len() == 1));
     }
 

@@ -98,8 +98,12 @@ impl<'a> Lower<'_, 'a> {
             let full = self.lints.len() >= self.unit.limits.diagnostics;
             let names = || params.clone().filter(|_| !full);
             let message = format!("{kind} `{}` has no argument `{name}`, so it is ignored", call.name.text);
-            let lint = Diagnostic::warning(Code::BadArgument, message);
-            let lint = lint.with_suggestion(name, names()).with_available(names());
+            let is_longer = |other: &&str| name.starts_with(other) || other.starts_with(name);
+            let lint = Diagnostic::warning(Code::BadArgument, message).with_available(names());
+            let lint = match names().find(is_longer) {
+                Some(meant) => lint.with_help(format!("did you mean `{meant}`?")).with_replacement(name, meant),
+                None => lint.with_suggestion(name, names()),
+            };
             self.lints.push(lint.at(self.source(), arg.name.span, ""));
         }
     }
