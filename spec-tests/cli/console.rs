@@ -51,8 +51,8 @@ fn templates_are_rendered_and_silent_ones_stay_in_force() {
     assert_eq!(answers(&[], &lines), "<3>\n4\n\"api\"\n");
     let lines = ["$x := .image", "$x.tag", "{{ define \"t\" }}[{{ . }}]{{ end }}", "include \"t\" 5"];
     assert_eq!(answers(&["--lang", "helm"], &lines), "\"v2\"\n\"[5]\"\n");
-    let lines = ["\"{{ a }}\" ~ name", "'{%' ~ 1", "\"{{\" ~ {{ name }}"];
-    assert_eq!(answers(&[], &lines), "\"{{ a }}api\"\n\"{%1\"\n\"{{\" ~ api\n");
+    let lines = ["\"{{ a }}\" ~ name", "'{%' ~ 1", "\"a\" ~ {{ name }}"];
+    assert_eq!(answers(&[], &lines), "\"{{ a }}api\"\n\"{%1\"\n\"a\" ~ api\n");
     assert_eq!(answers(&["--lang", "hcl"], &[":template port ${ports[0]}"]), "port 80\n");
     assert_eq!(answers(&["--lang", "cel-yaml"], &[":template a: ${name} \\", "b: 1"]), "a: api\nb: 1\n");
 }
@@ -150,8 +150,8 @@ fn errors_show_only_the_line_and_the_console_goes_on() {
     let text = refusals(&[], &lines);
     for part in [
         "--> <console>:1:5\n  |\n1 | 1 + zz\n",
-        "--> <console>:1:5\n  |\n1 | y + \n  |     ^\n",
-        "--> <console>:1:20\n  |\n1 | {% macro m(a) %}{{ a.b }}{% endmacro %}\n",
+        "--> <console>:1:4\n  |\n1 | y +\n  |    ^\n",
+        "--> <console>:1:22\n  |\n1 | {% macro m(a) %}{{ a.b }}{% endmacro %}\n",
         "::: <console>:1:1\n  |\n1 | self::m(a=1)\n",
         "--> <console>:1:3\n  |\n1 | stä\n",
         "--> <console>:1:6\n  |\n1 | a {{ q }}\n",

@@ -1,6 +1,5 @@
 //! Functions, filters, tests and macros.
 
-use hashbrown::HashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::frame::{Frame, Outside};
@@ -88,23 +87,27 @@ impl<'a> Lower<'_, 'a> {
 
     /// Warns of arguments that are not among `params`. The reference evaluates and ignores them.
     fn lint_unknown<'n>(&mut self, kind: &str, call: &Call<'_>, params: impl Iterator<Item = &'n str> + Clone) {
-        let mut known: Option<HashSet<&str>> = None;
-        for arg in call.args {
-            let name = arg.name.text;
-            if known.get_or_insert_with(|| params.clone().collect()).contains(name) {
+        let function = call.name.text;
+        for name in call.args.iter().map(|arg| arg.name) {
+            if params.clone().any(|param| param == name.text) {
                 continue;
             }
             // Warnings beyond the limit are only counted, so they need no names.
             let full = self.lints.len() >= self.unit.limits.diagnostics;
             let names = || params.clone().filter(|_| !full);
-            let message = format!("{kind} `{}` has no argument `{name}`, so it is ignored", call.name.text);
+            let (span, name) = (name.span, name.text);
+            let message = match params.clone().next() {
+                Some(_) => format!("{kind} `{function}` has no argument `{name}`, so it is ignored"),
+                None => format!("{kind} `{function}` takes no arguments, so `{name}` is ignored"),
+            };
             let is_longer = |other: &&str| name.starts_with(other) || other.starts_with(name);
-            let lint = Diagnostic::warning(Code::BadArgument, message).with_available(names());
+            let lint = Diagnostic::warning(Code::BadArgument, message);
+            let lint = if names().next().is_some() { lint.with_available(names()) } else { lint };
             let lint = match names().find(is_longer) {
                 Some(meant) => lint.with_help(format!("did you mean `{meant}`?")).with_replacement(name, meant),
                 None => lint.with_suggestion(name, names()),
             };
-            self.lints.push(lint.at(self.source(), arg.name.span, ""));
+            self.lints.push(lint.at(self.source(), span, ""));
         }
     }
 
