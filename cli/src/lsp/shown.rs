@@ -84,7 +84,7 @@ fn stable<E>(
 /// Returns the values of a recording that are shown.
 fn of_recording(recording: &Recording) -> Vec<ShownValue> {
     let mut values = recording.values();
-    values.extend(recording.values_at(&|source, span| is_assigned(source.text(), span)));
+    values.extend(recording.assigned());
     values
 }
 

@@ -53,12 +53,10 @@ impl Recording {
         self.parts.iter().zip(ends).filter_map(|(part, end)| self.written(*part, end)).take(VALUES).collect()
     }
 
-    /// Returns the values of the expressions at the places that are wanted, whether they were written or not, in the order of
-    /// the run.
-    pub fn values_at(&self, is_wanted: &dyn Fn(&Source, Span) -> bool) -> Vec<ShownValue> {
-        let is_there = |event: &Event| self.place(event, 0).is_some_and(|(source, span)| is_wanted(&source, span));
-        let found = self.events.iter().enumerate().filter(|(_, event)| event.shown.is_some() && is_there(event));
-        found.filter_map(|(at, event)| self.computed(at, event)).take(VALUES).collect()
+    /// Returns the values that variables were set to, in the order of the run.
+    pub fn assigned(&self) -> Vec<ShownValue> {
+        let found = self.assigned.iter().filter_map(|number| self.computed(*number as usize, self.event(*number)?));
+        found.take(VALUES).collect()
     }
 
     fn written(&self, part: Part, end: usize) -> Option<ShownValue> {
@@ -89,14 +87,15 @@ mod tests {
     use crate::vm::Session;
 
     #[test]
-    fn values_at_places_may_be_written_nowhere() {
-        let template = Engine::new().compile(Dialect::Tera, "t", "{% set y = x ~ 'b' %}{% set z = x %}a").unwrap();
+    fn variables_have_values_that_are_written_nowhere() {
+        let source = "{% set y = x ~ 'b' %}{% set z = x %}{% for i in [1] %}{% set y = i + 1 %}{% endfor %}a";
+        let template = Engine::new().compile(Dialect::Tera, "t", source).unwrap();
         let arena = Arena::new();
         let inputs = Inputs::new(arena.map(&[("x", arena.text("a"))]));
         let (recording, _) = template.record(&mut Session::new(), inputs);
-        let values = recording.values_at(&|source, span| source.slice(span) == "x ~ 'b'");
-        assert_eq!(values.last().map(|one| one.text.as_str()), Some("`\"ab\"`"));
-        assert!(values.iter().all(|one| one.inputs[0].path.len() == 1));
+        let values: Vec<_> =
+            recording.assigned().into_iter().map(|one| (one.source.slice(one.span).to_owned(), one.text)).collect();
+        assert_eq!(values, [("x ~ 'b'".to_owned(), "`\"ab\"`".to_owned()), ("i + 1".to_owned(), "`2`".to_owned())]);
     }
 
     #[test]
