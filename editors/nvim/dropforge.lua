@@ -89,7 +89,9 @@ end
 
 local function command(name, argument)
   local params = { command = 'dropforge.' .. name, arguments = { argument } }
-  for _, answer in pairs(vim.lsp.buf_request_sync(0, 'workspace/executeCommand', params, 2000) or {}) do
+  for id, answer in pairs(vim.lsp.buf_request_sync(0, 'workspace/executeCommand', params, 2000) or {}) do
+    local client, refused = vim.lsp.get_client_by_id(id), answer.err or answer.error
+    if refused and client and client.name == 'dropforge' then vim.notify(refused.message, vim.log.levels.ERROR) end
     if answer.result and answer.result ~= vim.NIL then return answer.result end
   end
   return {}

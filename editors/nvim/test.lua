@@ -38,4 +38,9 @@ local names = vim.fn.getcompletion('DropforgeCluster u', 'cmdline')
 if table.concat(names, ' ') ~= 'us-1' then fail('expected cluster `us-1`, found ' .. vim.inspect(names)) end
 vim.cmd('DropforgeCluster us-1')
 shows('us-1')
+local told = ''
+vim.notify = function(message) told = message end
+vim.cmd('DropforgeCluster us1')
+io.write('refused: ' .. told .. '\n')
+if not told:find('did you mean `us-1`', 1, true) then fail('expected an error about cluster `us1`') end
 vim.cmd('quitall!')

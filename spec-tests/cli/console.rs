@@ -51,6 +51,8 @@ fn templates_are_rendered_and_silent_ones_stay_in_force() {
     assert_eq!(answers(&[], &lines), "<3>\n4\n\"api\"\n");
     let lines = ["$x := .image", "$x.tag", "{{ define \"t\" }}[{{ . }}]{{ end }}", "include \"t\" 5"];
     assert_eq!(answers(&["--lang", "helm"], &lines), "\"v2\"\n\"[5]\"\n");
+    let lines = ["\"{{ a }}\" ~ name", "'{%' ~ 1", "\"a\" ~ {{ name }}"];
+    assert_eq!(answers(&[], &lines), "\"{{ a }}api\"\n\"{%1\"\n\"a\" ~ api\n");
     assert_eq!(answers(&["--lang", "hcl"], &[":template port ${ports[0]}"]), "port 80\n");
     assert_eq!(answers(&["--lang", "cel-yaml"], &[":template a: ${name} \\", "b: 1"]), "a: api\nb: 1\n");
 }
@@ -115,7 +117,9 @@ fn a_chart_has_its_values_and_named_templates() {
     let outcome = sandbox.feed(&["console", "c", "--name", "web"], lines).expect(0);
     assert_eq!(outcome.stdout, "\"tag=v1\"\n\"web\"\nimage.tag: \"v1\"\n\"v2\"\nc\n");
     let outcome = sandbox.feed(&["console", "c"], ".Values.imge.tag\n").expect(1);
-    outcome.says(&["E0201", "did you mean `.Values.image`?", "c/values.yaml:1:1"]);
+    outcome.says(&["E0201", "did you mean `.Values.image`?", "c/values.yaml:1:1", "--> <console>:1:8"]);
+    let lines = "tpl \"{{ .Values.image.tag }}\" .\nx={{ .Values.image.tag }}\n$x := \"{{ .Chart.Name }}\"\ntpl $x .\n";
+    assert_eq!(sandbox.feed(&["console", "c"], lines).expect(0).stdout, "\"v1\"\nx=v1\n\"c\"\n");
     sandbox.feed(&["console", "c", "--lang", "tera"], "").expect(2).says(&["--lang"]);
 }
 
@@ -134,6 +138,28 @@ fn errors_show_only_the_line_and_the_console_goes_on() {
     let text = refusals(&[], &["imge.tag", "name |", "{% if %}"]);
     assert!(text.contains("imge.tag\n  | ^^^^^^^^") && text.contains("did you mean `image`?"), "{text}");
     assert!(!text.contains("dropforge_console"), "{text}");
+    let lines = [
+        "{% set y = 1 %}",
+        "{% macro m(a) %}{{ a.b }}{% endmacro %}",
+        "1 + zz",
+        "y + ",
+        "self::m(a=1)",
+        "stä",
+        "a {{ q }}",
+    ];
+    let text = refusals(&[], &lines);
+    for part in [
+        "--> <console>:1:5\n  |\n1 | 1 + zz\n",
+        "--> <console>:1:4\n  |\n1 | y +\n  |    ^\n",
+        "--> <console>:1:22\n  |\n1 | {% macro m(a) %}{{ a.b }}{% endmacro %}\n",
+        "::: <console>:1:1\n  |\n1 | self::m(a=1)\n",
+        "--> <console>:1:3\n  |\n1 | stä\n",
+        "--> <console>:1:6\n  |\n1 | a {{ q }}\n",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let text = refusals(&["--lang", "helm"], &["$x := 1", ".image.tag.x", "upper |", ":bytecode uper 1"]);
+    assert!(text.matches("<console>:1:").count() == 3 && !text.contains("console.txt"), "{text}");
     let sandbox = Sandbox::new();
     sandbox.feed(&["console", "-f", "-"], "").expect(2).says(&["both read standard input"]);
     sandbox.feed(&["console", "--name", "x"], "").expect(2).says(&["--name"]);

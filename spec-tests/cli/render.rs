@@ -75,6 +75,39 @@ fn check_finds_everything_without_data() {
 }
 
 #[test]
+fn an_argument_that_nothing_reads_is_warned_of() {
+    let text = "{{ xs | join(d=\", \") }} {{ xs | sort(atribute=\"a\") | length }} {{ f(any=1) }}\n";
+    let sandbox = Sandbox::with(&[("t/a.tera", text), ("v.yaml", "xs: [a, b]\n"), ("fleet.csv", "name\neu\n")]);
+    let declared = ["--declare", "function:f"];
+    let outcome = sandbox.run(&[&["check", "t"], &declared[..]].concat()).expect(0);
+    let warnings = [
+        "warning[E0403]: filter `join` has no argument `d`, so it is ignored",
+        "t/a.tera:1:14",
+        "available: sep",
+        "warning[E0403]: filter `sort` has no argument `atribute`, so it is ignored",
+        "did you mean `attribute`?",
+        "2 warnings",
+    ];
+    outcome.says(&warnings);
+    sandbox.run(&[&["check", "t", "--strict"], &declared[..]].concat()).expect(1);
+    sandbox.write("t/a.tera", &text.replace("{{ f(any=1) }}", ""));
+    let cached = ["--cache-dir", "cache"];
+    for command in [
+        &["render", "t/a.tera", "-f", "v.yaml"][..],
+        &["render", "t", "-f", "v.yaml"],
+        &["stamp", "t", "-f", "v.yaml", "--fleet", "fleet.csv", "-o", "out"],
+        &["stamp", "t", "-f", "v.yaml", "--fleet", "fleet.csv", "-o", "out", "--stream"],
+    ] {
+        // A template with warnings is not cached, as they would be lost.
+        for _ in 0..2 {
+            sandbox.run(&[command, &cached[..]].concat()).expect(0).says(&warnings[..5]);
+        }
+        sandbox.run(&[command, &["--strict"]].concat()).expect(1);
+    }
+    assert_eq!(sandbox.read("out/eu/a"), "ab 2 \n");
+}
+
+#[test]
 fn usage_is_2_and_help_is_0() {
     let sandbox = Sandbox::new();
     for args in

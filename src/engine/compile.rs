@@ -136,8 +136,9 @@ impl Engine {
             // Each cache entry records its own sources.
             let called = Sources { engine: self, loader: recorder };
             let template = link(compiled, unit, &mut Links::new(&called, self), unknown_names)?;
-            // A cached template has no lints, so one with unknown names would pass where they are errors.
-            if !has_errors(&template) {
+            // A cached template has no lints, so one with unknown names would pass where they are errors, and warnings would be
+            // lost.
+            if template.lints().is_empty() {
                 cache.keep(&Key::of(dialect, unit), recorder, &template.entries(unit.entry.name()));
             }
             Ok(template)

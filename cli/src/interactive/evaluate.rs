@@ -15,7 +15,8 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, OutputFormat, Shapes};
 use dropforge::vm::{Session as Machine, Space};
 
-use super::language::{TAKE, declaration, has_tags, keep, taking, writing};
+use super::language::{TAKE, alone, has_tags, is_declaration, keep, taking, writing};
+use super::places::Placed;
 use super::session::Session;
 use super::values::type_of;
 use crate::eval::{cel_expression, cel_text, hcl_value};
@@ -24,9 +25,9 @@ use crate::options::limits;
 use crate::render::explained;
 
 /// The name of what is typed, in errors.
-const NAME: &str = "<console>";
+pub(super) const NAME: &str = "<console>";
 /// The file of a chart that what is typed stands in.
-const CHART_FILE: &str = "templates/console.txt";
+pub(super) const CHART_FILE: &str = "templates/console.txt";
 /// The longest value that is printed on one line, in bytes.
 const ONE_LINE: usize = 100;
 
@@ -71,21 +72,32 @@ impl Session<'_> {
     /// # Errors
     /// The errors of the line, and of reading the values.
     pub(super) fn evaluate(&mut self, line: &str) -> Result<String, Failed> {
-        match declaration(self.language, line) {
-            Some(template) => self.template(&template),
-            None if has_tags(self.language, line) => self.template(line),
-            None => Ok(self.value(line)?.text()),
+        match is_declaration(self.language, line) || self.is_template(line) {
+            true => self.template(line),
+            false => Ok(self.value(line)?.text()),
         }
     }
 
-    /// Renders a template. One that writes nothing stays in force.
+    /// Returns `true` for a line with tags that is no expression, as it is if a string has the tags.
+    fn is_template(&self, line: &str) -> bool {
+        let is_expression = || {
+            let [before, after] = alone(self.language);
+            let source = Source::new(NAME, [&self.kept, before, line, after].concat());
+            self.builder(&Slot::default()).is_ok_and(|engine| engine.build().marks(self.language, &source).is_ok())
+        };
+        has_tags(self.language, line) && !is_expression()
+    }
+
+    /// Renders a template, or a declaration without tags. One that writes nothing stays in force.
     ///
     /// # Errors
     /// The errors of the template.
-    pub(super) fn template(&mut self, template: &str) -> Result<String, Failed> {
-        let text = self.render(&format!("{}{template}", self.kept), &Slot::default())?;
-        if text.trim().is_empty() && has_tags(self.language, template) {
-            keep(self.language, &mut self.kept, template);
+    pub(super) fn template(&mut self, line: &str) -> Result<String, Failed> {
+        let around = if is_declaration(self.language, line) { writing(self.language) } else { ["", ""] };
+        let text = self.render(line, around, &Slot::default())?;
+        let template = [around[0], line, around[1]].concat();
+        if text.trim().is_empty() && has_tags(self.language, &template) {
+            keep(self.language, &mut self.kept, &template);
             return Ok(String::new());
         }
         Ok(if text.ends_with('\n') { text } else { text + "\n" })
@@ -109,10 +121,10 @@ impl Session<'_> {
     /// The errors of the expression.
     pub(super) fn data(&mut self, expression: &str) -> Result<Data, Failed> {
         let slot = Slot::default();
-        let Some(template) = taking(self.language, expression) else {
-            return self.render(&writing(self.language, expression), &slot).map(Data::Str);
+        let Some([before, after]) = taking(self.language) else {
+            return self.render(expression, writing(self.language), &slot).map(Data::Str);
         };
-        if let Err(error) = self.render(&format!("{}{template}", self.kept), &slot) {
+        if let Err(error) = self.render(expression, [&before, &after], &slot) {
             return Err(self.syntax_errors(expression).unwrap_or(error));
         }
         let mut value = slot.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
@@ -124,8 +136,7 @@ impl Session<'_> {
 
     /// Returns the syntax errors of an expression, in the short template that writes its value.
     fn syntax_errors(&self, expression: &str) -> Option<Failed> {
-        let text = format!("{}{}", self.kept, writing(self.language, expression));
-        let failed = self.compile(&text, &Slot::default()).err()?;
+        let failed = self.compile(expression, writing(self.language)).err()?;
         failed.diagnostics.iter().all(|error| error.code.name().starts_with("syntax.")).then_some(failed)
     }
 
@@ -134,9 +145,23 @@ impl Session<'_> {
     /// # Errors
     /// The errors of the expression.
     pub(super) fn compiled(&self, line: &str) -> Result<Template, Failed> {
-        let is_template = has_tags(self.language, line);
-        let text = if is_template { line.to_owned() } else { writing(self.language, line) };
-        self.compile(&format!("{}{text}", self.kept), &Slot::default())
+        self.compile(line, if self.is_template(line) { ["", ""] } else { writing(self.language) })
+    }
+
+    fn compile(&self, line: &str, [before, after]: [&str; 2]) -> Result<Template, Failed> {
+        let text = [&self.kept, before, line, after].concat();
+        self.compile_text(&text, &Slot::default()).map_err(|failed| self.typed(line, before).moved(failed))
+    }
+
+    /// Returns a line behind `before` and the lines that stay in force.
+    fn typed<'t>(&'t self, line: &'t str, before: &str) -> Placed<'t> {
+        Placed { language: self.language, kept: &self.kept, start: self.kept.len() + before.len(), line }
+    }
+
+    /// Renders a line within a template, with the values of the session.
+    fn render(&mut self, line: &str, [before, after]: [&str; 2], slot: &Slot) -> Result<String, Failed> {
+        let text = [&self.kept, before, line, after].concat();
+        self.render_text(&text, slot).map_err(|failed| self.typed(line, before).moved(failed))
     }
 
     fn hcl(&mut self, expression: &str) -> Result<Shown, Failed> {
@@ -164,12 +189,11 @@ impl Session<'_> {
         Ok(Shown { json, ty: compiled.ty().unwrap_or_default() })
     }
 
-    /// Renders a template with the values of the session.
-    fn render(&mut self, text: &str, slot: &Slot) -> Result<String, Failed> {
+    fn render_text(&mut self, text: &str, slot: &Slot) -> Result<String, Failed> {
         if let Some(path) = self.chart().map(Path::to_owned) {
             return self.render_in_chart(&path, text, slot);
         }
-        let template = self.compile(text, slot)?;
+        let template = self.compile_text(text, slot)?;
         let inputs = self.inputs()?;
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
@@ -181,7 +205,7 @@ impl Session<'_> {
         }
     }
 
-    fn compile(&self, text: &str, slot: &Slot) -> Result<Template, Failed> {
+    fn compile_text(&self, text: &str, slot: &Slot) -> Result<Template, Failed> {
         let engine = engine(&self.root, self.builder(slot)?)?;
         Ok(engine.compile_source(self.language, &Source::new(NAME, text), None)?)
     }

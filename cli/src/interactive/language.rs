@@ -17,29 +17,39 @@ pub(super) fn title(language: Dialect) -> &'static str {
     }
 }
 
-/// Returns a template that gives the value of `expression` to [`TAKE`]. The expression has lines of its own, so that
-/// excerpts of errors show nothing else.
+/// Returns the text around an expression in a template that gives its value to [`TAKE`].
 ///
 /// `None` for a language whose expressions are evaluated without a template.
-pub(super) fn taking(language: Dialect, expression: &str) -> Option<String> {
+pub(super) fn taking(language: Dialect) -> Option<[String; 2]> {
+    let [before, after] = match language {
+        Dialect::Tera => [format!("{{% set {TAKE}_value = "), format!(" %}}{{{{ {TAKE}(value={TAKE}_value) }}}}")],
+        Dialect::Helm => [format!("{{{{ ${TAKE} := "), format!(" }}}}{{{{ {TAKE} ${TAKE} }}}}")],
+        _ => return None,
+    };
+    Some([before, after])
+}
+
+/// Returns the text around an expression in a template that writes its value.
+pub(super) fn writing(language: Dialect) -> [&'static str; 2] {
     match language {
-        Dialect::Tera => Some(format!("{{% set {TAKE}_value =\n{expression}\n%}}{{{{ {TAKE}(value={TAKE}_value) }}}}")),
-        Dialect::Helm => Some(format!("{{{{ ${TAKE} :=\n{expression}\n}}}}{{{{ {TAKE} ${TAKE} }}}}")),
-        _ => None,
+        Dialect::Tera | Dialect::Helm => ["{{ ", " }}"],
+        Dialect::Cel => ["", ""],
+        Dialect::CelYaml => ["value: ${", "}"],
+        _ => ["${", "}"],
     }
 }
 
-/// Returns a template that writes the value of `expression`.
-pub(super) fn writing(language: Dialect, expression: &str) -> String {
+/// Returns the text around an expression in a template that has a syntax error if there is anything else.
+pub(super) fn alone(language: Dialect) -> [&'static str; 2] {
     match language {
-        Dialect::Tera | Dialect::Helm => format!("{{{{ {expression} }}}}"),
-        Dialect::Cel => expression.to_owned(),
-        Dialect::CelYaml => format!("value: ${{{expression}}}"),
-        _ => format!("${{{expression}}}"),
+        Dialect::Tera => ["{% set x = ", " %}"],
+        Dialect::Helm => ["{{ (", ") }}"],
+        _ => writing(language),
     }
 }
 
-/// Returns `true` for a line that is a template: it contains tags of the language.
+/// Returns `true` for a line that contains tags of the language. It is a template, unless it is an expression with a string
+/// that has them.
 pub(super) fn has_tags(language: Dialect, line: &str) -> bool {
     match language {
         Dialect::Tera => ["{{", "{%", "{#"].iter().any(|tag| line.contains(tag)),
@@ -49,17 +59,21 @@ pub(super) fn has_tags(language: Dialect, line: &str) -> bool {
     }
 }
 
-/// Returns the template of a line that declares or assigns a variable without tags: `$x := 1`.
-pub(super) fn declaration(language: Dialect, line: &str) -> Option<String> {
-    let name = line.strip_prefix('$').filter(|_| language == Dialect::Helm)?;
+/// Returns `true` for a line that declares or assigns a variable without tags: `$x := 1`.
+pub(super) fn is_declaration(language: Dialect, line: &str) -> bool {
+    let Some(name) = line.strip_prefix('$').filter(|_| language == Dialect::Helm) else { return false };
     let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    let assigns = rest.len() < name.len() && [":=", "="].iter().any(|sign| rest.trim_start().starts_with(sign));
-    assigns.then(|| format!("{{{{ {line} }}}}"))
+    rest.len() < name.len() && [":=", "="].iter().any(|sign| rest.trim_start().starts_with(sign))
 }
 
-/// Adds a line that stays in force for later ones. A comment keeps the lines apart without writing a line break.
+/// Returns the text between lines that stay in force: a comment keeps them apart without writing a line break.
+pub(super) fn between(language: Dialect) -> &'static str {
+    if language == Dialect::Helm { "{{/*\n*/}}" } else { "{#\n#}" }
+}
+
+/// Adds a line that stays in force for later ones.
 pub(super) fn keep(language: Dialect, kept: &mut String, line: &str) {
-    let end = if language == Dialect::Helm { "{{/*\n*/}}" } else { "{#\n#}" };
+    let end = between(language);
     // Tera takes imports only at the beginning.
     let is_import = line.trim_start_matches(['{', '%', '-', ' ']).starts_with("import ");
     kept.insert_str(if is_import { 0 } else { kept.len() }, &format!("{line}{end}"));
@@ -71,13 +85,9 @@ mod tests {
 
     #[test]
     fn declarations_of_go_templates_need_no_tags() {
-        let of = |line| declaration(Dialect::Helm, line);
-        assert_eq!(of("$x := 1").as_deref(), Some("{{ $x := 1 }}"));
-        assert_eq!(of("$x = 1").as_deref(), Some("{{ $x = 1 }}"));
-        assert_eq!(
-            (of("$x.y"), of("$"), of("$ := 1"), declaration(Dialect::Tera, "$x := 1")),
-            (None, None, None, None)
-        );
+        let of = |line| is_declaration(Dialect::Helm, line);
+        assert!(of("$x := 1") && of("$x = 1"));
+        assert!(!of("$x.y") && !of("$") && !of("$ := 1") && !is_declaration(Dialect::Tera, "$x := 1"));
     }
 
     #[test]

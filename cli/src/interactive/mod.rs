@@ -5,6 +5,7 @@ mod complete;
 mod evaluate;
 mod language;
 mod lines;
+mod places;
 mod session;
 mod values;
 

@@ -12,11 +12,11 @@ use lsp_types::{
 };
 
 use super::context::{self, Context};
-use super::home::Language;
-use super::hover::dialect;
-use super::schemas;
+use super::home::{Language, chart_of};
+use super::hover::{dialect, written};
 use super::values::Values;
 use super::world::{Place, World};
+use super::{go, objects, schemas};
 use crate::functions;
 
 /// Maximum number of items of one kind.
@@ -42,7 +42,7 @@ pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<C
     let place = world.known_place(&at.text_document.uri, at.position, false)?;
     let before = place.content.text().get(..place.offset)?;
     let items = match context::of(place.language, before)? {
-        Context::Path(steps) if steps.is_empty() => names(world, &place),
+        Context::Path(steps) if steps.is_empty() => names(world, &place, before),
         Context::Path(steps) => members(world, &place, before, &steps),
         Context::Filter => imports(world, &place, ImportKind::Filter),
         Context::Test => imports(world, &place, ImportKind::Test),
@@ -50,9 +50,8 @@ pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<C
         Context::File => files(world, &place),
         Context::Template => defined(world, &place, Named::Template, CompletionItemKind::FUNCTION),
         Context::Block => defined(world, &place, Named::Block, CompletionItemKind::MODULE),
-        Context::Directive => {
-            DIRECTIVES.iter().map(|(name, about)| item(name, CompletionItemKind::KEYWORD, about)).collect()
-        }
+        Context::Directive => table(&DIRECTIVES, CompletionItemKind::KEYWORD),
+        Context::Tag => table(objects::TAGS, CompletionItemKind::KEYWORD),
     };
     Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
 }
@@ -66,10 +65,14 @@ fn item(label: &str, kind: CompletionItemKind, detail: &str) -> CompletionItem {
     }
 }
 
+fn table(rows: &[(&str, &str)], kind: CompletionItemKind) -> Vec<CompletionItem> {
+    rows.iter().map(|(name, about)| item(name, kind, about)).collect()
+}
+
 /// Returns the names that can begin an expression.
-fn names(world: &mut World, place: &Place) -> Vec<CompletionItem> {
+fn names(world: &mut World, place: &Place, before: &str) -> Vec<CompletionItem> {
     let values = world.values(&place.home);
-    let mut items = variables(&values, place);
+    let mut items = variables(&values, place, before);
     if place.language != Language::Template(Dialect::Helm) {
         items.extend(keys(&values, &[]));
         items.extend(namespaces(place));
@@ -81,17 +84,23 @@ fn names(world: &mut World, place: &Place) -> Vec<CompletionItem> {
     items
 }
 
-/// Returns the variables that are defined before a place, the last of each name.
-fn variables(values: &Values, place: &Place) -> Vec<CompletionItem> {
-    let mut found = BTreeMap::new();
-    for mark in before(place) {
-        if mark.kind == Named::Variable && mark.variable.is_some() {
-            let shown = mark.input.as_ref().and_then(|input| values.shown(&values.path(&place.path, input)));
-            let detail = shown.unwrap_or_else(|| "variable".to_owned());
-            found.insert(&mark.name, item(&mark.name, CompletionItemKind::VARIABLE, &detail));
+/// Returns the variables that are defined before a place, the last of each name. Those of Go templates are in scope.
+fn variables(values: &Values, place: &Place, text: &str) -> Vec<CompletionItem> {
+    let mut found: Vec<(String, Option<Vec<Key>>)> = match place.language {
+        Language::Template(Dialect::Helm) => go::scope(text).variables,
+        _ => {
+            let own = before(place).filter(|mark| mark.kind == Named::Variable && mark.variable.is_some());
+            own.map(|mark| (mark.name.clone(), mark.input.clone())).collect()
         }
-    }
-    found.into_values().collect()
+    };
+    found.reverse();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found.dedup_by(|(a, _), (b, _)| a == b);
+    let variable = |(name, input): &(String, Option<Vec<Key>>)| {
+        let shown = input.as_ref().and_then(|input| values.shown(&values.path(&place.path, input)));
+        item(name, CompletionItemKind::VARIABLE, shown.as_deref().unwrap_or("variable"))
+    };
+    found.iter().map(variable).collect()
 }
 
 /// Returns the definitions before a place.
@@ -117,26 +126,38 @@ fn members(world: &mut World, place: &Place, before: &str, steps: &[String]) -> 
     if place.language == Language::Configuration {
         return declared(world, place, steps);
     }
+    if place.language == Language::Template(Dialect::Tera) && steps == ["loop"] {
+        return table(objects::LOOP, CompletionItemKind::FIELD);
+    }
     let values = world.values(&place.home);
     let Some(path) = input(place, before, steps) else { return Vec::new() };
-    keys(&values, &values.path(&place.path, &path))
+    let mut items = keys(&values, &values.path(&place.path, &path));
+    if place.language == Language::Template(Dialect::Helm) && chart_of(&place.path).is_some() {
+        add_objects(&mut items, &written(&path));
+    }
+    items
+}
+
+/// Adds the objects of a chart, or the members of one, with their documentation.
+fn add_objects(items: &mut Vec<CompletionItem>, path: &str) {
+    for (name, about) in objects::members(path) {
+        let documentation = Some(Documentation::String(about.to_owned()));
+        match items.iter_mut().find(|known| known.label == name) {
+            Some(known) => known.documentation = known.documentation.take().or(documentation),
+            None => items.push(CompletionItem { documentation, ..item(name, CompletionItemKind::FIELD, "") }),
+        }
+    }
 }
 
 /// Returns the input that a path in a text leads to.
 fn input(place: &Place, text: &str, steps: &[String]) -> Option<Vec<Key>> {
     let (first, rest) = steps.split_first()?;
-    let mut path = match first.as_str() {
-        "" => match context::dot(text) {
-            dot if dot.is_empty() || dot == "$" => Vec::new(),
-            dot => {
-                let names: Vec<String> = dot.split('.').map(str::to_owned).collect();
-                let mut path = input(place, "", &names)?;
-                path.push(Key::Any);
-                path
-            }
-        },
-        "$" => Vec::new(),
-        name => {
+    let mut path = match (first.as_str(), place.language) {
+        ("$", _) => Vec::new(),
+        ("", Language::Template(Dialect::Helm)) => go::scope(text).dot?,
+        (name, Language::Template(Dialect::Helm)) => go::scope(text).variable(name)?,
+        ("", _) => Vec::new(),
+        (name, _) => {
             let variable = before(place).filter(|mark| mark.kind == Named::Variable && mark.name == name).last();
             match variable {
                 Some(mark) => mark.input.clone()?,

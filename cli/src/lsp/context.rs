@@ -24,13 +24,20 @@ pub(super) enum Context {
     Block,
     /// A directive of a map.
     Directive,
+    /// The first word of a tag.
+    Tag,
 }
 
 /// Returns what can be written at the end of `before`. `None` outside of expressions.
 pub(super) fn of(language: Language, before: &str) -> Option<Context> {
     let line = before.rsplit('\n').next().unwrap_or("");
     match language {
-        Language::Template(Dialect::Tera) => tera(inside(before, &["{{", "{%"], &["}}", "%}"])?),
+        Language::Template(Dialect::Tera) => {
+            let text = inside(before, &["{{", "{%"], &["}}", "%}"])?;
+            let is_first = word(text).0.trim_start_matches('-').trim().is_empty();
+            let is_tag = before.strip_suffix(text).is_some_and(|open| open.ends_with('%'));
+            if is_tag && is_first { Some(Context::Tag) } else { tera(text) }
+        }
         Language::Template(Dialect::Helm) => helm(inside(before, &["{{"], &["}}"])?),
         Language::Template(Dialect::Hcl) => path(inside(before, &["${", "%{"], &["}"])?),
         Language::Template(Dialect::Tower) => path(inside(before, &["${"], &["}"])?),
@@ -115,6 +122,7 @@ fn tera(text: &str) -> Option<Context> {
         _ if trimmed.ends_with('|') => Some(Context::Filter),
         ["is", ..] | ["not", "is"] => Some(Context::Test),
         ["block" | "endblock"] => Some(Context::Block),
+        ["filter"] | ["filter", "-"] => Some(Context::Filter),
         _ => path(text),
     }
 }
@@ -150,26 +158,6 @@ fn configuration(line: &str) -> Option<Context> {
     path(text)
 }
 
-/// Returns the pipeline that moved the current data of a Go template to where it is at the end of `before`. An empty text is
-/// the data of the file, and `None` is data that is not known.
-pub(super) fn dot(before: &str) -> String {
-    let mut open: Vec<Option<String>> = Vec::new();
-    for action in before.split("{{").skip(1) {
-        let Some((text, _)) = action.split_once("}}") else { continue };
-        let text = text.trim_matches(['-', ' ', '\t', '\n']);
-        let (head, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        match head {
-            "range" | "with" => open.push(Some(rest.rsplit(":=").next().unwrap_or(rest).trim().to_owned())),
-            "if" => open.push(None),
-            // The data of a template is taken for that of the file.
-            "define" | "block" => open.push(Some("$".to_owned())),
-            "end" => drop(open.pop()),
-            _ => {}
-        }
-    }
-    open.into_iter().flatten().next_back().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +177,9 @@ mod tests {
         assert_eq!(of("{{ m::bu"), Some(Context::Macro("m".to_owned())));
         assert_eq!(of("{% include \"pa"), Some(Context::File));
         assert_eq!(of("{% block he"), Some(Context::Block));
+        assert_eq!([of("{% "), of("{%- se"), of("{%")], [Some(Context::Tag), Some(Context::Tag), Some(Context::Tag)]);
+        assert_eq!([of("{% if "), of("{{ % ")], [path(&[]), path(&[])]);
+        assert_eq!(of("{% filter up"), Some(Context::Filter));
         assert_eq!([of("a"), of("{{ a }} b"), of("{{ 'x")], [None, None, None]);
     }
 
@@ -209,13 +200,5 @@ mod tests {
         assert_eq!(config("a = \"x-${var."), path(&["var"]));
         assert_eq!(config("a = \"x"), None);
         assert_eq!(of(Language::Template(Dialect::Tower), "x ${params."), path(&["params"]));
-    }
-
-    #[test]
-    fn the_data_of_a_block() {
-        assert_eq!(dot("{{ range .Values.a }}{{ . }}"), ".Values.a");
-        assert_eq!(dot("{{ range $i, $x := .Values.a }}{{ if .b }}"), ".Values.a");
-        assert_eq!(dot("{{ with .a }}{{ end }}"), "");
-        assert_eq!(dot("{{ define \"x\" }}"), "$");
     }
 }

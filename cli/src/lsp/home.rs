@@ -132,7 +132,7 @@ impl Home {
 }
 
 /// Returns the path from the current directory, which messages then have.
-fn from_here(path: &Path) -> PathBuf {
+pub(super) fn from_here(path: &Path) -> PathBuf {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     short.filter(|path| path.components().next().is_some()).unwrap_or_else(|| path.to_owned())

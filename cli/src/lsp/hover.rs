@@ -1,6 +1,8 @@
 //! Hover: values in the chosen cluster, types, documentation.
 
 use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
 
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::{Key, Mark, Named};
@@ -9,11 +11,12 @@ use dropforge::value::Data;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use super::completion::imported;
-use super::home::Language;
+use super::content::Shift;
+use super::home::{Language, chart_of, from_here};
 use super::navigation::{definitions, place_of};
-use super::schemas;
 use super::values::{Values, json, short};
-use super::world::{Place, World};
+use super::world::{Place, Shown, World};
+use super::{objects, schemas};
 use crate::functions;
 
 /// Maximum length of a value, in characters, and of its lines.
@@ -92,15 +95,20 @@ pub(super) fn dialect(language: Language) -> Option<Dialect> {
 fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     let values = world.values(&place.home);
     let Some(path) = path(&values, place, mark) else {
-        return (mark.kind == Named::Variable).then(|| format!("variable `{}`", mark.name));
+        return (mark.kind == Named::Variable).then(|| variable(world, place, mark));
     };
     let mut text = format!("`{}`", written(&path));
+    let about = chart_of(&place.path).and_then(|_| objects::about(&written(&path)));
     let steps = values.steps(&path);
     let found = values.plain_at(&path);
     match &found {
         _ if values.is_secret(&steps) => text.push_str("\n\nsecret"),
         Some(value) => text.push_str(&shown(value)),
+        None if about.is_some() => {}
         None => text.push_str("\n\nno value"),
+    }
+    if let Some(about) = about {
+        let _ = write!(text, "\n\n{about}");
     }
     if let Some(cluster) = &values.cluster {
         let _ = write!(text, "\n\ncluster `{cluster}`");
@@ -114,9 +122,42 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
         let _ = write!(text, "\n\n{description}");
     }
     for (source, span) in values.places(&path).into_iter().take(3) {
-        let _ = write!(text, "\n\nfrom {}:{}", source.path(), source.position(span.start));
+        let file = from_here(Path::new(&*source.path()));
+        let _ = write!(text, "\n\nfrom {}:{}", file.display(), source.position(span.start));
     }
     Some(text)
+}
+
+/// Returns the values that a variable is set to, or else the expression.
+fn variable(world: &World, place: &Place, mark: &Mark) -> String {
+    let same = |other: &&Mark| other.is_definition && other.variable.is_some() && other.variable == mark.variable;
+    let definitions = place.analysis.marks.iter().filter(same);
+    let definition = definitions.take_while(|other| other.span.start <= mark.span.start).last();
+    let value = definition.and_then(|definition| assigned(world, place, definition));
+    let code = |text: &str| short(text, VALUE).replace('`', "'");
+    let value = value.map(|value| format!(" = `{}`", code(&value))).unwrap_or_default();
+    format!("variable `{}`{value}", mark.name)
+}
+
+fn assigned(world: &World, place: &Place, definition: &Mark) -> Option<String> {
+    let text = place.analysis.content.text();
+    let (before, behind) = (text.get(..definition.span.start as usize)?, text.get(definition.span.end as usize..)?);
+    let expression = behind.trim_start().trim_start_matches(':').strip_prefix('=')?;
+    // A parameter of a macro has only a default.
+    let is_set = ["set", "set_global"].contains(&before.trim_end().rsplit([' ', '%', '-']).next().unwrap_or(""));
+    if place.language == Language::Template(Dialect::Tera) && !is_set {
+        return None;
+    }
+    let start = text.len() - expression.trim_start().len();
+    let of = |shown: Arc<Shown>| {
+        let shift = Shift::between(shown.content.text(), text);
+        let mut all = shown.assigned.iter();
+        let is_it = |span: &Span| shift.forward(*span).is_some_and(|span| span.start as usize == start);
+        all.find(|(span, _)| is_it(span)).map(|(_, values)| values.join(", "))
+    };
+    let end = expression.find(if place.language == Language::Template(Dialect::Tera) { "%}" } else { "}}" })?;
+    let written = || expression.get(..end).map(|text| text.trim().trim_end_matches('-').trim_end().to_owned());
+    world.shared.shown(&place.path).and_then(of).or_else(written)
 }
 
 /// Returns a value as a block of code.

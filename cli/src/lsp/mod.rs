@@ -6,7 +6,7 @@
 //! | `content`, `world` | texts and positions; open documents, files, names |
 //! | `home`, `settings`, `values`, `schemas` | the project of a file, its values and their schemas |
 //! | `worker`, `project`, `quick`, `findings`, `shown` | the threads that check: diagnostics, values of expressions |
-//! | `hover`, `completion`, `context`, `navigation`, `rename`, `symbols`, `format`, `actions`, `hints` | a feature each |
+//! | `hover`, `completion`, `context`, `go`, `objects`, `navigation`, `rename`, `symbols`, `format`, `actions`, `hints` | a feature each |
 //!
 //! Requests are answered on the main thread, from the names in the current text and the latest results of the thread that
 //! checks. They never wait for a check.
@@ -17,11 +17,13 @@ mod content;
 mod context;
 mod findings;
 mod format;
+mod go;
 mod guard;
 mod hints;
 mod home;
 mod hover;
 mod navigation;
+mod objects;
 mod project;
 mod quick;
 mod rename;

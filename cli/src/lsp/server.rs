@@ -261,7 +261,9 @@ impl Server<'_> {
         let first = params.arguments.first().unwrap_or(&Value::Null);
         match params.command.as_str() {
             SELECT_CLUSTER => {
-                self.world.settings.cluster = first.as_str().map(str::to_owned);
+                let name = first.as_str().map(str::to_owned);
+                name.iter().try_for_each(|name| self.world.check_cluster(name)).map_err(refused)?;
+                self.world.settings.cluster = name;
                 self.tell(Job::All);
                 Ok(Value::Null)
             }

@@ -1,14 +1,18 @@
 //! The values that the expressions of open documents have in the chosen cluster.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dropforge::bulk::values::Step;
 use dropforge::bytecode::Dialect;
+use dropforge::diagnostics::Diagnostics;
 use dropforge::engine::chart::ChartTemplate;
-use dropforge::engine::recording::{Recorder, ShownValue};
+use dropforge::engine::recording::{Recorder, Recording, ShownValue};
+use dropforge::engine::{EngineBuilder, Template};
+use dropforge::function::{Capabilities, Registry};
 use dropforge::limits::{Deadline, Limits};
 use dropforge::text::Span;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
@@ -46,25 +50,54 @@ pub(super) fn of(
             (Language::Template(_), _) => template(ready, path, snapshot, session).unwrap_or_default(),
             _ => continue,
         };
-        let values = of_expressions(content.text(), &shown, &ready.values);
-        all.push((path.clone(), Shown { content: content.clone(), values }));
+        let of = |is_it: fn(&str, Span) -> bool| of_expressions(content.text(), &shown, &ready.values, is_it);
+        let (values, assigned) = (of(is_whole), of(is_assigned));
+        all.push((path.clone(), Shown { content: content.clone(), values, assigned }));
     }
     all
 }
 
-/// Returns the limits of a render for the values.
-pub(super) fn bounded() -> Limits {
-    Limits { time: Some(TIME), fuel: FUEL, ..limits() }
+/// Sets the limits and permissions of a render for the values. Without random numbers, one of them would end the render and
+/// leave the rest without values.
+pub(super) fn bounded(engine: EngineBuilder) -> EngineBuilder {
+    let limits = Limits { time: Some(TIME), fuel: FUEL, ..limits() };
+    engine.limits(limits).allow(Capabilities::RANDOM.and(Capabilities::CLOCK))
+}
+
+/// Returns the values of a render: those that a second one has, too, if the template uses random numbers.
+fn stable<E>(
+    template: &Template,
+    registry: &Registry,
+    mut render: impl FnMut() -> Result<Vec<ShownValue>, E>,
+) -> Result<Vec<ShownValue>, E> {
+    let mut values = render()?;
+    let mut imports = template.program().imports();
+    if imports.any(|one| registry.get(one.kind, one.name).is_some_and(|one| !one.needs.is_none())) {
+        let again = render()?;
+        let key = |one: &ShownValue| (Arc::as_ptr(&one.source), one.span, one.text.clone());
+        let again: HashSet<_> = again.iter().map(key).collect();
+        values.retain(|one| again.contains(&key(one)));
+    }
+    Ok(values)
+}
+
+/// Returns the values of a recording that are shown.
+fn of_recording(recording: &Recording) -> Vec<ShownValue> {
+    let mut values = recording.values();
+    values.extend(recording.assigned());
+    values
 }
 
 fn template(ready: &Ready, path: &Path, snapshot: &Snapshot, session: &mut Session) -> Option<Vec<ShownValue>> {
-    let template = ready.compiled(path, snapshot, &|engine| engine.limits(bounded()))?;
+    let template = ready.compiled(path, snapshot, &bounded)?;
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = InputBuilder::new(&arena, &shapes).data_map(&ready.values.merged).ok()?;
-    let (recording, _) = template.record(session, Inputs::new(inputs));
-    let own = |value: &ShownValue| file_of(&value.source, None).is_some_and(|file| file == path);
-    Some(recording.values().into_iter().filter(own).collect())
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&ready.values.merged).ok()?);
+    let engine = ready.args.language.engine().build();
+    let render = || Ok::<_, Infallible>(of_recording(&template.record(session, inputs).0));
+    let Ok(mut values) = stable(&template, engine.registry(template.dialect()), render);
+    values.retain(|value| file_of(&value.source, None).is_some_and(|file| file == path));
+    Some(values)
 }
 
 /// Renders a chart. Returns the values with their files.
@@ -88,15 +121,22 @@ fn render(
     plan: dropforge::dialect::helm::chart::Plan,
     session: &mut Session,
 ) -> Option<Vec<ShownValue>> {
-    let render = chart.render_in(session, plan).ok()?;
-    Some(render.record(session, Recorder::default()).ok()?.recording().values())
+    let template = chart.compile(&plan).ok()?;
+    let made = chart.render_in(session, plan).ok()?;
+    let render = || Ok::<_, Diagnostics>(of_recording(made.record(session, Recorder::default())?.recording()));
+    stable(&template, chart.engine().registry(Dialect::Helm), render).ok()
 }
 
 /// Returns the distinct values of each expression, without secrets.
-fn of_expressions(text: &str, shown: &[ShownValue], values: &Values) -> BTreeMap<Span, Vec<String>> {
+fn of_expressions(
+    text: &str,
+    shown: &[ShownValue],
+    values: &Values,
+    is_it: fn(&str, Span) -> bool,
+) -> BTreeMap<Span, Vec<String>> {
     let mut hidden: HashMap<&[Step], bool> = HashMap::new();
     let mut all: BTreeMap<Span, Option<Vec<String>>> = BTreeMap::new();
-    for one in shown.iter().filter(|one| is_whole(text, one.span)) {
+    for one in shown.iter().filter(|one| is_it(text, one.span)) {
         let mut hides = |path| *hidden.entry(path).or_insert_with(|| values.hides(path));
         let is_secret = one.inputs.iter().any(|flow| hides(flow.path.as_slice()));
         match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
@@ -115,10 +155,23 @@ fn plain(text: &str) -> &str {
     text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
 }
 
+/// Returns the texts around a span without white space and trim marks.
+fn around(text: &str, span: Span) -> (&str, &str) {
+    let marks = [' ', '\t', '-', '~', '\n', '\r'];
+    let before = text.get(..span.start as usize).unwrap_or("").trim_end_matches(marks);
+    (before, text.get(span.end as usize..).unwrap_or("").trim_start_matches(marks))
+}
+
+/// Returns `true` for the span of a whole expression that a tag sets a variable to.
+fn is_assigned(text: &str, span: Span) -> bool {
+    let (before, behind) = around(text, span);
+    let sets = before.ends_with('=') && !["==", "!=", "<=", ">="].iter().any(|sign| before.ends_with(sign));
+    sets && (behind.starts_with("%}") || behind.starts_with("}}"))
+}
+
 /// Returns `true` for the span of a whole expression between delimiters. Other values are parts of one.
 fn is_whole(text: &str, span: Span) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or("").trim_end_matches([' ', '\t', '-', '~', '\n', '\r']);
-    let behind = text.get(span.end as usize..).unwrap_or("").trim_start_matches([' ', '\t', '-', '~', '\n', '\r']);
+    let (before, behind) = around(text, span);
     let inside = text.get(span.range()).unwrap_or("");
     let opens = before.ends_with("{{") || before.ends_with("${");
     (opens && behind.starts_with('}')) || inside.starts_with("${") && inside.ends_with('}')
@@ -137,5 +190,16 @@ mod tests {
         };
         assert!(whole("a.b | f") && whole("c") && whole("d"));
         assert!(!whole("a.b") && !whole("f"));
+    }
+
+    #[test]
+    fn whole_expressions_of_variables() {
+        let text = "{% set x = a.b | f -%} {{ $y := c }} {% if d == eee %}";
+        let assigned = |part: &str| {
+            let at = text.find(part).unwrap();
+            is_assigned(text, Span::of(at..at + part.len()))
+        };
+        assert!(assigned("a.b | f") && assigned("c"));
+        assert!(!assigned("a.b") && !assigned("eee"));
     }
 }

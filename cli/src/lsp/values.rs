@@ -26,7 +26,7 @@ use crate::missing::GivenValues;
 /// Maximum size of a file of values or of a configuration, in bytes.
 pub(super) const MAX_INPUT: u64 = 256 << 20;
 /// Maximum number of clusters whose names are kept.
-const CLUSTERS: usize = 10_000;
+pub(super) const CLUSTERS: usize = 10_000;
 /// Maximum number of characters of a value that is shown.
 const SHOWN: usize = 60;
 
@@ -289,7 +289,7 @@ fn chosen(fleet: &Fleet, settings: &Settings) -> (Vec<String>, Option<Cluster>) 
 }
 
 fn planned(path: &Path, args: &CheckArgs, values: &UserValues, files: &mut InputFiles) -> Option<Planned> {
-    let engine = args.language.engine().limits(bounded());
+    let engine = bounded(args.language.engine());
     let chart = chart::open(path, engine, files).ok()?;
     let plan = chart.chart().plan(values, &Release::default(), &Capabilities::default()).ok()?;
     Some(Planned { chart, plan })

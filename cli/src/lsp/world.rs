@@ -1,12 +1,13 @@
 //! The open documents, the files beside them, and the names in all of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::SystemTime;
 
 use dropforge::compiler::Mark;
+use dropforge::diagnostics::{listed, nearest};
 use dropforge::dialect::hcl;
 use dropforge::engine::Engine;
 use dropforge::limits::Deadline;
@@ -17,7 +18,7 @@ use super::content::{Content, Shift, canonical, path_of, uri_of};
 use super::guard::guarded;
 use super::home::{Home, Homes, Language};
 use super::settings::Settings;
-use super::values::Values;
+use super::values::{CLUSTERS, Values};
 use super::worker::STACK;
 use crate::input::OpenFiles;
 use crate::options::limits;
@@ -25,6 +26,8 @@ use crate::options::limits;
 /// Maximum number of files of a project that are searched for names, and of folders in it.
 const FILES: usize = 4_000;
 const FOLDERS: usize = 4_000;
+/// Maximum number of clusters in a message.
+const LISTED: usize = 20;
 
 /// A document that is open in the client.
 #[derive(Debug)]
@@ -65,8 +68,10 @@ type Names = (Arc<Content>, Option<Arc<Analysis>>);
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) content: Arc<Content>,
-    /// The distinct values of each expression, without secrets.
+    /// The distinct values of each expression that is written, without secrets.
     pub(super) values: BTreeMap<Span, Vec<String>>,
+    /// Those of each expression that a variable is set to.
+    pub(super) assigned: BTreeMap<Span, Vec<String>>,
 }
 
 impl Shared {
@@ -208,6 +213,29 @@ impl World {
         let values = read.unwrap_or_default();
         self.shared.keep_values(home, values.clone());
         values
+    }
+
+    /// Checks that a project of an open document, or of the workspace, has a cluster.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub(super) fn check_cluster(&mut self, name: &str) -> Result<(), String> {
+        let mut paths: Vec<PathBuf> = self.documents.keys().cloned().collect();
+        paths.push(self.root.join(crate::project::FILE));
+        let homes: BTreeSet<Home> = paths.iter().map(|path| self.home(path)).collect();
+        let mut names = BTreeSet::new();
+        for home in homes {
+            let values = self.values(&home);
+            // A larger fleet may have the name.
+            if values.clusters.len() >= CLUSTERS || values.clusters.iter().any(|known| known == name) {
+                return Ok(());
+            }
+            names.extend(values.clusters.iter().cloned());
+        }
+        let near = nearest(name, names.iter().map(String::as_str));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let names: Vec<String> = names.into_iter().collect();
+        Err(format!("no cluster is named `{name}`; available: {}{near}", listed(&names, LISTED)))
     }
 
     /// Begins to find the names in a changed document, beside the main thread.

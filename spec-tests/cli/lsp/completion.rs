@@ -74,6 +74,67 @@ fn charts() {
 }
 
 #[test]
+fn tags_and_the_fields_of_loops() {
+    let name = "t/app.yaml.tera";
+    let mut client = opened(PROJECT, name);
+    client.replace(name, "pull: {{ image.pull | lower }}", "{% ");
+    let found = client.complete(name, "image.tag }}\n{% ");
+    has(&found, &["if", "endfor", "set", "include", "endblock"]);
+    assert!(!found.contains(&"image".to_owned()), "{found:?}");
+    client.replace(name, "{% \n", "{% set x = im\n");
+    has(&client.complete(name, "{% set x = im"), &["image"]);
+    client.replace(name, "{% set x = im\n", "{% filter up\n");
+    has(&client.complete(name, "{% filter up"), &["upper", "to_yaml"]);
+    client.replace(name, "{{ port.number }}", "{{ loop. }}");
+    assert_eq!(client.complete(name, "{{ loop."), ["index", "index0", "first", "last"]);
+    client.end(0);
+}
+
+#[test]
+fn objects_of_charts_and_their_members() {
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    let objects = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Template", "Values"];
+    client.replace(name, "{{ .Values.image.tag | quote }}", "{{ . }}");
+    has(&client.complete(name, "tag: {{ ."), &objects);
+    let result = client.ask("completion", name, "tag: {{ .", 9);
+    let items = result["items"].as_array().unwrap();
+    assert!(items.iter().all(|item| item["documentation"].is_string()), "{items:?}");
+    let mut members = |path: &str, wanted: &[&str]| {
+        let typed = format!("tag: {{{{ {path}");
+        client.replace(name, "tag: {{ .", &format!("tag: {{{{ {path} . "));
+        has(&client.complete(name, &typed), wanted);
+        client.replace(name, &format!("tag: {{{{ {path} . "), "tag: {{ .");
+    };
+    members(".Capabilities.", &["KubeVersion", "APIVersions"]);
+    members(".Capabilities.KubeVersion.", &["Major", "Version"]);
+    members("$.Files.", &["Get", "Glob", "AsConfig"]);
+    members("$.Release.", &["Name", "IsUpgrade"]);
+    members(".Chart.", &["Name", "Version", "AppVersion"]);
+    members(".Template.", &["Name", "BasePath"]);
+    members("$r := .Release }}{{ $r.", &["Name", "IsUpgrade"]);
+    client.end(0);
+}
+
+#[test]
+fn data_and_variables_of_blocks_that_do_not_parse() {
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    let tag = "tag: {{ .Values.image.tag | quote }}";
+    client.replace(name, tag, "tag: {{ with .Values.image }}{{ . }}");
+    assert_eq!(client.complete(name, "{{ with .Values.image }}{{ ."), ["tag"]);
+    client.replace(name, "{{ with .Values.image }}{{ . }}", "{{ with .Values }}{{ range $k, $v := .ports }}{{ $v. }}");
+    assert_eq!(client.complete(name, "{{ $v."), ["name", "number"]);
+    client.replace(name, "{{ $v. }}", "{{ .");
+    assert_eq!(client.complete(name, ":= .ports }}{{ ."), ["name", "number"]);
+    client.replace(name, ":= .ports }}{{ .", ":= .ports }}{{ $");
+    has(&client.complete(name, ":= .ports }}{{ $"), &["$k", "$v", "quote"]);
+    client.replace(name, ":= .ports }}{{ $", ":= .ports }}{{ end }}{{ $");
+    assert!(!client.complete(name, "{{ end }}{{ $").contains(&"$v".to_owned()));
+    client.end(0);
+}
+
+#[test]
 fn other_languages() {
     let files = [
         ("a.tftpl", "%{ for p in ports }${p.}%{ endfor }${up}\n"),

@@ -23,6 +23,17 @@ fn errors_come_and_go_with_the_text() {
 }
 
 #[test]
+fn an_argument_that_nothing_reads_is_a_warning_with_a_fix() {
+    let name = "t/app.yaml.tera";
+    let mut client = opened(PROJECT, name);
+    client.replace(name, "image.pull | lower", "image.pull | truncate(lenght=3)");
+    let found = client.codes(name, &["E0403"]);
+    assert_eq!((client.slice(name, &found[0]["range"]), &found[0]["severity"]), ("lenght".into(), &json!(2)));
+    assert_eq!(found[0]["data"]["edit"]["newText"], "length");
+    client.end(0);
+}
+
+#[test]
 fn files_that_are_not_saved_count() {
     let mut client = opened(PROJECT, "t/app.yaml.tera");
     client.open("t/m.tera");

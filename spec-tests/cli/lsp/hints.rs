@@ -48,6 +48,27 @@ fn charts() {
 }
 
 #[test]
+fn random_values_have_none_and_leave_the_others() {
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    client.hints(name);
+    client.replace(
+        name,
+        "name: {{",
+        "key: {{ randAlphaNum 16 | quote }}\nday: {{ now | date \"2006\" | len }}\nname: {{",
+    );
+    let hints = client.hints_with(name, "day: {{ now | date \"2006\" | len = 4");
+    assert!(hints.contains(&"tag: {{ .Values.image.tag | quote = \"1.4\"".to_owned()), "{hints:?}");
+    assert!(!hints.iter().any(|hint| hint.starts_with("key:")), "{hints:?}");
+    client.end(0);
+    let files = [("a.yaml.tera", "{{ get_random(end=1000000000) }}\nb: {{ x }}\n"), ("v.yaml", "x: 5\n")];
+    let mut client = Client::start(crate::support::Sandbox::with(&files), json!({"values": ["v.yaml"]}));
+    client.open("a.yaml.tera");
+    assert_eq!(client.hints("a.yaml.tera"), ["b: {{ x = 5"]);
+    client.end(0);
+}
+
+#[test]
 fn other_languages_and_loops() {
     let files = [
         ("a.tftpl", "%{ for p in ports }${p.name}%{ endfor } ${upper(image.tag)}\n"),

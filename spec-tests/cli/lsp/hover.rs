@@ -37,6 +37,52 @@ fn maps_items_secrets_and_variables() {
 }
 
 #[test]
+fn variables_have_what_they_are_set_to() {
+    let name = "t/app.yaml.tera";
+    let mut client = opened(PROJECT, name);
+    client.replace(
+        name,
+        "{{ zone }}",
+        "{{ zone }}{% set x = image.tag ~ \"-a\" %}{{ x }}{% set t = token ~ 1 %}{{ t }}",
+    );
+    client.hints_with(name, "{{ x = 1.4-a");
+    for part in ["x }}", "x = image"] {
+        let text = client.hover(name, part);
+        assert!(text.contains("variable `x` = `\"1.4-a\"`"), "{part}: {text}");
+    }
+    let text = client.hover(name, "t }}");
+    assert!(text.contains("`t` = `token ~ 1`") && !text.contains("abc"), "{text}");
+    let text = client.hover("t/app.yaml.tera", "zone }}");
+    assert!(text.contains("`name` = `\"eu-1\"`"), "{text}");
+    client.end(0);
+
+    let name = "templates/app.yaml";
+    let mut client = opened(CHART, name);
+    client.replace(name, "tag: {{", "{{- $v := printf \"%s!\" .Values.image.tag }}\nx: {{ $v }}\ntag: {{");
+    client.hints_with(name, "x: {{ $v = 1.4!");
+    let text = client.hover(name, "$v }}");
+    assert!(text.contains("variable `$v` = `\"1.4!\"`"), "{text}");
+    client.end(0);
+}
+
+#[test]
+fn a_cluster_that_there_is_not() {
+    let mut client = opened(PROJECT, "t/app.yaml.tera");
+    let select = |client: &mut Client, name: serde_json::Value| {
+        let params = json!({"command": "dropforge.selectCluster", "arguments": [name]});
+        let id = client.begin("workspace/executeCommand", params);
+        client.response(id)
+    };
+    assert!(select(&mut client, json!("us-1")).get("error").is_none());
+    client.codes("t/app.yaml.tera", &[]);
+    let message = select(&mut client, json!("us1"))["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(message, "no cluster is named `us1`; available: eu-1, us-1; did you mean `us-1`?");
+    assert!(client.hover("t/app.yaml.tera", "tag }}").contains("`\"1.5\"`"));
+    assert!(select(&mut client, json!(null)).get("error").is_none());
+    client.end(0);
+}
+
+#[test]
 fn documentation_of_functions_and_macros() {
     let mut client = opened(PROJECT, "t/app.yaml.tera");
     let text = client.hover("t/app.yaml.tera", "lower }}");
@@ -62,6 +108,17 @@ fn charts() {
     assert!(client.hover("templates/app.yaml", "Name }}").contains("release-name"));
     let text = client.hover("templates/app.yaml", "password }}");
     assert!(text.contains("secret") && !text.contains("`\"secret\"`"), "{text}");
+    let text = client.hover("templates/app.yaml", "tag | quote");
+    assert!(text.contains("\n\nfrom values.yaml:2:8"), "{text}");
+    client.replace(
+        "templates/app.yaml",
+        "name: {{",
+        "x: {{ (.Files.Glob \"*\").AsConfig }}{{ .Files.Lines \"a\" }}\nname: {{",
+    );
+    client.codes("templates/app.yaml", &[]);
+    let text = client.hover("templates/app.yaml", "Glob");
+    assert!(text.contains("files whose paths match") && !text.contains("no value"), "{text}");
+    assert!(client.hover("templates/app.yaml", "Lines").contains("lines of a file"));
     assert!(client.hover("templates/app.yaml", "quote").contains("function `quote`"));
     assert!(client.hover("templates/app.yaml", "web.name").contains("_helpers.tpl:1"));
     client.end(0);

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Rules, compile, parse, registry};
+use super::{Rules, builtins, compile, parse, registry};
 use crate::bytecode::{BinaryOp, Program, disassemble};
 use crate::compiler::{Compiled, Loader, MissingKey, Unit};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Severity::{Error, Warning};
+use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::text::Source;
@@ -285,6 +286,46 @@ fn a_check_lists_errors_in_untaken_branches() {
     assert_eq!(codes, [unknown, unknown, "template.unknown", "template.unknown_macro", unknown]);
     assert_eq!(lints[0].help.as_deref(), Some("did you mean `upper`?"));
     assert!(lints.iter().all(|lint| lint.position().is_some()));
+}
+
+#[test]
+fn arguments_that_nothing_reads_are_warned_of() {
+    let text = "{% macro m(size) %}{{ a | join(d=',') | upper(x=1) | default(valu=2) }}{{ b | upper | safe(y=1) }}{% endmacro %}\
+                {{ self::m(size=1, sise=2) }}{{ range(end=2, stop=3) }}{{ m | to_yaml(indentation=4) }}\
+                {% filter indent(prefx='-') %}{% endfilter %}{{ a | replace(from='x', too='y') }}";
+    let lints = compiled(one_file(text.to_owned()), false).unwrap().lints;
+    let told = |lint: &Diagnostic| -> (Severity, String, String, String) {
+        let name = lint.primary().map_or("", |label| label.source.slice(label.span)).to_owned();
+        let names = lint.available.clone().unwrap_or_default().join(" ");
+        (lint.severity, name, names, lint.help.clone().unwrap_or_default())
+    };
+    let found: Vec<_> = lints.iter().map(|lint| told(lint)).collect();
+    let found: Vec<_> = found.iter().map(|(sort, name, names, help)| (*sort, &**name, &**names, &**help)).collect();
+    assert_eq!(
+        found,
+        [
+            (Warning, "sise", "size", "did you mean `size`?"),
+            (Warning, "stop", "end start step_by", ""),
+            (Warning, "indentation", "indent", "did you mean `indent`?"),
+            (Warning, "prefx", "blank first prefix", "did you mean `prefix`?"),
+            (Warning, "too", "from to", "did you mean `to`?"),
+            (Error, "replace(from='x', too='y')", "", ""),
+            (Warning, "d", "sep", ""),
+            (Warning, "x", "", ""),
+            (Warning, "valu", "value", "did you mean `value`?"),
+            (Warning, "y", "", ""),
+        ]
+    );
+    assert_eq!(lints[0].message, "macro `m` has no argument `sise`, so it is ignored");
+}
+
+#[test]
+fn no_example_has_an_argument_that_nothing_reads() {
+    let all = [builtins::tables(), builtins::plus_tables(), vec![builtins::marks()]].concat();
+    for (example, _) in all.into_iter().flatten().flat_map(|builtin| builtin.examples.iter()) {
+        let lints = compiled(one_file((*example).to_owned()), false).map(|found| found.lints).unwrap_or_default();
+        assert!(lints.iter().all(|lint| lint.severity == Error), "{example}: {lints:?}");
+    }
 }
 
 #[test]

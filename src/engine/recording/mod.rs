@@ -51,6 +51,8 @@ pub struct Recording {
     /// The parts of the output.
     parts: Vec<Part>,
     events: Vec<Event>,
+    /// The events whose results variables were set to.
+    assigned: Vec<u32>,
     /// The origins of what the events used, each with a range of them.
     edges: Vec<Edge>,
     contexts: Vec<Context>,

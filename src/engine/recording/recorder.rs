@@ -233,7 +233,13 @@ impl Recorder {
         self.move_gathered(running, now);
         let edge = event.map_or(Edge::None, Edge::Event);
         match (running.op, event) {
-            (Op::StoreSlot, _) => self.set(now, running.base + running.slot as usize, running.inputs[..].first()),
+            (Op::StoreSlot, _) => {
+                let value = running.inputs.first();
+                if let Some(Edge::Event(number)) = value {
+                    self.recording.assigned.push(*number);
+                }
+                self.set(now, running.base + running.slot as usize, value);
+            }
             (_, Some(event)) if did.decided => self.decide(running, event, did, now),
             (_, Some(event)) if did.called => self.call(running, event, now),
             _ if failed => self.set(now, now.top.saturating_sub(1), None),

@@ -53,6 +53,12 @@ impl Recording {
         self.parts.iter().zip(ends).filter_map(|(part, end)| self.written(*part, end)).take(VALUES).collect()
     }
 
+    /// Returns the values that variables were set to, in the order of the run.
+    pub fn assigned(&self) -> Vec<ShownValue> {
+        let found = self.assigned.iter().filter_map(|number| self.computed(*number as usize, self.event(*number)?));
+        found.take(VALUES).collect()
+    }
+
     fn written(&self, part: Part, end: usize) -> Option<ShownValue> {
         let event = self.event(part.event)?;
         // Some instructions write text before a value.
@@ -79,6 +85,18 @@ mod tests {
     use crate::engine::{Dialect, Engine};
     use crate::value::{Arena, Inputs, Value};
     use crate::vm::Session;
+
+    #[test]
+    fn variables_have_values_that_are_written_nowhere() {
+        let source = "{% set y = x ~ 'b' %}{% set z = x %}{% for i in [1] %}{% set y = i + 1 %}{% endfor %}a";
+        let template = Engine::new().compile(Dialect::Tera, "t", source).unwrap();
+        let arena = Arena::new();
+        let inputs = Inputs::new(arena.map(&[("x", arena.text("a"))]));
+        let (recording, _) = template.record(&mut Session::new(), inputs);
+        let values: Vec<_> =
+            recording.assigned().into_iter().map(|one| (one.source.slice(one.span).to_owned(), one.text)).collect();
+        assert_eq!(values, [("x ~ 'b'".to_owned(), "`\"ab\"`".to_owned()), ("i + 1".to_owned(), "`2`".to_owned())]);
+    }
 
     #[test]
     fn the_text_before_an_error_is_no_value() {

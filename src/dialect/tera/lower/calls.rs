@@ -66,6 +66,7 @@ impl<'a> Lower<'_, 'a> {
 
     fn lint_arguments(&mut self, builtin: &Builtin, call: &Call<'a>) {
         let Params::Named(params) = builtin.params else { return };
+        self.lint_ignored(builtin, call);
         let first = usize::from(builtin.kind != ImportKind::Function);
         let (kind, name) = (builtin.kind.name(), call.name.text);
         for param in params.iter().skip(first) {
@@ -74,6 +75,39 @@ impl<'a> Lower<'_, 'a> {
                 let error = Diagnostic::new(Code::MissingArgument, message);
                 self.lints.push(error.at(self.source(), call.span, ""));
             }
+        }
+    }
+
+    /// Warns of arguments of a function without a parameter.
+    pub(super) fn lint_ignored(&mut self, builtin: &Builtin, call: &Call<'_>) {
+        let Params::Named(params) = builtin.params else { return };
+        let first = usize::from(builtin.kind != ImportKind::Function);
+        self.lint_unknown(builtin.kind.name(), call, params.iter().skip(first).map(|param| param.name));
+    }
+
+    /// Warns of arguments that are not among `params`. The reference evaluates and ignores them.
+    fn lint_unknown<'n>(&mut self, kind: &str, call: &Call<'_>, params: impl Iterator<Item = &'n str> + Clone) {
+        let function = call.name.text;
+        for name in call.args.iter().map(|arg| arg.name) {
+            if params.clone().any(|param| param == name.text) {
+                continue;
+            }
+            // Warnings beyond the limit are only counted, so they need no names.
+            let full = self.lints.len() >= self.unit.limits.diagnostics;
+            let names = || params.clone().filter(|_| !full);
+            let (span, name) = (name.span, name.text);
+            let message = match params.clone().next() {
+                Some(_) => format!("{kind} `{function}` has no argument `{name}`, so it is ignored"),
+                None => format!("{kind} `{function}` takes no arguments, so `{name}` is ignored"),
+            };
+            let is_longer = |other: &&str| name.starts_with(other) || other.starts_with(name);
+            let lint = Diagnostic::warning(Code::BadArgument, message);
+            let lint = if names().next().is_some() { lint.with_available(names()) } else { lint };
+            let lint = match names().find(is_longer) {
+                Some(meant) => lint.with_help(format!("did you mean `{meant}`?")).with_replacement(name, meant),
+                None => lint.with_suggestion(name, names()),
+            };
+            self.lints.push(lint.at(self.source(), span, ""));
         }
     }
 
@@ -131,6 +165,7 @@ impl<'a> Lower<'_, 'a> {
     /// Writes the output of a macro.
     pub(super) fn call_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
         let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
+        self.lint_unknown("macro", call, one.params.iter().map(|param| param.name.text));
         for param in one.params {
             match (call.arg(param.name.text), &param.default) {
                 (Some(given), _) => self.unescaped(|lower| lower.value(given))?,

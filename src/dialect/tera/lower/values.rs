@@ -84,8 +84,11 @@ impl<'a> Lower<'_, 'a> {
     }
 
     pub(super) fn filters_and_not(&mut self, expr: &'a Expr<'a>) -> Result<()> {
-        for filter in expr.filters.iter().filter(|filter| !is_mark(filter.name.text)) {
-            self.apply_filter(filter)?;
+        for filter in expr.filters {
+            match marks().iter().find(|mark| mark.name == filter.name.text) {
+                Some(mark) => self.lint_ignored(mark, filter),
+                None => self.apply_filter(filter)?,
+            }
         }
         if expr.negated {
             self.emitter.op(Op::Not, &[]);
