@@ -59,6 +59,24 @@ impl<'o> Origins<'o> {
     pub fn of(&self, path: &[Step]) -> impl Iterator<Item = Origin> {
         self.layers.iter().rev().filter_map(move |layer| layer.origin(path))
     }
+
+    /// Returns the origins of the value at `path` and those of the parts that options set in it, highest first.
+    pub(super) fn of_parts(&self, path: &[Step]) -> Vec<(Origin, bool)> {
+        let mut found = Vec::new();
+        for layer in self.layers.iter().rev() {
+            match (layer, layer.origin(path)) {
+                (_, Some(origin)) => {
+                    found.push((origin, false));
+                    break;
+                }
+                (Layer::Set(set), None) if set.path().starts_with(path) => {
+                    found.push((Origin::named(&set.origin), true));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 impl Layer<'_> {
