@@ -8,7 +8,7 @@ use crate::bulk::cluster::{Cluster, not_a_map};
 use crate::bulk::input::{self, CsvTypes, Format, Place, Table};
 use crate::bulk::selector::scalar_text;
 use crate::bulk::values::{Gaps, Step};
-use crate::diagnostics::{Code, Diagnostic, Result, counted};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, with_reason};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, json_entries};
 
@@ -105,6 +105,7 @@ impl Collector {
     /// Adds an error and those that it carries.
     pub(super) fn report(&mut self, mut error: Box<Diagnostic>) {
         let others = std::mem::take(&mut error.also);
+        error = with_reason(error);
         let room = MAX_ERRORS.saturating_sub(self.errors.len());
         self.errors.extend(std::iter::once(error).chain(others).take(room));
     }
