@@ -7,6 +7,8 @@ use dropforge::engine::path_from_here;
 
 use crate::artifacts;
 use crate::check::CheckArgs;
+use crate::exit::Failed;
+use crate::options::LanguageArgs;
 use crate::project::Project;
 
 /// Resolves the includes of files below the templates of the project where `check` without arguments resolves them. An
@@ -34,6 +36,14 @@ fn common_folder<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
         let common = one.components().zip(other.components()).take_while(|(one, other)| one == other);
         common.map(|(component, _)| component).collect()
     })
+}
+
+/// Adds the hint of [`hint`] to the errors of a command that loads the templates at `paths`.
+pub(crate) fn hinted(mut failed: Failed, language: &LanguageArgs, paths: &[PathBuf]) -> Failed {
+    if language.include_root.is_none() {
+        hint(&mut failed.diagnostics, common_folder(paths.iter().map(PathBuf::as_path)).as_deref());
+    }
+    failed
 }
 
 /// Names the option for a missing template that is in a folder above `root`, within the current directory.

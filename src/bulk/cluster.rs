@@ -149,7 +149,9 @@ pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
         .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header");
     // A table or TOML without the extension of a file is a text of YAML.
     match found {
-        Data::Str(_) => error.with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`"),
+        Data::Str(_) => {
+            error.with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
+        }
         _ => error,
     }
 }

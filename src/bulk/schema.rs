@@ -304,10 +304,11 @@ impl Schemas {
         let found = self.schemas.iter().flat_map(|schema| schema.violations(values));
         #[cfg(feature = "hcl")]
         let found = found.chain(
-            self.variables
-                .iter()
-                .flat_map(|variables| variables.errors(values))
-                .map(|(name, error)| Found { error, path: vec![Step::Key(name)], is_whole: true }),
+            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(name, error)| Found {
+                error,
+                path: vec![Step::Key(name)],
+                is_whole: true,
+            }),
         );
         found.collect()
     }
@@ -337,7 +338,8 @@ impl Schemas {
 /// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
 pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
     if let Some(path) = pointer(error).map(|pointer| steps(pointer, values)) {
-        let found = Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path, is_whole: false };
+        let found =
+            Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path, is_whole: false };
         *error = found.noted(origins);
     }
     error.also.iter_mut().for_each(|error| explain(error, values, origins));

@@ -21,7 +21,7 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
         // The distance is no less than the difference in length.
         let is_close = lowercase.chars().count().abs_diff(length) <= most;
         let distance = is_close.then(|| strsim::osa_distance(&wanted, &lowercase))?;
-        (distance <= most && distance < characters.min(length).max(1)).then_some((distance, candidate))
+        (distance <= most && distance < characters.max(length)).then_some((distance, candidate))
     };
     candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }

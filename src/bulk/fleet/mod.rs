@@ -284,8 +284,8 @@ mod tests {
             std::iter::once(&error).chain(&error.also).map(|error| error.to_string()).collect::<Vec<_>>()
         };
         let expected = [
-            "E0918: cluster 2 has no name (a.json:1:15)",
-            "E0804: expected a cluster as a map, found integer (a.json:1:19)",
+            "E0918: cluster 2 has no name (a.json:1:17)",
+            "E0804: expected a cluster as a map, found integer (a.json:1:21)",
             "E0918: cluster 1 has no name (b.ndjson:1:1)",
             "E0801: invalid JSON: key must be a string (b.ndjson:2:2)",
             "E0801: expected 2 cells as in the header, found 1 (c.csv:3:1)",
@@ -308,7 +308,12 @@ mod tests {
             ("f.yaml", "- name: a\n- nme: b\n", "cluster 2 has no name (f.yaml:2:3)", "did you mean `name`?"),
             ("f.yaml", "name: a\n---\nx: {id: 1}\n", "cluster 2 has no name (f.yaml:3:1)", "--name-key PATH"),
             ("f.json", "[{\"name\": \"a\"},\n {\"Id\": 1}]", "cluster 2 has no name (f.json:2:2)", "is it `Id`?"),
-            ("f.toml", "[[cluster]]\nname = 'a'\n[[cluster]]\nx = true\n", "cluster 2 has no name (f.toml:3:1)", "give each"),
+            (
+                "f.toml",
+                "[[cluster]]\nname = 'a'\n[[cluster]]\nx = true\n",
+                "cluster 2 has no name (f.toml:3:1)",
+                "give each",
+            ),
             ("f.hcl", "cluster {\n  name = \"a\"\n}\ncluster {}\n", "cluster 2 has no name (f.hcl:4:1)", "give each"),
             ("f.csv", "nme,x\na,1\n", "no column has the names of the clusters (f.csv:1:1)", "did you mean `name`?"),
             ("f.yaml", "- name: true\n", "the name of cluster 1 is a boolean (f.yaml:1:9)", "quote it: `\"true\"`"),

@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn merge_conflicts_are_named_in_every_format() {
         for name in ["a.yaml", "a.json", "a.ndjson", "a.toml", "a.csv", "a.hcl"] {
-            let source = Source::new(name, "a = 1\n<<<<<<< HEAD\nb = 2,\n=======\nb = 3\n>>>>>>> x\n");
+            let entry = if name == "a.yaml" { "b: 2" } else { "b = 2," };
+            let source = Source::new(name, format!("{entry}\n<<<<<<< HEAD\n{entry}\n=======\n>>>>>>> x\n"));
             let error = documents(&source, Format::of(name, "")).unwrap_err();
             assert_eq!(error.help.as_deref(), Some("resolve the merge conflict in line 2"), "{error}");
         }
