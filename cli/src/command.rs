@@ -269,8 +269,10 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
             let project = project.as_ref().map(|project| Path::new(project.name()));
             watch::run(args, &mut cli.global, &console, project, &again)
         }
-        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console),
-        Command::Render(args) => render::run(&args, &cli.global, files, &console),
+        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console)
+            .map_err(|failed| include_roots::hinted(failed, &args.language, &args.templates)),
+        Command::Render(args) => render::run(&args, &cli.global, files, &console)
+            .map_err(|failed| include_roots::hinted(failed, &args.language, std::slice::from_ref(&args.file))),
         Command::Values(args) => values::run(&args, files, &console),
         Command::Trace(args) => why::trace(args, files, &console),
         Command::Why(args) => why::run(&args, files, &console, &subject),

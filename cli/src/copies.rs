@@ -102,7 +102,7 @@ impl Copies<'_> {
             warn_of_placeholders(&file.name, &bytes, console);
             Ok((file, bytes))
         };
-        self.find()?.into_iter().map(read).collect()
+        self.find(console)?.into_iter().map(read).collect()
     }
 
     /// Returns `true` for a link that leads out of the root of the templates, or to nothing.
@@ -110,13 +110,9 @@ impl Copies<'_> {
         path.is_symlink() && path.canonicalize().map_or(true, |target| !target.starts_with(&self.set.root))
     }
 
-    /// Returns the files to copy, sorted by name.
-    fn find(&self) -> Result<Vec<TemplateFile>> {
+    /// Returns the files to copy, sorted by name. Warns of templates of other tools.
+    fn find(&self, console: &Console) -> Result<Vec<TemplateFile>> {
         let candidates = self.candidates()?;
-        if self.globs.is_empty() {
-            let is_wanted = |file: &TemplateFile| DEFAULT.iter().any(|glob| is_match(glob, &file.name));
-            return Ok(candidates.into_iter().filter(is_wanted).collect());
-        }
         for glob in self.globs {
             if !candidates.iter().any(|file| is_match(glob, &file.name)) {
                 let message = format!("`--copy {glob}` matches no file beside the templates");
@@ -124,8 +120,15 @@ impl Copies<'_> {
                 return Err(Diagnostic::new(Code::Usage, message).with_help(help));
             }
         }
-        let is_wanted = |file: &TemplateFile| self.globs.iter().any(|glob| is_match(glob, &file.name));
-        Ok(candidates.into_iter().filter(is_wanted).collect())
+        let is_default = self.globs.is_empty();
+        let is_wanted = |file: &TemplateFile| match is_default {
+            true => DEFAULT.iter().any(|glob| is_match(glob, &file.name)),
+            false => self.globs.iter().any(|glob| is_match(glob, &file.name)),
+        };
+        let (wanted, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_wanted);
+        let unasked = wanted.iter().filter(|_| is_default).chain(&others);
+        unasked.filter_map(|file| other_template(&file.name)).for_each(|warning| console.warning(&warning));
+        Ok(wanted)
     }
 
     /// Returns all files in the folders that can be copied, sorted by name.
@@ -152,6 +155,24 @@ impl Copies<'_> {
 fn is_match(glob: &str, path: &str) -> bool {
     let Some(parsed) = Glob::parse(glob, Syntax::Simple) else { return false };
     parsed.matches(if glob.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) })
+}
+
+const UNUSED: &str = "neither rendered nor copied";
+
+/// Returns the warning about a file whose name says that it is a template of another tool.
+fn other_template(name: &str) -> Option<String> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let no_language = || "dropforge does not render its language".to_owned();
+    let (is, instead) = match extension {
+        "yaml" if stem.ends_with(".ytt") => ("copied as it is", no_language()),
+        "mustache" | "hbs" | "jsonnet" | "cue" => (UNUSED, no_language()),
+        "j2" | "jinja" | "jinja2" => {
+            (UNUSED, format!("name it `{stem}.tera` to render it as Tera, which resembles Jinja"))
+        }
+        "tmpl" => (UNUSED, format!("name it `{stem}.gotmpl` to render it as a Go template")),
+        _ => return None,
+    };
+    Some(format!("`{name}` is {is}: {instead}"))
 }
 
 /// Warns of a text that looks like a template.

@@ -7,6 +7,8 @@ use dropforge::engine::{common_folder, path_from_here};
 
 use crate::artifacts;
 use crate::check::CheckArgs;
+use crate::exit::Failed;
+use crate::options::LanguageArgs;
 use crate::project::Project;
 
 /// Resolves the includes of files below the templates of the project where `check` without arguments resolves them. An
@@ -31,6 +33,14 @@ fn root_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
     };
     let folders = paths.map(folder).collect::<Option<Vec<_>>>()?;
     (!folders.is_empty()).then(|| common_folder(folders.iter().map(PathBuf::as_path)))
+}
+
+/// Adds the hint of [`hint`] to the errors of a command that loads the templates at `paths`.
+pub(crate) fn hinted(mut failed: Failed, language: &LanguageArgs, paths: &[PathBuf]) -> Failed {
+    if language.include_root.is_none() {
+        hint(&mut failed.diagnostics, common_folder(paths.iter().map(PathBuf::as_path)).as_deref());
+    }
+    failed
 }
 
 /// Names the option for a missing template that is in a folder above `root`, within the current directory.

@@ -1,6 +1,9 @@
-//! Commands of other tools, and what does their work here.
+//! Commands and options of other tools, and what does their work here.
+
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use dropforge::diagnostics::nearest;
 
 const COMMANDS: [(&[&str], &str); 11] = [
     (&["lint", "validate", "verify", "vet"], "`dropforge check` finds errors in templates and charts"),
@@ -22,20 +25,74 @@ const COMMANDS: [(&[&str], &str); 11] = [
     (&["version"], "`dropforge --version` prints the version"),
 ];
 
+const OPTIONS: [(&[&str], &str); 9] = [
+    (&["--generate-name", "--name-template", "-g"], "`--name NAME` is the name of the release"),
+    (&["--output-dir", "--release-name"], "`dropforge stamp -o DIR` writes files"),
+    (&["--skip-tests"], "tests are hooks: `--no-hooks` leaves out all of them"),
+    (&["--skip-crds"], "custom resource definitions are only written with `--include-crds`"),
+    (&["--debug"], "`-v` prints more details"),
+    (&["--post-renderer", "--post-renderer-args"], "pipe the output of `dropforge render` to the program"),
+    (&["--validate", "--disable-openapi-validation"], "`--kube-schemas` checks objects by schemas"),
+    (
+        &["--repo", "--devel", "--verify", "--keyring", "--dependency-update", "--username", "--password"],
+        "charts are read from files: `helm pull` and `helm dependency build` put them there",
+    ),
+    (
+        &[
+            "--wait",
+            "--atomic",
+            "--timeout",
+            "--create-namespace",
+            "--kubeconfig",
+            "--kube-context",
+            "--install",
+            "--reuse-values",
+            "--reset-values",
+            "--history-max",
+        ],
+        "dropforge talks to no cluster: `dropforge stamp` writes files",
+    ),
+];
+
 /// Returns what does the work of a command of another tool.
 pub(crate) fn instead_of(command: &str) -> Option<&'static str> {
     let known = COMMANDS.iter().find(|(names, _)| names.contains(&command));
     known.map(|(_, instead)| *instead)
 }
 
-/// Says in an error about an unknown command what does its work.
+/// Says in an error about an unknown command or option what does its work.
 pub(crate) fn hint(error: &mut clap::Error) {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return;
+    let (kind, suggested) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        _ => return,
+    };
+    let Some(ContextValue::String(found)) = error.get(kind).cloned() else { return };
+    let instead = match kind {
+        ContextKind::InvalidSubcommand => instead_of(&found),
+        _ => instead_of_argument(&found),
+    };
+    let is_useless = instead.is_some() || error.get(suggested).is_some_and(|near| is_far(&found, near));
+    if is_useless && error.remove(suggested).is_some() && kind == ContextKind::InvalidArg {
+        // It shows the suggestion.
+        error.remove(ContextKind::Usage);
     }
-    let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand) else { return };
-    if let Some(instead) = instead_of(command) {
-        error.remove(ContextKind::SuggestedSubcommand);
+    if let Some(instead) = instead {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![instead.into()]));
     }
+}
+
+/// Returns what does the work of an option of another tool. A chart behind another argument follows the name of a release.
+fn instead_of_argument(found: &str) -> Option<&'static str> {
+    if Path::new(found).join("Chart.yaml").is_file() {
+        return Some("name the chart alone: `--name NAME` is the name of the release");
+    }
+    let known = OPTIONS.iter().find(|(names, _)| names.contains(&found));
+    known.map(|(_, instead)| *instead)
+}
+
+/// Returns `true` if an option does not resemble the one that was found.
+fn is_far(found: &str, near: &ContextValue) -> bool {
+    let ContextValue::String(near) = near else { return false };
+    !near.starts_with(found) && nearest(found, [near.as_str()]).is_none()
 }

@@ -7,10 +7,10 @@ use clap::Args;
 use dropforge::bulk::{
     Change, Cluster, Fleet, Layers, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
 };
-use dropforge::bulk::{engine, language_extensions, output_name, unknown_language, write_file};
+use dropforge::bulk::{engine, language_extensions, output_name, write_file};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
-use dropforge::engine::{Artifact, Dialect, OutputCheck, Template};
+use dropforge::engine::{Artifact, Dialect, OutputCheck, Template, unknown_language_of};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
@@ -227,9 +227,15 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
     }
     check_no_name(args)?;
     let root = args.language.include_root.as_deref();
-    let TemplateSet { root, files, .. } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
-    let (name, executable) = files.first().map_or(("", false), |file| (&*file.name, file.executable));
-    let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
+    let TemplateSet { root, files: found, .. } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    let (name, executable) = found.first().map_or(("", false), |file| (&*file.name, file.executable));
+    let dialect = match args.language.lang.or_else(|| dialect_of(name)) {
+        Some(dialect) => dialect,
+        None => {
+            let source = files.read(&args.file).ok();
+            return Err(unknown_language_of(name, source.as_ref().map_or("", |source| source.text())).into());
+        }
+    };
     let engine = engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?;
     Ok((engine.load(dialect, name)?, executable))
 }

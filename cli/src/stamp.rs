@@ -92,7 +92,7 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     changes: ChangeArgs,
     #[command(flatten)]
-    language: LanguageArgs,
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]

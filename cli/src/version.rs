@@ -19,6 +19,8 @@ pub(crate) fn details() -> String {
         ("catalog", cfg!(feature = "catalog")),
         ("remote", cfg!(feature = "remote")),
         ("arrow", cfg!(feature = "arrow")),
+        ("lsp", cfg!(feature = "lsp")),
+        ("console", cfg!(feature = "console")),
     ];
     let features: Vec<_> = features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
     let languages: Vec<_> = Dialect::ALL.iter().map(|lang| language(*lang)).collect();

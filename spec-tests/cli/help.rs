@@ -191,6 +191,26 @@ fn commands_of_other_tools_name_what_does_their_work() {
     sandbox.run(&["stmp"]).expect(2).says(&["'stamp'"]);
 }
 
+#[test]
+fn options_of_helm_name_what_does_their_work() {
+    let sandbox = Sandbox::with(&[("shop/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")]);
+    for (args, instead) in [
+        (&["rel", "shop"][..], "`--name NAME` is the name of the release"),
+        (&["shop", "--generate-name"], "`--name NAME` is the name of the release"),
+        (&["shop", "--release-name"], "`dropforge stamp -o DIR` writes files"),
+        (&["shop", "--skip-tests"], "`--no-hooks`"),
+        (&["shop", "--post-renderer", "x"], "pipe the output"),
+        (&["shop", "--kubeconfig", "x"], "dropforge talks to no cluster"),
+    ] {
+        let error = sandbox.run(&[&["render"], args].concat()).expect(2).says(&[instead]).stderr;
+        assert!(!error.contains("similar") && !error.contains("'-- --"), "{error}");
+    }
+    let far = sandbox.run(&["render", "shop", "--cel-prsnz-mode"]).expect(2).stderr;
+    assert!(!far.contains("similar"), "{far}");
+    sandbox.run(&["render", "shop", "--vlues", "x"]).expect(2).says(&["'--values'"]);
+    sandbox.run(&["render", "shop", "--name-spa", "x"]).expect(2).says(&["'--namespace'"]);
+}
+
 /// The examples about languages and files print what they show.
 #[test]
 fn the_examples_of_topics_run() {
@@ -221,7 +241,7 @@ fn the_version_has_details() {
     assert!(long.starts_with(&short) && short.lines().count() == 1, "{short}{long}");
     assert_eq!(long, sandbox.run(&["-vV"]).expect(0).stdout);
     for part in [
-        "features: catalog, remote, arrow\n",
+        "features: catalog, remote, arrow, lsp, console\n",
         "tera (Tera 1.20)",
         "helm (Helm 4.2)",
         "cel (CEL ",

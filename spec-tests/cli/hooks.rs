@@ -88,6 +88,8 @@ fn hooks_judge_the_files_that_they_match() {
         ("dropforge-check", "b.gotmpl", "{{ if .a }}", 1),
         ("dropforge-check", "c.cel.yaml", "$if: x\n$then: 1\n", 0),
         ("dropforge-hcl-fmt", "d.tf", "a   = 1\n", 0),
+        ("dropforge-hcl-fmt", "e.tofu", "a   = 1\n", 0),
+        ("dropforge-hcl-fmt", "f.nomad", "a   = 1\n", 0),
     ];
     let hooks = yaml(".pre-commit-hooks.yaml");
     for (id, name, text, code) in cases {
@@ -124,6 +126,10 @@ fn files_of_a_commit_have_the_include_root_of_the_project() {
     let check = |files: &[&str]| sandbox.run(&[&["check"], files].concat());
     check(&["t/sub/a.yaml.tera"]).expect(1).says(&["E0501", "a folder above has it: use `-I t`"]);
     check(&["t/sub/a.yaml.tera", "-I", "t"]).expect(0);
+    for args in [&["render", "t/sub/a.yaml.tera"][..], &["stamp", "t/sub", "--fleet", "f.csv", "-o", "out"]] {
+        sandbox.write("f.csv", "name\na\n");
+        sandbox.run(args).says(&["E0501", "a folder above has it: use `-I t`"]);
+    }
     let outcome = check(&["other/b.yaml.tera"]).expect(1);
     assert!(!outcome.stderr.contains("-I"), "{}", outcome.stderr);
     sandbox.write("dropforge.toml", "templates = [\"t\"]\n");

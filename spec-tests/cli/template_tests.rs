@@ -372,6 +372,28 @@ fn errors_of_a_test_file_are_told_at_once_with_their_places() {
 }
 
 #[test]
+fn a_value_that_no_template_reads_is_a_warning() {
+    let test = "tests:\n- it: one\n  template: x.yaml.tera\n  set: {tls.on: true, tsl.on: true, other: 1}\n  \
+                asserts:\n  - equal: {path: on, value: true}\n";
+    let sandbox = Sandbox::with(&[
+        ("x.yaml.tera", "on: {{ tls.on }}\n"),
+        ("y.yaml.tera", "{{ other }}\n"),
+        ("x.test.yaml", &format!("{test}---\n{}", test.replace("one", "two"))),
+    ]);
+    let outcome = sandbox.run(&["test"]).expect(0).says(&["E0809", "no template reads `tsl.on`", "x.test.yaml:4:24"]);
+    assert_eq!(outcome.stderr.matches("warning[E0809]").count(), 2, "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("other"), "{}", outcome.stderr);
+    sandbox.run(&["test", "--strict"]).expect(1).says(&["2 passed"]);
+}
+
+#[test]
+fn a_template_is_no_test_file() {
+    let sandbox = Sandbox::with(&[("x.yaml.tera", "on: {{ tls.on }}\n")]);
+    let outcome = sandbox.run(&["test", "x.yaml.tera"]).expect(2);
+    outcome.says(&["E0921", "`x.yaml.tera` is a template, not a test file", "`.test.yaml`"]);
+}
+
+#[test]
 fn documents_are_selected() {
     let template =
         "{% for n in ['a', 'b', 'b'] %}---\nkind: {{ n }}\nn: {{ loop.index }}\n{% endfor %}---\n# nothing\n";

@@ -110,6 +110,24 @@ fn a_copy_that_looks_like_a_template_is_a_warning() {
 }
 
 #[test]
+fn templates_of_other_tools_are_warnings() {
+    let sandbox = sandbox();
+    for name in ["a.yaml.j2", "b.tmpl", "c.cue", "d.ytt.yaml", "e.txt"] {
+        sandbox.write(&format!("t/{name}"), "a: 1\n");
+    }
+    let outcome = stamp(&sandbox, &[]).expect(0).says(&[
+        "warning: `a.yaml.j2` is neither rendered nor copied: name it `a.yaml.tera`",
+        "warning: `b.tmpl` is neither rendered nor copied: name it `b.gotmpl`",
+        "warning: `c.cue` is neither rendered nor copied: dropforge does not render its language",
+        "warning: `d.ytt.yaml` is copied as it is: dropforge does not render its language",
+    ]);
+    assert!(!outcome.stderr.contains("e.txt"), "{}", outcome.stderr);
+    stamp(&sandbox, &["--strict"]).expect(1).says(&["nothing is written: 4 warnings"]);
+    let copied = stamp(&sandbox, &["--copy", "*.j2", "--copy", "*.tmpl", "--copy", "*.ytt.yaml"]).expect(0);
+    assert_eq!(copied.stderr.matches("warning").count(), 1, "{}", copied.stderr);
+}
+
+#[test]
 fn copies_are_checked_and_collide_like_other_outputs() {
     let sandbox = sandbox();
     sandbox.write("t/crd.yaml", "a: 1\na: 2\n");

@@ -63,6 +63,21 @@ fn sets_override_merged_values() {
     );
 }
 
+/// `docs/values.md` says so.
+#[test]
+fn a_null_of_an_option_only_removes() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "{{ z is defined }} {{ a }}\n"), ("v.yaml", "a: 1\nz: null\n")]);
+    let render =
+        |args: &[&str]| sandbox.run(&[&["render", "t/a.yaml.tera", "--set", "a=1"], args].concat()).expect(0).stdout;
+    assert_eq!(render(&["-f", "v.yaml"]), "true 1\n");
+    for option in [&["--set", "z=null"][..], &["--set-json", "z=null"], &["--set-json", "{\"z\": null}"]] {
+        assert_eq!(render(option), "false 1\n", "{option:?}");
+        assert_eq!(render(&[&["-f", "v.yaml"], option].concat()), "false 1\n", "{option:?}");
+    }
+    let page = include_str!("../../docs/values.md");
+    assert!(page.contains("`--set image=null` and `--set-json image=null` only remove"));
+}
+
 #[test]
 fn replacing_top_level_keys_is_an_option() {
     let sandbox = sandbox();

@@ -70,6 +70,17 @@ fn validations_fail_with_their_messages_at_their_places() {
 }
 
 #[test]
+fn parts_that_options_set_are_named() {
+    let sandbox = sandbox();
+    sandbox.write("nodes.tf", "variable \"nodes\" {\n  type = map(object({ size = number }))\n}\n");
+    sandbox.write("p.tfvars", "nodes = { b = { size = 2 } }\n");
+    sandbox.write("t/app.txt.tftpl", "${nodes.b.size}\n");
+    let render = ["render", "t/app.txt.tftpl", "--var-types", "nodes.tf", "-f", "p.tfvars", "--set", "nodes.b.size=zz"];
+    let outcome = sandbox.run(&render).expect(1);
+    outcome.says(&["E0808", "p.tfvars:1:9", "given here", "a part is given by --set nodes.b.size=zz"]);
+}
+
+#[test]
 fn values_of_other_types_and_missing_values_are_errors() {
     let sandbox = sandbox();
     sandbox.write("bad.yaml", "replicas: many\napp: [1]\n");

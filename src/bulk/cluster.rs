@@ -145,7 +145,13 @@ impl Cluster {
 
 /// Returns the error for a cluster that is not a map.
 pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
-    Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
-        .with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
-        .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header")
+    let error = Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
+        .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header");
+    // A table or TOML without the extension of a file is a text of YAML.
+    match found {
+        Data::Str(_) => {
+            error.with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
+        }
+        _ => error,
+    }
 }

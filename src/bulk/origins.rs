@@ -59,6 +59,24 @@ impl<'o> Origins<'o> {
     pub fn of(&self, path: &[Step]) -> impl Iterator<Item = Origin> {
         self.layers.iter().rev().filter_map(move |layer| layer.origin(path))
     }
+
+    /// Returns the origins of the value at `path` and those of the parts that options set in it, highest first.
+    pub(super) fn of_parts(&self, path: &[Step]) -> Vec<(Origin, bool)> {
+        let mut found = Vec::new();
+        for layer in self.layers.iter().rev() {
+            match (layer, layer.origin(path)) {
+                (_, Some(origin)) => {
+                    found.push((origin, false));
+                    break;
+                }
+                (Layer::Set(set), None) if set.path().starts_with(path) => {
+                    found.push((Origin::named(&set.origin), true));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 impl Layer<'_> {
@@ -208,8 +226,8 @@ mod tests {
             ("g.yaml", "name: a\nx: 1\n---\nname: b\nx: 2\n", "cluster `b` (g.yaml:5:4)"),
             ("f.json", "[{\"name\":\"a\"},\n{\"name\":\"b\",\"x\":2}]", "cluster `b` (f.json:2:17)"),
             ("f.csv", "name,x\na,1\nb,2\n", "cluster `b` (f.csv:3:3)"),
-            ("f.toml", "[cluster.a]\nx = 1\n[cluster.b]\nx = 2\n", "cluster `b` (f.toml)"),
-            ("f.hcl", "cluster \"a\" {\n}\ncluster \"b\" {\n  x = 2\n}\n", "cluster `b` (f.hcl)"),
+            ("f.toml", "[cluster.a]\nx = 1\n[cluster.b]\nx = 2\n", "cluster `b` (f.toml:4:5)"),
+            ("f.hcl", "cluster \"a\" {\n}\ncluster \"b\" {\n  x = 2\n}\n", "cluster `b` (f.hcl:4:7)"),
         ];
         for (name, text, expected) in cases {
             let source = Source::new(name, text);

@@ -43,7 +43,7 @@ pub fn check_path(path: &str) -> Result<()> {
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
         .with_field(PROBLEM, format!("{what} {why}"))
-        .with_help("each part of a path is at most 128 letters, digits, `.`, `_` and `-`")
+        .with_help("each part of a path is at most 128 ASCII letters, digits, `.`, `_` and `-`")
 }
 
 /// Escapes and shortens a hostile name for printing.

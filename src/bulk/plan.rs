@@ -89,8 +89,8 @@ impl Plan {
         let reach = Reach::of(selector.paths().chain(plan.layout.inputs()));
         let read = fleet.each(&mut |at, cluster| {
             plan.add((at, cluster), layers, (selector, reach), &mut paths).unwrap_or_else(|error| {
-                let is_nowhere = error.primary().is_none();
-                problems.add_up_to(MAX_REPORTED, at, if is_nowhere { cluster.label(error, "") } else { error });
+                let is_of_cluster = error.primary().is_none() && !plan.is_of_template(&error);
+                problems.add_up_to(MAX_REPORTED, at, if is_of_cluster { cluster.label(error, "") } else { error });
             });
             Ok(())
         });

@@ -103,7 +103,7 @@ impl ValuesSchema {
                 }
                 found
             }
-            Err(error) => vec![Found { error, path: Vec::new() }],
+            Err(error) => vec![Found { error, path: Vec::new(), is_whole: false }],
         }
     }
 
@@ -137,7 +137,7 @@ impl ValuesSchema {
         let Violation { keyword, limit, value, .. } = violation;
         error.fields.extend([("keyword", keyword.to_owned()), ("limit", limit)]);
         error.fields.extend(value.map(|value| ("value", value)));
-        Found { error, path }
+        Found { error, path, is_whole: false }
     }
 
     /// Returns the span of the violated keyword, or of the schema that has it.
@@ -185,6 +185,8 @@ fn listed_properties(names: &[String]) -> String {
 struct Found {
     error: Box<Diagnostic>,
     path: Vec<Step>,
+    /// `true` if the error may be about any part of the value.
+    is_whole: bool,
 }
 
 impl Found {
@@ -198,11 +200,15 @@ impl Found {
 
     /// Adds the origin of the value: a label, or a note.
     fn noted(self, origins: &Origins<'_>) -> Box<Diagnostic> {
-        let Some(origin) = origins.of(&self.path).next() else { return self.error };
-        match origin.place() {
-            Some((source, span)) => self.error.at(source, span, "given here"),
-            None => self.error.with_note(format!("given by {origin}")),
-        }
+        let found = match self.is_whole {
+            true => origins.of_parts(&self.path),
+            false => origins.of(&self.path).next().map(|origin| (origin, false)).into_iter().collect(),
+        };
+        found.into_iter().fold(self.error, |error, (origin, is_part)| match origin.place() {
+            Some((source, span)) => error.at(source, span, "given here"),
+            None if is_part => error.with_note(format!("a part is given by {origin}")),
+            None => error.with_note(format!("given by {origin}")),
+        })
     }
 }
 
@@ -300,10 +306,11 @@ impl Schemas {
         let found = self.schemas.iter().flat_map(|schema| schema.violations(values));
         #[cfg(feature = "hcl")]
         let found = found.chain(
-            self.variables
-                .iter()
-                .flat_map(|variables| variables.errors(values))
-                .map(|(name, error)| Found { error, path: vec![Step::Key(name)] }),
+            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(name, error)| Found {
+                error,
+                path: vec![Step::Key(name)],
+                is_whole: true,
+            }),
         );
         found.collect()
     }
@@ -333,7 +340,8 @@ impl Schemas {
 /// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
 pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
     if let Some(path) = pointer(error).map(|pointer| steps(pointer, values)) {
-        let found = Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path };
+        let found =
+            Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path, is_whole: false };
         *error = found.noted(origins);
     }
     error.also.iter_mut().for_each(|error| explain(error, values, origins));

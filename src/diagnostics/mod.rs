@@ -6,6 +6,7 @@ mod count;
 mod diagnostic;
 mod encoding;
 mod list;
+mod reasons;
 mod report;
 mod short_names;
 mod suggest;
@@ -20,6 +21,8 @@ pub use encoding::not_utf8;
 pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};
+#[doc(hidden)]
+pub use reasons::with_reason;
 #[doc(hidden)]
 pub use report::{listed, listed_of};
 #[doc(hidden)]

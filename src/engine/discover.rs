@@ -268,10 +268,23 @@ pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
 
 /// Returns the error for a file whose name implies no language.
 pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    let tera = Dialect::Tera.extension();
+    unknown_language_of(name, "")
+}
+
+/// Returns the error for a file whose name implies no language. The help names the language that its text looks like.
+pub fn unknown_language_of(name: &str, text: &str) -> Box<Diagnostic> {
+    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    let dialect = match () {
+        () if name.ends_with(".tmpl") || has(&["{{ .", "{{- ."]) => Dialect::Helm,
+        () if has(&["${"]) && !has(&["{{", "{%"]) => Dialect::Hcl,
+        () => Dialect::Tera,
+    };
+    let foreign = [".j2", ".jinja", ".jinja2", ".tmpl"];
+    let stem = foreign.iter().find_map(|extension| name.strip_suffix(extension)).unwrap_or(name);
+    let (id, extension) = (dialect.id(), dialect.extension());
     Diagnostic::new(Code::NoTemplates, format!("the extension of `{name}` does not name a language"))
         .with_available(language_extensions())
-        .with_help(format!("use `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
+        .with_help(format!("use `--lang {id}`, or name it `{stem}.{extension}`{}", escaping(name)))
 }
 
 /// Returns the words that promise a template called `name` the same escaping under its new name.
@@ -292,6 +305,19 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         }
         dir
+    }
+
+    #[test]
+    fn the_help_names_the_language_of_a_text() {
+        for (name, text, help) in [
+            ("a.yaml", "a: {{ x }}", "use `--lang tera`, or name it `a.yaml.tera`"),
+            ("a.yaml.j2", "", "use `--lang tera`, or name it `a.yaml.tera`"),
+            ("a.yaml", "a: ${x}", "use `--lang hcl`, or name it `a.yaml.tftpl`"),
+            ("a.yaml", "a: {{- .Values.x }}", "use `--lang helm`, or name it `a.yaml.gotmpl`"),
+            ("a.tmpl", "", "use `--lang helm`, or name it `a.gotmpl`"),
+        ] {
+            assert_eq!(unknown_language_of(name, text).help.as_deref(), Some(help));
+        }
     }
 
     fn names(set: &TemplateSet) -> Vec<&str> {

@@ -59,7 +59,7 @@ pub use compile::render;
 #[cfg(feature = "compile")]
 pub use discover::{
     Entry, Skipped, TemplateFile, TemplateSet, common_folder, dialect_of, discover, discover_with, language_extensions,
-    unknown_language,
+    unknown_language, unknown_language_of,
 };
 #[cfg(feature = "compile")]
 pub use front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};

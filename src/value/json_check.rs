@@ -34,6 +34,9 @@ pub(crate) fn json_error(text: &str, error: &serde_json::Error) -> (usize, Strin
     };
     let mut message = error.to_string();
     message.truncate(message.find(" at line ").unwrap_or(message.len()));
+    if message == "expected ident" {
+        message = "expected `null`, `true` or `false`".to_owned();
+    }
     ((start + error.column().saturating_sub(1)).min(text.len()), message)
 }
 

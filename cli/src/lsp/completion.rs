@@ -74,7 +74,8 @@ fn names(world: &mut World, place: &Place, before: &str) -> Vec<CompletionItem> 
     let values = world.values(&place.home);
     let mut items = variables(&values, place, before);
     if place.language != Language::Template(Dialect::Helm) {
-        items.extend(keys(&values, &[]));
+        let is_tera = place.language == Language::Template(Dialect::Tera);
+        items.extend(keys(&values, &[]).into_iter().filter(|item| !is_tera || item.label.is_ascii()));
         items.extend(namespaces(place));
     }
     if place.language == Language::Configuration {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
-use dropforge::engine::path_from_here;
+use dropforge::engine::{dialect_of, path_from_here};
 
 use super::snapshot::FOLDER;
 use super::target::{ENDINGS, chart_around};
@@ -19,6 +19,10 @@ pub(super) fn files(paths: &[PathBuf], console: &Console) -> Result<Vec<PathBuf>
         true => !entry.name.starts_with('.') && entry.name != FOLDER,
         false => is_test(entry.path, entry.name, console),
     };
+    if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
+        let message = format!("`{}` is a template, not a test file", path.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES));
+    }
     match discover_with(paths, None, &is_wanted) {
         Ok(set) => {
             set.skipped.warnings().for_each(|warning| console.diagnostic(&warning));
@@ -50,7 +54,14 @@ fn is_test(path: &Path, name: &str, console: &Console) -> bool {
 fn none(paths: &[PathBuf]) -> Box<Diagnostic> {
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let error = Diagnostic::new(Code::Usage, format!("there is no test file in {}", paths.join(", ")));
-    error.with_help(
-        "the name of a test file ends in `.test.yaml`; in the folder `tests` of a chart also in `_test.yaml`",
-    )
+    error.with_help(NAMES)
+}
+
+const NAMES: &str =
+    "the name of a test file ends in `.test.yaml`; in the folder `tests` of a chart also in `_test.yaml`";
+
+/// Returns `true` for a file whose name ends in a language, and not as that of a test file.
+fn is_template(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    dialect_of(&name).is_some() && !ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

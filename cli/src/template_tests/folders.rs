@@ -1,18 +1,22 @@
 //! Renders of single templates in folders.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use dropforge::bulk::values::Assignment;
-use dropforge::bulk::{Cluster, Entry, Layers, Merge, dialect_of, discover, discover_with, engine, unknown_language};
-use dropforge::diagnostics::{Diagnostics, Result as Checked};
+use dropforge::bulk::{
+    Cluster, Entry, Layers, Merge, ReadValues, dialect_of, discover, discover_with, engine, unknown_language,
+};
+use dropforge::diagnostics::{Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::coverage::Coverage;
 use dropforge::engine::{Engine, EngineBuilder, Template};
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::text::Span;
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use super::output::Output;
 use super::read::origin;
+use super::suite::Placed;
 use super::target::Job;
 use crate::input::InputFiles;
 use crate::layers::values_file;
@@ -28,6 +32,8 @@ pub(super) struct Folders<'a> {
     engines: HashMap<PathBuf, Engine>,
     compiled: HashMap<PathBuf, Result<Template, Diagnostics>>,
     session: Session,
+    /// The places of values of which a warning was given.
+    told: HashSet<(String, Span)>,
 }
 
 impl<'a> Folders<'a> {
@@ -38,7 +44,8 @@ impl<'a> Folders<'a> {
         builder: impl Fn() -> Checked<EngineBuilder> + 'a,
     ) -> Self {
         let (builder, session) = (Box::new(builder), Session::new());
-        Self { language, schema, builder, engines: HashMap::new(), compiled: HashMap::new(), session }
+        let (engines, compiled, told) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { language, schema, builder, engines, compiled, session, told }
     }
 
     /// Renders the templates of a test.
@@ -60,18 +67,36 @@ impl<'a> Folders<'a> {
         job.renders.iter().map(render).collect()
     }
 
+    /// Returns a warning for each value in `set` that no template of the folder reads. Each value is told once.
+    pub fn unread(&mut self, folder: &Path, job: &Job<'_>, files: &mut InputFiles) -> Vec<Box<Diagnostic>> {
+        let (source, sets) = (&job.suite.source, &job.test.setup.set);
+        let layers = Layers::new([], Vec::new(), Merge::default());
+        let Ok(declared) = self.schema.add_to(layers, &[folder.to_owned()], files) else { return Vec::new() };
+        let mut found = Vec::new();
+        for paths in [job.renders.iter().map(|name| folder.join(name)).collect(), self.paths(folder)] {
+            let Ok(templates) = paths.iter().map(|path| self.template(path)).collect::<Result<Vec<_>, _>>() else {
+                return Vec::new();
+            };
+            let read = ReadValues::by(&templates).and_declared(&declared);
+            found = sets.iter().filter_map(|(path, value)| unread(&read, path, value)).collect();
+            if found.is_empty() {
+                break;
+            }
+        }
+        found.retain(|(span, _)| self.told.insert((source.path().to_owned(), *span)));
+        found.into_iter().map(|(span, warning)| warning.at(source, span, "")).collect()
+    }
+
     /// Returns the values of a test: files, the keys of the cluster over them, and those by path.
     fn inputs(&self, folder: &Path, job: &Job<'_>, files: &mut InputFiles) -> Result<(Layers, Cluster), Diagnostics> {
         let setup = &job.test.setup;
         let read = setup.values.iter().map(|file| values_file(&job.folder.join(&file.text), files));
         let (maps, places): (Vec<_>, Vec<_>) = read.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
-        let set = |(path, value): &(super::suite::Placed, _)| {
-            Assignment::of_value(&path.text, Clone::clone(value), &origin(path))
-        };
+        let set = |(path, value): &(Placed, _)| Assignment::of_value(&path.text, Clone::clone(value), &origin(path));
         let sets = setup.set.iter().map(set).collect::<Checked<Vec<_>>>()?;
         let layers = Layers::new(maps, sets, Merge::default()).with_places(places);
         let layers = self.schema.add_to(layers, &[folder.to_owned()], files)?;
-        let name = setup.cluster.get("name").and_then(dropforge::value::Data::as_str).unwrap_or("");
+        let name = setup.cluster.get("name").and_then(Data::as_str).unwrap_or("");
         let cluster = Cluster::new(name, setup.cluster.clone());
         let unfit = layers.violations(Some(&cluster));
         if unfit.is_empty() { Ok((layers, cluster)) } else { Err(unfit.into()) }
@@ -79,13 +104,18 @@ impl<'a> Folders<'a> {
 
     /// Adds all templates below a folder to a coverage, as far as they compile.
     pub fn cover(&mut self, folder: &Path, coverage: &Coverage) {
+        let templates = self.paths(folder).into_iter().filter_map(|path| self.template(&path).ok());
+        templates.for_each(|template| coverage.add(&template));
+    }
+
+    /// Returns the paths of all templates below a folder.
+    fn paths(&self, folder: &Path) -> Vec<PathBuf> {
         let is_wanted = |entry: Entry<'_>| match entry.is_dir {
             true => !entry.name.starts_with('.'),
             false => self.language.is_template(entry.name),
         };
-        let Ok(set) = discover_with(&[folder.to_owned()], Some(folder), &is_wanted) else { return };
-        let paths = set.files.iter().map(|file| folder.join(&file.name));
-        paths.filter_map(|path| self.template(&path).ok()).for_each(|template| coverage.add(&template));
+        let found = discover_with(&[folder.to_owned()], Some(folder), &is_wanted);
+        found.map_or_else(|_| Vec::new(), |set| set.files.iter().map(|file| folder.join(&file.name)).collect())
     }
 
     fn text(
@@ -132,4 +162,12 @@ impl<'a> Folders<'a> {
             None => Err(unknown_language(name).into()),
         }
     }
+}
+
+/// Returns the place of a value in `set` that nothing reads, and the warning about it.
+fn unread(read: &ReadValues, path: &Placed, value: &Data) -> Option<(Span, Box<Diagnostic>)> {
+    let set = Assignment::of_value(&path.text, value.clone(), &origin(path)).ok()?;
+    let mut warning = read.unread(&Layers::new([], vec![set], Merge::default())).into_iter().next()?;
+    warning.notes.clear();
+    Some((path.span, warning))
 }

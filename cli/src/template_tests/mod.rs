@@ -84,7 +84,7 @@ pub(crate) struct TestArgs {
     /// Write a report in JUnit XML to FILE
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     junit: Option<PathBuf>,
-    /// Treat warnings as errors: snapshots that no test compares with
+    /// Treat warnings as errors: values that no template reads, snapshots that no test compares with
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -247,7 +247,10 @@ impl Run<'_> {
         let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
         let outputs = match &*job.target {
             Target::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
-            Target::Folder(folder) => self.folders.render(folder, job, coverage.as_ref(), self.files),
+            Target::Folder(folder) => {
+                self.console.diagnostics(self.folders.unread(folder, job, self.files));
+                self.folders.render(folder, job, coverage.as_ref(), self.files)
+            }
         };
         let failures = check::failures(job, &outputs, snapshots, self.files);
         failures.iter().for_each(|failure| self.console.diagnostic(failure));

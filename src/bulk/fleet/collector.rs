@@ -1,14 +1,14 @@
 //! Collecting the clusters of files, and their errors.
 
-use std::ops::Range;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::{FleetOptions, unnamed};
 use crate::bulk::cluster::{Cluster, not_a_map};
 use crate::bulk::input::{self, CsvTypes, Format, Place, Table};
 use crate::bulk::selector::scalar_text;
-use crate::bulk::values::Gaps;
-use crate::diagnostics::{Code, Diagnostic, Result, counted};
+use crate::bulk::values::{Gaps, Step};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, with_reason};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, json_entries};
 
@@ -105,6 +105,7 @@ impl Collector {
     /// Adds an error and those that it carries.
     pub(super) fn report(&mut self, mut error: Box<Diagnostic>) {
         let others = std::mem::take(&mut error.also);
+        error = with_reason(error);
         let room = MAX_ERRORS.saturating_sub(self.errors.len());
         self.errors.extend(std::iter::once(error).chain(others).take(room));
     }
@@ -116,18 +117,23 @@ impl Collector {
 
     fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
         for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
-            let (items, is_list) = match &mut document {
-                Data::Null => (Vec::new(), false),
-                Data::List(items) => (std::mem::take(items), true),
-                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => (blocks(std::mem::take(map)), false),
-                cluster => (vec![std::mem::take(cluster)], false),
+            let (whole, read) = (Place::document(source, format, nth, None), OnceCell::new());
+            let item = |at| Place::document(source, format, nth, at);
+            let items: Vec<(Data, Place)> = match &mut document {
+                Data::Null => Vec::new(),
+                Data::List(items) => {
+                    std::mem::take(items).into_iter().enumerate().map(|(at, one)| (one, item(Some(at)))).collect()
+                }
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => {
+                    let place = |path| Place::block(source, format, path);
+                    blocks(std::mem::take(map)).into_iter().map(|(one, path)| (one, place(path))).collect()
+                }
+                cluster => vec![(std::mem::take(cluster), item(None))],
             };
-            for (at, item) in items.into_iter().enumerate() {
-                let place = match format {
-                    Format::Hcl | Format::Toml => Place::somewhere(source, format),
-                    _ => Place::document(source, format, nth, is_list.then_some(at)),
-                };
-                self.add(0..0, item, place);
+            for (at, (item, place)) in items.into_iter().enumerate() {
+                // The items of a list are found in one tree.
+                let in_list = || whole.find_with(&read, &[Step::Index(at)]);
+                self.add(item, place, &|place| in_list().or_else(|| place.find(&[])).map(start_of));
             }
         }
         Ok(())
@@ -158,7 +164,8 @@ impl Collector {
         found.errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
         found.errors.into_iter().for_each(|error| self.report(error));
         for row in found.rows {
-            self.add(row.at..row.at, Data::Map(row.map), Place::row(source, format, row.at, &columns));
+            let place = Place::row(source, format, row.at, &columns);
+            self.add(Data::Map(row.map), place, &|_| Some(Span::of(row.at..row.at)));
         }
         Ok(if self.is_full() { length } else { end })
     }
@@ -177,7 +184,10 @@ impl Collector {
                     self.clusters.push(cluster);
                 }
                 None => match input::json(source, line.clone()) {
-                    Ok(cluster) => self.add(line.clone(), cluster, Place::text(source, Format::of_lines(source), line)),
+                    Ok(cluster) => {
+                        let place = Place::text(source, Format::of_lines(source), line.clone());
+                        self.add(cluster, place, &|_| Some(Span::of(line.clone())));
+                    }
                     Err(error) => {
                         self.seen += 1;
                         self.report(error);
@@ -187,27 +197,41 @@ impl Collector {
         }
     }
 
-    /// Adds the cluster `item`, which was read from `range`.
-    fn add(&mut self, range: Range<usize>, item: Data, place: Place) {
+    /// Adds the cluster `item`. Errors find it with `find`.
+    fn add(&mut self, item: Data, place: Place, find: &dyn Fn(&Place) -> Option<Span>) {
         self.seen += 1;
         let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
+        if name.is_none() && item.as_map().is_some() {
+            return self.report_unnamed(&item, &place, find);
+        }
         match (item.try_into_map(), name) {
             (Ok(own), Some(name)) => self.clusters.push(Cluster::new(name, own).read_from(place)),
-            (Ok(own), None) => {
-                self.report_unnamed(&own, place.source(), range.start);
+            (Err(other), _) if !self.is_full() => {
+                let span = find(&place).unwrap_or_default();
+                self.report(not_a_map(&other).at(place.source(), span, ""));
             }
-            (Err(other), _) => self.report(not_a_map(&other).at(place.source(), Span::of(range), "")),
+            _ => {}
         }
     }
 
     /// Reports a cluster without a name. The others of its file are only counted.
-    fn report_unnamed(&mut self, own: &DataMap, at: &Arc<Source>, start: usize) {
+    fn report_unnamed(&mut self, item: &Data, place: &Place, find: &dyn Fn(&Place) -> Option<Span>) {
         if let Some(others) = &mut self.others_unnamed {
             *others += 1;
             return;
         }
         self.others_unnamed = Some(0);
-        self.report(unnamed::cluster(self.seen, &self.name_paths, own).at(at, Span::of(start..start), ""));
+        let (source, start) = (place.source(), find(place).map(start_of).unwrap_or_default());
+        let invalid = self.name_paths.iter().find_map(|path| Some((path, item.at_path(path)?)));
+        let error = match invalid {
+            Some((path, value)) => {
+                let steps: Vec<Step> = path.split('.').map(|key| Step::Key(key.to_owned())).collect();
+                let span = place.find(&steps).unwrap_or(start);
+                unnamed::invalid(self.seen, path, value, source.slice(span)).at(source, span, "")
+            }
+            None => unnamed::cluster(self.seen, &self.name_paths, item, place.format()).at(source, start, ""),
+        };
+        self.report(error);
     }
 
     /// Adds the number of the other clusters without a name to the error of the first one in a file.
@@ -269,35 +293,44 @@ fn name_of(data: &Data) -> Option<String> {
     }
 }
 
-/// Returns the clusters of an HCL or TOML file: its list or blocks `clusters` or `cluster`, else its blocks
-/// `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
-fn blocks(mut map: DataMap) -> Vec<Data> {
+/// Returns the empty span at the start of a span.
+fn start_of(span: Span) -> Span {
+    let start = span.range().start;
+    Span::of(start..start)
+}
+
+/// Returns the clusters of an HCL or TOML file and their paths: its list or blocks `clusters` or `cluster`, else its
+/// blocks `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
+fn blocks(mut map: DataMap) -> Vec<(Data, Vec<Step>)> {
     if map.len() > 1 {
-        return vec![Data::Map(map)];
+        return vec![(Data::Map(map), Vec::new())];
     }
     for key in ["clusters", "cluster"] {
         if let Some(Data::List(clusters)) = map.get_mut(key) {
-            return std::mem::take(clusters);
+            let clusters = std::mem::take(clusters).into_iter().enumerate();
+            return clusters.map(|(at, one)| (one, vec![Step::Key(key.to_owned()), Step::Index(at)])).collect();
         }
     }
     let named = match map.get("cluster") {
         Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
         _ => None,
     };
-    named.map_or_else(|| vec![Data::Map(map)], |named: Vec<_>| named.concat())
+    named.map_or_else(|| vec![(Data::Map(map), Vec::new())], |named: Vec<_>| named.concat())
 }
 
 /// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
 /// later, as duplicate names.
-fn labelled(label: &str, blocks: &Data) -> Option<Vec<Data>> {
-    let blocks = match blocks {
-        Data::List(blocks) => blocks.as_slice(),
-        block => std::slice::from_ref(block),
+fn labelled(label: &str, blocks: &Data) -> Option<Vec<(Data, Vec<Step>)>> {
+    let (blocks, are_several) = match blocks {
+        Data::List(blocks) => (blocks.as_slice(), true),
+        block => (std::slice::from_ref(block), false),
     };
-    let named = |block: &Data| {
+    let named = |(at, block): (usize, &Data)| {
         let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.to_owned()))]);
         own.extend(block.as_map()?.clone());
-        Some(Data::Map(own))
+        let mut path = ["cluster", label].map(|key| Step::Key(key.to_owned())).to_vec();
+        path.extend(are_several.then_some(Step::Index(at)));
+        Some((Data::Map(own), path))
     };
-    blocks.iter().map(named).collect()
+    blocks.iter().enumerate().map(named).collect()
 }

@@ -284,8 +284,8 @@ mod tests {
             std::iter::once(&error).chain(&error.also).map(|error| error.to_string()).collect::<Vec<_>>()
         };
         let expected = [
-            "E0918: cluster 2 has no name (a.json:1:1)",
-            "E0804: expected a cluster as a map, found integer (a.json:1:1)",
+            "E0918: cluster 2 has no name (a.json:1:17)",
+            "E0804: expected a cluster as a map, found integer (a.json:1:21)",
             "E0918: cluster 1 has no name (b.ndjson:1:1)",
             "E0801: invalid JSON: key must be a string (b.ndjson:2:2)",
             "E0801: expected 2 cells as in the header, found 1 (c.csv:3:1)",
@@ -300,6 +300,43 @@ mod tests {
         assert_eq!(read(&copied), [expected]);
         assert_eq!(read(&[("f.ndjson", &"5\n".repeat(500))]).len(), MAX_ERRORS);
         assert_eq!(read(&[("f.ndjson", &"{}\n".repeat(500))]), ["E0918: cluster 1 has no name (f.ndjson:1:1)"]);
+    }
+
+    #[test]
+    fn a_cluster_without_a_name_is_found_in_every_format() {
+        let cases = [
+            ("f.yaml", "- name: a\n- nme: b\n", "cluster 2 has no name (f.yaml:2:3)", "did you mean `name`?"),
+            ("f.yaml", "name: a\n---\nx: {id: 1}\n", "cluster 2 has no name (f.yaml:3:1)", "--name-key PATH"),
+            ("f.json", "[{\"name\": \"a\"},\n {\"Id\": 1}]", "cluster 2 has no name (f.json:2:2)", "is it `Id`?"),
+            (
+                "f.toml",
+                "[[cluster]]\nname = 'a'\n[[cluster]]\nx = true\n",
+                "cluster 2 has no name (f.toml:3:1)",
+                "give each",
+            ),
+            ("f.hcl", "cluster {\n  name = \"a\"\n}\ncluster {}\n", "cluster 2 has no name (f.hcl:4:1)", "give each"),
+            ("f.csv", "nme,x\na,1\n", "no column has the names of the clusters (f.csv:1:1)", "did you mean `name`?"),
+            ("f.yaml", "- name: true\n", "the name of cluster 1 is a boolean (f.yaml:1:9)", "quote it: `\"true\"`"),
+            ("f.yaml", "- name: 1.10\n", "the name of cluster 1 is a number (f.yaml:1:9)", "quote it: `\"1.10\"`"),
+            ("f.ndjson", "{\"name\":null}\n", "the name of cluster 1 is null (f.ndjson:1:9)", "give each"),
+            ("f.toml", "[[cluster]]\nname = ''\n", "the name of cluster 1 is empty (f.toml:2:8)", "give each"),
+            ("f.yaml", "clusters:\n- name: a\n", "cluster 1 has no name (f.yaml:1:1)", "write the clusters as a list"),
+            ("f.yaml", "a: {x: 1}\nb: {x: 2}\n", "cluster 1 has no name (f.yaml:1:1)", "write the clusters as a list"),
+        ];
+        for (name, text, expected, help) in cases {
+            let source = Source::new(name, text);
+            let error = Fleet::read(&source, Format::of(name, text), &FleetOptions::default()).unwrap_err();
+            assert_eq!(error.to_string(), format!("E0918: {expected}"));
+            assert!(error.help.as_ref().is_some_and(|found| found.contains(help)), "{text}: {:?}", error.help);
+        }
+    }
+
+    #[test]
+    fn blocks_with_one_name_have_their_places() {
+        let text = "cluster \"a\" {}\ncluster \"b\" {}\ncluster \"a\" {}\n";
+        let error = Fleet::read(&Source::new("f.hcl", text), Format::Hcl, &FleetOptions::default()).unwrap_err();
+        let lines: Vec<_> = error.labels.iter().map(|label| label.source.position(label.span.start).line).collect();
+        assert_eq!((error.code, lines), (Code::DuplicateCluster, vec![3, 1]));
     }
 
     #[test]

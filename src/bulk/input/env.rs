@@ -103,7 +103,8 @@ impl<'s> Line<'s> {
         };
         let name = key.trim_end();
         if !is_name(name) {
-            return self.fail(format!("`{name}` is not a name of letters, digits, `_`, `.` and `-`"));
+            let is = "is not a name: ASCII letters, digits, `_`, `.` and `-`, with no digit, `.` or `-` first";
+            return self.fail(format!("`{name}` {is}"));
         }
         self.at += key.len() + 1;
         self.skip_blanks();

@@ -30,7 +30,7 @@ pub use places::Place;
 pub use rows::CsvTypes;
 pub(super) use rows::{Table, rows};
 
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, joined, thousands};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, joined, thousands, with_reason};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
@@ -40,6 +40,10 @@ use crate::value::{Data, DataMap, yaml};
 /// # Errors
 /// `input.syntax` with its position; `limit.depth` for values that nest too deep.
 pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
+    read(source, format).map_err(with_reason)
+}
+
+fn read(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
     match format {
         Format::Yaml => yaml(source),
         Format::Json => json::json_file(source).map(|value| vec![value]),
@@ -119,6 +123,16 @@ pub(super) fn all_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn merge_conflicts_are_named_in_every_format() {
+        for name in ["a.yaml", "a.json", "a.ndjson", "a.toml", "a.csv", "a.hcl"] {
+            let entry = if name == "a.yaml" { "b: 2" } else { "b = 2," };
+            let source = Source::new(name, format!("{entry}\n<<<<<<< HEAD\n{entry}\n=======\n>>>>>>> x\n"));
+            let error = documents(&source, Format::of(name, "")).unwrap_err();
+            assert_eq!(error.help.as_deref(), Some("resolve the merge conflict in line 2"), "{error}");
+        }
+    }
 
     fn read(name: &str, text: &str) -> std::result::Result<String, String> {
         let source = Source::new(name, text);

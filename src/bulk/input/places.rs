@@ -30,8 +30,8 @@ enum Part {
     Text(Range<usize>),
     /// The position of a row of a CSV or TSV file, and the paths of its columns.
     Row(usize, Arc<[Vec<Step>]>),
-    /// A part whose position is not known.
-    Unknown,
+    /// The path of a block in an HCL or TOML file.
+    Block(Vec<Step>),
 }
 
 impl Place {
@@ -55,9 +55,9 @@ impl Place {
         Self { source: source.clone(), format, part: Part::Row(at, columns.clone()) }
     }
 
-    /// The place of a block, somewhere in its file.
-    pub(in crate::bulk) fn somewhere(source: &Arc<Source>, format: Format) -> Self {
-        Self { source: source.clone(), format, part: Part::Unknown }
+    /// The place of the block at a path of an HCL or TOML file.
+    pub(in crate::bulk) fn block(source: &Arc<Source>, format: Format, path: Vec<Step>) -> Self {
+        Self { source: source.clone(), format, part: Part::Block(path) }
     }
 
     /// Returns the format of the source.
@@ -103,7 +103,10 @@ impl Place {
     /// Finds the value at `path` in the map. A YAML or JSON map is read once and kept in `read`.
     pub(in crate::bulk) fn find_with(&self, read: &OnceCell<Option<Node>>, path: &[Step]) -> Option<Span> {
         match (&self.format, &self.part) {
-            (_, Part::Unknown) => None,
+            (format, Part::Block(block)) => {
+                let path = [block, path].concat();
+                if *format == Format::Toml { toml::find(&self.source, &path) } else { hcl(&self.source, &path) }
+            }
             (format, Part::Row(at, columns)) => Some(self.cell(*format, *at, columns, path)),
             (Format::Parquet | Format::Arrow, Part::Text(row)) => Some(Span::of(row.clone())),
             (Format::Toml, _) => toml::find(&self.source, path),
@@ -127,7 +130,7 @@ impl Place {
     /// Reads the map as YAML, of which JSON is a part. A line is a source of its own.
     fn node(&self) -> Option<Node> {
         match &self.part {
-            Part::Unknown | Part::Row(..) => None,
+            Part::Block(_) | Part::Row(..) => None,
             Part::Text(text) => {
                 let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
                 yaml::read_one(&line, &limits()).ok()
@@ -151,7 +154,12 @@ fn below<'n>(node: &'n Node, path: &[Step]) -> Option<&'n Node> {
 
 #[cfg(feature = "hcl")]
 fn hcl(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
-    let names: Vec<&str> = path.iter().map_while(Step::key).collect();
+    let name = |step: &Step| match step {
+        Step::Key(key) => key.clone(),
+        Step::Index(at) => at.to_string(),
+    };
+    let names: Vec<String> = path.iter().map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     crate::dialect::hcl::find_data(source, &limits(), &names)
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::{Placed, Plan};
+use super::{Output, Placed, Plan};
 use crate::bulk::fleet::{Fleet, MAX_REPORTED};
 use crate::bulk::key_set::{KeySet, SortedKeys};
 use crate::bulk::layers::Layers;
@@ -39,6 +39,13 @@ impl Plan {
             Some(error)
         });
         problems.collect()
+    }
+
+    /// Returns `true` for the error of a template whose own name is no path, whatever the cluster.
+    pub(super) fn is_of_template(&self, error: &Diagnostic) -> bool {
+        let is_of = |output: &Output| error.template.as_ref() == Some(&output.template);
+        error.code == Code::BadOutputName
+            && self.outputs.iter().any(|output| is_of(output) && check_path(&output.name).is_err())
     }
 
     /// Returns a help for documents with the same path. `true`: they are of two templates.
@@ -214,7 +221,8 @@ fn nested(
 }
 
 fn for_output(error: Box<Diagnostic>, plan: &Plan, cluster: &Placed<'_>, output: usize) -> Box<Diagnostic> {
-    let mut error = error.for_cluster(cluster.name());
+    let own = plan.outputs.get(output).and_then(|output| check_path(&output.name).err());
+    let mut error = own.unwrap_or(error).for_cluster(cluster.name());
     error.template = Some(plan.template(output).to_owned());
     error
 }

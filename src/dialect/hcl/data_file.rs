@@ -54,7 +54,7 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
 }
 
 /// Finds the attribute at the names `path` in a file that [`read_data`] reads, below the types and labels of blocks.
-/// Returns the span of its expression.
+/// A number behind them selects one of several blocks. Returns the span of its expression, or the type of a block.
 pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option<Span> {
     let file = File::native(source, &registry(), limits);
     let native = file.as_native().filter(|_| file.diagnostics().is_empty())?;
@@ -69,8 +69,15 @@ pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option
             let labels = block.labels.iter().map(|label| tree.str(label.text));
             tree.str(block.name) == *first && labels.eq(rest.iter().copied().take(block.labels.len()))
         };
-        let block = body.blocks.iter().find(is_on_path)?;
-        (body, path) = (tree.body(block.body)?, rest.get(block.labels.len()..)?);
+        let mut blocks = body.blocks.iter().filter(is_on_path).peekable();
+        let rest = rest.get(blocks.peek()?.labels.len()..)?;
+        let nth = rest.first().and_then(|name| name.parse().ok());
+        let block = blocks.nth(nth.unwrap_or(0))?;
+        let rest = if nth.is_some() { rest.get(1..)? } else { rest };
+        if rest.is_empty() {
+            return Some(block.name_span);
+        }
+        (body, path) = (tree.body(block.body)?, rest);
     }
 }
 

@@ -98,6 +98,9 @@ pub(super) fn missing(error: Box<Diagnostic>, path: &str) -> Box<Diagnostic> {
 /// Returns the hint for a syntax error at `at` in `source`.
 pub(super) fn syntax(source: &str, at: usize) -> Option<String> {
     let before = source.get(..at)?;
+    if let Some(hint) = jinja(before, source.get(at..)?) {
+        return Some(hint);
+    }
     let start = before.rfind("{{").filter(|start| before.rfind("{%").is_none_or(|statement| statement < *start))?;
     if before.get(start..)?.contains("}}") {
         return None;
@@ -106,6 +109,66 @@ pub(super) fn syntax(source: &str, at: usize) -> Option<String> {
     let word = word_at_start(tag);
     let habit = hint(Tag, word).or_else(|| if is_call(tag, word) { hint(Function, word) } else { None });
     habit.map(str::to_owned).or_else(|| dotted(source, at)).or_else(|| named_arguments(before))
+}
+
+/// Returns the hint for calls and operators of Jinja and Python: `x.split(",")`, `m.tag(x.name)`, `a || b`.
+fn jinja(before: &str, behind: &str) -> Option<String> {
+    if before.ends_with('|') && behind.starts_with('|') {
+        return Some("write `or`".to_owned());
+    }
+    let path = word(behind);
+    if path.contains('.') && behind.get(path.len()..)?.starts_with('(') {
+        return if path.starts_with('.') { method("x", path.trim_start_matches('.')) } else { call(path) };
+    }
+    if behind.starts_with('.') && before.ends_with(['"', '\'', '`', ')', ']']) {
+        return Some("only a variable has a path: write `{% set x = … %}`, then `x.name`".to_owned());
+    }
+    let (head, arguments) = before.rsplit_once('(')?;
+    if arguments.contains([')', '}', '%', '=']) {
+        return None;
+    }
+    let start = head.rfind(|c| !is_in_path(c)).map_or(0, |at| at + 1);
+    let callee = word(head.get(start..)?);
+    let is_path = behind.starts_with('.') && before.ends_with(is_in_path);
+    call(callee).or_else(|| (is_path && !callee.is_empty()).then(|| NAMED.to_owned()))
+}
+
+const NAMED: &str = "arguments are given by name: `f(name=value)`";
+
+/// Returns the hint for the call of a path: a filter as a method, or a macro.
+fn call(path: &str) -> Option<String> {
+    let (value, name) = path.rsplit_once('.')?;
+    method(value, name).or_else(|| {
+        let path = path.replace('.', "::");
+        Some(format!("write a macro as `{path}(name=value)`, with the names of its arguments"))
+    })
+}
+
+/// Returns the hint for a filter that is called as a method.
+fn method(value: &str, name: &str) -> Option<String> {
+    if name == "items" {
+        return Some(format!("write `{{% for key, value in {value} %}}`"));
+    }
+    let arguments = match filter(name)?.params {
+        Params::Named([_, param, ..]) => format!("({}=…)", param.name),
+        _ => String::new(),
+    };
+    Some(format!("values have no methods: write the filter `{value} | {name}{arguments}`"))
+}
+
+fn is_in_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.')
+}
+
+/// Returns the path at the start of a text.
+fn word(text: &str) -> &str {
+    text.get(..text.find(|c| !is_in_path(c)).unwrap_or(text.len())).unwrap_or("")
+}
+
+/// Returns the builtin filter of a name.
+fn filter(name: &str) -> Option<&'static Builtin> {
+    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Filter && builtin.name == name;
+    tables().into_iter().chain(plus_tables()).flatten().find(known)
 }
 
 /// Returns `true` if the word of a tag has arguments behind it: `toYaml .x`.
@@ -127,9 +190,7 @@ fn dotted(source: &str, at: usize) -> Option<String> {
 fn named_arguments(before: &str) -> Option<String> {
     let (_, name) = before.rsplit_once('|')?;
     let name = name.trim();
-    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Filter && builtin.name == name;
-    let builtin = tables().into_iter().chain(plus_tables()).flatten().find(known)?;
-    let Params::Named([_, param, ..]) = builtin.params else { return None };
+    let Params::Named([_, param, ..]) = filter(name)?.params else { return None };
     Some(format!("arguments have names: `{name}({}=…)`", param.name))
 }
 
@@ -190,6 +251,25 @@ mod tests {
         }
         for far in [format!("{{{{ 1 }}}}{}{{% if %}}", ".".repeat(1 << 16)), "{{ .".to_owned(), "{{.}}".to_owned()] {
             let _ = help(&far);
+        }
+    }
+
+    #[test]
+    fn calls_of_jinja_are_answered() {
+        for (template, hint) in [
+            ("{{ m.tag(s.name) }}", "write a macro as `m::tag(name=value)`, with the names of its arguments"),
+            ("{{ m.tag(x=1) }}", "write a macro as `m::tag(name=value)`, with the names of its arguments"),
+            ("{{ \"a,b\".split(\",\") }}", "values have no methods: write the filter `x | split(pat=…)`"),
+            ("{{ a.split(\",\") }}", "values have no methods: write the filter `a | split(pat=…)`"),
+            ("{% set b = a.upper() %}", "values have no methods: write the filter `a | upper`"),
+            ("{% for k in a.items() %}{% endfor %}", "write `{% for key, value in a %}`"),
+            ("{{ foo(s.name) }}", NAMED),
+            ("{{ (a).b }}", "only a variable has a path: write `{% set x = … %}`, then `x.name`"),
+            ("{{ a || b }}", "write `or`"),
+            ("{% if a || b %}{% endif %}", "write `or`"),
+            ("{{ größe }}", "names are made of ASCII letters, digits and `_`"),
+        ] {
+            assert_eq!(help(template), hint, "{template}");
         }
     }
 

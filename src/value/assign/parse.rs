@@ -81,7 +81,7 @@ pub(crate) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
 
 fn whole_object(text: &str) -> Result<Vec<Assignment>> {
     let origin = SetKind::Json.shown(text);
-    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(&origin, &error.to_string()))?;
+    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(&origin, &format!("invalid JSON: {error}")))?;
     let map = data.into_map().unwrap_or_default();
     let one = |(key, value): (String, Data)| Assignment {
         path: vec![Step::Key(key)],
@@ -96,8 +96,11 @@ fn whole_object(text: &str) -> Result<Vec<Assignment>> {
 }
 
 fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::BadSet, format!("`{origin}`: {why}"))
-        .with_help("use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma")
+    let error = Diagnostic::new(Code::BadSet, format!("`{origin}`: {why}"));
+    error.with_help(match why.starts_with("invalid JSON") {
+        true => "give a value as JSON: `--set-json 'NAME={\"key\": [1, \"text\"]}'`",
+        false => "use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma",
+    })
 }
 
 /// Characters that end a name of an assignment.

@@ -8,7 +8,7 @@ use granit_parser::{ErrorKind, Parser, ScanError};
 use super::builder::{Builder, scalar_node};
 use super::lines;
 use super::node::{Kind, Node, Style};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, with_reason};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Data;
@@ -81,7 +81,7 @@ pub(super) fn read_events(source: &Arc<Source>, limits: &Limits, tags: Tags) -> 
             break;
         }
     }
-    builder.finished()
+    builder.finished().map_err(|errors| errors.into_iter().map(with_reason).collect())
 }
 
 /// Reads a source with at most one document. An empty file is null.

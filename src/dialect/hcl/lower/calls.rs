@@ -107,10 +107,9 @@ impl<'t> Lowering<'t> {
             let help = Some("there are no functions here".to_owned());
             return self.fail(span, Code::UnknownFunction, "Function calls not allowed".to_owned(), None, help);
         }
-        let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
-        let help = format!("there is no function named `{name}`{}", near.unwrap_or_default());
-        let (summary, available) = ("Call to unknown function".to_owned(), names().map(str::to_owned).collect());
-        self.fail(call.name_span, Code::UnknownFunction, summary, Some(available), Some(help));
+        let help = nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
+        let (summary, available) = (format!("Call to unknown function `{name}`"), names().map(str::to_owned).collect());
+        self.fail(call.name_span, Code::UnknownFunction, summary, Some(available), help);
     }
 
     /// Reports the syntax error of an expression again.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::GO_MESSAGE;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, with_reason};
 use crate::text::{Source, Span};
 use crate::value::marshal::Numbers;
 use crate::value::yaml::libyaml::{self, ReadOptions};
@@ -34,7 +34,7 @@ fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
     };
     let message = format!("cannot parse `{}` as YAML: {what}", source.name());
     let error = Diagnostic::new(Code::InputSyntax, message).at(source, line_span(source.text(), number), "");
-    vec![error.with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
+    vec![with_reason(error).with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
 }
 
 /// Returns the span of a line, without white space around it.

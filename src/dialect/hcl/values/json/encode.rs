@@ -86,6 +86,7 @@ impl<'v> Writer<'_, 'v> {
                     self.cx.spend(number.digit_steps())?;
                     self.out.push_str(&number.to_text());
                 }
+                None if number_of(value).is_some() => return Err(Fault::wrong("an infinite number has no JSON form")),
                 None => return Err(Fault::wrong(format!("a {} cannot be written as JSON", value.kind()))),
             },
         }

@@ -149,7 +149,7 @@ impl<'s> TagLexer<'s> {
             '.' => "a path has no spaces in it, and a number needs a digit before its point",
             '?' => "write `{% if … %}…{% else %}…{% endif %}`",
             '\\' => "text has no escapes; use another kind of quote",
-            _ => "names are made of letters, digits and `_`",
+            _ => "names are made of ASCII letters, digits and `_`",
         };
         SyntaxError::character(span, format!("`{first}` means nothing here"), help)
     }
