@@ -41,10 +41,7 @@ impl SchemaArgs {
 
     /// Returns the first of these options but `--schema` and `--no-schema` that is given.
     pub(crate) fn first_beside_schema(&self) -> Option<&'static str> {
-        let given = [
-            ("--schema-defaults", self.schema_defaults),
-            ("--var-types", self.var_types.is_some()),
-        ];
+        let given = [("--schema-defaults", self.schema_defaults), ("--var-types", self.var_types.is_some())];
         given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
     }
 

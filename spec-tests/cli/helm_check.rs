@@ -81,7 +81,9 @@ fn options_of_releases_schemas_and_languages_count() {
     check(&["--schema", "schema.json"]).expect(1).says(&["`region` does not fit `schema.json`"]);
     let of_fleet = [&CHECK[..], &["--schema", "schema.json"]].concat();
     sandbox.run(&of_fleet).expect(1).says(&["`region` does not fit `schema.json`", "cluster: eu-1"]);
-    for option in [&["--lang", "tera"][..], &["--include-root", "c"], &["--missing-key", "zero"], &["--schema-defaults"]] {
+    for option in
+        [&["--lang", "tera"][..], &["--include-root", "c"], &["--missing-key", "zero"], &["--schema-defaults"]]
+    {
         check(option).expect(2).says(&[&format!("`{}` does not apply to `c`: it is a Helm chart", option[0])]);
     }
     sandbox.write("fleet.ndjson", "{\"name\": \"EU_1\", \"region\": \"eu\"}\n");
@@ -115,7 +117,7 @@ fn schemas_of_charts_and_their_dependencies_are_skipped_on_request() {
         run(&["--skip-schema-validation"]).expect(0);
         run(&["--no-schema"]).expect(0);
     }
-    assert_eq!(sandbox.read("out/c/db/db.yaml"), "---\nkind: Db\nsize: x\n");
+    assert_eq!(sandbox.read("out/c/charts/db/db.yaml"), "---\nkind: Db\nsize: x\n");
     sandbox.write("dropforge.toml", "templates = [\"c\"]\nfleet = [\"fleet.ndjson\"]\n[checks]\nno-schema = true\n");
     sandbox.run(&["check"]).expect(0);
 }

@@ -29,10 +29,13 @@ store: {{ .Subcharts.store.Values.inner }}
 fn sandbox() -> Sandbox {
     Sandbox::with(&[
         ("web/Chart.yaml", CHART),
-        ("web/values.yaml", "image: {tag: a, pull: Always}\nopen: {}\nlist: []\nempty:\nlabels: {a: b}\n"),
+        (
+            "web/values.yaml",
+            "image: {tag: a, pull: Always}\nopen: {}\nlist: []\nempty:\nlabels: {a: b}\ntitle: {short: s}\n",
+        ),
         ("web/values.schema.json", r#"{"properties": {"declared": {"properties": {"x": {}}}}}"#),
         ("web/templates/service.yaml", TEMPLATE),
-        ("web/templates/_name.tpl", "{{ define \"name\" }}{{ .Values.name.full }}{{ end }}"),
+        ("web/templates/_name.tpl", "{{ define \"name\" }}{{ .Values.title.full }}{{ end }}"),
         ("web/charts/db/Chart.yaml", "apiVersion: v2\nname: db\nversion: 1.0.0\n"),
         ("web/charts/db/values.yaml", "disk: {size: 1}\nexports: {sizes: {small: 1}}\n"),
         ("web/charts/db/templates/db.yaml", "kind: Db\nzone: {{ .Values.global.zone }}\nuser: {{ .Values.user }}\n"),
@@ -49,7 +52,7 @@ open: {x: 1}
 list: [{x: 1}]
 empty: {x: {y: 1}}
 labels: {c: d}
-name: {full: n}
+title: {full: n}
 ports: [{port: 1}]
 tls: {secret: s}
 declared: {x: 1}
@@ -77,7 +80,9 @@ fn what_a_chart_knows_is_not_told() {
     sandbox.write("v.yaml", KNOWN);
     assert_eq!(names(&render(&sandbox, &["-f", "v.yaml", "--strict"]).expect(0)), [""; 0]);
     sandbox.run(&["check", "web", "-f", "v.yaml", "--strict"]).expect(0);
-    sandbox.run(&["stamp", "web", "--fleet", "fleet.ndjson", "-l", "name=b", "-f", "v.yaml", "-o", "o", "--strict"]).expect(0);
+    sandbox
+        .run(&["stamp", "web", "--fleet", "fleet.ndjson", "-l", "name=b", "-f", "v.yaml", "-o", "o", "--strict"])
+        .expect(0);
     // Without values nothing is looked at.
     assert_eq!(render(&sandbox, &[]).expect(0).stderr, "");
 }

@@ -204,7 +204,8 @@ fn files_of_another_fleet_are_counted() {
         ("p.csv", "name\np1\np2\n"),
         ("d.csv", "name\nd1\nd2\n"),
     ]);
-    let stamp = |fleet: &str, more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", fleet, "-o", "out"], more].concat());
+    let stamp =
+        |fleet: &str, more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", fleet, "-o", "out"], more].concat());
     stamp("p.csv", &[]).expect(0);
     let others = "2 files came from a run with another fleet: `p.csv`";
     stamp("d.csv", &["--check"]).expect(3).says(&["of the files that nothing makes any more", others]);

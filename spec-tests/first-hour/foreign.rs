@@ -146,7 +146,11 @@ const MANIFEST: &str = "out/.dropforge-manifest.json";
 
 /// Stamps with these values and clusters after a common start. Returns the manifest.
 fn branch(values: &str, fleet: &str) -> (Sandbox, String) {
-    let files = [("t/a.yaml.tera", "name: {{ name }}\nsize: {{ size }}\n"), ("v.yaml", "size: 1\n"), ("f.csv", "name\nc1\nc2\n")];
+    let files = [
+        ("t/a.yaml.tera", "name: {{ name }}\nsize: {{ size }}\n"),
+        ("v.yaml", "size: 1\n"),
+        ("f.csv", "name\nc1\nc2\n"),
+    ];
     let sandbox = Sandbox::with(&files);
     stamp_branch(&sandbox).expect(0);
     sandbox.write("v.yaml", values);

@@ -301,7 +301,8 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
     let manifest = Manifest::of(from)?;
     let ours = Ours::read(from, &manifest, "")?;
     let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
-    let conflicts = manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
+    let conflicts =
+        manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
     let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);

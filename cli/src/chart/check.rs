@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, ReadValues, Selection, Selector,
-    Stamper, Watch, missing_in_chart,
+    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, ReadValues, Selection,
+    Selector, Stamper, Watch, missing_in_chart,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Plan as Release, UserValues};

@@ -59,7 +59,8 @@ pub(crate) fn run(
 /// Warns of values that nothing in the chart reads. Returns `true` if nothing may be written.
 fn refuse_unread(args: &RenderArgs, chart: &FleetChart, files: &mut InputFiles, console: &Console) -> Checked<bool> {
     // What only charts can read as values is left out.
-    let given = if args.values.gives_values() { layers(&args.values, Merge::default(), files, console).ok() } else { None };
+    let given =
+        if args.values.gives_values() { layers(&args.values, Merge::default(), files, console).ok() } else { None };
     let Some(given) = given else { return Ok(args.warnings.are_errors(console)) };
     let fleet = Fleet::default();
     let clusters = Clusters::of(&fleet, &given, &Selector::default())?;

@@ -92,7 +92,7 @@ impl Runs {
     pub fn add(&mut self, stored: Vec<Stored>, templates: &[String], digests: &[String]) -> Vec<Option<usize>> {
         let mut runs = vec![None; templates.len()];
         for Stored { templates: indexes, options } in stored {
-            let run = self.add_run(options);
+            let run = self.add_run(options, &[]);
             for at in indexes {
                 if let (Some(of), Some(template)) = (runs.get_mut(at), templates.get(at)) {
                     *of = Some(run);
@@ -104,18 +104,19 @@ impl Runs {
         runs
     }
 
-    /// Takes note of a run. Returns its number.
-    pub fn add_run(&mut self, options: RunOptions) -> usize {
-        match self.all.iter_mut().enumerate().find(|(_, former)| former.has_options_of(&options)) {
-            Some((run, former)) => {
-                *former = options;
-                run
-            }
-            None => {
-                self.all.push(options);
-                self.all.len() - 1
-            }
+    /// Takes note of a run of these templates. Returns its number.
+    pub fn add_run(&mut self, mut options: RunOptions, templates: &[String]) -> usize {
+        let known = self.all.iter().position(|former| former.has_options_of(&options));
+        let run = known.unwrap_or(self.all.len());
+        for template in templates {
+            let digest = options.read.as_mut().and_then(|read| read.remove_entry(template));
+            self.digests.extend(digest.map(|(template, digest)| ((run, template), digest)));
         }
+        match self.all.get_mut(run) {
+            Some(former) => *former = options,
+            None => self.all.push(options),
+        }
+        run
     }
 
     /// Returns the runs of a manifest with these templates, in the order of their first templates.
@@ -161,8 +162,9 @@ mod tests {
     #[test]
     fn templates_have_their_digests_in_a_list_of_their_own() {
         let mut runs = Runs::default();
-        let one = runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "2222"), ("v", "3333")]));
-        let two = runs.add_run(run(&["render"], &[("u/a", "4444"), ("v", "5555")]));
+        let one =
+            runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "2222"), ("v", "3333")]), &names(&["t/a", "t/b"]));
+        let two = runs.add_run(run(&["render"], &[("u/a", "4444"), ("v", "5555")]), &names(&["u/a"]));
         let all = [("t/a", runs.get(one)), ("t/b", runs.get(one)), ("u/a", runs.get(two)), ("x", None)];
         let (stored, digests) = (runs.stored(&all), runs.digests(&all));
         assert_eq!(digests, ["1111", "2222", "4444", ""]);
@@ -182,9 +184,10 @@ mod tests {
     #[test]
     fn a_run_takes_the_place_of_one_with_its_options() {
         let mut runs = Runs::default();
-        let one = runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("v", "3333")]));
-        let two = runs.add_run(run(&["stamp", "-l"], &[("t/a", "2222"), ("v", "3333")]));
-        assert_eq!(runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "6666"), ("v", "4444")])), one);
+        let all = names(&["t/a", "t/b"]);
+        let one = runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("v", "3333")]), &all);
+        let two = runs.add_run(run(&["stamp", "-l"], &[("t/a", "2222"), ("v", "3333")]), &all);
+        assert_eq!(runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "6666"), ("v", "4444")]), &all[1..]), one);
         // The template `t/a` has files of both runs.
         let all = [("t/a", runs.get(one)), ("t/a", runs.get(two)), ("t/b", runs.get(one))];
         assert_eq!(runs.digests(&all), ["1111", "2222", "6666"]);

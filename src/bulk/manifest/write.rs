@@ -45,7 +45,7 @@ pub(in crate::bulk) fn write<D: Destination>(
     at: &At<'_, D>,
 ) -> Result<Change> {
     let (mut unknown, mut runs) = (BTreeMap::new(), old.runs.clone());
-    let run = at.run.clone().map(|run| runs.add_run(run));
+    let run = at.run.clone().map(|run| runs.add_run(run, &templates));
     // The templates of the run, then those of what is kept, each with its run.
     let mut index = HashMap::from([(run, templates.iter().cloned().zip(0..).collect::<HashMap<_, _>>())]);
     let mut all: Vec<_> = templates.into_iter().map(|template| (template, run)).collect();

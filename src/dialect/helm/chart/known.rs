@@ -68,7 +68,11 @@ impl Known<'_> {
         for child in &tree.children {
             let nodes = [child.name.as_str(), ReadPaths::ITEM].map(|name| self.read.node(charts, name));
             let whole = self.read.is_marked(charts).then_some(charts);
-            nodes.into_iter().flatten().chain(whole).for_each(|node| self.data(child, &below(place, &child.name), node));
+            nodes
+                .into_iter()
+                .flatten()
+                .chain(whole)
+                .for_each(|node| self.data(child, &below(place, &child.name), node));
         }
     }
 
