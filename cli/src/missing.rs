@@ -75,6 +75,11 @@ impl CheckValuesArgs {
         self.reading.merge()
     }
 
+    /// Returns the path of a cluster's name, if it is given.
+    pub(crate) fn name_key(&self) -> Option<&str> {
+        self.reading.name_key()
+    }
+
     /// Returns the selectors.
     pub(crate) fn selector(&self) -> &[String] {
         &self.selector

@@ -34,19 +34,20 @@ pub(crate) struct SchemaArgs {
 }
 
 impl SchemaArgs {
-    /// Returns the first of these options that is given.
+    /// Returns the first of these options that is given, apart from `--no-schema`, which charts have, too.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         self.schema.is_some().then_some("--schema").or_else(|| self.first_beside_schema())
     }
 
-    /// Returns the first of these options but `--schema` that is given.
+    /// Returns the first of these options but `--schema` and `--no-schema` that is given.
     pub(crate) fn first_beside_schema(&self) -> Option<&'static str> {
-        let given = [
-            ("--no-schema", self.no_schema),
-            ("--schema-defaults", self.schema_defaults),
-            ("--var-types", self.var_types.is_some()),
-        ];
+        let given = [("--schema-defaults", self.schema_defaults), ("--var-types", self.var_types.is_some())];
         given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
+    /// Returns `true` if values are not checked.
+    pub(crate) fn is_off(&self) -> bool {
+        self.no_schema
     }
 
     /// Returns the file that `--schema` names.

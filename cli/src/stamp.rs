@@ -175,7 +175,7 @@ impl Prepared {
         }
         let (layers, selector, kinds, layout) = rest;
         let single = args.layout == SINGLE;
-        let chart = chart::load(path, (&args.chart, &args.language, &args.values), single, files)?;
+        let chart = chart::load(path, (&args.chart, &args.language, &args.values, &args.schema), single, files)?;
         let outputs = Outputs::of_chart(&chart);
         let (layout, paths) = (outputs.layout(layout)?, chart::paths(path, &outputs.all, files));
         Ok(Self { layers, selector, kinds, forge: Forge::default(), chart: Some(chart), paths, outputs, layout })
@@ -282,9 +282,11 @@ pub(crate) fn once(
         console.warning("no clusters to stamp");
     }
     let clusters = plan.selection(&fleet);
-    let read = || ReadValues::by(forge.templates()).and_plan(selector, plan.layout(), args.fleet.name_key());
-    // Charts have many values that no template reads.
-    if prepared.chart.is_none() && args.warnings.refuse(layers, &clusters, read, console)? {
+    let read = || {
+        let read = prepared.chart.as_ref().map_or_else(|| ReadValues::by(forge.templates()), ReadValues::by_chart);
+        read.and_plan(selector, plan.layout(), args.fleet.name_key())
+    };
+    if args.warnings.refuse(layers, &clusters, read, console)? {
         return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
     }
     if !args.specialise.no_specialise {

@@ -203,7 +203,7 @@ fn check_finds_every_syntax_error_of_a_chart() {
 fn other_commands_and_options_say_that_they_take_no_charts() {
     let sandbox = sandbox();
     sandbox.run(&["values", "c"]).expect(2).says(&["`c` is a Helm chart"]);
-    for option in [&["--template", "x"][..], &["--lang", "tera"], &["--no-schema"]] {
+    for option in [&["--template", "x"][..], &["--lang", "tera"], &["--schema-defaults"]] {
         render(&sandbox, option).expect(2).says(&[option[0], "it is a Helm chart"]);
     }
     sandbox.write("a.tera", "a");

@@ -81,7 +81,9 @@ fn options_of_releases_schemas_and_languages_count() {
     check(&["--schema", "schema.json"]).expect(1).says(&["`region` does not fit `schema.json`"]);
     let of_fleet = [&CHECK[..], &["--schema", "schema.json"]].concat();
     sandbox.run(&of_fleet).expect(1).says(&["`region` does not fit `schema.json`", "cluster: eu-1"]);
-    for option in [&["--lang", "tera"][..], &["--include-root", "c"], &["--missing-key", "zero"], &["--no-schema"]] {
+    for option in
+        [&["--lang", "tera"][..], &["--include-root", "c"], &["--missing-key", "zero"], &["--schema-defaults"]]
+    {
         check(option).expect(2).says(&[&format!("`{}` does not apply to `c`: it is a Helm chart", option[0])]);
     }
     sandbox.write("fleet.ndjson", "{\"name\": \"EU_1\", \"region\": \"eu\"}\n");
@@ -89,4 +91,33 @@ fn options_of_releases_schemas_and_languages_count() {
     sandbox.run(&[&CHECK[..], &["--name", "web", "-n", "shop"]].concat()).expect(0);
     sandbox.write("t/a.yaml.tera", "a: 1\n");
     sandbox.run(&["check", "t", "-n", "shop"]).expect(2).says(&["`--namespace` does not apply to `t`"]);
+}
+
+#[test]
+fn schemas_of_charts_and_their_dependencies_are_skipped_on_request() {
+    let sandbox = sandbox();
+    let dependency = "apiVersion: v2\nname: db\nversion: 1.0.0\n";
+    sandbox.write("c/charts/db/Chart.yaml", dependency);
+    sandbox.write("c/charts/db/values.schema.json", r#"{"properties": {"size": {"type": "integer"}}}"#);
+    sandbox.write("c/charts/db/templates/db.yaml", "kind: Db\nsize: {{ .Values.size }}\n");
+    // Two releases of one form: the second one is checked as such.
+    let fleet = "{\"name\": \"a\", \"image\": 5}\n{\"name\": \"b\", \"image\": 6}\n{\"name\": \"c\", \"image\": 7}\n";
+    sandbox.write("fleet.ndjson", fleet);
+    let commands: [&[&str]; 4] = [
+        &["render", "c"],
+        &["check", "c"],
+        &["check", "c", "--fleet", "fleet.ndjson"],
+        &["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"],
+    ];
+    for command in commands {
+        let run = |more: &[&str]| sandbox.run(&[command, &["--set", "db.size=x"], more].concat());
+        let refused = run(&[]);
+        assert!(refused.code != 0, "{command:?}");
+        refused.says(&["missing property 'region'", "got string, want integer"]);
+        run(&["--skip-schema-validation"]).expect(0);
+        run(&["--no-schema"]).expect(0);
+    }
+    assert_eq!(sandbox.read("out/c/charts/db/db.yaml"), "---\nkind: Db\nsize: x\n");
+    sandbox.write("dropforge.toml", "templates = [\"c\"]\nfleet = [\"fleet.ndjson\"]\n[checks]\nno-schema = true\n");
+    sandbox.run(&["check"]).expect(0);
 }

@@ -27,6 +27,7 @@ mod helm_errors;
 mod helm_fleet;
 mod helm_gotmpl;
 mod helm_hostile;
+mod helm_unread;
 mod help;
 mod hooks;
 mod hostile;

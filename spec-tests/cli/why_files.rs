@@ -342,3 +342,68 @@ fn a_watching_run_notes_what_it_read_last() {
     assert!(is_current() && why(&sandbox).expect(0).stderr.is_empty());
     assert_eq!(sandbox.read(MANIFEST).matches("\"arguments\"").count(), 1);
 }
+
+/// Two environments in one directory, each with its own values.
+fn environments() -> Sandbox {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "size: {{ size }}\n"),
+        ("t/b.yaml.tera", "name: {{ name }}\n"),
+        ("prod.yaml", "size: 9\n"),
+        ("dev.yaml", "size: 1\n"),
+        ("fleet.csv", "name,env\np1,prod\np2,prod\nd1,dev\n"),
+        ("more.csv", "name,env\nm1,dev\n"),
+    ]);
+    environment(&sandbox, "fleet.csv", "prod");
+    environment(&sandbox, "fleet.csv", "dev");
+    sandbox
+}
+
+fn environment(sandbox: &Sandbox, fleet: &str, env: &str) {
+    let (values, selector) = (format!("{env}.yaml"), format!("env={env}"));
+    sandbox.run(&["stamp", "t", "--fleet", fleet, "-f", &values, "-l", &selector, "-o", "out"]).expect(0);
+}
+
+/// Returns the number of runs in the manifest.
+fn runs(sandbox: &Sandbox) -> usize {
+    sandbox.read(MANIFEST).matches("\"arguments\":").count()
+}
+
+#[test]
+fn a_file_belongs_to_the_run_that_wrote_it() {
+    let sandbox = environments();
+    environment(&sandbox, "more.csv", "dev");
+    let from = |file: &str, place: &str| {
+        let outcome = sandbox.run(&["why", &format!("out/{file}:1")]).expect(0);
+        assert!(outcome.stderr.is_empty() && outcome.stdout.contains(place), "{}{}", outcome.stdout, outcome.stderr);
+    };
+    from("p1/a.yaml", "from prod.yaml:1:7");
+    from("d1/a.yaml", "from dev.yaml:1:7");
+    from("d1/b.yaml", "(fleet.csv:4:1)");
+    from("m1/b.yaml", "(more.csv:2:1)");
+    // A file that changed is told for the run that read it.
+    append(&sandbox, "prod.yaml");
+    let told = |file: &str| warnings(&sandbox.run(&["why", &format!("out/{file}:1")]).expect(0)).len();
+    assert_eq!((told("p2/a.yaml"), told("d1/a.yaml")), (1, 0));
+}
+
+#[test]
+fn a_run_without_files_is_forgotten() {
+    let sandbox = environments();
+    assert_eq!(runs(&sandbox), 2);
+    let before = sandbox.read(MANIFEST);
+    environment(&sandbox, "fleet.csv", "prod");
+    assert_eq!(sandbox.read(MANIFEST), before, "the order of the runs does not matter");
+    sandbox.run(&["stamp", "t", "--fleet", "fleet.csv", "-f", "prod.yaml", "-o", "out"]).expect(0);
+    assert_eq!(runs(&sandbox), 1);
+    assert_eq!(sandbox.read(MANIFEST).matches("t/a.yaml.tera").count(), 1);
+}
+
+#[test]
+fn a_run_of_some_clusters_after_one_of_all_keeps_both() {
+    let sandbox = stamped();
+    sandbox.run(&[&STAMP[..], &["-l", "name=us-1", "--set", "replicas=8"]].concat()).expect(0);
+    let outcome = why(&sandbox).expect(0);
+    assert!(outcome.stdout.contains("(fleet.csv:2:6)") && outcome.stderr.is_empty(), "{}", outcome.stderr);
+    let outcome = sandbox.run(&["why", "out/us-1/app.yaml:2", "--set", "replicas=8"]).expect(0);
+    assert!(outcome.stdout.contains("from --set replicas\n") && outcome.stderr.is_empty(), "{}", outcome.stderr);
+}

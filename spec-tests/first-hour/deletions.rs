@@ -196,3 +196,25 @@ fn hostile_manifests_lead_nowhere() {
         sandbox.stamp(&["--check"]).expect(1).says(&["E0920"]);
     }
 }
+
+#[test]
+fn files_of_another_fleet_are_counted() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "name: {{ name }}\n"),
+        ("p.csv", "name\np1\np2\n"),
+        ("d.csv", "name\nd1\nd2\n"),
+    ]);
+    let stamp =
+        |fleet: &str, more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", fleet, "-o", "out"], more].concat());
+    stamp("p.csv", &[]).expect(0);
+    let others = "2 files came from a run with another fleet: `p.csv`";
+    stamp("d.csv", &["--check"]).expect(3).says(&["of the files that nothing makes any more", others]);
+    stamp("d.csv", &["--prune"]).expect(2).says(&["E0919", others]);
+    stamp("d.csv", &[]).expect(0);
+    stamp("d.csv", &["--check", "--prune"]).expect(3).says(&["of the files to be pruned", others]);
+    stamp("d.csv", &["--prune"]).expect(0).says(&["2 deleted", "of the files to be pruned", others]);
+    // Its own clusters are not those of another fleet.
+    sandbox.write("d.csv", "name\nd1\n");
+    let own = stamp("d.csv", &["--prune"]).expect(0);
+    assert!(own.stderr.contains("1 deleted") && !own.stderr.contains("another fleet"), "{}", own.stderr);
+}

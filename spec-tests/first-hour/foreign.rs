@@ -141,3 +141,68 @@ fn one_file_for_all_is_replaced() {
     sandbox.run(&single).expect(0);
     assert!(sandbox.read("all.yaml").starts_with("---\n# Source: c0/a.yaml\n"));
 }
+
+const MANIFEST: &str = "out/.dropforge-manifest.json";
+
+/// Stamps with these values and clusters after a common start. Returns the manifest.
+fn branch(values: &str, fleet: &str) -> (Sandbox, String) {
+    let files = [
+        ("t/a.yaml.tera", "name: {{ name }}\nsize: {{ size }}\n"),
+        ("v.yaml", "size: 1\n"),
+        ("f.csv", "name\nc1\nc2\n"),
+    ];
+    let sandbox = Sandbox::with(&files);
+    stamp_branch(&sandbox).expect(0);
+    sandbox.write("v.yaml", values);
+    sandbox.write("f.csv", fleet);
+    stamp_branch(&sandbox).expect(0);
+    let manifest = sandbox.read(MANIFEST);
+    (sandbox, manifest)
+}
+
+fn stamp_branch(sandbox: &Sandbox) -> crate::support::Outcome {
+    sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-f", "v.yaml", "-o", "out"])
+}
+
+/// Returns what a merge leaves: what both begin and end with, and a conflict between.
+fn merged(ours: &str, theirs: &str) -> String {
+    let (mut one, mut two): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
+    let mut end = Vec::new();
+    while one.last().is_some_and(|last| two.last() == Some(last)) {
+        end.extend(one.pop());
+        two.pop();
+    }
+    end.reverse();
+    let parts = ["<<<<<<< HEAD"].into_iter().chain(one).chain(["======="]).chain(two).chain([">>>>>>> b"]).chain(end);
+    parts.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_manifest_with_the_conflict_of_a_merge_has_the_files_of_both_sides() {
+    let (sandbox, ours) = branch("size: 2\n", "name\nc1\nc2\n");
+    let (other, theirs) = branch("size: 1\n", "name\nc1\nc2\nc9\n");
+    sandbox.write("f.csv", &other.read("f.csv"));
+    sandbox.write("out/c9/a.yaml", &other.read("out/c9/a.yaml"));
+    sandbox.write(MANIFEST, &merged(&ours, &theirs));
+    let check = ["stamp", "t", "--fleet", "f.csv", "-f", "v.yaml", "-o", "out", "--check"];
+    let checked = sandbox.run(&check).expect(3);
+    assert_eq!(checked.stdout, "update out/c9/a.yaml\n");
+    checked.says(&["the manifest has the conflicts of a merge"]);
+    stamp_branch(&sandbox).expect(0).says(&["1 changed"]);
+    assert_eq!(sandbox.read("out/c9/a.yaml"), "name: c9\nsize: 2\n");
+    assert!(!sandbox.read(MANIFEST).contains("<<<<"));
+    assert_eq!(sandbox.run(&check).expect(0).stderr.matches("conflict").count(), 0);
+}
+
+#[test]
+fn a_manifest_that_cannot_be_merged_says_what_to_do() {
+    let (sandbox, ours) = branch("size: 2\n", "name\nc1\nc2\n");
+    sandbox.write(MANIFEST, &merged(&ours, &ours.replace("t/a.yaml.tera", "t/b.yaml.tera")));
+    stamp_branch(&sandbox).expect(1).says(&["E0920", "different templates", "take one side"]);
+    sandbox.write(MANIFEST, "{");
+    stamp_branch(&sandbox).expect(1).says(&["E0920", "delete it"]);
+    // Files with the content that the run writes are listed again.
+    std::fs::remove_file(sandbox.path(MANIFEST)).unwrap();
+    stamp_branch(&sandbox).expect(0).says(&["2 unchanged"]);
+    assert_eq!(sandbox.read(MANIFEST), ours);
+}

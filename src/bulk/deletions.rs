@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::destination::Destination;
 use super::job::Job;
 use super::key_set::SortedKeys;
-use super::manifest::{Entry, Manifest};
+use super::manifest::{Entry, Manifest, RunOptions};
 use super::output_path::check_path;
 use crate::diagnostics::{Result, counted};
 
@@ -71,6 +71,8 @@ pub(super) struct Deletions<'j> {
     unknown: usize,
     /// The number of files of the run's templates.
     of_run: usize,
+    /// The number of the files that come from runs with other fleets, and one of these fleets.
+    others: (usize, String),
 }
 
 /// What becomes of a file.
@@ -89,16 +91,22 @@ impl<'j> Deletions<'j> {
     /// Errors of reading clusters and of temporary files.
     pub(super) fn find(job: &Job<'j>, manifest: &Manifest, made: Vec<Arc<SortedKeys>>) -> Result<Self> {
         let unknown_clusters = job.plan.unknown_clusters(job.fleet)?;
-        let mut found = Self { job: *job, made, unknown_clusters, count: 0, unknown: 0, of_run: 0 };
-        let (mut count, mut unknown, mut of_run) = (0, 0, 0);
+        let others = (0, String::new());
+        let mut found = Self { job: *job, made, unknown_clusters, count: 0, unknown: 0, of_run: 0, others };
+        let (mut count, mut unknown, mut of_run, mut others) = (0, 0, 0, (0, String::new()));
+        let fleets = job.options.run.as_ref().map(RunOptions::fleets);
         manifest.each(&mut |entry| {
             let fate = found.fate(entry)?;
             of_run += usize::from(found.is_of_run(entry));
             count += usize::from(fate == Fate::Stale);
             unknown += usize::from(fate == Fate::Unknown);
+            let known = fleets.as_ref().zip(manifest.fleets(entry).filter(|_| fate == Fate::Stale));
+            if let Some((_, other)) = known.filter(|(own, other)| *own != other) {
+                others = (others.0 + 1, other.join("`, `"));
+            }
             Ok(())
         })?;
-        (found.count, found.unknown, found.of_run) = (count, unknown, of_run);
+        (found.count, found.unknown, found.of_run, found.others) = (count, unknown, of_run, others);
         Ok(found)
     }
 
@@ -107,7 +115,10 @@ impl<'j> Deletions<'j> {
     /// # Errors
     /// `plan.mass_delete`.
     pub(super) fn guarded(self) -> Result<Self> {
-        Manifest::guard(self.count, self.of_run, self.job.options.prune_force).map(|()| self)
+        match Manifest::guard(self.count, self.of_run, self.job.options.prune_force) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(self.of_others().into_iter().fold(error, |error, note| error.with_note(note))),
+        }
     }
 
     /// Returns `true` if nothing makes the file any more.
@@ -168,14 +179,23 @@ impl<'j> Deletions<'j> {
         Ok((removed, changed))
     }
 
-    /// Returns a note about the files that the run cannot judge.
-    pub(super) fn note(&self) -> Option<String> {
+    /// Returns notes about the files of other fleets, and those that the run cannot judge.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let files = counted(self.unknown, "file");
-        (self.unknown > 0).then(|| {
+        let unknown = (self.unknown > 0).then(|| {
             format!(
                 "{files} of clusters that are not selected may be out of date: only a run without `--selector` knows"
             )
-        })
+        });
+        self.of_others().into_iter().chain(unknown)
+    }
+
+    /// Returns a note about files that runs with other fleets wrote.
+    fn of_others(&self) -> Option<String> {
+        let (count, fleet) = &self.others;
+        let files = counted(*count, "file");
+        let place = if self.job.options.prune { "to be pruned" } else { "that nothing makes any more" };
+        (*count > 0).then(|| format!("of the files {place}, {files} came from a run with another fleet: `{fleet}`"))
     }
 }
 

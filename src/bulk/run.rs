@@ -217,7 +217,7 @@ fn finish<D: Destination>(
         stale = found.map_err(|error| report.errors.push(error)).ok();
     }
     if let Some(stale) = &stale {
-        report.notes.extend(stale.note());
+        report.notes.extend(stale.notes());
     }
     let stale = stale.filter(|_| is_complete);
     if let Some(stale) = &stale {
@@ -300,8 +300,9 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
 ) -> Result<Report> {
     let manifest = Manifest::of(from)?;
     let ours = Ours::read(from, &manifest, "")?;
-    let was_cut =
-        manifest.is_incomplete().then(|| "the last run ended early, so the manifest is incomplete".to_owned());
+    let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
+    let conflicts =
+        manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
     let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);
@@ -314,7 +315,7 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
     }
-    report.notes.extend(was_cut);
+    report.notes.extend(was_cut.into_iter().chain(conflicts).map(str::to_owned));
     // The documents of clusters that failed are unknown.
     let is_known = !job.plan.is_of_documents() || report.is_complete();
     if is_known && (job.options.prune || job.options.deletions) {
@@ -324,7 +325,7 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
             false => vec![Arc::new(planned(job)?)],
         };
         let found = Deletions::find(job, &manifest, made)?;
-        report.notes.extend(found.note());
+        report.notes.extend(found.notes());
         preview_deletions(&found, &manifest, from, &mut report, &turns)?;
     }
     Ok(report)

@@ -8,6 +8,8 @@ mod suspects;
 
 use std::collections::HashMap;
 
+#[cfg(feature = "helm")]
+use super::charts::FleetChart;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
@@ -54,6 +56,23 @@ impl ReadValues {
         let mut read = Self::default();
         templates.into_iter().for_each(|template| read.tree.add_program(template.program()));
         read
+    }
+
+    /// Finds the values that a chart knows, with all charts in it: those that its templates read, and those that
+    /// `values.yaml`, a schema or the condition of a dependency names. All count if the chart does not compile as a whole.
+    #[cfg(feature = "helm")]
+    pub fn by_chart(chart: &FleetChart) -> Self {
+        let (template, mut read, mut changes_maps) = (&chart.template, ReadPaths::default(), false);
+        match template.compile(&template.chart().whole()) {
+            Ok(template) => {
+                read.add_program(template.program());
+                changes_maps = template.program().start().mutable;
+            }
+            Err(_) => read.everything = true,
+        }
+        let mut found = Self { tree: template.chart().known_values(&read, changes_maps), ..Self::default() };
+        chart.namespace_key.iter().for_each(|path| found.add(path));
+        found
     }
 
     /// Adds the value at a dotted path, and all below it.

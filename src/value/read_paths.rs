@@ -75,6 +75,38 @@ impl ReadPaths {
         Some(child)
     }
 
+    /// Returns the node of `name` below `node`, if there is one.
+    #[cfg(all(feature = "bulk", feature = "helm"))]
+    pub(crate) fn node(&self, node: NodeId, name: &str) -> Option<NodeId> {
+        self.nodes.get(node as usize)?.children.get(name).copied()
+    }
+
+    /// Returns the node at a path, which it creates. Returns `None` if there would be too many.
+    #[cfg(all(feature = "bulk", feature = "helm"))]
+    pub(crate) fn make(&mut self, path: &[&str]) -> Option<NodeId> {
+        path.iter().try_fold(Self::ROOT, |node, name| self.child(node, name))
+    }
+
+    /// Returns `true` if all below `node` counts as read, whatever is.
+    #[cfg(all(feature = "bulk", feature = "helm"))]
+    pub(crate) fn is_marked(&self, node: NodeId) -> bool {
+        self.everything || self.nodes.get(node as usize).is_some_and(|node| node.whole)
+    }
+
+    /// Adds at `to` what `other` reads at `from`. The depth of paths is bounded.
+    #[cfg(all(feature = "bulk", feature = "helm"))]
+    pub(crate) fn graft(&mut self, to: NodeId, other: &Self, from: NodeId) {
+        let Some(node) = other.nodes.get(from as usize) else { return };
+        if node.whole || node.children.is_empty() {
+            self.mark_whole(to);
+        }
+        for (name, inner) in &node.children {
+            if let Some(child) = self.child(to, name) {
+                self.graft(child, other, *inner);
+            }
+        }
+    }
+
     /// Returns the names on the way to a node.
     pub(crate) fn path(&self, mut node: NodeId) -> Vec<String> {
         let mut names = Vec::new();

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, Selection, Stamper, Watch,
-    missing_in_chart,
+    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, ReadValues, Selection,
+    Selector, Stamper, Watch, missing_in_chart,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Plan as Release, UserValues};
@@ -76,7 +76,8 @@ impl Checked {
         files: &mut InputFiles,
     ) -> Result<FleetChart, Diagnostics> {
         let given = args.values.values();
-        let values = values::read(given, files)?;
+        let mut values = values::read(given, files)?;
+        values.skip_schemas(args.schema.is_off());
         // Nothing is written, so that renders need not be the same.
         let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);
         let engine = given.allow.grant(args.language.engine())?.allow(allowed);
@@ -92,15 +93,24 @@ impl Checked {
         console: &Console,
     ) -> Result<Result<(), Failed>, Failed> {
         let args = with.args;
-        let mut merged = Layers::default();
-        if with.fleet.is_some() || args.schema.first_given().is_some() {
-            merged = layers(args.values.values(), args.values.merge(), files, console)?;
+        let is_needed = with.fleet.is_some() || args.schema.first_given().is_some();
+        let mut merged = match layers(args.values.values(), args.values.merge(), files, console) {
+            Err(error) if is_needed => return Err(error.into()),
+            // What only charts can read as values is left out.
+            found => found.unwrap_or_default(),
+        };
+        if is_needed {
             // A chart has schemas of its own beside its templates.
             merged = args.schema.add_to(merged, &[], files)?;
         }
         let Some(fleet) = with.fleet else {
             self.found.extend(merged.violations(None));
-            return Ok(self.release(chart).map_err(Failed::from));
+            let released = self.release(chart).map_err(Failed::from);
+            if released.is_ok() {
+                let (fleet, selector) = (Fleet::default(), Selector::default());
+                self.unread(chart, &merged, (&Selection::of(&fleet, &merged, &selector)?, &selector), args)?;
+            }
+            return Ok(released);
         };
         let selector = selector(args.values.selector())?;
         let clusters = Selection::of(fleet, &merged, &selector)?;
@@ -109,10 +119,32 @@ impl Checked {
             return Ok(self.outline(chart).map_err(Failed::from));
         }
         let names = self.forms(chart, &merged, &clusters);
-        Ok(names.map_err(Failed::from).and_then(|()| {
+        let released = names.map_err(Failed::from).and_then(|()| {
             let plan = Plan::new(fleet, &merged, &selector, chart.outputs(), Layout::parse(DEFAULT_LAYOUT)?)?;
             self.releases(chart, &merged, (fleet, &plan), with.threads)
-        }))
+        });
+        if released.is_ok() && self.failures.is_empty() {
+            self.unread(chart, &merged, (&clusters, &selector), args)?;
+        }
+        Ok(released)
+    }
+
+    /// Finds values that nothing in the chart reads, if nothing else reads values.
+    fn unread(
+        &mut self,
+        chart: &FleetChart,
+        layers: &Layers,
+        (clusters, selector): (&Selection<'_>, &Selector),
+        args: &CheckArgs,
+    ) -> Result<(), Box<Diagnostic>> {
+        if !args.values.any() || args.is_part || args.templates.len() > 1 {
+            return Ok(());
+        }
+        let read = ReadValues::by_chart(chart).and_declared(layers);
+        let read = read.and_plan(selector, &Layout::parse(DEFAULT_LAYOUT)?, args.values.name_key());
+        self.found.extend(read.unread(layers));
+        self.failures.extend(read.unread_by_clusters(layers, clusters)?);
+        Ok(())
     }
 
     /// Checks the chart alone.

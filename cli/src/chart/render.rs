@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use dropforge::bulk::{
-    Cluster, DocumentCheck, Fleet, FleetChart, Forge, Layers, Merge, Plan, Selector, Stamper, show_chart_writers,
+    Cluster, DocumentCheck, Fleet, FleetChart, Forge, Layers, Merge, Plan, ReadValues, Selection as Clusters, Selector,
+    Stamper, show_chart_writers,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::chart::ChartRender;
@@ -15,6 +16,7 @@ use crate::exit::{Exit, Failed};
 use crate::folder::Made;
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
+use crate::layers::layers;
 use crate::options::{CheckMode, Global};
 use crate::outputs::Outputs;
 use crate::render::RenderArgs;
@@ -34,7 +36,11 @@ pub(crate) fn run(
     if !is_dash(&args.output) {
         return write(args, global, files, console);
     }
-    let FleetChart { template, values, release, capabilities, selection, .. } = chart(args, true, files)?;
+    let chart = chart(args, true, files)?;
+    if refuse_unread(args, &chart, files, console)? {
+        return Ok(Exit::Error);
+    }
+    let FleetChart { template, values, release, capabilities, selection, .. } = chart;
     let render = template.render(&values, &release, &capabilities)?;
     let output = render.output()?;
     print::unusual(&render, is_strict(args), console)?;
@@ -50,13 +56,24 @@ pub(crate) fn run(
     Ok(Exit::Ok)
 }
 
+/// Warns of values that nothing in the chart reads. Returns `true` if nothing may be written.
+fn refuse_unread(args: &RenderArgs, chart: &FleetChart, files: &mut InputFiles, console: &Console) -> Checked<bool> {
+    // What only charts can read as values is left out.
+    let given =
+        if args.values.gives_values() { layers(&args.values, Merge::default(), files, console).ok() } else { None };
+    let Some(given) = given else { return Ok(args.warnings.are_errors(console)) };
+    let fleet = Fleet::default();
+    let clusters = Clusters::of(&fleet, &given, &Selector::default())?;
+    args.warnings.refuse(&given, &clusters, || ReadValues::by_chart(chart), console)
+}
+
 /// Returns what the command renders.
 ///
 /// # Errors
 /// Errors of the chart and its values.
 pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Rendering, Failed> {
     refuse_options(args)?;
-    let layers = crate::layers::layers(&args.values, Merge::default(), files, console)?;
+    let layers = layers(&args.values, Merge::default(), files, console)?;
     let chart = chart(args, is_dash(&args.output), files)?;
     let (outputs, selector) = (outputs(&chart).all, Selector::default());
     let (forge, paths) = (Forge::default(), super::paths(&args.file, &outputs, files));
@@ -70,9 +87,10 @@ fn fleet() -> Result<Fleet, Failed> {
 
 /// Opens the chart. `single` asks for one text.
 fn chart(args: &RenderArgs, single: bool, files: &mut InputFiles) -> Result<FleetChart, Diagnostics> {
-    let release = args.chart.release();
+    let (release, mut values) = (args.chart.release(), values::read(&args.values, files)?);
+    values.skip_schemas(args.schema.is_off());
     Ok(FleetChart {
-        values: values::read(&args.values, files)?,
+        values,
         template: open(&args.file, args.values.allow.grant(args.language.engine())?, files)?,
         name: Some(release.name.clone()),
         release,
@@ -116,9 +134,12 @@ fn write(args: &RenderArgs, global: &Global, files: &mut InputFiles, console: &C
     }
     let kinds = args.kinds.read(args.warnings.strict)?;
     let chart = chart(args, false, files)?;
+    if refuse_unread(args, &chart, files, console)? {
+        return Ok(Exit::Error);
+    }
     // Only the paths of outputs need the values apart from the chart.
     let layers = match args.folder.layout {
-        Some(_) => crate::layers::layers(&args.values, Merge::default(), files, console)?,
+        Some(_) => layers(&args.values, Merge::default(), files, console)?,
         None => Layers::default(),
     };
     let outputs = outputs(&chart);

@@ -9,6 +9,7 @@ use dropforge::dialect::helm::chart::ChartSource;
 use super::{FleetChartArgs, is_chart, is_source, open, values};
 use crate::input::InputFiles;
 use crate::options::{LanguageArgs, ValueArgs};
+use crate::schema::SchemaArgs;
 
 /// Returns the chart to stamp, if the templates are one.
 ///
@@ -32,11 +33,12 @@ pub(crate) fn only_chart(templates: &[PathBuf]) -> Checked<Option<&Path>> {
 /// Errors of the files of the chart and of values.
 pub(crate) fn load(
     path: &Path,
-    (args, language, given): (&FleetChartArgs, &LanguageArgs, &ValueArgs),
+    (args, language, given, schema): (&FleetChartArgs, &LanguageArgs, &ValueArgs, &SchemaArgs),
     single: bool,
     files: &mut InputFiles,
 ) -> Result<FleetChart, Diagnostics> {
-    let values = values::read(given, files)?;
+    let mut values = values::read(given, files)?;
+    values.skip_schemas(schema.is_off());
     let template = open(path, given.allow.grant(language.engine())?, files)?;
     Ok(args.chart(template, values, single)?)
 }

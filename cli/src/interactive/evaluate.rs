@@ -217,7 +217,8 @@ impl Session<'_> {
         let files = files.map(|file| (file.path().to_owned(), file.bytes().to_vec()));
         let typed = (CHART_FILE.to_owned(), text.as_bytes().to_vec());
         let source = ChartSource::from_files(files.chain([typed]))?;
-        let values = crate::chart::user_values(&self.args.values, self.files)?;
+        let mut values = crate::chart::user_values(&self.args.values, self.files)?;
+        values.skip_schemas(self.args.schema.is_off());
         let chart = self.builder(slot)?.build().chart(&source)?;
         let (release, capabilities) = (self.args.chart.release(), self.args.chart.capabilities()?);
         let render = chart.render(&values, &release, &capabilities)?;

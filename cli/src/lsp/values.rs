@@ -97,7 +97,8 @@ impl Values {
         files: &mut InputFiles,
     ) -> Self {
         let below = || vec![Step::Key("Values".to_owned())];
-        let user = chart::user_values(args.values.values(), files).unwrap_or_default();
+        let mut user = chart::user_values(args.values.values(), files).unwrap_or_default();
+        user.skip_schemas(args.schema.is_off());
         let with_cluster =
             cluster.and_then(|cluster| user.with_cluster(cluster.inputs().ok()?.into_owned(), false).ok());
         self.planned = planned(path, args, &with_cluster.unwrap_or(user), files);

@@ -9,6 +9,7 @@ mod parse;
 mod read_log;
 mod rows;
 mod runs;
+mod sides;
 mod write;
 
 use std::fs::File;
@@ -47,13 +48,24 @@ const VERSION: u32 = 2;
 /// Paths, the BLAKE3 hashes of their content, and their makers.
 #[derive(Debug, Default)]
 pub struct Manifest {
-    /// The manifest, then the parts of shards that are not finished, by name.
-    files: Vec<(String, File)>,
+    /// The manifest, or both sides of a merge, then the parts of shards that are not finished.
+    files: Vec<Part>,
     paths: SortedKeys,
     /// `true` if the last run ended early.
     incomplete: bool,
-    /// The last runs of the templates.
+    /// `true` if it has the conflicts of a merge.
+    conflicts: bool,
+    /// The runs that made the files.
     runs: Runs,
+}
+
+/// A file with entries.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    file: File,
+    /// The run of each template.
+    runs: Vec<Option<usize>>,
 }
 
 /// The maker of a file of a manifest.
@@ -77,6 +89,8 @@ pub(crate) struct Entry<'m> {
     /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
     /// named by their paths, as in [`TemplatePaths`](super::TemplatePaths).
     pub(crate) maker: Option<(&'m str, &'m str)>,
+    /// The number of the run that wrote it, if it is known.
+    run: Option<usize>,
     /// The ETag of an object, or empty.
     pub(crate) tag: &'m str,
 }
@@ -122,27 +136,53 @@ impl Manifest {
             names.extend(path.ends_with(".json").then(|| path.to_owned()));
             Ok(())
         })?;
-        let mut manifest = Self::default();
+        let (mut manifest, mut paths) = (Self::default(), KeySet::default());
         for name in names {
-            manifest.files.extend(open(&name)?.map(|file| (name, file)));
-        }
-        let mut paths = KeySet::default();
-        for (name, file) in &manifest.files {
-            let head = parsed(name, file, &mut |entry| paths.add(entry.path))?;
-            manifest.incomplete |= head.incomplete;
-            manifest.runs.extend(head.runs);
+            let Some(file) = open(&name)? else { continue };
+            let part = Part { name, file, runs: Vec::new() };
+            match part.parsed(&mut |entry| paths.add(entry.path)) {
+                Ok(head) => manifest.add(part, head),
+                Err(error) if error.code == Code::BadManifest => manifest.add_sides(&part, &mut paths)?,
+                Err(error) => return Err(error),
+            }
         }
         Ok(Self { paths: paths.sort()?, ..manifest })
     }
 
+    /// Adds a file with entries.
+    fn add(&mut self, part: Part, head: Head) {
+        self.incomplete |= head.incomplete;
+        let runs = self.runs.add(head.runs, &head.templates, &head.digests);
+        self.files.push(Part { runs, ..part });
+    }
+
+    /// Adds both sides of a merge with conflicts. Lines outside of the conflicts name templates by their places in a list,
+    /// so both sides must have the same.
+    fn add_sides(&mut self, merged: &Part, paths: &mut KeySet) -> Result<()> {
+        let mut templates = None;
+        for file in sides::sides(&merged.file).map_err(|_| merged.damaged())? {
+            let part = Part { name: merged.name.clone(), file, runs: Vec::new() };
+            let head = part.parsed(&mut |entry| paths.add(entry.path))?;
+            if templates.get_or_insert_with(|| head.templates.clone()) != &head.templates {
+                return Err(merged
+                    .damaged()
+                    .with_note("it has the conflicts of a merge, and its sides have different templates")
+                    .with_help("take one side: `git checkout --theirs` or `--ours`; then stamp again"));
+            }
+            self.add(part, head);
+        }
+        self.conflicts = true;
+        Ok(())
+    }
+
     /// Returns a part alone. Its paths are not looked up.
     pub(super) fn part(name: String, file: File) -> Self {
-        Self { files: vec![(name, file)], ..Self::default() }
+        Self { files: vec![Part { name, file, runs: Vec::new() }], ..Self::default() }
     }
 
     /// Returns the error of a file that is not as it was written.
     pub(super) fn damaged(&self) -> Box<Diagnostic> {
-        self.files.first().map_or_else(|| damaged(MANIFEST), |(name, _)| damaged(name))
+        self.files.first().map_or_else(|| damaged(MANIFEST), Part::damaged)
     }
 
     /// Calls `each` with every entry, in the order of the file: by cluster and path.
@@ -150,7 +190,7 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest`; errors of `each`.
     pub(crate) fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        self.files.iter().try_for_each(|(name, file)| parsed(name, file, each).map(drop))
+        self.files.iter().try_for_each(|part| part.parsed(each).map(drop))
     }
 
     /// Returns the maker of the file at `path` with this content.
@@ -161,7 +201,7 @@ impl Manifest {
         let (mut found, hash) = (None, blake3::hash(content));
         self.each(&mut |entry| {
             if let Some((cluster, template)) = entry.maker.filter(|_| entry.path == path) {
-                let run = self.runs.of(template);
+                let run = entry.run.and_then(|run| self.runs.of(run, template));
                 let (cluster, template, is_unchanged) = (cluster.to_owned(), template.to_owned(), entry.hash == hash);
                 found = Some(Maker { cluster, template, is_unchanged, run });
             }
@@ -173,6 +213,16 @@ impl Manifest {
     /// Returns `true` if the run that wrote it ended early.
     pub(super) fn is_incomplete(&self) -> bool {
         self.incomplete
+    }
+
+    /// Returns `true` if it has the conflicts of a merge.
+    pub(super) fn has_conflicts(&self) -> bool {
+        self.conflicts
+    }
+
+    /// Returns the options `--fleet` of the run that wrote a file, if it is known.
+    pub(super) fn fleets(&self, entry: Entry<'_>) -> Option<Vec<&str>> {
+        Some(self.runs.get(entry.run?)?.0.fleets())
     }
 
     /// Returns `true` if the file at `path` is in the list.
@@ -199,15 +249,22 @@ impl Manifest {
     }
 }
 
-/// Passes on the entries of a file. Returns the rest of it.
-fn parsed(name: &str, file: &File, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<Head> {
-    let reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
-    parse::parse(reader, each)?.ok_or_else(|| damaged(name))
+impl Part {
+    /// Passes on the entries. Returns the rest of the file.
+    fn parsed(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<Head> {
+        let reader = BufReader::with_capacity(BUFFER, FromStart { file: &self.file, at: 0 });
+        parse::parse(reader, &self.runs, each)?.ok_or_else(|| self.damaged())
+    }
+
+    fn damaged(&self) -> Box<Diagnostic> {
+        damaged(&self.name)
+    }
 }
 
 fn damaged(name: &str) -> Box<Diagnostic> {
     let message = format!("`{name}` in the output directory is not a valid manifest");
-    Diagnostic::new(Code::BadManifest, message).with_help("delete it; the next run writes a new one and prunes nothing")
+    Diagnostic::new(Code::BadManifest, message)
+        .with_help("restore it, or delete it: the next run writes a new one, and prunes nothing")
 }
 
 /// Reads a file from its start. Its own position stays.

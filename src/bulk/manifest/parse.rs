@@ -6,7 +6,7 @@ use std::io::Read;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::runs::{Runs, Stored};
+use super::runs::Stored;
 use super::{Entry, VERSION};
 use crate::diagnostics::{Diagnostic, Result};
 
@@ -18,16 +18,19 @@ type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> Result<()>;
 pub(super) struct Head {
     /// The run that wrote it ended early.
     pub incomplete: bool,
-    pub runs: Runs,
+    pub templates: Vec<String>,
+    pub runs: Vec<Stored>,
+    /// The digests of the templates. One may be empty.
+    pub digests: Vec<String>,
 }
 
-/// Calls `each` with every entry. Returns the rest, or `None` if it is not a manifest.
+/// Calls `each` with every entry. `runs` has the run of each template. Returns the rest, or `None` if it is not a manifest.
 ///
 /// # Errors
 /// Errors of `each`.
-pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<Head>> {
+pub(super) fn parse(reader: impl Read, runs: &[Option<usize>], each: Each<'_>) -> Result<Option<Head>> {
     let (mut failed, mut deserializer) = (None, serde_json::Deserializer::from_reader(reader));
-    let parsed = Root { each, failed: &mut failed }
+    let parsed = Root { runs, each, failed: &mut failed }
         .deserialize(&mut deserializer)
         .and_then(|head| deserializer.end().map(|()| head));
     match failed {
@@ -38,6 +41,8 @@ pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<Head>> {
 
 /// The whole file.
 struct Root<'e> {
+    /// The run of each template.
+    runs: &'e [Option<usize>],
     each: Each<'e>,
     /// The error of `each`.
     failed: &'e mut Option<Box<Diagnostic>>,
@@ -70,18 +75,16 @@ impl<'de> Visitor<'de> for Root<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<Head, A::Error> {
-        let (mut templates, mut version) = (Vec::<String>::new(), 0);
-        let (mut has_files, mut head) = (false, Head::default());
-        let (mut stored, mut digests) = (Vec::new(), Vec::new());
+        let (mut has_files, mut version, mut head) = (false, 0, Head::default());
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "incomplete" => head.incomplete = map.next_value()?,
-                "runs" => stored = map.next_value::<Vec<Stored>>()?,
+                "runs" => head.runs = map.next_value()?,
                 "version" => version = map.next_value()?,
-                "templates" => templates = map.next_value()?,
-                "digests" => digests = map.next_value()?,
+                "templates" => head.templates = map.next_value()?,
+                "digests" => head.digests = map.next_value()?,
                 "clusters" => {
-                    map.next_value_seed(Files { root: &mut self, templates: Some(&templates) })?;
+                    map.next_value_seed(Files { root: &mut self, templates: Some(&head.templates) })?;
                 }
                 "files" => {
                     map.next_value_seed(Files { root: &mut self, templates: None })?;
@@ -90,7 +93,6 @@ impl<'de> Visitor<'de> for Root<'_> {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        head.runs.add(stored, &templates, digests);
         match has_files && (1..=VERSION).contains(&version) {
             true => Ok(head),
             false => Err(A::Error::custom("not a version of the format")),
@@ -114,21 +116,22 @@ impl<'de> Visitor<'de> for Files<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>, tag: &str| {
+        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>, run, tag: &str| {
             let hash = blake3::Hash::from_hex(hash).map_err(A::Error::custom)?;
-            (self.root.each)(Entry { path, hash, maker, tag }).map_err(|error| {
+            (self.root.each)(Entry { path, hash, maker, run, tag }).map_err(|error| {
                 *self.root.failed = Some(error);
                 A::Error::custom("stopped")
             })
         };
         while let Some(key) = map.next_key::<String>()? {
             let Some(templates) = self.templates else {
-                pass(&key, &map.next_value::<String>()?, None, "")?;
+                pass(&key, &map.next_value::<String>()?, None, None, "")?;
                 continue;
             };
             for Item(path, template, hash, tag) in map.next_value::<Vec<Item>>()? {
+                let run = self.root.runs.get(template).copied().flatten();
                 let template = templates.get(template).ok_or_else(|| A::Error::custom("no such template"))?;
-                pass(&path, &hash, Some((key.as_str(), template.as_str())), &tag)?;
+                pass(&path, &hash, Some((key.as_str(), template.as_str())), run, &tag)?;
             }
         }
         Ok(())

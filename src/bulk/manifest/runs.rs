@@ -1,14 +1,13 @@
 //! The runs that made the files of a manifest: their options and what they read, to render a file again.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::read_log::ReadFiles;
 
 /// The options of a run, without the values that it was given on the command line, and the files that it read.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct RunOptions {
     /// The name of the command and its arguments, without the output directory. With [`RunOptions::read`] also those of
     /// the project file.
@@ -25,7 +24,7 @@ pub struct RunOptions {
 }
 
 /// A value on the command line, of which the manifest keeps no more than its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Withheld {
     /// The option, such as `set`.
     pub option: String,
@@ -36,13 +35,18 @@ pub struct Withheld {
 }
 
 impl RunOptions {
+    /// Returns the options `--fleet`.
+    pub(in crate::bulk) fn fleets(&self) -> Vec<&str> {
+        self.arguments.iter().filter_map(|argument| argument.strip_prefix("--fleet=")).collect()
+    }
+
     /// Returns `true` if the other run had the same options, whatever it read.
     fn has_options_of(&self, other: &Self) -> bool {
         (&self.arguments, &self.folder, &self.withheld) == (&other.arguments, &other.folder, &other.withheld)
     }
 }
 
-/// A run and the templates whose files it made last, as indexes of those of the manifest.
+/// A run and the templates whose files it made, as indexes of those of the manifest.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Stored {
     pub templates: Vec<usize>,
@@ -50,84 +54,92 @@ pub(super) struct Stored {
     pub options: RunOptions,
 }
 
-/// The last run of each template, by its path.
+/// A template and the run that made its files, with the number of the run. A manifest names a template once for each of
+/// its runs, so that a file has both.
+pub(super) type Of<'r> = (&'r str, Option<(&'r RunOptions, usize)>);
+
+/// The runs that made the files of a manifest. A run with the options of a former one takes its place, as its files are as
+/// they would be now.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runs {
-    of: BTreeMap<String, Arc<RunOptions>>,
-    /// The digests of templates. Those of other files are in the runs.
-    digests: ReadFiles,
+    all: Vec<RunOptions>,
+    /// The digests of templates, by run and path. Those of other files are in the runs.
+    digests: BTreeMap<(usize, String), String>,
 }
 
 impl Runs {
-    /// Returns the last run of a template. Of all templates it has only the digest of this one.
-    pub fn of(&self, template: &str) -> Option<RunOptions> {
-        let mut run = RunOptions::clone(self.of.get(template)?);
-        if let (Some(read), Some((name, digest))) = (&mut run.read, self.digests.get_key_value(template)) {
-            read.insert(name.clone(), digest.clone());
+    /// Returns a run with its number.
+    pub fn get(&self, run: usize) -> Option<(&RunOptions, usize)> {
+        Some((self.all.get(run)?, run))
+    }
+
+    /// Returns a run that made a file of a template. Of all templates it has only the digest of this one.
+    pub fn of(&self, run: usize, template: &str) -> Option<RunOptions> {
+        let mut options = self.all.get(run)?.clone();
+        if let (Some(read), Some(digest)) = (&mut options.read, self.digest(run, template)) {
+            read.insert(template.to_owned(), digest.to_owned());
         }
-        Some(run)
+        Some(options)
     }
 
-    /// Adds other runs over these.
-    pub fn extend(&mut self, others: Self) {
-        self.of.extend(others.of);
-        self.digests.extend(others.digests);
+    /// Returns the digest of a template.
+    fn digest(&self, run: usize, template: &str) -> Option<&str> {
+        let read = self.all.get(run)?.read.as_ref()?.get(template);
+        read.or_else(|| self.digests.get(&(run, template.to_owned()))).map(String::as_str)
     }
 
-    /// Adds what a manifest with these templates has stored. A digest may be empty.
-    pub fn add(&mut self, stored: Vec<Stored>, templates: &[String], digests: Vec<String>) {
-        let known = templates.iter().cloned().zip(digests).filter(|(_, digest)| !digest.is_empty());
-        self.digests.extend(known);
+    /// Adds what a manifest with these templates has stored. A digest may be empty. Returns the run of each template.
+    pub fn add(&mut self, stored: Vec<Stored>, templates: &[String], digests: &[String]) -> Vec<Option<usize>> {
+        let mut runs = vec![None; templates.len()];
         for Stored { templates: indexes, options } in stored {
-            let options = Arc::new(options);
-            let names = indexes.into_iter().filter_map(|at| templates.get(at));
-            self.of.extend(names.map(|name| (name.clone(), options.clone())));
+            let run = self.add_run(options, &[]);
+            for at in indexes {
+                if let (Some(of), Some(template)) = (runs.get_mut(at), templates.get(at)) {
+                    *of = Some(run);
+                    let digest = digests.get(at).filter(|digest| !digest.is_empty());
+                    self.digests.extend(digest.map(|digest| ((run, template.clone()), digest.clone())));
+                }
+            }
         }
+        runs
     }
 
-    /// Takes note of a run of these templates. A run of some templates with the options of a former one leaves the others
-    /// as they would be now.
-    pub fn add_run(&mut self, options: &RunOptions, templates: &[String]) {
-        let mut options = options.clone();
-        let mut own = ReadFiles::default();
-        if let Some(read) = &mut options.read {
-            own.extend(templates.iter().filter_map(|name| read.remove_entry(name)));
+    /// Takes note of a run of these templates. Returns its number.
+    pub fn add_run(&mut self, mut options: RunOptions, templates: &[String]) -> usize {
+        let known = self.all.iter().position(|former| former.has_options_of(&options));
+        let run = known.unwrap_or(self.all.len());
+        for template in templates {
+            let digest = options.read.as_mut().and_then(|read| read.remove_entry(template));
+            self.digests.extend(digest.map(|(template, digest)| ((run, template), digest)));
         }
-        self.add_options(Arc::new(options), templates);
-        self.digests.extend(own);
-    }
-
-    fn add_options(&mut self, run: Arc<RunOptions>, templates: &[String]) {
-        let former = self.of.values_mut().filter(|former| former.has_options_of(&run));
-        former.for_each(|former| former.clone_from(&run));
-        self.of.extend(templates.iter().map(|name| (name.clone(), run.clone())));
-        // A run of some templates has read the others, too.
-        let read = run.read.iter().flatten().filter(|(name, _)| self.of.contains_key(*name));
-        self.digests.extend(read.map(|(name, digest)| (name.clone(), digest.clone())));
+        match self.all.get_mut(run) {
+            Some(former) => *former = options,
+            None => self.all.push(options),
+        }
+        run
     }
 
     /// Returns the runs of a manifest with these templates, in the order of their first templates.
-    pub fn stored(&self, templates: &BTreeSet<&str>) -> Vec<Stored> {
-        let mut runs: Vec<(&Arc<RunOptions>, Vec<usize>)> = Vec::new();
-        for (at, template) in templates.iter().enumerate() {
-            let Some(run) = self.of.get(*template) else { continue };
-            match runs.iter_mut().find(|(one, _)| Arc::ptr_eq(one, run) || *one == run) {
-                Some((_, indexes)) => indexes.push(at),
-                None => runs.push((run, vec![at])),
-            }
+    pub fn stored(&self, templates: &[Of<'_>]) -> Vec<Stored> {
+        let (mut stored, mut places) = (Vec::<Stored>::new(), BTreeMap::new());
+        for (at, (_, run)) in templates.iter().enumerate() {
+            let Some((options, run)) = run else { continue };
+            let place = *places.entry(run).or_insert_with(|| {
+                let mut options = RunOptions::clone(options);
+                // Templates have their digests in a list of their own.
+                let is_template = |name: &str| templates.binary_search_by(|(one, _)| (*one).cmp(name)).is_ok();
+                options.read.iter_mut().for_each(|read| read.retain(|name, _| !is_template(name)));
+                stored.push(Stored { templates: Vec::new(), options });
+                stored.len() - 1
+            });
+            stored.get_mut(place).into_iter().for_each(|run| run.templates.push(at));
         }
-        let stored = runs.into_iter().map(|(run, indexes)| {
-            let mut options = RunOptions::clone(run);
-            // Templates have their digests in a list of their own.
-            options.read.iter_mut().for_each(|read| read.retain(|name, _| !templates.contains(name.as_str())));
-            Stored { templates: indexes, options }
-        });
-        stored.collect()
+        stored
     }
 
     /// Returns the digests of these templates, empty ones where there are none. Returns nothing if there are no others.
-    pub fn digests(&self, templates: &BTreeSet<&str>) -> Vec<&str> {
-        let of = |template: &&str| self.digests.get(*template).map_or("", String::as_str);
+    pub fn digests(&self, templates: &[Of<'_>]) -> Vec<&str> {
+        let of = |(template, run): &Of<'_>| run.and_then(|(_, run)| self.digest(run, template)).unwrap_or("");
         let all: Vec<&str> = templates.iter().map(of).collect();
         if all.iter().all(|digest| digest.is_empty()) { Vec::new() } else { all }
     }
@@ -150,9 +162,10 @@ mod tests {
     #[test]
     fn templates_have_their_digests_in_a_list_of_their_own() {
         let mut runs = Runs::default();
-        runs.add_run(&run(&["stamp"], &[("t/a", "1111"), ("t/b", "2222"), ("v", "3333")]), &names(&["t/a", "t/b"]));
-        runs.add_run(&run(&["render"], &[("u/a", "4444"), ("v", "5555")]), &names(&["u/a"]));
-        let all = BTreeSet::from(["t/a", "t/b", "u/a", "x"]);
+        let one =
+            runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "2222"), ("v", "3333")]), &names(&["t/a", "t/b"]));
+        let two = runs.add_run(run(&["render"], &[("u/a", "4444"), ("v", "5555")]), &names(&["u/a"]));
+        let all = [("t/a", runs.get(one)), ("t/b", runs.get(one)), ("u/a", runs.get(two)), ("x", None)];
         let (stored, digests) = (runs.stored(&all), runs.digests(&all));
         assert_eq!(digests, ["1111", "2222", "4444", ""]);
         let shown: Vec<_> = stored.iter().map(|one| (one.templates.clone(), one.options.clone())).collect();
@@ -161,22 +174,25 @@ mod tests {
             [(vec![0, 1], run(&["stamp"], &[("v", "3333")])), (vec![2], run(&["render"], &[("v", "5555")]))]
         );
         let mut again = Runs::default();
-        again.add(stored, &names(&["t/a", "t/b", "u/a", "x"]), names(&["1111", "2222", "4444", ""]));
-        assert_eq!(again.of("t/a"), Some(run(&["stamp"], &[("t/a", "1111"), ("v", "3333")])));
-        assert_eq!(again.of("x"), None);
-        assert!(Runs::default().digests(&all).is_empty());
+        let found = again.add(stored, &names(&["t/a", "t/b", "u/a", "x"]), &names(&["1111", "2222", "4444", ""]));
+        assert_eq!(found, [Some(0), Some(0), Some(1), None]);
+        assert_eq!(again.of(0, "t/a"), Some(run(&["stamp"], &[("t/a", "1111"), ("v", "3333")])));
+        assert_eq!(again.of(2, "x"), None);
+        assert!(runs.digests(&[("x", None)]).is_empty());
     }
 
     #[test]
-    fn a_run_of_some_templates_is_the_last_one_of_all_with_its_options() {
+    fn a_run_takes_the_place_of_one_with_its_options() {
         let mut runs = Runs::default();
-        runs.add_run(&run(&["stamp"], &[("t/a", "1111"), ("v", "3333")]), &names(&["t/a", "t/b"]));
-        runs.add_run(&run(&["stamp", "-l"], &[("v", "3333")]), &names(&["t/c"]));
-        runs.add_run(&run(&["stamp"], &[("t/a", "1111"), ("t/b", "6666"), ("v", "4444")]), &names(&["t/b"]));
-        let all = BTreeSet::from(["t/a", "t/b", "t/c"]);
-        assert_eq!(runs.digests(&all), ["1111", "6666", ""]);
+        let all = names(&["t/a", "t/b"]);
+        let one = runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("v", "3333")]), &all);
+        let two = runs.add_run(run(&["stamp", "-l"], &[("t/a", "2222"), ("v", "3333")]), &all);
+        assert_eq!(runs.add_run(run(&["stamp"], &[("t/a", "1111"), ("t/b", "6666"), ("v", "4444")]), &all[1..]), one);
+        // The template `t/a` has files of both runs.
+        let all = [("t/a", runs.get(one)), ("t/a", runs.get(two)), ("t/b", runs.get(one))];
+        assert_eq!(runs.digests(&all), ["1111", "2222", "6666"]);
         let read: Vec<_> = runs.stored(&all).into_iter().map(|one| (one.templates, one.options.read)).collect();
         let of = |digest| run(&[], &[("v", digest)]).read;
-        assert_eq!(read, [(vec![0, 1], of("4444")), (vec![2], of("3333"))]);
+        assert_eq!(read, [(vec![0, 2], of("4444")), (vec![1], of("3333"))]);
     }
 }

@@ -1,11 +1,11 @@
 //! Writing a manifest: the new rows, and the old entries that are kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
-use super::runs::{RunOptions, Runs};
+use super::runs::{Of, RunOptions, Runs};
 use super::{Entry, Manifest, VERSION};
 use crate::bulk::destination::Destination;
 use crate::bulk::job::Options;
@@ -41,14 +41,14 @@ impl<'a, D> At<'a, D> {
 pub(in crate::bulk) fn write<D: Destination>(
     old: &Manifest,
     kept: &dyn Fn(Entry<'_>) -> Result<bool>,
-    (mut rows, mut templates): (Rows, Vec<String>),
+    (mut rows, templates): (Rows, Vec<String>),
     at: &At<'_, D>,
 ) -> Result<Change> {
     let (mut unknown, mut runs) = (BTreeMap::new(), old.runs.clone());
-    if let Some(run) = &at.run {
-        runs.add_run(run, &templates);
-    }
-    let mut index: BTreeMap<String, u32> = templates.iter().cloned().zip(0..).collect();
+    let run = at.run.clone().map(|run| runs.add_run(run, &templates));
+    // The templates of the run, then those of what is kept, each with its run.
+    let mut index = HashMap::from([(run, templates.iter().cloned().zip(0..).collect::<HashMap<_, _>>())]);
+    let mut all: Vec<_> = templates.into_iter().map(|template| (template, run)).collect();
     old.each(&mut |entry| {
         if !kept(entry)? {
             return match entry.maker {
@@ -60,17 +60,22 @@ pub(in crate::bulk) fn write<D: Destination>(
             unknown.insert(entry.path.to_owned(), entry.hash);
             return Ok(());
         };
-        let template = index.get(template).copied().unwrap_or_else(|| {
-            index.insert(template.to_owned(), templates.len() as u32);
-            templates.push(template.to_owned());
-            templates.len() as u32 - 1
+        let of_run = index.entry(entry.run).or_default();
+        let template = of_run.get(template).copied().unwrap_or_else(|| {
+            of_run.insert(template.to_owned(), all.len() as u32);
+            all.push((template.to_owned(), entry.run));
+            all.len() as u32 - 1
         });
         rows.add(Row::of(entry, cluster, template))
     })?;
-    let template = |template: &u32| templates.get(*template as usize).map_or("", String::as_str);
-    let names: BTreeSet<&str> = rows.templates().iter().map(template).collect();
-    let places: BTreeMap<&str, usize> = names.iter().copied().zip(0..).collect();
-    let place = rows.templates().iter().filter_map(|index| Some((*index, *places.get(template(index))?))).collect();
+    let of = |at: &u32| {
+        let (template, run) = all.get(*at as usize)?;
+        Some((template.as_str(), run.and_then(|run| runs.get(run))))
+    };
+    let names: BTreeSet<Of<'_>> = rows.templates().iter().filter_map(of).collect();
+    let places: BTreeMap<Of<'_>, usize> = names.iter().copied().zip(0..).collect();
+    let place = rows.templates().iter().filter_map(|at| Some((*at, *places.get(&of(at)?)?))).collect();
+    let names: Vec<Of<'_>> = names.into_iter().collect();
     let mut rows = rows.sort()?;
     at.to.write_own(at.name, at.fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
@@ -92,7 +97,7 @@ struct ManifestFile<'w> {
 }
 
 impl ManifestFile<'_> {
-    fn begin(&mut self, templates: &BTreeSet<&str>, incomplete: bool, runs: &Runs) {
+    fn begin(&mut self, templates: &[Of<'_>], incomplete: bool, runs: &Runs) {
         self.bytes.extend_from_slice(format!("{{\"version\":{VERSION},\"hash\":\"blake3\",").as_bytes());
         self.bytes.extend_from_slice(if incomplete { b"\"incomplete\":true," } else { b"" });
         let stored = runs.stored(templates);
@@ -102,7 +107,7 @@ impl ManifestFile<'_> {
             self.bytes.push(b',');
         }
         self.bytes.extend_from_slice(b"\"templates\":");
-        push_json(&mut self.bytes, templates);
+        push_json(&mut self.bytes, &templates.iter().map(|(template, _)| template).collect::<Vec<_>>());
         let digests = runs.digests(templates);
         if !digests.is_empty() {
             self.bytes.extend_from_slice(b",\n\"digests\":");

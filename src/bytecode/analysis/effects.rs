@@ -2,9 +2,10 @@
 
 use super::held::{Fact, Held};
 use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
+use crate::bytecode::Dialect;
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::Op;
-use crate::bytecode::operands::{Literal, Operand, Test};
+use crate::bytecode::operands::{Literal, Operand, Role, Test};
 use crate::bytecode::rows::{ImportKind, Number};
 use crate::value::Data;
 
@@ -74,8 +75,7 @@ impl<'w> Walk<'w, '_> {
             Op::CallChunk => return self.call_chunk(instruction, state, depth),
             Op::CallNamed => return self.call_named(instruction, state, depth),
             Op::CallMade => {
-                // The template may call every named chunk, and they read inputs by themselves.
-                self.tree.everything = true;
+                self.call_any();
                 self.other(instruction, state);
             }
             Op::Call | Op::CallMemo => {
@@ -88,6 +88,10 @@ impl<'w> Walk<'w, '_> {
                 self.tree.everything |= scope.sees_inputs() || scope.sees_callers();
                 self.expose(operand(Operand::Scope), state);
                 push(state, Fact::Present);
+            }
+            // The value itself, or an error.
+            Op::As if operand(Operand::Role) == Role::Value as u32 => {
+                state.stack.iter_mut().next_back().into_iter().for_each(|held| held.origin = None);
             }
             Op::As => {
                 let fact = state.stack.last().map_or(Fact::Unknown, |held| held.fact);
@@ -254,7 +258,7 @@ impl<'w> Walk<'w, '_> {
         let name = given.next().unwrap_or_default();
         self.mark_whole(name.nodes());
         let Fact::Str(name) = name.fact.scalar() else {
-            self.tree.everything = true;
+            self.call_any();
             given.for_each(|held| self.mark_whole(held.nodes()));
             return Flow::Next;
         };
@@ -262,6 +266,12 @@ impl<'w> Walk<'w, '_> {
         let Some(chunk) = self.code.named_chunk(name).and_then(|id| self.code.chunk(id)) else { return Flow::End };
         state.mass = self.chunk(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
+    }
+
+    /// Calls a template that may call every named chunk. Named chunks read inputs by themselves, except those of Helm, which
+    /// have no more than they are given.
+    fn call_any(&mut self) {
+        self.tree.everything |= self.dialect != Dialect::Helm;
     }
 
     /// Counts the values in a scope as read: they are looked up by name.

@@ -40,6 +40,8 @@ mod head;
 mod ignore;
 mod imports;
 mod invalid;
+#[cfg(feature = "bulk")]
+mod known;
 mod load;
 mod manifests;
 mod merged;

@@ -12,7 +12,7 @@ use crate::value::yaml::{self, Node};
 use crate::value::{Data, DataMap};
 
 /// The key of the values that all charts share.
-const GLOBAL: &str = "global";
+pub(super) const GLOBAL: &str = "global";
 
 impl Plan {
     /// Returns the place of a value among the values of the chart `at`: in the last file of the user that gives it, or else

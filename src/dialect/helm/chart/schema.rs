@@ -53,6 +53,12 @@ impl ChartSchema {
         self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
     }
 
+    /// Returns the paths of the properties that it declares ([`Schema::declared`]).
+    #[cfg(feature = "bulk")]
+    pub(super) fn declared(&self) -> Vec<Vec<&str>> {
+        self.compiled().map(Schema::declared).unwrap_or_default()
+    }
+
     /// Returns the schemas of the value at a path, if it matters to no other value ([`Schema::at_path`]).
     #[cfg(feature = "bulk")]
     pub(super) fn at_path(&self, path: &[&str]) -> Option<Vec<NodeId>> {

@@ -25,6 +25,8 @@ pub struct UserValues {
     sources: Arc<[Arc<Source>]>,
     /// Options, above the values of a cluster.
     options: Vec<Given>,
+    /// `true` if charts do not check their values.
+    pub(super) skips_schemas: bool,
 }
 
 /// The values of an option.
@@ -35,6 +37,11 @@ enum Given {
 }
 
 impl UserValues {
+    /// Decides whether charts check their values, these and their own, against their schemas. By default they do.
+    pub fn skip_schemas(&mut self, skip: bool) {
+        self.skips_schemas = skip;
+    }
+
     /// Adds a file (`-f`), which may have several documents.
     ///
     /// # Errors
@@ -75,7 +82,7 @@ impl UserValues {
                 Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
             }
         }
-        Ok(Self { values, sources: self.sources.clone(), ..Self::default() })
+        Ok(Self { values, sources: self.sources.clone(), skips_schemas: self.skips_schemas, ..Self::default() })
     }
 
     /// Adds a `--set` option.
