@@ -38,7 +38,7 @@ fn root_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
 /// Adds the hint of [`hint`] to the errors of a command that loads the templates at `paths`.
 pub(crate) fn hinted(mut failed: Failed, language: &LanguageArgs, paths: &[PathBuf]) -> Failed {
     if language.include_root.is_none() {
-        hint(&mut failed.diagnostics, common_folder(paths.iter().map(PathBuf::as_path)).as_deref());
+        hint(&mut failed.diagnostics, root_of(paths.iter().map(PathBuf::as_path)).as_deref());
     }
     failed
 }
