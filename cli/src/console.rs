@@ -8,7 +8,7 @@ use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::{Failure, joined};
-use dropforge::diagnostics::{Diagnostic, Severity};
+use dropforge::diagnostics::{Code, Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
@@ -68,6 +68,11 @@ impl Console {
     /// Prints diagnostics.
     pub(crate) fn diagnostics(&self, diagnostics: impl IntoIterator<Item = Box<Diagnostic>>) {
         diagnostics.into_iter().for_each(|diagnostic| self.diagnostic(&diagnostic));
+    }
+
+    /// Prints the warnings of compiling about arguments that are ignored. The other ones are those of a check.
+    pub(crate) fn ignored_arguments(&self, lints: impl IntoIterator<Item = Box<Diagnostic>>) {
+        self.diagnostics(lints.into_iter().filter(|lint| lint.code == Code::BadArgument));
     }
 
     /// Prints a warning.

@@ -124,7 +124,7 @@ impl Sources<'_> {
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            console.diagnostics(compiled.lints());
+            console.ignored_arguments(compiled.lints());
             forge.add(compiled)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());

@@ -113,7 +113,7 @@ pub(crate) fn run(
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    console.diagnostics(template.lints().iter().cloned());
+    console.ignored_arguments(template.lints().iter().cloned());
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
     let unfit = layers.violations(None);

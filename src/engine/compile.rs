@@ -136,9 +136,10 @@ impl Engine {
             // Each cache entry records its own sources.
             let called = Sources { engine: self, loader: recorder };
             let template = link(compiled, unit, &mut Links::new(&called, self), unknown_names)?;
-            // A cached template has no lints, so one with unknown names would pass where they are errors, and warnings would be
-            // lost.
-            if template.lints().is_empty() {
+            // A cached template has no lints, so one with unknown names would pass where they are errors, and warnings about
+            // arguments, which every run prints, would be lost.
+            let mut lints = template.lints().iter();
+            if lints.all(|lint| lint.severity != Severity::Error && lint.code != Code::BadArgument) {
                 cache.keep(&Key::of(dialect, unit), recorder, &template.entries(unit.entry.name()));
             }
             Ok(template)
