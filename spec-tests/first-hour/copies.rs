@@ -122,7 +122,7 @@ fn templates_of_other_tools_are_warnings() {
         "warning: `d.ytt.yaml` is copied as it is: dropforge does not render its language",
     ]);
     assert!(!outcome.stderr.contains("e.txt"), "{}", outcome.stderr);
-    stamp(&sandbox, &["--strict"]).expect(1).says(&["nothing is written: 4 warnings"]);
+    stamp(&sandbox, &["--strict"]).expect(1).says(&["nothing is written: 5 warnings"]);
     let copied = stamp(&sandbox, &["--copy", "*.j2", "--copy", "*.tmpl", "--copy", "*.ytt.yaml"]).expect(0);
     assert_eq!(copied.stderr.matches("warning").count(), 1, "{}", copied.stderr);
 }

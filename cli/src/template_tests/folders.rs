@@ -168,6 +168,9 @@ impl<'a> Folders<'a> {
 fn unread(read: &ReadValues, path: &Placed, value: &Data) -> Option<(Span, Box<Diagnostic>)> {
     let set = Assignment::of_value(&path.text, value.clone(), &origin(path)).ok()?;
     let mut warning = read.unread(&Layers::new([], vec![set], Merge::default())).into_iter().next()?;
-    warning.notes.clear();
+    // The label says what gives the value.
+    if let Some((_, message)) = warning.message.split_once(": ") {
+        warning.message = message.to_owned();
+    }
     Some((path.span, warning))
 }
