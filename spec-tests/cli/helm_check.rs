@@ -117,7 +117,7 @@ fn schemas_of_charts_and_their_dependencies_are_skipped_on_request() {
         run(&["--skip-schema-validation"]).expect(0);
         run(&["--no-schema"]).expect(0);
     }
-    assert_eq!(sandbox.read("out/c/charts/db/db.yaml"), "---\nkind: Db\nsize: x\n");
+    assert!(sandbox.read("out/c/charts/db/db.yaml").contains("\nsize: x\n"));
     sandbox.write("dropforge.toml", "templates = [\"c\"]\nfleet = [\"fleet.ndjson\"]\n[checks]\nno-schema = true\n");
     sandbox.run(&["check"]).expect(0);
 }

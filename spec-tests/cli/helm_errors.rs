@@ -184,7 +184,8 @@ fn check_tells_names_that_neither_values_nor_schema_have() {
     for map in ["(dict \"tga\" 1)", "(fromYaml \"tga: 1\")", ".Values.old"] {
         let text = format!("{{{{ $_ := merge .Values.image {map} }}}}a: {{{{ .Values.image.tga }}}}\n");
         sandbox.write("c/templates/x.yaml", &text);
-        sandbox.run(&["check", "c", "--set", "old.tga=1"]).expect(0).says(&["no errors"]);
+        let given: &[&str] = if map == ".Values.old" { &["--set", "old.tga=1"] } else { &[] };
+        sandbox.run(&[&["check", "c"], given].concat()).expect(0).says(&["no errors"]);
     }
     // A template may set what it reads.
     sandbox.write("c/templates/x.yaml", "{{ $_ := set .Values \"own\" 1 }}a: {{ .Values.own }}\n");

@@ -82,6 +82,11 @@ impl Dialect {
         }
     }
 
+    /// Returns `true` if a chunk with a name reads inputs by itself, not only what it is given.
+    pub fn has_inputs_in_named_chunks(self) -> bool {
+        self != Dialect::Helm
+    }
+
     /// Returns the name of a path without the mark that tells what a missing key is, and without the name of a root that
     /// templates write as `.`.
     pub fn unmarked(self, path: &str) -> &str {

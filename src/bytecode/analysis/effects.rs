@@ -2,7 +2,6 @@
 
 use super::held::{Fact, Held};
 use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
-use crate::bytecode::Dialect;
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::Op;
 use crate::bytecode::operands::{Literal, Operand, Role, Test};
@@ -268,10 +267,9 @@ impl<'w> Walk<'w, '_> {
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
-    /// Calls a template that may call every named chunk. Named chunks read inputs by themselves, except those of Helm, which
-    /// have no more than they are given.
+    /// Calls a template that may call every named chunk.
     fn call_any(&mut self) {
-        self.tree.everything |= self.dialect != Dialect::Helm;
+        self.tree.everything |= self.dialect.has_inputs_in_named_chunks();
     }
 
     /// Counts the values in a scope as read: they are looked up by name.
