@@ -122,7 +122,7 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
         let _ = write!(text, "\n\n{description}");
     }
     for (source, span) in values.places(&path).into_iter().take(3) {
-        let file = from_here(Path::new(&*source.path()));
+        let file = from_here(Path::new(source.path()));
         let _ = write!(text, "\n\nfrom {}:{}", file.display(), source.position(span.start));
     }
     Some(text)
