@@ -169,7 +169,7 @@ fn unread(read: &ReadValues, path: &Placed, value: &Data) -> Option<(Span, Box<D
     let set = Assignment::of_value(&path.text, value.clone(), &origin(path)).ok()?;
     let mut warning = read.unread(&Layers::new([], vec![set], Merge::default())).into_iter().next()?;
     // The label says what gives the value.
-    if let Some((_, message)) = warning.message.split_once(": ") {
+    if let Some((_, message)) = warning.message.split_once("`: ") {
         warning.message = message.to_owned();
     }
     Some((path.span, warning))
