@@ -10,7 +10,7 @@ const PATHS: usize = 1 << 20;
 /// The paths that programs read, as a tree of names. [`ReadPaths::ITEM`] is any item of a list or any value of a map.
 #[derive(Debug)]
 pub struct ReadPaths {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// `true` if every path counts as read.
     pub everything: bool,
 }
@@ -19,12 +19,12 @@ pub struct ReadPaths {
 pub(crate) type NodeId = u32;
 
 #[derive(Debug, Default)]
-struct Node {
+pub(crate) struct Node {
     parent: NodeId,
     depth: usize,
     /// `true` if everything below counts as read.
-    whole: bool,
-    children: HashMap<Box<str>, NodeId>,
+    pub whole: bool,
+    pub children: HashMap<Box<str>, NodeId>,
 }
 
 impl Default for ReadPaths {
@@ -73,38 +73,6 @@ impl ReadPaths {
         parent.children.insert(name.into(), child);
         self.nodes.push(Node { parent: node, depth, ..Node::default() });
         Some(child)
-    }
-
-    /// Returns the node of `name` below `node`, if there is one.
-    #[cfg(all(feature = "bulk", feature = "helm"))]
-    pub(crate) fn node(&self, node: NodeId, name: &str) -> Option<NodeId> {
-        self.nodes.get(node as usize)?.children.get(name).copied()
-    }
-
-    /// Returns the node at a path, which it creates. Returns `None` if there would be too many.
-    #[cfg(all(feature = "bulk", feature = "helm"))]
-    pub(crate) fn make(&mut self, path: &[&str]) -> Option<NodeId> {
-        path.iter().try_fold(Self::ROOT, |node, name| self.child(node, name))
-    }
-
-    /// Returns `true` if all below `node` counts as read, whatever is.
-    #[cfg(all(feature = "bulk", feature = "helm"))]
-    pub(crate) fn is_marked(&self, node: NodeId) -> bool {
-        self.everything || self.nodes.get(node as usize).is_some_and(|node| node.whole)
-    }
-
-    /// Adds at `to` what `other` reads at `from`. The depth of paths is bounded.
-    #[cfg(all(feature = "bulk", feature = "helm"))]
-    pub(crate) fn graft(&mut self, to: NodeId, other: &Self, from: NodeId) {
-        let Some(node) = other.nodes.get(from as usize) else { return };
-        if node.whole || node.children.is_empty() {
-            self.mark_whole(to);
-        }
-        for (name, inner) in &node.children {
-            if let Some(child) = self.child(to, name) {
-                self.graft(child, other, *inner);
-            }
-        }
     }
 
     /// Returns the names on the way to a node.
