@@ -195,7 +195,7 @@ impl Report {
 /// ```
 pub fn joined(failures: &[Failure]) -> Vec<Failure> {
     let mut all: Vec<(Failure, Vec<String>)> = Vec::new();
-    let mut known = HashMap::new();
+    let mut known: HashMap<_, usize> = HashMap::new();
     for failure in failures {
         let Failure { diagnostic, clusters, .. } = failure;
         let place = diagnostic.primary().map(|label| format!("{}:{}", label.source.path(), label.position()));
