@@ -10,7 +10,7 @@ const PATHS: usize = 1 << 20;
 /// The paths that programs read, as a tree of names. [`ReadPaths::ITEM`] is any item of a list or any value of a map.
 #[derive(Debug)]
 pub struct ReadPaths {
-    pub(crate) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// `true` if every path counts as read.
     pub everything: bool,
 }
@@ -19,12 +19,12 @@ pub struct ReadPaths {
 pub(crate) type NodeId = u32;
 
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+struct Node {
     parent: NodeId,
     depth: usize,
     /// `true` if everything below counts as read.
-    pub whole: bool,
-    pub children: HashMap<Box<str>, NodeId>,
+    whole: bool,
+    children: HashMap<Box<str>, NodeId>,
 }
 
 impl Default for ReadPaths {
@@ -93,6 +93,34 @@ impl ReadPaths {
             self.everything = true;
         } else if let Some(node) = self.nodes.get_mut(node as usize) {
             node.whole = true;
+        }
+    }
+
+    /// Returns the node of `name` below `node`, if there is one. Nodes are numbers; all inputs are 0.
+    pub fn node(&self, node: u32, name: &str) -> Option<u32> {
+        self.nodes.get(node as usize)?.children.get(name).copied()
+    }
+
+    /// Returns the node at a path, which it creates. Returns `None` if there would be too many.
+    pub fn make(&mut self, path: &[&str]) -> Option<u32> {
+        path.iter().try_fold(Self::ROOT, |node, name| self.child(node, name))
+    }
+
+    /// Returns `true` if everything below `node` counts as read, because it is read as a whole.
+    pub fn is_marked(&self, node: u32) -> bool {
+        self.everything || self.nodes.get(node as usize).is_some_and(|node| node.whole)
+    }
+
+    /// Adds at the node `to` what `other` reads at its node `from`. The depth of paths is bounded.
+    pub fn graft(&mut self, to: u32, other: &Self, from: u32) {
+        let Some(node) = other.nodes.get(from as usize) else { return };
+        if node.whole || node.children.is_empty() {
+            self.mark_whole(to);
+        }
+        for (name, inner) in &node.children {
+            if let Some(child) = self.child(to, name) {
+                self.graft(child, other, *inner);
+            }
         }
     }
 

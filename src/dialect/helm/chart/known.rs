@@ -25,36 +25,6 @@ impl Chart {
     }
 }
 
-impl ReadPaths {
-    /// Returns the node of `name` below `node`, if there is one.
-    fn node(&self, node: u32, name: &str) -> Option<u32> {
-        self.nodes.get(node as usize)?.children.get(name).copied()
-    }
-
-    /// Returns the node at a path, which it creates. Returns `None` if there would be too many.
-    fn make(&mut self, path: &[&str]) -> Option<u32> {
-        path.iter().try_fold(Self::ROOT, |node, name| self.child(node, name))
-    }
-
-    /// Returns `true` if all below `node` counts as read, whatever is.
-    fn is_marked(&self, node: u32) -> bool {
-        self.everything || self.nodes.get(node as usize).is_some_and(|node| node.whole)
-    }
-
-    /// Adds at `to` what `other` reads at `from`. The depth of paths is bounded.
-    fn graft(&mut self, to: u32, other: &Self, from: u32) {
-        let Some(node) = other.nodes.get(from as usize) else { return };
-        if node.whole || node.children.is_empty() {
-            self.mark_whole(to);
-        }
-        for (name, inner) in &node.children {
-            if let Some(child) = self.child(to, name) {
-                self.graft(child, other, *inner);
-            }
-        }
-    }
-}
-
 struct Known<'k> {
     read: &'k ReadPaths,
     changes_maps: bool,
