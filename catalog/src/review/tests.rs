@@ -152,12 +152,12 @@ fn nothing_is_said_of_variables_that_may_be_something_else() {
 
 #[test]
 fn functions_that_are_not_there_or_not_allowed_are_told() {
-    let content = "{{ 1 | nope }}\n\n{% if a is odder %}{% endif %}{{ uper() }}\n{% include 'x' %}";
+    let content = "{{ 1 | nope }}\n\n{% if a is oddd %}{% endif %}{{ uper() }}\n{% include 'x' %}";
     assert_eq!(
         lines(content, &json!({})),
         [
             "function.unknown nope 1",
-            "function.unknown odder 3 (did you mean `odd`?)",
+            "function.unknown oddd 3 (did you mean `odd`?)",
             "function.unknown uper 3",
             "template.unknown x 4",
         ]
@@ -194,7 +194,7 @@ fn variables_made_of_variables_take_no_more_than_their_number() {
     let schema = json!({"properties": {"v0": {"$ref": "#/definitions/v"}},
         "definitions": {"v": {"properties": {"x": {"$ref": "#/definitions/v"}}, "additionalProperties": false}}});
     let content = format!("{sets}{{{{ v1.y }}}}{{{{ v19999.y }}}}");
-    assert_eq!(lines(&content, &schema), ["schema.undeclared_property v0.x.y 1 (did you mean `x`?)"]);
+    assert_eq!(lines(&content, &schema), ["schema.undeclared_property v0.x.y 1"]);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn charts() {
     client.replace(
         "templates/app.yaml",
         "name: {{",
-        "x: {{ (.Files.Glob \"*\").AsConfig }}{{ .Files.Lines \"a\" }}\nname: {{",
+        "x: {{ (.Files.Glob \"*\").AsConfig | quote }}\ny: {{ .Files.Lines \"a\" | toJson }}\nname: {{",
     );
     client.codes("templates/app.yaml", &[]);
     let text = client.hover("templates/app.yaml", "Glob");
