@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use dropforge::diagnostics::{Diagnostic, nearest};
+use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{Body as FileBody, BodySchema, Context, File};
+use dropforge::dialect::hcl::name_suggestion::name_suggestion;
 use dropforge::dialect::hcl::syntax::parser::{
     Parsed, parse_config, parse_expression, parse_template, parse_traversal,
 };
@@ -201,7 +202,7 @@ fn same_step(tree: &Tree, wanted: &Json<'_>, got: &TraversalStep) -> Check {
 /// Compares the suggested word.
 pub fn suggestion(row: &Row<'_>) -> Check {
     const KEYWORDS: [&str; 3] = ["false", "true", "null"];
-    let got = nearest(row.text("input")?, KEYWORDS).unwrap_or("");
+    let got = name_suggestion(row.text("input")?, KEYWORDS).unwrap_or("");
     let want = row.text("want")?;
     if got == want { Ok(()) } else { Err(format!("want {want:?}, got {got:?}")) }
 }
