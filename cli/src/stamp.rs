@@ -283,7 +283,10 @@ pub(crate) fn once(
     }
     let clusters = plan.selection(&fleet);
     let read = || {
-        let read = prepared.chart.as_ref().map_or_else(|| ReadValues::by(forge.templates()), ReadValues::by_chart);
+        let read = match &prepared.chart {
+            Some(chart) => ReadValues::by_chart(chart, None),
+            None => ReadValues::by(forge.templates()),
+        };
         read.and_plan(selector, plan.layout(), args.fleet.name_key())
     };
     if args.warnings.refuse(layers, &clusters, read, console)? {

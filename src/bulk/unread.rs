@@ -60,17 +60,32 @@ impl ReadValues {
 
     /// Finds the values that a chart knows, with all charts in it: those that its templates read, and those that
     /// `values.yaml`, a schema or the condition of a dependency names. All count if the chart does not compile as a whole.
+    /// If these names have all shared values of `given`, nothing is compiled, and those that only templates read are left
+    /// out.
     #[cfg(feature = "helm")]
-    pub fn by_chart(chart: &FleetChart) -> Self {
-        let (template, mut read, mut changes_maps) = (&chart.template, ReadPaths::default(), false);
-        match template.compile(&template.chart().whole()) {
+    pub fn by_chart(chart: &FleetChart, given: Option<&Layers>) -> Self {
+        let mut read = ReadPaths::default();
+        if let Some(given) = given {
+            let named = Self::known_to(chart, &read, false);
+            if named.unread_names(given).order.is_empty() {
+                return named;
+            }
+        }
+        let mut changes_maps = false;
+        match chart.template.compile(&chart.template.chart().whole()) {
             Ok(template) => {
                 read.add_program(template.program());
                 changes_maps = template.program().start().mutable;
             }
             Err(_) => read.everything = true,
         }
-        let mut found = Self { tree: template.chart().known_values(&read, changes_maps), ..Self::default() };
+        Self::known_to(chart, &read, changes_maps)
+    }
+
+    /// Returns the values that a chart knows, whose templates read `read`.
+    #[cfg(feature = "helm")]
+    fn known_to(chart: &FleetChart, read: &ReadPaths, changes_maps: bool) -> Self {
+        let mut found = Self { tree: chart.template.chart().known_values(read, changes_maps), ..Self::default() };
         chart.namespace_key.iter().for_each(|path| found.add(path));
         found
     }
@@ -99,8 +114,7 @@ impl ReadValues {
 
     /// Returns a warning for each name in shared values that nothing reads.
     pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
-        let mut names = Names::default();
-        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        let names = self.unread_names(layers);
         let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
         if names.order.is_empty() {
             return warnings;
@@ -113,6 +127,13 @@ impl ReadValues {
             }
         });
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
+    }
+
+    /// Returns the names in shared values that nothing reads.
+    fn unread_names(&self, layers: &Layers) -> Names {
+        let mut names = Names::default();
+        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        names
     }
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.

@@ -140,7 +140,7 @@ impl Checked {
         if !args.values.any() || args.is_part || args.templates.len() > 1 {
             return Ok(());
         }
-        let read = ReadValues::by_chart(chart).and_declared(layers);
+        let read = ReadValues::by_chart(chart, None).and_declared(layers);
         let read = read.and_plan(selector, &Layout::parse(DEFAULT_LAYOUT)?, args.values.name_key());
         self.found.extend(read.unread(layers));
         self.failures.extend(read.unread_by_clusters(layers, clusters)?);

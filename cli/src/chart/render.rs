@@ -64,7 +64,7 @@ fn refuse_unread(args: &RenderArgs, chart: &FleetChart, files: &mut InputFiles, 
     let Some(given) = given else { return Ok(args.warnings.are_errors(console)) };
     let fleet = Fleet::default();
     let clusters = Clusters::of(&fleet, &given, &Selector::default())?;
-    args.warnings.refuse(&given, &clusters, || ReadValues::by_chart(chart), console)
+    args.warnings.refuse(&given, &clusters, || ReadValues::by_chart(chart, Some(&given)), console)
 }
 
 /// Returns what the command renders.
