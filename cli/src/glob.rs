@@ -83,7 +83,8 @@ fn walk(root: &Path, glob: &Glob) -> Vec<PathBuf> {
 
 /// Returns the names in `dir` that can match next.
 fn names(glob: &Glob, states: &States, dir: &Path) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = glob.names(states).map(str::to_owned).collect();
+    let mut names = BTreeSet::new();
+    names.extend(glob.names(states).map(str::to_owned));
     if glob.has_wildcards(states) {
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();

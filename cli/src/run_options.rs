@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use dropforge::bulk::values::{SetKind, Step, parse_set};
-use dropforge::bulk::{RunOptions, Withheld, short_digest};
+use dropforge::bulk::{ReadFiles, RunOptions, Withheld, short_digest};
 
 use crate::input::is_url;
 use crate::project::{Project, is_given};
@@ -77,6 +77,8 @@ pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>
             None => arguments.extend(written(arg, given)),
         }
     }
+    let mut read = ReadFiles::new();
+    read.extend(project.map(Project::digest));
     arguments.sort();
     withheld.sort_by_key(|(at, _)| *at);
     let first = [name.to_owned()].into_iter();
@@ -84,7 +86,7 @@ pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>
         folder: given.get_raw("output").and_then(|mut raw| folder(Path::new(raw.next()?))),
         arguments: first.chain(arguments.into_iter().map(|(_, argument)| argument)).collect(),
         withheld: withheld.into_iter().map(|(_, value)| value).collect(),
-        read: Some(project.into_iter().map(Project::digest).collect()),
+        read: Some(read),
     })
 }
 

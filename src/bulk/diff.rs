@@ -3,6 +3,7 @@
 //! Not a library because the diff has to be deterministic and bounded: this is Myers' greedy algorithm on the lines
 //! between the common prefix and suffix, and beyond [`MAX_EDITS`] edits all these lines count as replaced.
 
+use crate::stdlib::small_sort::SmallSort as _;
 use std::ops::Range;
 
 /// Lines of context around a change.
@@ -111,7 +112,7 @@ fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     }));
     all.extend(std::iter::repeat_n(Edit::Keep, tail));
     // In a run of changes, deletions come before insertions.
-    all.split_mut(|edit| *edit == Edit::Keep).for_each(|run| run.sort_by_key(|edit| *edit == Edit::Insert));
+    all.split_mut(|edit| *edit == Edit::Keep).for_each(|run| run.small_sort_by_key(|edit| *edit == Edit::Insert));
     all
 }
 

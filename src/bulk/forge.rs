@@ -13,6 +13,7 @@ use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
+use crate::stdlib::small_sort::tree_map;
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
 
 /// Compiled templates by name, and files that are copied as they are.
@@ -193,7 +194,7 @@ impl Forge {
         let Ok(shared) = InputBuilder::new(&arena, &shapes).data_map(shared) else { return BTreeMap::new() };
         let agrees = |template: &Template| template.difference(Inputs::new(shared)).is_none();
         let all = self.over_known.iter().filter(|(_, template)| agrees(template));
-        all.map(|(name, template)| (name.as_str(), template)).collect()
+        tree_map(all.map(|(name, template)| (name.as_str(), template)))
     }
 
     /// Returns the templates without the residuals of artifacts.

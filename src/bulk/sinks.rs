@@ -13,6 +13,7 @@ use super::pieces::Piece;
 use super::plan::{Placed, Plan};
 use super::report::Report;
 use super::workers::{Late, Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// The outputs of one cluster with their paths.
 pub(crate) struct Outputs<'j> {
@@ -249,7 +250,7 @@ impl<'t> Ranked<'t> {
 
     /// Appends the documents in the order of installation.
     fn write(mut self, to: &mut String) {
-        self.documents.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        self.documents.small_sort_by(|(one, ..), (other, ..)| one.cmp(other));
         for (_, at, document) in self.documents {
             push_document(to, self.paths.get(at).unwrap_or(""), document);
         }

@@ -8,6 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::bytecode::{Dialect, ImportKind, Number, POOL_SLACK, Parts, Path, Program, Signature, StringRow};
 use crate::diagnostics::Result;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Source;
 
 /// The index that stands for "none".
@@ -127,7 +128,7 @@ impl Tables {
     fn sort_names(&mut self) {
         let Parts { names, strings, pool, .. } = &mut self.parts;
         names.reverse();
-        names.sort_by(|a, b| piece(pool, strings, a[0]).cmp(piece(pool, strings, b[0])));
+        names.small_sort_by(|a, b| piece(pool, strings, a[0]).cmp(piece(pool, strings, b[0])));
         names.dedup_by_key(|row| row[0]);
     }
 

@@ -104,8 +104,8 @@ impl Diagnostic {
     /// assert!(json["file"].is_null());
     /// ```
     pub fn to_json(&self) -> Value {
-        let mut object: Map<String, Value> =
-            self.fields.iter().map(|(key, text)| (String::from(*key), json!(text))).collect();
+        let mut object = Map::new();
+        object.extend(self.fields.iter().map(|(key, text)| (String::from(*key), json!(text))));
         let position = self.position();
         let own = [
             ("code", json!(self.code.id())),

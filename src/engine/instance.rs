@@ -26,8 +26,6 @@ use crate::value::{OutputFormat, Value, write_documents};
 #[cfg(all(feature = "helm", feature = "bulk"))]
 use crate::vm::Probing;
 use crate::vm::{self, Hooks, Run, Session, run};
-#[cfg(feature = "checked")]
-use crate::vm::{answer_checked, run_checked};
 
 /// Returns the error of a language that this build lacks.
 pub(crate) fn not_built_in(dialect: Dialect) -> Box<Diagnostic> {
@@ -203,40 +201,6 @@ pub(super) fn ended<'s, R>(
         Dialect::Helm if probes => vm::ended::<Probing<helm::Rules>, R>(session, what, out, end),
         Dialect::Helm => vm::ended::<helm::Rules, R>(session, what, out, end),
         dialect => Err(Diagnostic::new(Code::Usage, format!("a template of `{}` has one output", dialect.id()))),
-    }
-}
-
-/// Renders on the machine that checks every index.
-#[cfg(feature = "checked")]
-pub(super) fn render_checked(
-    session: &mut Session,
-    what: Run<'_>,
-    format: OutputFormat,
-    out: &mut String,
-) -> Result<()> {
-    match what.program.dialect() {
-        #[cfg(feature = "tower")]
-        Dialect::Tower => run_checked::<tower::Rules>(session, what, out),
-        #[cfg(feature = "tera")]
-        Dialect::Tera => run_checked::<tera::Rules>(session, what, out),
-        #[cfg(feature = "hcl")]
-        Dialect::Hcl => run_checked::<hcl::Rules>(session, what, out),
-        #[cfg(feature = "helm")]
-        Dialect::Helm => {
-            let start = out.len();
-            run_checked::<helm::Rules>(session, what, out)?;
-            helm::finish(what.program, out, start);
-            Ok(())
-        }
-        #[cfg(feature = "cel")]
-        Dialect::Cel | Dialect::CelYaml => write(session, out, |session, out| {
-            write_answer(listed(answer_checked::<cel::Rules>(session, what)?)?, what, format, out)
-        }),
-        #[allow(unreachable_patterns)]
-        dialect => {
-            let _ = (&session, &out, format);
-            Err(not_built_in(dialect))
-        }
     }
 }
 

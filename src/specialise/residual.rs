@@ -11,6 +11,7 @@ use crate::bytecode::{
     ChunkInfo, Number, Op, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned, inline_row,
     pack_path, pack_root, pack_segment, piece_part, span_row,
 };
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::Value;
 
 /// A piece of joined text: where it starts in the text, its position in the sources, and its origin.
@@ -123,7 +124,7 @@ impl<'v> Residual<'v> {
         let own = details.len();
         let placed = pieces.iter().filter_map(|piece| Some((piece, piece.place?.span)));
         details.extend(placed.map(|(piece, span)| [here, piece_part(piece.kind, piece.start), span.start, span.end]));
-        details.get_mut(own..).unwrap_or_default().sort_unstable();
+        details.get_mut(own..).unwrap_or_default().small_sort_by(Ord::cmp);
     }
 
     /// Sets a label.

@@ -4,6 +4,7 @@
 //! render path are sorted through one sort of numbers.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// A list that is sorted with little code. Its sorts are stable, and slower than those of the standard library.
 pub(crate) trait SmallSort<T> {
@@ -34,6 +35,13 @@ impl<T> SmallSort<T> for [T] {
             order[at] = at;
         }
     }
+}
+
+/// Collects a map with little code: entries are inserted, and not sorted first. Of several with one key, the last wins.
+pub(crate) fn tree_map<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(entries);
+    map
 }
 
 #[inline(never)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Arena, Extended, Key, Value};
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// A map in insertion order with null, boolean, integer and text keys. An integer is the same key in every variant of
 /// [`Value`]. Maps with only text keys are [`Map`](super::Map)s.
@@ -45,7 +46,7 @@ impl<'v> Entries<'v> {
         let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(len).unwrap_or(u32::MAX));
         let key = |at: u32| keys.get(at as usize).and_then(|key| EntryKey::of(*key));
         // A stable sort, so that the earlier of two equal keys comes first.
-        sorted.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        sorted.small_sort_by_key(|at| key(*at));
         let twice = sorted.windows(2).filter_map(|pair| match pair {
             [a, b] if key(*a) == key(*b) => Some(*b as usize),
             _ => None,
@@ -96,10 +97,14 @@ impl<'v> Entries<'v> {
     /// Returns the entries in byte order of their keys' texts, for formats that only have text keys. Of several keys
     /// with one text the last wins.
     pub(super) fn by_text(&self) -> Vec<(Key<'v>, Value<'v>)> {
-        let mut entries: Vec<_> = self.iter().rev().map(|(key, value)| (Key::of(key), value)).collect();
-        entries.sort_by_cached_key(|(key, _)| key.to_text());
-        entries.dedup_by(|(later, _), (first, _)| later.to_text() == first.to_text());
-        entries
+        let with_text = |(key, value)| {
+            let key = Key::of(key);
+            (key.to_text(), key, value)
+        };
+        let mut entries: Vec<_> = self.iter().rev().map(with_text).collect();
+        entries.small_sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        entries.dedup_by(|(later, ..), (first, ..)| later == first);
+        entries.into_iter().map(|(_, key, value)| (key, value)).collect()
     }
 
     /// Returns the entries with their keys as text, in byte order of these texts. Of several keys with one text the

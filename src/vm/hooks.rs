@@ -10,6 +10,8 @@ use crate::value::Value;
 pub trait Hooks {
     /// `true` if every instruction is observed by itself. Otherwise two may run as one.
     const WATCHES: bool = true;
+    /// `true` if the run checks every index.
+    const CHECKS: bool = false;
 
     /// Called before the instruction at word `at`. `moment` returns the state of the machine.
     #[inline(always)]
@@ -30,10 +32,13 @@ pub trait Hooks {
     }
 }
 
-/// Observes a run through a table of methods, so that all observers share one copy of the machine's loop.
+/// Observes a run through a table of methods, so that all observers share one copy of the machine's loop for each language:
+/// that which checks every index, if it is built in.
 pub trait Observer {
     /// Called before the instruction at word `at`.
-    fn step(&mut self, at: usize, op: Op, moment: &Moment<'_>);
+    fn step(&mut self, at: usize, op: Op, moment: &Moment<'_>) {
+        let _ = (at, op, moment);
+    }
 
     /// Called when the last instruction raises an error, before a handler may absorb it.
     fn failed(&mut self, error: &Diagnostic) {
@@ -42,6 +47,8 @@ pub trait Observer {
 }
 
 impl Hooks for &mut dyn Observer {
+    const CHECKS: bool = cfg!(feature = "checked");
+
     fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
         (**self).step(at, op, &moment());
     }
@@ -51,9 +58,11 @@ impl Hooks for &mut dyn Observer {
     }
 }
 
-/// Observes nothing.
+/// Observes nothing. As an [`Observer`], it has a run check every index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
+
+impl Observer for NoHooks {}
 
 impl Hooks for NoHooks {
     const WATCHES: bool = false;

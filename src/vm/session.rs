@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::access::{Access, Trusting};
+#[cfg(feature = "checked")]
+use super::checked::Checking;
 use super::hooks::{Hooks, NoHooks};
 use super::run::{Run, run_in};
 use super::semantics::Semantics;
@@ -41,7 +43,7 @@ impl Session {
 
 /// Runs a program and appends its output to `out`. After an error, `out` holds the output before it.
 pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mut String, hooks: &mut H) -> Result<()> {
-    run_by::<S, H, Trusting>(session, run, Some(out), hooks).map(drop)
+    answer::<S, H>(session, run, Some(out), hooks).map(drop)
 }
 
 /// Runs a program for its result, which lives until the next run of the session. Output is appended to `out`, or dropped.
@@ -54,6 +56,10 @@ pub fn answer<'s, S: Semantics, H: Hooks>(
     out: Option<&mut String>,
     hooks: &mut H,
 ) -> Result<Value<'s>> {
+    #[cfg(feature = "checked")]
+    if H::CHECKS {
+        return run_by::<S, H, Checking>(session, run, out, hooks);
+    }
     run_by::<S, H, Trusting>(session, run, out, hooks)
 }
 

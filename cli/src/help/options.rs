@@ -19,7 +19,9 @@ pub(super) fn page(command: &Command, word: &str) -> Option<String> {
     }
     let most = texts.iter().map(|(_, names)| names.len()).max().unwrap_or(0);
     if texts.iter().map(|(_, names)| names.len()).sum::<usize>() == commands.len() {
-        texts.sort_by_key(|(_, names)| names.len() == most);
+        let (used_most, mut sorted): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(_, names)| names.len() == most);
+        sorted.extend(used_most);
+        texts = sorted;
         let last = if texts.len() == 1 { "every command" } else { "every other command" };
         texts.iter_mut().rev().take(1).for_each(|(_, names)| *names = vec![last.to_owned()]);
     }

@@ -174,7 +174,8 @@ impl Snapshots {
 /// # Errors
 /// `file.write_failed`.
 pub(super) fn left_over(test_files: &[PathBuf], updates: bool) -> Result<Vec<Box<Diagnostic>>> {
-    let folders: BTreeSet<&Path> = test_files.iter().filter_map(|file| file.parent()).collect();
+    let mut folders = BTreeSet::new();
+    folders.extend(test_files.iter().filter_map(|file| file.parent()));
     let mut warnings = Vec::new();
     for folder in folders {
         let entries = fs::read_dir(folder.join(FOLDER)).into_iter().flatten().flatten();

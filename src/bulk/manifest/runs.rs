@@ -1,7 +1,5 @@
 //! The runs that made the files of a manifest: their options and what they read, to render a file again.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::read_log::ReadFiles;
@@ -63,8 +61,8 @@ pub(super) type Of<'r> = (&'r str, Option<(&'r RunOptions, usize)>);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runs {
     all: Vec<RunOptions>,
-    /// The digests of templates, by run and path. Those of other files are in the runs.
-    digests: BTreeMap<(usize, String), String>,
+    /// The digests of the templates of each run. Those of other files are in the runs.
+    digests: Vec<ReadFiles>,
 }
 
 impl Runs {
@@ -85,7 +83,7 @@ impl Runs {
     /// Returns the digest of a template.
     fn digest(&self, run: usize, template: &str) -> Option<&str> {
         let read = self.all.get(run)?.read.as_ref()?.get(template);
-        read.or_else(|| self.digests.get(&(run, template.to_owned()))).map(String::as_str)
+        read.or_else(|| self.digests.get(run)?.get(template)).map(String::as_str)
     }
 
     /// Adds what a manifest with these templates has stored. A digest may be empty. Returns the run of each template.
@@ -97,7 +95,9 @@ impl Runs {
                 if let (Some(of), Some(template)) = (runs.get_mut(at), templates.get(at)) {
                     *of = Some(run);
                     let digest = digests.get(at).filter(|digest| !digest.is_empty());
-                    self.digests.extend(digest.map(|digest| ((run, template.clone()), digest.clone())));
+                    if let (Some(digests), Some(digest)) = (self.digests.get_mut(run), digest) {
+                        digests.insert(template.clone(), digest.clone());
+                    }
                 }
             }
         }
@@ -108,9 +108,9 @@ impl Runs {
     pub fn add_run(&mut self, mut options: RunOptions, templates: &[String]) -> usize {
         let known = self.all.iter().position(|former| former.has_options_of(&options));
         let run = known.unwrap_or(self.all.len());
-        for template in templates {
-            let digest = options.read.as_mut().and_then(|read| read.remove_entry(template));
-            self.digests.extend(digest.map(|(template, digest)| ((run, template), digest)));
+        self.digests.resize_with(self.digests.len().max(run + 1), ReadFiles::new);
+        if let (Some(read), Some(digests)) = (&mut options.read, self.digests.get_mut(run)) {
+            digests.extend(templates.iter().filter_map(|template| read.remove_entry(template)));
         }
         match self.all.get_mut(run) {
             Some(former) => *former = options,
@@ -121,10 +121,11 @@ impl Runs {
 
     /// Returns the runs of a manifest with these templates, in the order of their first templates.
     pub fn stored(&self, templates: &[Of<'_>]) -> Vec<Stored> {
-        let (mut stored, mut places) = (Vec::<Stored>::new(), BTreeMap::new());
+        let (mut stored, mut places) = (Vec::<Stored>::new(), vec![None; self.all.len()]);
         for (at, (_, run)) in templates.iter().enumerate() {
             let Some((options, run)) = run else { continue };
-            let place = *places.entry(run).or_insert_with(|| {
+            let Some(place) = places.get_mut(*run) else { continue };
+            let place = *place.get_or_insert_with(|| {
                 let mut options = RunOptions::clone(options);
                 // Templates have their digests in a list of their own.
                 let is_template = |name: &str| templates.binary_search_by(|(one, _)| (*one).cmp(name)).is_ok();

@@ -1,6 +1,6 @@
 //! Writing a manifest: the new rows, and the old entries that are kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -11,6 +11,7 @@ use crate::bulk::destination::Destination;
 use crate::bulk::job::Options;
 use crate::bulk::output_files::Change;
 use crate::diagnostics::Result;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::stdlib::strings::push_hex;
 
 /// The number of bytes that are written at once.
@@ -72,10 +73,15 @@ pub(in crate::bulk) fn write<D: Destination>(
         let (template, run) = all.get(*at as usize)?;
         Some((template.as_str(), run.and_then(|run| runs.get(run))))
     };
-    let names: BTreeSet<Of<'_>> = rows.templates().iter().filter_map(of).collect();
-    let places: BTreeMap<Of<'_>, usize> = names.iter().copied().zip(0..).collect();
-    let place = rows.templates().iter().filter_map(|at| Some((*at, *places.get(&of(at)?)?))).collect();
-    let names: Vec<Of<'_>> = names.into_iter().collect();
+    let mut sorted: Vec<_> = rows.templates().iter().filter_map(|at| Some((of(at)?, *at))).collect();
+    sorted.small_sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (mut names, mut place) = (Vec::<Of<'_>>::new(), vec![0; all.len()]);
+    for (name, at) in sorted {
+        if names.last() != Some(&name) {
+            names.push(name);
+        }
+        place.get_mut(at as usize).into_iter().for_each(|place| *place = names.len() - 1);
+    }
     let mut rows = rows.sort()?;
     at.to.write_own(at.name, at.fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
@@ -89,7 +95,7 @@ pub(in crate::bulk) fn write<D: Destination>(
 struct ManifestFile<'w> {
     to: &'w mut dyn FnMut(&[u8]) -> Result<()>,
     /// The places of templates in the list of the file.
-    place: &'w BTreeMap<u32, usize>,
+    place: &'w [usize],
     /// The cluster of the current line.
     cluster: Option<String>,
     /// What is not written yet.
@@ -154,7 +160,7 @@ impl ManifestFile<'_> {
         self.bytes.push(b'[');
         push_json(&mut self.bytes, &row.path);
         self.bytes.push(b',');
-        push_json(&mut self.bytes, &self.place.get(&row.template));
+        push_json(&mut self.bytes, &self.place.get(row.template as usize));
         self.bytes.push(b',');
         push_hash(&mut self.bytes, &row.hash);
         // Without the old tag the next run puts the object again.

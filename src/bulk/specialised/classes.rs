@@ -199,7 +199,7 @@ impl<'d> Classes<'d> {
             }
             counts.retain(|class, count| !class.contains(&Some(OTHER)) && pays(*count, division, uses, scale) > 0);
             let mut found: Vec<(Class, usize)> = counts.into_iter().collect();
-            found.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            found.small_sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             self.templates.push(found.into_iter().map(|(class, _)| class).collect());
         }
     }

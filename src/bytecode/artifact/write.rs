@@ -1,7 +1,6 @@
 //! Writing bundles.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
@@ -214,8 +213,10 @@ impl Body {
     /// sought first, because the search is bounded.
     fn strings(&mut self, program: &Program, sources: &[[u32; 2]]) -> Result<Vec<[u32; 2]>> {
         // The excerpts of nested expressions contain one another. The verifier bounds how much text strings share.
-        let distinct: BTreeSet<_> = sources.iter().collect();
-        let shared = SHARED * distinct.into_iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
+        let mut distinct = sources.to_vec();
+        distinct.small_sort_by(Ord::cmp);
+        distinct.dedup();
+        let shared = SHARED * distinct.iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
         let mut search = Search { sources, shared, sought: SOUGHT };
         let mut places = vec![[0; 2]; program.tables().strings.len()];
         let mut order: Vec<_> = (0..).zip(&mut places).map(|(id, place)| (program.str(id), place)).collect();

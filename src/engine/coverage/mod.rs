@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::Template;
 use crate::bytecode::Program;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 use table::{Step, steps};
 pub(super) use watch::{Watch, current, during};
@@ -140,7 +141,7 @@ impl Coverage {
     /// Returns the coverage of each source, sorted by name.
     pub fn files(&self) -> Vec<FileCoverage> {
         let mut files = self.0.borrow().files.clone();
-        files.sort_unstable_by(|a, b| a.source.name().cmp(b.source.name()));
+        files.small_sort_by(|a, b| a.source.name().cmp(b.source.name()));
         files
     }
 

@@ -8,6 +8,7 @@ use crate::dialect::cel::values::errors::bad_argument;
 use crate::dialect::cel::values::{byte_len, type_name};
 use crate::function::Cx;
 use crate::overloads;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::Value;
 
 /// Declares the table with an overload of each sort function for each type of elements that have an order.
@@ -115,7 +116,7 @@ fn sorted<'v>(cx: &Cx<'v>, list: &[Value<'v>], keys: &[Value<'v>]) -> Result<Vec
     cx.spend(comparisons.saturating_mul(keys.len() as u64).saturating_mul(1 + (longest / 64) as u64))?;
     cx.charge(keys.len() * 2 * size_of::<Value>())?;
     let mut pairs: Vec<(&Value<'v>, &Value<'v>)> = keys.iter().zip(list).collect();
-    pairs.sort_by(|(a, _), (b, _)| order_of_keys(**a, **b));
+    pairs.small_sort_by(|(a, _), (b, _)| order_of_keys(**a, **b));
     Ok(pairs.into_iter().map(|(_, value)| *value).collect())
 }
 

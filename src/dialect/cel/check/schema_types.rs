@@ -1,9 +1,8 @@
 //! Types of JSON Schemas.
 
-use std::collections::BTreeMap;
-
 use super::types::{Kind, Object, TypeId, Types};
 use crate::schema::{Additional, Node, NodeId, Schema, Types as Allowed};
+use crate::stdlib::small_sort::tree_map;
 use crate::value::Data;
 
 /// The maximum schema depth to inspect. Deeper levels accept any value.
@@ -81,8 +80,7 @@ impl Types {
             return self.map(Self::STRING, rest.unwrap_or(Self::DYN));
         }
         let properties = node.properties.iter();
-        let fields: BTreeMap<_, _> =
-            properties.map(|(name, id)| (name.clone(), self.of_node(schema, *id, depth + 1))).collect();
+        let fields = tree_map(properties.map(|(name, id)| (name.clone(), self.of_node(schema, *id, depth + 1))));
         self.add_object(Object { fields, rest })
     }
 }

@@ -10,6 +10,7 @@ use crate::dialect::hcl::values::{
     unified_type,
 };
 use crate::function::{Cx, Fault, Outcome};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{Refinement, Type, Value};
 
 functions! {
@@ -96,7 +97,7 @@ fn sort<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
     cx.charge(length * 2 * size_of::<Value>())?;
     cx.spend(length as u64 * u64::from(length.checked_ilog2().unwrap_or(0)))?;
     let mut sorted = items(list).to_vec();
-    sorted.sort_by_key(Value::as_str);
+    sorted.small_sort_by_key(Value::as_str);
     list_of(cx, Type::String, &sorted)
 }
 

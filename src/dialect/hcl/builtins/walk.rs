@@ -107,7 +107,8 @@ impl Walk<'_, '_> {
 
     /// The names in a directory that can match next. Names that are not text cannot be expressed in the language.
     fn names(&self, glob: &Glob, here: &Directory) -> Outcome<BTreeSet<String>> {
-        let mut names: BTreeSet<String> = glob.names(&here.states).map(str::to_owned).collect();
+        let mut names = BTreeSet::new();
+        names.extend(glob.names(&here.states).map(str::to_owned));
         if !glob.has_wildcards(&here.states) {
             return Ok(names);
         }

@@ -105,7 +105,8 @@ pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree, known: &[(
         Expr::Traversal { root, .. } => Some(tree.str(root)),
         _ => None,
     };
-    let names: BTreeSet<&str> = (0..tree.len()).filter_map(name).collect();
+    let mut names = BTreeSet::new();
+    names.extend((0..tree.len()).filter_map(name));
     let unknown = names.into_iter().map(|name| (name, arena.unknown(Type::Dynamic)));
     arena.map(&unknown.chain(known.iter().copied()).collect::<Vec<_>>())
 }

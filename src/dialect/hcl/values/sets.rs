@@ -11,6 +11,7 @@ use super::elements::element_of;
 use super::json::push_quoted;
 use super::{contains_marked, equals, marked_by, number_of, unmark_deep};
 use crate::function::{Cx, Outcome};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{Extended, Layout, Type, Value};
 
 /// Returns `true` if the value, which may be unknown or marked, is a set.
@@ -50,7 +51,7 @@ fn sorted_texts(items: &mut Vec<Value<'_>>) -> bool {
     if !items.iter().all(|item| matches!(item, Value::Str(_))) {
         return false;
     }
-    items.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
+    items.small_sort_by_key(Value::as_str);
     items.dedup_by(|a, b| a.as_str() == b.as_str());
     true
 }
@@ -61,7 +62,7 @@ fn distinct<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Vec<Value<'v>>> {
     let order = |(a, key): &(Value<'v>, String), (b, other): &(Value<'v>, String)| {
         order(*a, *b).then_with(|| scalar_order(*a, *b).unwrap_or(key.cmp(other)))
     };
-    index.elements.sort_by(order);
+    index.elements.small_sort_by(order);
     Ok(index.into_elements())
 }
 

@@ -8,6 +8,7 @@ use crate::diagnostics::Result;
 use crate::dialect::helm::values::{print, strings, text_bytes};
 use crate::function::{Cx, Written, written};
 use crate::stdlib::quoting::{push_quoted, quoted_len};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::stdlib::{byte_texts, strings as plain};
 use crate::value::Value;
 
@@ -145,6 +146,6 @@ fn sort_alpha<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
     let mut texts = texts(cx, *list)?;
     cx.spend(texts.len() as u64 * u64::from(texts.len().checked_ilog2().unwrap_or(0)))?;
-    texts.sort_unstable_by_key(|text| text_bytes(*text));
+    texts.small_sort_by_key(|text| text_bytes(*text));
     strings(cx, &texts)
 }

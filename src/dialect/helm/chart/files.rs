@@ -7,6 +7,7 @@ use super::content::Content;
 use super::source::ChartFile;
 use crate::stdlib::base64;
 use crate::stdlib::globs::PathGlob;
+use crate::stdlib::small_sort::tree_map;
 use crate::value::{Data, DataMap};
 
 /// Files by path, sorted.
@@ -19,7 +20,7 @@ pub struct EmptyFile;
 
 impl FileSet {
     pub(super) fn of(files: impl IntoIterator<Item = ChartFile>) -> Self {
-        Self(Arc::new(files.into_iter().map(|file| (file.path, file.content)).collect()))
+        Self(Arc::new(tree_map(files.into_iter().map(|file| (file.path, file.content)))))
     }
 
     /// Returns the content of a file.
@@ -46,7 +47,7 @@ impl FileSet {
     pub fn glob(&self, pattern: &str) -> FileSet {
         let Some(glob) = PathGlob::parse(pattern) else { return self.clone() };
         let matching = self.0.iter().filter(|(path, _)| glob.matches(path));
-        Self(Arc::new(matching.map(|(path, content)| (path.clone(), content.clone())).collect()))
+        Self(Arc::new(tree_map(matching.map(|(path, content)| (path.clone(), content.clone())))))
     }
 
     /// Returns the lines of a file without a final line end. A file that does not exist has none.

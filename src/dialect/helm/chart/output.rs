@@ -47,7 +47,7 @@ pub(super) fn assemble<N: AsRef<str>, T: Into<Text>>(
     let root = plan.charts().first().map_or_else(String::new, |chart| chart.path().to_owned());
     let (mut manifests, mut hooks, mut notes) = (Vec::new(), Vec::new(), None);
     let mut rendered: Vec<(N, Text)> = rendered.into_iter().map(|(name, text)| (name, text.into())).collect();
-    rendered.sort_unstable_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
+    rendered.small_sort_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
     let mut scanner = Scanner::new();
     for (name, text) in &rendered {
         let name = name.as_ref();

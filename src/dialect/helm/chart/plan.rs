@@ -1,6 +1,5 @@
 //! The plan of a render: the templates in order and the data of each chart.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::capabilities::Capabilities;
@@ -16,6 +15,7 @@ use super::tree::Tree;
 use super::user_values::UserValues;
 use super::{dependencies, imports, merged, schema};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Text};
 use crate::value::DataMap;
 
@@ -240,9 +240,8 @@ impl Plan {
         };
         plan.add(tree, None);
         // Later definitions win over earlier ones, so the outermost come last.
-        plan.templates.sort_by_cached_key(|template| {
-            Reverse((template.name.bytes().filter(|byte| *byte == b'/').count(), template.name.clone()))
-        });
+        let depth = |name: &str| name.bytes().filter(|byte| *byte == b'/').count();
+        plan.templates.small_sort_by(|a, b| (depth(&b.name), &b.name).cmp(&(depth(&a.name), &a.name)));
         plan
     }
 

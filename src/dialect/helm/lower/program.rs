@@ -15,6 +15,7 @@ use crate::dialect::helm::error::quoted;
 use crate::dialect::helm::set::{Defined, Set};
 use crate::function::{Builtin, Params};
 use crate::limits::Limit;
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 
 /// Maximum nesting of bodies and expressions during lowering.
@@ -254,7 +255,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     /// Names the chunks of the templates that the program reaches by itself.
     fn name_reached(&mut self) -> Result<()> {
         let mut chunks: Vec<(&'a str, u32)> = self.chunks.iter().map(|(name, chunk)| (*name, *chunk)).collect();
-        chunks.sort_unstable();
+        chunks.small_sort_by(Ord::cmp);
         for (name, chunk) in chunks {
             if !self.recursive.contains(name) {
                 self.emitter.name_chunk(name, chunk);

@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::dialect::helm::set::Set;
+use crate::stdlib::small_sort::SmallSort as _;
 
 /// Returns the names of all templates on a cycle of calls by literal names, and of those between two cycles.
 pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
@@ -20,7 +21,7 @@ pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
 
 /// Removes the edges from nodes to which no edge leads, until there are none.
 fn without_roots(mut edges: Vec<(usize, usize)>, nodes: usize) -> Vec<(usize, usize)> {
-    edges.sort_unstable();
+    edges.small_sort_by(Ord::cmp);
     let mut leading = vec![0_usize; nodes];
     edges.iter().for_each(|(_, end)| leading[*end] += 1);
     let from = |node: usize| edges.partition_point(|(start, _)| *start < node);

@@ -13,6 +13,7 @@ use crate::builtins;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
 use crate::stdlib::attribute_path::{BadPath, step_index, steps};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::value::{JsonStyle, Value};
 
 builtins! {
@@ -141,7 +142,7 @@ fn sort_as<'v, K>(
         let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
         keyed.push((key, *item));
     }
-    keyed.sort_by(|a, b| order(&a.0, &b.0));
+    keyed.small_sort_by(|a, b| order(&a.0, &b.0));
     cx.list_of(keyed.iter().map(|(_, item)| *item))
 }
 

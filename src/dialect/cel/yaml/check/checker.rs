@@ -13,6 +13,7 @@ use crate::function::Registry;
 use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::stdlib::small_sort::SmallSort as _;
+use crate::stdlib::small_sort::tree_map;
 use crate::text::Span;
 
 /// The steps for type inference and for the validation of constants against schemas.
@@ -204,7 +205,7 @@ impl<'t> TemplateChecker<'t> {
             Some(checked) => checked.clone(),
             None => {
                 let types = expression.free.iter().zip(&key.1);
-                let variables = types.filter_map(|(free, ty)| Some((free.name.clone(), (*ty)?))).collect();
+                let variables = tree_map(types.filter_map(|(free, ty)| Some((free.name.clone(), (*ty)?))));
                 let options = Options { literals: true, ..Options::default() };
                 let found = check_one_of_many(&expression.tree, &mut self.env, variables, options, &mut self.steps);
                 self.checked.insert(key, found.clone());

@@ -9,6 +9,7 @@ use crate::dialect::hcl::values::convert::uniform;
 use crate::dialect::hcl::values::types::name;
 use crate::dialect::hcl::values::{convert, same_type, set_of, type_of, without_optional};
 use crate::function::{Cx, Fault, Outcome, PathStep};
+use crate::stdlib::small_sort::SmallSort as _;
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, BigNum, Type, Value};
 
@@ -53,7 +54,7 @@ fn implied<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
 /// Refuses values of different types under one name.
 fn check_duplicates<'v>(cx: &Cx<'v>, entries: &[(&'v str, Value<'v>)]) -> Outcome<()> {
     let mut sorted: Vec<&(&str, Value<'v>)> = entries.iter().collect();
-    sorted.sort_unstable_by_key(|(name, _)| *name);
+    sorted.small_sort_by_key(|(name, _)| *name);
     for ((name, a), (other, b)) in sorted.iter().zip(sorted.iter().skip(1)) {
         if name == other && !same_type(cx, &type_of(cx, *a)?, &type_of(cx, *b)?)? {
             return Err(Fault::wrong(format!("duplicate {name:?} property in JSON object")));
