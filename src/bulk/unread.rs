@@ -17,7 +17,7 @@ use super::report::Failure;
 use super::selection::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, counted, nearest};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::{DataMap, ReadPaths, ReadPosition};
 
@@ -252,16 +252,17 @@ fn display(path: &[Step]) -> String {
 }
 
 fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
-    let mut message = format!("no template reads `{}`", display(unread.path()));
+    let mut problem = format!("no template reads `{}`", display(unread.path()));
     if unread.count > 1 {
-        message.push_str(&format!(" ({})", counted(unread.count, "value")));
+        problem.push_str(&format!(" ({})", counted(unread.count, "value")));
     }
     let given: Vec<_> = unread.paths.first().into_iter().flat_map(|path| origins.of(path)).collect();
-    let is_option = given.first().is_some_and(|origin| origin.place().is_none());
-    if let Some(origin) = given.first().filter(|_| is_option) {
-        message = format!("`{origin}`: {message}");
-    }
-    let mut warning = Diagnostic::warning(Code::UnreadValue, message);
+    let mut warning = match given.first().filter(|origin| origin.place().is_none()) {
+        Some(option) => {
+            Diagnostic::warning(Code::UnreadValue, format!("`{option}`: {problem}")).with_field(PROBLEM, problem)
+        }
+        None => Diagnostic::warning(Code::UnreadValue, problem),
+    };
     for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
         warning = warning.at(source, span, "");
     }

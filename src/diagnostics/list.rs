@@ -1,13 +1,11 @@
 //! Lists of diagnostics.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use super::{Diagnostic, counted, thousands};
+use super::{Diagnostic, Identity, counted, firsts, thousands};
 use crate::stdlib::small_sort::SmallSort as _;
-use crate::text::Span;
 
 /// One or more diagnostics in source order.
 #[derive(Debug, Clone)]
@@ -94,15 +92,18 @@ pub fn joined(errors: impl IntoIterator<Item = Box<Diagnostic>>) -> Option<Box<D
     Some(first)
 }
 
-/// Removes duplicates: an error in a file that is included several times is reported once.
+/// Removes duplicates: an error in a file that is included several times is reported once, whatever its help is for each
+/// of the files that include it.
 pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
-    let mut seen = HashSet::new();
-    let key = |error: &Diagnostic| {
-        let location =
-            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
-        (error.code, error.message.clone(), location)
-    };
-    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+    let keys = errors.iter().map(|error| Identity { help: None, ..error.identity(error.primary()) });
+    let firsts = firsts(keys);
+    let is_first = |(at, first): &(usize, usize)| at == first;
+    errors
+        .into_iter()
+        .zip(firsts.into_iter().enumerate())
+        .filter(|(_, place)| is_first(place))
+        .map(|(error, _)| error)
+        .collect()
 }
 
 #[cfg(test)]
