@@ -241,10 +241,7 @@ fn display(path: &[Step]) -> String {
     for step in path {
         match step {
             Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => {
-                text.push('.');
-                text.push_str(key);
-            }
+            Step::Key(key) => text.extend([".", key]),
             Step::Index(_) => text.push_str("[]"),
         }
     }
@@ -254,14 +251,13 @@ fn display(path: &[Step]) -> String {
 fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
     let mut problem = format!("no template reads `{}`", display(unread.path()));
     if unread.count > 1 {
-        problem.push_str(&format!(" ({})", counted(unread.count, "value")));
+        problem += &format!(" ({})", counted(unread.count, "value"));
     }
     let given: Vec<_> = unread.paths.first().into_iter().flat_map(|path| origins.of(path)).collect();
+    let of = |message| Diagnostic::warning(Code::UnreadValue, message);
     let mut warning = match given.first().filter(|origin| origin.place().is_none()) {
-        Some(option) => {
-            Diagnostic::warning(Code::UnreadValue, format!("`{option}`: {problem}")).with_field(PROBLEM, problem)
-        }
-        None => Diagnostic::warning(Code::UnreadValue, problem),
+        Some(option) => of(format!("`{option}`: {problem}")).with_field(PROBLEM, problem),
+        None => of(problem),
     };
     for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
         warning = warning.at(source, span, "");

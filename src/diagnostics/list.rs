@@ -110,6 +110,18 @@ pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> 
 mod tests {
     use super::*;
     use crate::diagnostics::Code;
+    use crate::text::{Source, Span};
+
+    #[test]
+    fn an_error_at_one_place_is_reported_once_whatever_its_help_is() {
+        let at = |name: &str, help: &str| {
+            let source = Source::new(name, "{{ x }}");
+            Diagnostic::new(Code::UndefinedVariable, "no `x`").with_help(help).at(&source, Span::new(3, 4), "")
+        };
+        let kept = without_duplicates(vec![at("b", "h"), at("a", "h"), at("b", "i"), at("a", "h")]);
+        let told: Vec<_> = kept.iter().map(|error| (error.labels[0].source.name(), error.help.as_deref())).collect();
+        assert_eq!(told, [("b", Some("h")), ("a", Some("h"))]);
+    }
 
     #[test]
     fn the_last_of_the_first_counts_the_others() {

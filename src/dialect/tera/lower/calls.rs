@@ -12,6 +12,9 @@ use crate::function::{Builtin, Default, Params};
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
+/// Maximum number of parameters to name and to compare an unknown one with.
+const COMPARED: usize = 1_000;
+
 /// The parameter of each argument.
 type Targets = SmallVec<[u32; 8]>;
 
@@ -97,8 +100,8 @@ impl<'a> Lower<'_, 'a> {
         let function = call.name.text;
         for name in call.args.iter().map(|arg| arg.name).filter(|name| !known(name.text)) {
             // Warnings beyond the limit are only counted, so they need no names.
-            let full = self.lints.len() >= self.unit.limits.diagnostics;
-            let names = || params.clone().filter(|_| !full);
+            let most = if self.lints.len() < self.unit.limits.diagnostics { COMPARED } else { 0 };
+            let names = || params.clone().take(most);
             let (span, name) = (name.span, name.text);
             let message = match params.clone().next() {
                 Some(_) => format!("{kind} `{function}` has no argument `{name}`, so it is ignored"),
