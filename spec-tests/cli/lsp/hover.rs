@@ -78,7 +78,7 @@ fn variables_of_templates_in_yaml_have_what_they_are_set_to() {
     let project = "templates = [\"t\"]\nvalues = [\"values.yaml\"]\n";
     let template = "$let: {app: \"${name + '!'}\"}\nname: ${app}\n";
     let mut client = opened(&[("dropforge.toml", project), ("values.yaml", "name: eu\n"), (name, template)], name);
-    client.hints_with(name, "name: ${app = eu!");
+    client.hints_with(name, "name: ${app = \"eu!\"");
     for part in ["app}", "app:"] {
         let text = client.hover(name, part);
         assert!(text.contains("variable `app` = `\"eu!\"`"), "{part}: {text}");
