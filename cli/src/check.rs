@@ -165,7 +165,7 @@ impl Findings {
     /// Prints the findings and a summary.
     fn print(&self, strict: bool, console: &Console) -> Exit {
         self.found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
-        console.joined(&self.failures).iter().for_each(|failure| console.failure(failure));
+        console.join_places(&self.failures).iter().for_each(|failure| console.failure(failure));
         let of_failures = self.failures.iter().map(|failure| &failure.diagnostic);
         let severities = self.found.iter().chain(of_failures).map(|one| one.severity);
         let errors = severities.filter(|severity| *severity == Severity::Error).count();

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
-use dropforge::bulk::{Failure, joined};
+use dropforge::bulk::{Failure, join_places};
 use dropforge::diagnostics::{Code, Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
@@ -61,8 +61,8 @@ impl Console {
     }
 
     /// Returns the failures to print. People see errors that differ only in their places as one.
-    pub(crate) fn joined<'f>(&self, failures: &'f [Failure]) -> Cow<'f, [Failure]> {
-        if self.printer.format == ErrorFormat::Human { joined(failures).into() } else { failures.into() }
+    pub(crate) fn join_places<'f>(&self, failures: &'f [Failure]) -> Cow<'f, [Failure]> {
+        if self.printer.format == ErrorFormat::Human { join_places(failures).into() } else { failures.into() }
     }
 
     /// Prints diagnostics.

@@ -431,7 +431,7 @@ fn options(args: &StampArgs, global: &Global, files: &InputFiles) -> Options {
 
 /// Prints errors and warnings.
 pub(crate) fn print_problems(report: &Report, console: &Console) {
-    for failure in console.joined(&report.failures).iter() {
+    for failure in console.join_places(&report.failures).iter() {
         match failure.diagnostic.cluster {
             Some(_) => console.failure(failure),
             // A folder is one cluster without a name.

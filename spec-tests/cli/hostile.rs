@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::support::{Sandbox, outcome};
 
@@ -38,6 +39,20 @@ fn hostile_cluster_names_are_refused_before_anything_is_written() {
         outcome.expect(2).says(&["E0912"]);
         assert!(!sandbox.path("out").exists() && !sandbox.path("x").exists(), "{name:?}");
     }
+}
+
+#[test]
+fn calls_with_many_arguments_take_no_square_of_them() {
+    const MANY: usize = 100_000;
+    let arguments = |name: char| (0..MANY).rev().map(|at| format!("{name}{at}=1")).collect::<Vec<_>>().join(",");
+    let (known, unknown) = (arguments('a'), arguments('b'));
+    let text =
+        format!("{{% macro m({known}) %}}x{{% endmacro %}}{{{{ self::m({known}) }}}}{{{{ self::m({unknown}) }}}}");
+    let sandbox = Sandbox::with(&[("a.tera", &text)]);
+    let start = Instant::now();
+    sandbox.run(&["check", "a.tera"]).expect(0).says(&["macro `m` has no argument `b99999`, so it is ignored"]);
+    // The square takes minutes.
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 #[test]

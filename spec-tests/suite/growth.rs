@@ -51,6 +51,10 @@ fn compilers() -> Vec<Case> {
                     let calls = numbered(n, |i| format!("{{{{ self::m{i}() }}}}"));
                     numbered(n, |i| format!("{{% macro m{i}() %}}x{{% endmacro %}}")) + &calls
                 }),
+                ("arguments of a macro", |n| {
+                    let (params, args) = (numbered(n, |i| format!("a{i}=1,")), numbered(n, |i| format!("b{i}=1,")));
+                    format!("{{% macro m({params}c=1) %}}x{{% endmacro %}}{{{{ self::m({args}c=1) }}}}")
+                }),
                 ("blocks", |n| numbered(n, |i| format!("{{% block b{i} %}}x{{% endblock %}}"))),
                 ("elif", |n| format!("{{% if a %}}{}{{% endif %}}", "{% elif b %}x".repeat(n))),
                 ("a chain", |n| format!("{{{{ a{} }}}}", " + a".repeat(n))),

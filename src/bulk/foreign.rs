@@ -248,9 +248,8 @@ fn foreign<S: Stamp, D: Destination>(
 }
 
 fn error(count: usize, first: &[String]) -> Box<Diagnostic> {
-    let files = counted(count, "file");
-    let message = format!("{files} in the output directory would be overwritten, but dropforge did not write them");
-    let message = if count == 1 { message.replace("write them", "write it") } else { message };
+    let (files, them) = (counted(count, "file"), if count == 1 { "it" } else { "them" });
+    let message = format!("{files} in the output directory would be overwritten, but dropforge did not write {them}");
     Diagnostic::new(Code::ForeignFile, message)
         .with_note(format!("files: {}", listed_of(first, count, NAMED)))
         .with_help("move them, use another directory, or overwrite them with `--force`")

@@ -44,6 +44,7 @@
 //! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does
 //! not stop the others.
 
+mod cause;
 mod change_groups;
 #[cfg(feature = "helm")]
 mod chart_check;
@@ -140,7 +141,7 @@ pub use remote::{
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
-pub use report::{Failure, Report, joined};
+pub use report::{Failure, Report, join_places};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]

@@ -1,17 +1,15 @@
 //! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
-use std::collections::HashMap;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::cause::{cause, is_output_error, without_excerpts};
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed_of};
+use crate::diagnostics::{Diagnostic, Diagnostics, Identity, counted, firsts, listed_of};
 use crate::stdlib::small_sort::SmallSort as _;
-use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
 const NAMED: usize = 5;
@@ -182,87 +180,47 @@ impl Report {
 /// Joins the errors that differ only in their places: the first of them notes the others. For people, who mend one cause.
 ///
 /// ```
-/// use dropforge::bulk::{Failure, joined};
+/// use dropforge::bulk::{Failure, join_places};
 /// use dropforge::diagnostics::{Code, Diagnostic};
 /// use dropforge::text::{Source, Span};
 /// let at = |name: &str| {
 ///     let error = Diagnostic::new(Code::UndefinedVariable, "nothing gives `zone`");
 ///     Failure::new(error.at(&Source::new(name, "{{ zone }}"), Span::new(3, 7), ""))
 /// };
-/// let joined = joined(&[at("a.tera"), at("b.tera"), at("c.tera")]);
+/// let joined = join_places(&[at("a.tera"), at("b.tera"), at("c.tera")]);
 /// assert_eq!(joined.len(), 1);
 /// assert_eq!(joined[0].diagnostic.notes, ["also at b.tera:1:4, c.tera:1:4"]);
 /// ```
-pub fn joined(failures: &[Failure]) -> Vec<Failure> {
-    let mut all: Vec<(Failure, Vec<String>)> = Vec::new();
-    let mut known: HashMap<_, usize> = HashMap::new();
-    for failure in failures {
-        let Failure { diagnostic, clusters, .. } = failure;
-        let place = diagnostic.primary().map(|label| format!("{}:{}", label.source.path(), label.position()));
-        let cause = (diagnostic.code, &*diagnostic.message, clusters.as_slice(), diagnostic.help.as_deref());
-        match (known.get(&cause).and_then(|at| all.get_mut(*at)), place) {
-            (Some((_, others)), Some(place)) => others.push(place),
-            (None, Some(_)) => {
-                known.insert(cause, all.len());
-                all.push((failure.clone(), Vec::new()));
-            }
-            (_, None) => all.push((failure.clone(), Vec::new())),
+pub fn join_places(failures: &[Failure]) -> Vec<Failure> {
+    let keys = failures.iter().enumerate().map(|(at, Failure { diagnostic, clusters, .. })| {
+        // An error without a place is like no other one.
+        let own = if diagnostic.primary().is_none() { Some(at) } else { None };
+        (own, diagnostic.identity(None), clusters.as_slice())
+    });
+    let firsts = firsts(keys);
+    let mut others = vec![Vec::new(); failures.len()];
+    for (at, (failure, first)) in failures.iter().zip(&firsts).enumerate() {
+        if let (Some(label), Some(others)) =
+            (failure.diagnostic.primary(), others.get_mut(*first).filter(|_| *first != at))
+        {
+            others.push(format!("{}:{}", label.source.path(), label.position()));
         }
     }
-    let noted = |(mut failure, others): (Failure, Vec<String>)| {
+    let noted = |(failure, others): (&Failure, Vec<String>)| {
+        let mut failure = failure.clone();
         if !others.is_empty() {
             failure.diagnostic.notes.push(format!("also at {}", listed_of(&others, others.len(), NAMED)));
         }
         failure
     };
-    all.into_iter().map(noted).collect()
-}
-
-/// The identity of an error across clusters: code, problem, template, position and help.
-pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, String);
-
-/// Returns the cause of an error.
-pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
-    // Invalid outputs differ between clusters, and the place in the template that wrote them does not.
-    let place = match diagnostic.code {
-        code if is_output_error(code) => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
-        // The place in the schema is the last one; clusters give their values in different places.
-        Code::UnfitValues => diagnostic.labels.last(),
-        // The place is that of a cluster.
-        Code::BadOutputName | Code::BadLayout | Code::DuplicateOutput | Code::CaseCollision => None,
-        _ => diagnostic.primary(),
-    };
-    let position = place.map(|label| (label.source.name().to_owned(), label.span));
-    // A full disk is one cause for all templates.
-    let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
-    // An error in a file that several templates include has one cause, too.
-    let is_within = |name: &String| place.is_none_or(|label| label.source.name().ends_with(name.as_str()));
-    let template = diagnostic.template.clone().filter(|name| !is_io && is_within(name)).unwrap_or_default();
-    let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), diagnostic.problem().to_owned(), template, position, help)
-}
-
-/// Returns `true` for errors whose primary label is in an output.
-fn is_output_error(code: Code) -> bool {
-    matches!(code, Code::InvalidOutput | Code::UnfitOutput)
-}
-
-/// Returns `true` if a label is in the source of the primary one.
-fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
-    diagnostic.primary().is_some_and(|primary| Arc::ptr_eq(&primary.source, &label.source))
-}
-
-/// Replaces the excerpts of an invalid output by its place.
-fn without_excerpts(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let Some(output) = error.primary().filter(|_| is_output_error(error.code)).cloned() else { return error };
-    error.labels.retain(|label| !Arc::ptr_eq(&label.source, &output.source));
-    error.with_note(format!("output: {}:{}", output.source.name(), output.position()))
+    let all = failures.iter().zip(others).zip(firsts).enumerate();
+    all.filter(|(at, (_, first))| at == first).map(|(_, (one, _))| noted(one)).collect()
 }
 
 /// Collects errors by cause. Memory grows with the number of causes and failed clusters.
 #[derive(Debug, Default)]
 pub(super) struct FailureCollector {
-    causes: BTreeMap<Cause, Collected>,
+    causes: BTreeMap<Identity<String>, Collected>,
     /// The size of the invalid outputs of all causes.
     texts: usize,
     /// The number of errors with causes of their own that were left out.
@@ -280,7 +238,8 @@ struct Collected {
 impl FailureCollector {
     /// Adds an error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, mut diagnostic: Box<Diagnostic>) {
-        let (cause, output) = (cause(&diagnostic), diagnostic.primary().map_or(0, |label| label.source.text().len()));
+        let (cause, output) =
+            (cause(&diagnostic).owned(), diagnostic.primary().map_or(0, |label| label.source.text().len()));
         if is_output_error(diagnostic.code) && !self.causes.contains_key(&cause) {
             self.texts += output;
         }
@@ -303,7 +262,7 @@ impl FailureCollector {
 
     /// Works like [`FailureCollector::add`], but ignores new causes once there are `most`.
     pub(super) fn add_up_to(&mut self, most: usize, at: usize, diagnostic: Box<Diagnostic>) {
-        if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic)) {
+        if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic).owned()) {
             self.add(at, diagnostic);
         } else {
             self.left_out += 1;
@@ -350,7 +309,8 @@ fn note_cluster(cluster: &str, diagnostic: &mut Diagnostic) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Source;
+    use crate::diagnostics::Code;
+    use crate::text::{Source, Span};
 
     #[test]
     fn one_cause_is_one_failure() {

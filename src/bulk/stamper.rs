@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::cause::cause;
 #[cfg(feature = "helm")]
 use super::charts::{self, FleetChart};
 use super::cluster::Cluster;
@@ -17,10 +18,9 @@ use super::layers::{Layers, Merge, Overlay};
 use super::no_charts::{self as charts, FleetChart};
 use super::pieces::Piece;
 use super::plan::Plan;
-use super::report::{Cause, cause};
 use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Diagnostic, Identity, Result};
 use crate::engine::OutputCheck;
 use crate::engine::recording::Recording;
 use crate::value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
@@ -192,7 +192,7 @@ struct Thread<'t, 'w> {
     session: Session,
     /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
     /// explanation has to parse the template.
-    explained: HashSet<(usize, Cause)>,
+    explained: HashSet<(usize, Identity<String>)>,
     check: OutputCheck,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
@@ -228,7 +228,7 @@ impl Renderer for Thread<'_, '_> {
             };
             results.push(result.map(|()| text.len()).map_err(|mut error| {
                 if let Content::Template(template) = content
-                    && self.explained.insert((at, cause(&error)))
+                    && self.explained.insert((at, cause(&error).owned()))
                 {
                     template.explain(inputs, &mut error);
                 }

@@ -17,7 +17,7 @@ use super::report::Failure;
 use super::selection::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, counted, nearest};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::{DataMap, ReadPaths, ReadPosition};
 
@@ -262,10 +262,7 @@ fn display(path: &[Step]) -> String {
     for step in path {
         match step {
             Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => {
-                text.push('.');
-                text.push_str(key);
-            }
+            Step::Key(key) => text.extend([".", key]),
             Step::Index(_) => text.push_str("[]"),
         }
     }
@@ -273,16 +270,16 @@ fn display(path: &[Step]) -> String {
 }
 
 fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
-    let mut message = format!("no template reads `{}`", display(unread.path()));
+    let mut problem = format!("no template reads `{}`", display(unread.path()));
     if unread.count > 1 {
-        message.push_str(&format!(" ({})", counted(unread.count, "value")));
+        problem += &format!(" ({})", counted(unread.count, "value"));
     }
     let given: Vec<_> = unread.paths.first().into_iter().flat_map(|path| origins.of(path)).collect();
-    let is_option = given.first().is_some_and(|origin| origin.place().is_none());
-    if let Some(origin) = given.first().filter(|_| is_option) {
-        message = format!("`{origin}`: {message}");
-    }
-    let mut warning = Diagnostic::warning(Code::UnreadValue, message);
+    let of = |message| Diagnostic::warning(Code::UnreadValue, message);
+    let mut warning = match given.first().filter(|origin| origin.place().is_none()) {
+        Some(option) => of(format!("`{option}`: {problem}")).with_field(PROBLEM, problem),
+        None => of(problem),
+    };
     for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
         warning = warning.at(source, span, "");
     }

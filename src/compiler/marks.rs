@@ -38,6 +38,15 @@ pub enum Key {
     Any,
 }
 
+/// The expression that gives a variable its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// The variable has the value of the expression here.
+    Value(Span),
+    /// The variable has one item after another of the value of the expression here.
+    Items(Span),
+}
+
 /// A name in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
@@ -53,6 +62,8 @@ pub struct Mark {
     pub whole: Span,
     /// The number of the variable in this source.
     pub variable: Option<u32>,
+    /// The expression that a definition takes the value from.
+    pub given: Option<Given>,
     /// The file that has the definition, if another source has it.
     pub file: Option<String>,
     /// The input that the name leads to.
@@ -73,6 +84,7 @@ impl Mark {
             span,
             whole: span,
             variable: None,
+            given: None,
             file: None,
             input: None,
             steps: Vec::new(),
@@ -168,26 +180,26 @@ impl MarkList {
     }
 
     /// Defines a variable in the current scope. One that is already there gets another definition.
-    pub fn define(&mut self, name: &str, span: Span, input: Option<Vec<Key>>) {
+    pub fn define(&mut self, name: &str, span: Span, given: Option<Given>, input: Option<Vec<Key>>) {
         let number = self.variables;
         self.variables += 1;
         self.visible.push((name.to_owned(), number, input.clone()));
-        self.define_as(name, span, number, input);
+        self.define_as(name, span, number, given, input);
     }
 
     /// Assigns to a variable, which is defined if it is not in scope.
-    pub fn assign(&mut self, name: &str, span: Span, input: Option<Vec<Key>>) {
+    pub fn assign(&mut self, name: &str, span: Span, given: Option<Given>, input: Option<Vec<Key>>) {
         let Some(found) = self.visible.iter_mut().rfind(|(known, ..)| known == name) else {
-            return self.define(name, span, input);
+            return self.define(name, span, given, input);
         };
         found.2 = None;
         let number = found.1;
-        self.define_as(name, span, number, None);
+        self.define_as(name, span, number, given, None);
     }
 
-    fn define_as(&mut self, name: &str, span: Span, number: u32, input: Option<Vec<Key>>) {
+    fn define_as(&mut self, name: &str, span: Span, number: u32, given: Option<Given>, input: Option<Vec<Key>>) {
         let mark = Mark::definition(Named::Variable, name, span, span);
-        self.add(Mark { variable: Some(number), input, ..mark });
+        self.add(Mark { variable: Some(number), given, input, ..mark });
     }
 
     /// Returns the input that a name with steps leads to: that of the variable, or one of the name itself.
@@ -222,7 +234,7 @@ mod tests {
         let at = |start| Span::new(start, start + 1);
         list.path("x", at(0), at(0), Vec::new());
         let scope = list.enter();
-        list.define("x", at(1), Some(vec![Key::Name("xs".to_owned()), Key::Any]));
+        list.define("x", at(1), None, Some(vec![Key::Name("xs".to_owned()), Key::Any]));
         list.path("x", at(2), at(2), vec![(Key::Name("y".to_owned()), at(4))]);
         list.leave(scope);
         list.path("x", at(5), at(5), Vec::new());

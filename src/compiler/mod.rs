@@ -13,6 +13,6 @@ mod unit;
 
 pub use emitter::{Emitter, KnownFailure, KnownFunction, KnownPath, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold, fold_integers};
-pub use marks::{Key, Mark, MarkList, Named};
+pub use marks::{Given, Key, Mark, MarkList, Named};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, SyntaxTree, Unit, compile_all};

@@ -16,7 +16,7 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// The field with the name that was looked up.
 pub const LOOKED_UP: &str = "looked_up";
-/// The field with the message without the value that differs between clusters.
+/// The field with the message without the value that differs between clusters, or the option that gave it.
 pub const PROBLEM: &str = "problem";
 /// A placeholder in messages for the source text of the failing instruction. The machine fills it in when it attaches a
 /// span to the error.
@@ -273,7 +273,7 @@ impl Diagnostic {
         self
     }
 
-    /// Returns the message without the value that differs between clusters.
+    /// Returns the message without the value that differs between clusters, or the option that gave it.
     pub fn problem(&self) -> &str {
         self.fields.get(PROBLEM).unwrap_or(&self.message)
     }
@@ -282,6 +282,11 @@ impl Diagnostic {
     pub fn caused_by(mut self: Box<Self>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Box<Self> {
         self.cause = Some(cause.into().into());
         self
+    }
+
+    /// Returns the message of the underlying error, or else that of this one.
+    pub(crate) fn reason(&self) -> String {
+        self.cause.as_ref().map_or_else(|| self.message.clone(), ToString::to_string)
     }
 
     /// Sets the cluster that was rendered. An empty name is no cluster.

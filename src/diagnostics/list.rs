@@ -1,13 +1,11 @@
 //! Lists of diagnostics.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use super::{Diagnostic, counted, thousands};
+use super::{Diagnostic, Identity, counted, firsts, thousands};
 use crate::stdlib::small_sort::SmallSort as _;
-use crate::text::Span;
 
 /// One or more diagnostics in source order.
 #[derive(Debug, Clone)]
@@ -94,21 +92,36 @@ pub fn joined(errors: impl IntoIterator<Item = Box<Diagnostic>>) -> Option<Box<D
     Some(first)
 }
 
-/// Removes duplicates: an error in a file that is included several times is reported once.
+/// Removes duplicates: an error in a file that is included several times is reported once, whatever its help is for each
+/// of the files that include it.
 pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
-    let mut seen = HashSet::new();
-    let key = |error: &Diagnostic| {
-        let location =
-            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
-        (error.code, error.message.clone(), location)
-    };
-    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+    let keys = errors.iter().map(|error| Identity { help: None, ..error.identity(error.primary()) });
+    let firsts = firsts(keys);
+    let is_first = |(at, first): &(usize, usize)| at == first;
+    errors
+        .into_iter()
+        .zip(firsts.into_iter().enumerate())
+        .filter(|(_, place)| is_first(place))
+        .map(|(error, _)| error)
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostics::Code;
+    use crate::text::{Source, Span};
+
+    #[test]
+    fn an_error_at_one_place_is_reported_once_whatever_its_help_is() {
+        let at = |name: &str, help: &str| {
+            let source = Source::new(name, "{{ x }}");
+            Diagnostic::new(Code::UndefinedVariable, "no `x`").with_help(help).at(&source, Span::new(3, 4), "")
+        };
+        let kept = without_duplicates(vec![at("b", "h"), at("a", "h"), at("b", "i"), at("a", "h")]);
+        let told: Vec<_> = kept.iter().map(|error| (error.labels[0].source.name(), error.help.as_deref())).collect();
+        assert_eq!(told, [("b", Some("h")), ("a", Some("h"))]);
+    }
 
     #[test]
     fn the_last_of_the_first_counts_the_others() {

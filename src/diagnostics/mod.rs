@@ -5,6 +5,7 @@ mod codes;
 mod count;
 mod diagnostic;
 mod encoding;
+mod identity;
 mod list;
 mod reasons;
 mod report;
@@ -18,6 +19,7 @@ pub use count::{counted, thousands};
 pub use diagnostic::{CULPRIT, LOOKED_UP, PROBLEM};
 pub use diagnostic::{Diagnostic, Fix, Label, Replacement, Result, Severity};
 pub use encoding::not_utf8;
+pub(crate) use identity::{Identity, firsts};
 pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};

@@ -125,11 +125,10 @@ fn refused_tab(_: &Arc<Source>, _: &Limits) -> Option<Box<Diagnostic>> {
 
 /// Converts an error of a reader.
 fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let name = syntax.name();
-    let message = error.message.strip_prefix(&format!("this is not {name}: ")).unwrap_or(&error.message);
+    let (name, why) = (syntax.name(), error.reason());
     error.message = match error.code.is_limit() {
-        true => format!("the output cannot be checked as {name}: {message}"),
-        false => format!("the output is not valid {name}: {message}"),
+        true => format!("the output cannot be checked as {name}: {why}"),
+        false => format!("the output is not valid {name}: {why}"),
     };
     if error.code.is_limit() {
         error.help = None;

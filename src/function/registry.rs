@@ -15,7 +15,7 @@ use super::linked::{Link, Linked};
 use super::positional::Positional;
 use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind, Signature};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
 use crate::value::Value;
 
 /// A function of a registry: a row of a table, or one of its own. Cheap to clone.
@@ -170,6 +170,7 @@ impl Registry {
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
         Diagnostic::new(Code::UnknownFunction, message)
+            .with_field(LOOKED_UP, name)
             .with_available(self.names(kind))
             .with_suggestion(name, self.names(kind))
     }

@@ -21,7 +21,9 @@ pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
         let span = source.character(at);
         match error.is_data() {
             true => Diagnostic::new(Code::DuplicateKey, message).at(source, span, "again here"),
-            false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}")).at(source, span, ""),
+            false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}"))
+                .caused_by(message)
+                .at(source, span, ""),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Diagnostic, LOOKED_UP};
 use dropforge::text::Position;
 
 /// Maximum characters of a message, and of a name. Both may quote what they are about.
@@ -30,7 +30,7 @@ pub struct Finding {
     /// Column in characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// The name that the finding is about.
+    /// The name that nothing gives or reads, or that is not declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Suggested fix.
@@ -68,7 +68,7 @@ impl Finding {
             message: shortened(&diagnostic.message, MAX_MESSAGE),
             line: at.map(|at| at.line),
             column: at.map(|at| at.column),
-            name: diagnostic.message.split('`').nth(1).map(|name| shortened(name, MAX_NAME)),
+            name: diagnostic.fields.get(LOOKED_UP).map(|name| shortened(name, MAX_NAME)),
             help: diagnostic.help.clone(),
         }
     }

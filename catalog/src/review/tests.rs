@@ -165,6 +165,15 @@ fn functions_that_are_not_there_or_not_allowed_are_told() {
 }
 
 #[test]
+fn the_name_is_the_one_that_is_missing_or_ignored() {
+    let content = "{% macro m(a) %}{{ a }}{% endmacro %}{{ 'a' | replace(from='a', too='b') }}\n{{ self::m(b=1) }}\n{{ self::n() }}";
+    let names: Vec<_> = found(content, &json!({})).into_iter().map(|finding| (finding.code, finding.name)).collect();
+    let of = |code: &str, name: &str| (code.to_owned(), Some(name.to_owned()));
+    let [ignored, missing, unknown] = ["function.bad_argument", "function.missing_argument", "template.unknown_macro"];
+    assert_eq!(names, [of(ignored, "too"), of(missing, "to"), of(ignored, "b"), of(missing, "a"), of(unknown, "n")]);
+}
+
+#[test]
 fn functions_that_reach_outside_the_parameters_are_told() {
     let help = "templates can use only their parameters: make it a parameter";
     assert_eq!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dropforge::bytecode::Dialect;
-use dropforge::compiler::{Key, Mark, Named};
+use dropforge::compiler::{Given, Key, Mark, Named};
 use dropforge::text::Span;
 use dropforge::value::Data;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
@@ -128,36 +128,30 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     Some(text)
 }
 
-/// Returns the values that a variable is set to, or else the expression.
+/// Returns the values that a variable is set to, or else the expression that gives them.
 fn variable(world: &World, place: &Place, mark: &Mark) -> String {
     let same = |other: &&Mark| other.is_definition && other.variable.is_some() && other.variable == mark.variable;
     let definitions = place.analysis.marks.iter().filter(same);
     let definition = definitions.take_while(|other| other.span.start <= mark.span.start).last();
-    let value = definition.and_then(|definition| assigned(world, place, definition));
-    let code = |text: &str| short(text, VALUE).replace('`', "'");
-    let value = value.map(|value| format!(" = `{}`", code(&value))).unwrap_or_default();
-    format!("variable `{}`{value}", mark.name)
+    let given = definition.and_then(|definition| given(world, place, definition)).unwrap_or_default();
+    format!("variable `{}`{given}", mark.name)
 }
 
-fn assigned(world: &World, place: &Place, definition: &Mark) -> Option<String> {
+fn given(world: &World, place: &Place, definition: &Mark) -> Option<String> {
     let text = place.analysis.content.text();
-    let (before, behind) = (text.get(..definition.span.start as usize)?, text.get(definition.span.end as usize..)?);
-    let expression = behind.trim_start().trim_start_matches(':').strip_prefix('=')?;
-    // A parameter of a macro has only a default.
-    let is_set = ["set", "set_global"].contains(&before.trim_end().rsplit([' ', '%', '-']).next().unwrap_or(""));
-    if place.language == Language::Template(Dialect::Tera) && !is_set {
-        return None;
-    }
-    let start = text.len() - expression.trim_start().len();
-    let of = |shown: Arc<Shown>| {
-        let shift = Shift::between(shown.content.text(), text);
-        let mut all = shown.assigned.iter();
-        let is_it = |span: &Span| shift.forward(*span).is_some_and(|span| span.start as usize == start);
-        all.find(|(span, _)| is_it(span)).map(|(_, values)| values.join(", "))
+    let written = |span: Span| text.get(span.range());
+    let code = |text: &str| short(text, VALUE).replace('`', "'");
+    let of = |shown: Arc<Shown>, span| {
+        let there = Shift::between(text, shown.content.text()).forward(span)?;
+        shown.values.get(&there).map(|values| values.join(", "))
     };
-    let end = expression.find(if place.language == Language::Template(Dialect::Tera) { "%}" } else { "}}" })?;
-    let written = || expression.get(..end).map(|text| text.trim().trim_end_matches('-').trim_end().to_owned());
-    world.shared.shown(&place.path).and_then(of).or_else(written)
+    match definition.given? {
+        Given::Items(span) => Some(format!(", an item of `{}`", code(written(span)?))),
+        Given::Value(span) => {
+            let value = world.shared.shown(&place.path).and_then(|shown| of(shown, span));
+            Some(format!(" = `{}`", code(value.as_deref().or_else(|| written(span))?)))
+        }
+    }
 }
 
 /// Returns a value as a block of code.

@@ -50,9 +50,8 @@ pub(super) fn of(
             (Language::Template(_), _) => template(ready, path, snapshot, session).unwrap_or_default(),
             _ => continue,
         };
-        let of = |is_it: fn(&str, Span) -> bool| of_expressions(content.text(), &shown, &ready.values, is_it);
-        let (values, assigned) = (of(is_whole), of(is_assigned));
-        all.push((path.clone(), Shown { content: content.clone(), values, assigned }));
+        let values = of_expressions(&shown, &ready.values);
+        all.push((path.clone(), Shown { content: content.clone(), values }));
     }
     all
 }
@@ -128,15 +127,10 @@ fn render(
 }
 
 /// Returns the distinct values of each expression, without secrets.
-fn of_expressions(
-    text: &str,
-    shown: &[ShownValue],
-    values: &Values,
-    is_it: fn(&str, Span) -> bool,
-) -> BTreeMap<Span, Vec<String>> {
+fn of_expressions(shown: &[ShownValue], values: &Values) -> BTreeMap<Span, Vec<String>> {
     let mut hidden: HashMap<&[Step], bool> = HashMap::new();
     let mut all: BTreeMap<Span, Option<Vec<String>>> = BTreeMap::new();
-    for one in shown.iter().filter(|one| is_it(text, one.span)) {
+    for one in shown {
         let mut hides = |path| *hidden.entry(path).or_insert_with(|| values.hides(path));
         let is_secret = one.inputs.iter().any(|flow| hides(flow.path.as_slice()));
         match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
@@ -153,53 +147,4 @@ fn of_expressions(
 /// Returns a text without the marks of code, which excerpts of values have.
 fn plain(text: &str) -> &str {
     text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
-}
-
-/// Returns the texts around a span without white space and trim marks.
-fn around(text: &str, span: Span) -> (&str, &str) {
-    let marks = [' ', '\t', '-', '~', '\n', '\r'];
-    let before = text.get(..span.start as usize).unwrap_or("").trim_end_matches(marks);
-    (before, text.get(span.end as usize..).unwrap_or("").trim_start_matches(marks))
-}
-
-/// Returns `true` for the span of a whole expression that a tag sets a variable to.
-fn is_assigned(text: &str, span: Span) -> bool {
-    let (before, behind) = around(text, span);
-    let sets = before.ends_with('=') && !["==", "!=", "<=", ">="].iter().any(|sign| before.ends_with(sign));
-    sets && (behind.starts_with("%}") || behind.starts_with("}}"))
-}
-
-/// Returns `true` for the span of a whole expression between delimiters. Other values are parts of one.
-fn is_whole(text: &str, span: Span) -> bool {
-    let (before, behind) = around(text, span);
-    let inside = text.get(span.range()).unwrap_or("");
-    let opens = before.ends_with("{{") || before.ends_with("${");
-    (opens && behind.starts_with('}')) || inside.starts_with("${") && inside.ends_with('}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_whole_expressions_have_hints() {
-        let text = "{{- a.b | f }} ${ c } {{ d }}";
-        let whole = |part: &str| {
-            let at = text.find(part).unwrap();
-            is_whole(text, Span::of(at..at + part.len()))
-        };
-        assert!(whole("a.b | f") && whole("c") && whole("d"));
-        assert!(!whole("a.b") && !whole("f"));
-    }
-
-    #[test]
-    fn whole_expressions_of_variables() {
-        let text = "{% set x = a.b | f -%} {{ $y := c }} {% if d == eee %}";
-        let assigned = |part: &str| {
-            let at = text.find(part).unwrap();
-            is_assigned(text, Span::of(at..at + part.len()))
-        };
-        assert!(assigned("a.b | f") && assigned("c"));
-        assert!(!assigned("a.b") && !assigned("eee"));
-    }
 }

@@ -68,10 +68,8 @@ type Names = (Arc<Content>, Option<Arc<Analysis>>);
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) content: Arc<Content>,
-    /// The distinct values of each expression that is written, without secrets.
+    /// The distinct values of each expression that is written or that a variable is set to, without secrets.
     pub(super) values: BTreeMap<Span, Vec<String>>,
-    /// Those of each expression that a variable is set to.
-    pub(super) assigned: BTreeMap<Span, Vec<String>>,
 }
 
 impl Shared {

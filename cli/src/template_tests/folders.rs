@@ -7,7 +7,7 @@ use dropforge::bulk::values::Assignment;
 use dropforge::bulk::{
     Cluster, Entry, Layers, Merge, ReadValues, dialect_of, discover, discover_with, engine, unknown_language,
 };
-use dropforge::diagnostics::{Diagnostic, Diagnostics, Result as Checked};
+use dropforge::diagnostics::{Diagnostic, Diagnostics, PROBLEM, Result as Checked};
 use dropforge::engine::coverage::Coverage;
 use dropforge::engine::{Engine, EngineBuilder, Template};
 use dropforge::text::Span;
@@ -169,8 +169,8 @@ fn unread(read: &ReadValues, path: &Placed, value: &Data) -> Option<(Span, Box<D
     let set = Assignment::of_value(&path.text, value.clone(), &origin(path)).ok()?;
     let mut warning = read.unread(&Layers::new([], vec![set], Merge::default())).into_iter().next()?;
     // The label says what gives the value.
-    if let Some(message) = warning.message.strip_prefix(&format!("`{}`: ", origin(path))) {
-        warning.message = message.to_owned();
+    if let Some(problem) = warning.fields.remove(PROBLEM) {
+        warning.message = problem;
     }
     Some((path.span, warning))
 }

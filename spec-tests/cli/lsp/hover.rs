@@ -43,7 +43,8 @@ fn variables_have_what_they_are_set_to() {
     client.replace(
         name,
         "{{ zone }}",
-        "{{ zone }}{% set x = image.tag ~ \"-a\" %}{{ x }}{% set t = token ~ 1 %}{{ t }}",
+        "{{ zone }}{% set x = image.tag ~ \"-a\" %}{{ x }}{% set t = token ~ 1 %}{{ t }}{% set q = '%}=' ~ name %}{{ q }}\
+         {% for w in [name, 'a %}'] %}{{ w }}{% endfor %}{% macro m(d='e') %}{{ d }}{% endmacro %}",
     );
     client.hints_with(name, "{{ x = 1.4-a");
     for part in ["x }}", "x = image"] {
@@ -52,6 +53,12 @@ fn variables_have_what_they_are_set_to() {
     }
     let text = client.hover(name, "t }}");
     assert!(text.contains("`t` = `token ~ 1`") && !text.contains("abc"), "{text}");
+    let text = client.hover(name, "q }}");
+    assert!(text.contains("variable `q` = `\"%}=eu-1\"`"), "{text}");
+    let text = client.hover(name, "w }}");
+    assert!(text.contains("variable `w`, an item of `[name, 'a %}']`"), "{text}");
+    let text = client.hover(name, "d }}");
+    assert!(text.contains("variable `d`") && !text.contains('='), "{text}");
     let text = client.hover("t/app.yaml.tera", "zone }}");
     assert!(text.contains("`name` = `\"eu-1\"`"), "{text}");
     client.end(0);
@@ -62,6 +69,20 @@ fn variables_have_what_they_are_set_to() {
     client.hints_with(name, "x: {{ $v = 1.4!");
     let text = client.hover(name, "$v }}");
     assert!(text.contains("variable `$v` = `\"1.4!\"`"), "{text}");
+    client.end(0);
+}
+
+#[test]
+fn variables_of_templates_in_yaml_have_what_they_are_set_to() {
+    let name = "t/app.cel.yaml";
+    let project = "templates = [\"t\"]\nvalues = [\"values.yaml\"]\n";
+    let template = "$let: {app: \"${name + '!'}\"}\nname: ${app}\n";
+    let mut client = opened(&[("dropforge.toml", project), ("values.yaml", "name: eu\n"), (name, template)], name);
+    client.hints_with(name, "name: ${app = \"eu!\"");
+    for part in ["app}", "app:"] {
+        let text = client.hover(name, part);
+        assert!(text.contains("variable `app` = `\"eu!\"`"), "{part}: {text}");
+    }
     client.end(0);
 }
 

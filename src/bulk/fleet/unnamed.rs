@@ -46,15 +46,14 @@ const LIST: &str = "write the clusters as a list: each is a map with a `name`";
 /// Returns the help for a cluster with values, but without a name.
 fn help(own: &DataMap) -> String {
     let is_scalar = |value: &Data| matches!(value, Data::Str(_) | Data::Int(_) | Data::Uint(_));
-    let scalars = || own.iter().filter(|(_, value)| is_scalar(value)).map(|(key, _)| key.as_str());
-    match (likely(scalars()), misspelt(scalars())) {
-        (Some(key), _) => format!("is it `{key}`? Then use `--name-key {key}`"),
-        (None, Some(key)) => format!("did you mean `name`? Or use `--name-key {key}`"),
-        (None, None) if own.values().all(|value| value.as_map().is_some()) => {
+    let scalars = own.iter().filter(|(_, value)| is_scalar(value)).map(|(key, _)| key.as_str());
+    match by_key(scalars) {
+        Some(help) => help,
+        None if own.values().all(|value| value.as_map().is_some()) => {
             format!("{LIST}; or name the path of its name with `--name-key PATH`")
         }
-        (None, None) if own.values().any(has_scalar) => "name another path with `--name-key PATH`".to_owned(),
-        (None, None) => NAME_IT.to_owned(),
+        None if own.values().any(has_scalar) => "name another path with `--name-key PATH`".to_owned(),
+        None => NAME_IT.to_owned(),
     }
 }
 
@@ -88,18 +87,16 @@ pub(super) fn table(source: &Arc<Source>, paths: &[String], columns: &[Vec<Step>
         .at(source, Span::of(start..start), "")
         .with_note(expected(paths))
         .with_note(format!("the columns are {}", listed(&columns, COLUMNS)));
-    let names = || columns.iter().map(String::as_str);
-    Some(match (columns.as_slice(), likely(names())) {
-        ([one], _) if one.contains('\t') => error.with_help("read cells between tabs with `--fleet-format tsv`"),
-        ([one], _) if one.contains([';', '|']) => {
+    Some(match columns.as_slice() {
+        [one] if one.contains('\t') => error.with_help("read cells between tabs with `--fleet-format tsv`"),
+        [one] if one.contains([';', '|']) => {
             let separator = if one.contains(';') { ';' } else { '|' };
             error.with_help(format!("is `{separator}` the separator? Separate the cells by commas"))
         }
-        (_, Some(key)) => error.with_help(format!("is it `{key}`? Then use `--name-key {key}`")),
-        (_, None) => match misspelt(names()) {
-            Some(key) => error.with_help(format!("did you mean `name`? Or use `--name-key {key}`")),
-            None => error.with_help("name the column with `--name-key PATH`"),
-        },
+        columns => {
+            let help = by_key(columns.iter().map(String::as_str));
+            error.with_help(help.unwrap_or_else(|| "name the column with `--name-key PATH`".to_owned()))
+        }
     })
 }
 
@@ -109,6 +106,14 @@ const COLUMNS: usize = 20;
 fn expected(paths: &[String]) -> String {
     let paths: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
     format!("expected a string or an integer at {}", paths.join(" or "))
+}
+
+/// Returns the help that names the key which most likely has the name, or a misspelt one.
+fn by_key<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<String> {
+    match likely(keys.clone()) {
+        Some(key) => Some(format!("is it `{key}`? Then use `--name-key {key}`")),
+        None => misspelt(keys).map(|key| format!("did you mean `name`? Or use `--name-key {key}`")),
+    }
 }
 
 /// Returns the key that is most likely to have the name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Name, Tree};
 use super::syntax::{self, parse};
 use crate::bytecode::ImportKind;
-use crate::compiler::{Key, Mark, MarkList, Named};
+use crate::compiler::{Given, Key, Mark, MarkList, Named};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::function::Registry;
 use crate::limits::Limits;
@@ -104,10 +104,11 @@ impl ExpressionMarks<'_> {
             input.push(Key::Any);
             input
         });
+        let given = of.iter_var2.is_none().then(|| Given::Items((self.place)(self.tree.span(of.iter_range))));
         let scope = self.list.enter();
         for (name, id) in names.zip(&written) {
             if matches!(self.tree.expr(*id), Expr::Ident { name: known, .. } if known == name) {
-                self.list.define(self.tree.name(name), (self.place)(self.tree.span(*id)), item.clone());
+                self.list.define(self.tree.name(name), (self.place)(self.tree.span(*id)), given, item.clone());
             }
         }
         [of.loop_condition, of.loop_step, of.result].into_iter().for_each(|part| self.value(part));
@@ -208,6 +209,8 @@ mod tests {
             ]
         );
         let name = |name: &str| Key::Name(name.to_owned());
+        let Some(Given::Items(range)) = found[2].given else { panic!("{found:?}") };
+        assert_eq!(source.slice(range), "app.ports");
         assert_eq!(found[2].input, Some(vec![name("app"), name("ports"), Key::Any]));
     }
 }

@@ -6,7 +6,7 @@ use super::syntax::parser::{Parsed, parse_config, parse_template};
 use super::syntax::tree::{Block, BodyId, Call, Expr, ExprId, For, StepKind, Str, Tree};
 use super::syntax::{analysis, tree};
 use crate::bytecode::ImportKind;
-use crate::compiler::{Key, Mark, MarkList, Named};
+use crate::compiler::{Given, Key, Mark, MarkList, Named};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 
@@ -62,7 +62,8 @@ impl Marking<'_> {
             let name = tree.str(attribute.name);
             if of == "locals" {
                 let address = format!("local.{name}");
-                self.list.add(Mark::definition(Named::Declared, address, attribute.name_span, attribute.span));
+                let mark = Mark::definition(Named::Declared, address, attribute.name_span, attribute.span);
+                self.list.add(Mark { given: Some(Given::Value(tree.span(attribute.expr))), ..mark });
             }
             self.value(attribute.expr);
         }
@@ -113,10 +114,12 @@ impl Marking<'_> {
         });
         let scope = self.list.enter();
         let mut behind = of.open.end;
-        for (name, input) in of.key_var.map(|key| (key, None)).into_iter().chain([(of.value_var, item)]) {
+        let given = Some(Given::Items(self.tree.span(of.collection)));
+        let value = (of.value_var, given, item);
+        for (name, given, input) in of.key_var.map(|key| (key, None, None)).into_iter().chain([value]) {
             if let Some(span) = self.place(name, behind) {
                 behind = span.end;
-                self.list.define(self.tree.str(name), span, input);
+                self.list.define(self.tree.str(name), span, given, input);
             }
         }
         [of.key, Some(of.value), of.condition].into_iter().flatten().for_each(|id| self.value(id));
@@ -196,6 +199,8 @@ mod tests {
         let variable = found.iter().find(|mark| mark.is_definition).unwrap();
         let name = |name: &str| Key::Name(name.to_owned());
         assert_eq!(variable.input, Some(vec![name("app"), name("ports"), Key::Any]));
+        let Some(Given::Items(collection)) = variable.given else { panic!("{variable:?}") };
+        assert_eq!(source.slice(collection), "app[\"ports\"]");
         let steps: Vec<_> = found.iter().flat_map(|mark| &mark.steps).map(|(_, span)| source.slice(*span)).collect();
         assert_eq!(steps, ["ports", "name", "0"]);
         let all = told(&found, &source);
@@ -208,7 +213,10 @@ mod tests {
     fn names_of_configurations() {
         let text = "variable \"a\" {}\nlocals {\n  b = var.a\n}\nresource \"r\" \"c\" {\n  d = local.b + r.c.id\n";
         let source = Source::new("main.tf", text);
-        let all = told(&config_marks(&source, &Limits::default()), &source);
+        let found = config_marks(&source, &Limits::default());
+        let Some(Given::Value(local)) = found.iter().find_map(|mark| mark.given) else { panic!("{found:?}") };
+        assert_eq!(source.slice(local), "var.a");
+        let all = told(&found, &source);
         for one in [
             "def Declared var.a at a",
             "def Declared local.b at b",

@@ -7,7 +7,7 @@ use bumpalo::Bump;
 use super::syntax::tree::{Choice, Command, Name, Node, Operand, Pipeline, Placed, Range, Template, Term};
 use super::syntax::{Delimiters, parse};
 use crate::bytecode::ImportKind;
-use crate::compiler::{Key, Mark, MarkList, Named};
+use crate::compiler::{Given, Key, Mark, MarkList, Named};
 use crate::diagnostics::Diagnostic;
 use crate::function::Registry;
 use crate::limits::Limits;
@@ -100,8 +100,9 @@ impl Marking<'_> {
             input
         });
         if let Some((last, others)) = pipeline.variables.split_last() {
-            others.iter().for_each(|name| self.list.define(name.text, name.span.moved(base), None));
-            self.list.define(last.text, last.span.moved(base), item.clone());
+            others.iter().for_each(|name| self.list.define(name.text, name.span.moved(base), None, None));
+            let given = expression(pipeline, base).map(Given::Items);
+            self.list.define(last.text, last.span.moved(base), given, item.clone());
         }
         let outer = std::mem::replace(&mut self.dot, item);
         self.body(range.body);
@@ -114,10 +115,10 @@ impl Marking<'_> {
     fn placed(&mut self, Placed { pipeline, base }: Placed<'_>) -> Option<Vec<Key>> {
         let input = self.commands(pipeline, base);
         for name in pipeline.variables {
-            let span = name.span.moved(base);
+            let (span, given) = (name.span.moved(base), expression(pipeline, base).map(Given::Value));
             match pipeline.assigns {
-                true => self.list.assign(name.text, span, None),
-                false => self.list.define(name.text, span, input.clone()),
+                true => self.list.assign(name.text, span, given, None),
+                false => self.list.define(name.text, span, given, input.clone()),
             }
         }
         input
@@ -198,6 +199,12 @@ impl Marking<'_> {
     }
 }
 
+/// Returns the place of the commands of a pipeline.
+fn expression(pipeline: &Pipeline<'_>, base: u32) -> Option<Span> {
+    let (first, last) = (pipeline.commands.first()?, pipeline.commands.last()?);
+    Some(first.span.to(last.span).moved(base))
+}
+
 /// Returns `true` if the first argument of a command is the name of a template.
 fn is_include(command: &Command<'_>) -> bool {
     let first = command.operands.first().map(|operand| operand.term);
@@ -213,7 +220,7 @@ mod tests {
     fn names_are_marked_with_the_inputs_they_lead_to() {
         let text = "{{define \"a.b\"}}{{.Values.x}}{{end}}{{range $i, $p := .Values.ports}}{{.name}}{{$p.number}}\
                     {{$.Release.Name}}{{end}}{{include \"a.b\" . | quote}}{{template \"a.b\"}}\
-                    {{with .Values.w}}{{.y}}{{end}}";
+                    {{with .Values.w}}{{.y}}{{end}}{{- $v := .z | quote -}}{{$v = 1}}";
         let source = Source::new("t.yaml", text);
         let found = marks(&source, &registry(), &Limits::default()).unwrap();
         let told = |mark: &Mark| {
@@ -244,7 +251,14 @@ mod tests {
                 "Template a.b ",
                 "Input Values Values.w",
                 "Input y Values.w.y",
+                "def Variable $v ",
+                "Input z z",
+                "Import(Function) quote ",
+                "def Variable $v ",
             ]
         );
+        let given: Vec<_> = found.iter().filter_map(|mark| mark.given).collect();
+        let [Given::Items(ports), Given::Value(first), Given::Value(second)] = *given else { panic!("{given:?}") };
+        assert_eq!([ports, first, second].map(|span| source.slice(span)), [".Values.ports", ".z | quote", "1"]);
     }
 }

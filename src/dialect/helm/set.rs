@@ -9,7 +9,7 @@ use super::syntax::tree::Template;
 use super::syntax::{Delimiters, KnownActions, parse_next};
 use crate::bytecode::ImportKind;
 use crate::compiler::Unit;
-use crate::diagnostics::{Code, Diagnostic, at_most};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, at_most};
 use crate::text::Source;
 
 /// A template and its file.
@@ -63,13 +63,13 @@ impl<'a> Set<'a> {
     }
 }
 
-/// Adds the likely name to the error of an unknown function.
+/// Adds the name and the likely one to the error of an unknown function.
 fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
     if error.code != Code::UnknownFunction {
         return error;
     }
-    let name = error.message.split('"').nth(1).unwrap_or("").to_owned();
-    error.with_suggestion(&name, unit.registry.names(ImportKind::Function))
+    let name = error.primary().map_or("", |at| at.source.slice(at.span)).to_owned();
+    error.with_suggestion(&name, unit.registry.names(ImportKind::Function)).with_field(LOOKED_UP, name)
 }
 
 fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {

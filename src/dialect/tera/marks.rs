@@ -7,7 +7,7 @@ use bumpalo::Bump;
 use super::syntax::parse;
 use super::syntax::tree::{Call, Expr, ExprKind, For, Import, Macro, Name, Node, Path, Segment, Step, Template};
 use crate::bytecode::ImportKind;
-use crate::compiler::{Key, Mark, MarkList, Named};
+use crate::compiler::{Given, Key, Mark, MarkList, Named};
 use crate::diagnostics::Diagnostic;
 use crate::limits::Limits;
 use crate::text::{Source, Span};
@@ -62,7 +62,7 @@ impl Marking<'_, '_> {
         let mark = Mark::definition(Named::Macro, one.name.text, one.name.span, one.name.span);
         let open = self.list.begin(Mark { signature, ..mark });
         for param in one.params {
-            self.list.define(param.name.text, param.name.span, None);
+            self.list.define(param.name.text, param.name.span, None, None);
         }
         self.body(one.body);
         self.closing("endmacro", Named::Macro, one.name);
@@ -100,7 +100,7 @@ impl Marking<'_, '_> {
             Node::Set { name, value, .. } => {
                 self.value(value);
                 let input = self.input(value);
-                self.list.assign(name.text, name.span, input);
+                self.list.assign(name.text, name.span, Some(Given::Value(value.span)), input);
             }
             Node::If { branches, otherwise } => {
                 for branch in *branches {
@@ -136,9 +136,9 @@ impl Marking<'_, '_> {
         });
         let scope = self.list.enter();
         if let Some(key) = one.key {
-            self.list.define(key.text, key.span, None);
+            self.list.define(key.text, key.span, None, None);
         }
-        self.list.define(one.value.text, one.value.span, item);
+        self.list.define(one.value.text, one.value.span, Some(Given::Items(one.container.span)), item);
         self.body(one.body);
         self.list.leave(scope);
         one.otherwise.into_iter().for_each(|body| self.body(body));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn names_are_marked_with_what_they_name() {
-        let text = "{% import 'm.tera' as m %}{% macro b(l, k='x') %}{{ l }}{% endmacro %}\
+        let text = "{% import 'm.tera' as m %}{% macro b(l, k='x') %}{{ l }}{% endmacro %}{%- set s = p | first -%}\
                     {% for p in app.ports %}{{ p.number | int }}{% endfor %}{{ m::f(a=1) }}{% include \"i.tera\" %}";
         let source = Source::new("t.tera", text);
         let marks = marks(&source, &Limits::default()).unwrap();
@@ -253,6 +253,9 @@ mod tests {
                 "def Variable l",
                 "def Variable k",
                 "Variable l",
+                "def Variable s",
+                "Input p",
+                "Import(Filter) first",
                 "def Variable p",
                 "Input app.ports",
                 "Variable p.number",
@@ -263,8 +266,11 @@ mod tests {
             ]
         );
         assert_eq!(marks[2].signature, "b(l, k='x')");
-        assert_eq!(marks[11].file.as_deref(), Some("m.tera"));
+        assert_eq!(marks[14].file.as_deref(), Some("m.tera"));
         let name = |name: &str| Key::Name(name.to_owned());
-        assert_eq!(marks[6].input, Some(vec![name("app"), name("ports"), Key::Any]));
+        let given: Vec<_> = marks.iter().filter_map(|mark| mark.given).collect();
+        let [Given::Value(set), Given::Items(container)] = *given else { panic!("{given:?}") };
+        assert_eq!([set, container].map(|span| source.slice(span)), ["p | first", "app.ports"]);
+        assert_eq!(marks[9].input, Some(vec![name("app"), name("ports"), Key::Any]));
     }
 }

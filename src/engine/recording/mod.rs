@@ -23,6 +23,7 @@ mod document;
 mod event;
 mod flow;
 mod frames;
+mod gathered;
 mod known;
 mod places;
 mod recorder;

@@ -6,6 +6,7 @@
 use super::Recording;
 use super::event::{Captured, Detail, Edge, Event, Member, Part};
 use super::frames::{Frames, OUTERMOST};
+use super::gathered::Gathered;
 use super::known::{Arguments, step_of};
 use super::uses::{indexes, members_built, tested};
 use crate::bytecode::{Control, Instruction, Op, Operand, Root};
@@ -36,9 +37,7 @@ pub struct Recorder {
     frames: Frames,
     /// The origins of the values of each program: inputs, memos, slots and stacks.
     origins: Vec<Vec<Edge>>,
-    /// What is gathered, and where each open gathering begins.
-    gathered: Vec<Member>,
-    gathers: Vec<usize>,
+    gathered: Gathered,
     running: Option<Running>,
     failed: bool,
 }
@@ -115,8 +114,8 @@ impl Observer for Recorder {
 impl Recorder {
     /// Creates a recorder of up to so many instructions and bytes of captured texts.
     pub fn new(events: usize, bytes: usize) -> Self {
-        let (recording, frames, origins, gathered, gathers) = Default::default();
-        Self { recording, events, bytes, frames, origins, gathered, gathers, running: None, failed: false }
+        let (recording, frames, origins, gathered) = Default::default();
+        Self { recording, events, bytes, frames, origins, gathered, running: None, failed: false }
     }
 
     /// Ends the recording of a run that wrote `text`.
@@ -301,10 +300,7 @@ impl Recorder {
         let members = |members: &[Member]| Detail::Members(members.to_vec());
         match (running.op, result) {
             (Op::EndCapture, Some(text)) => Detail::Text(self.captured(text, now.output.len())),
-            (Op::EndGather | Op::EndEntries, _) => {
-                let start = self.gathers.last().copied().unwrap_or(0);
-                members(self.gathered.get(start..).unwrap_or(&[]))
-            }
+            (Op::EndGather | Op::EndEntries, _) => members(self.gathered.innermost()),
             (Op::Answered, _) => Detail::Same(self.recording.answer, None),
             (Op::List | Op::ListSome | Op::Map | Op::MapSome | Op::Scope, _) => members(&running.members),
             (Op::Call | Op::CallMemo | Op::Apply | Op::As, Some(result)) => {
@@ -341,20 +337,9 @@ impl Recorder {
     }
 
     fn move_gathered(&mut self, running: &Running, now: &Moment<'_>) {
-        if now.heights.gathers > self.gathers.len() {
-            self.gathers.push(self.gathered.len());
-        }
-        if let Some(start) = self.gathers.get(now.heights.gathers).copied() {
-            self.gathers.truncate(now.heights.gathers);
-            self.gathered.truncate(start);
-        }
+        self.gathered.follow(now.heights.gathers);
         if now.heights.gathered > running.heights.gathered {
-            let start = self.gathers.last().copied().unwrap_or(0);
-            let next = self.gathered.len() - start.min(self.gathered.len());
-            self.gathered.extend(running.members.iter().cloned().map(|member| match running.op {
-                Op::Keep | Op::KeepSome => Member { step: Step::Index(next), ..member },
-                _ => member,
-            }));
+            self.gathered.add(&running.members, matches!(running.op, Op::Keep | Op::KeepSome));
         }
     }
 

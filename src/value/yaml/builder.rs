@@ -27,8 +27,6 @@ const FREE_COPIES: u64 = 10_000;
 const BATCH: u32 = 1 << 10;
 /// Maximum nesting, whatever the limits are.
 pub(super) const MAX_HEIGHT: u16 = u16::MAX - 1;
-/// Maximum characters of a key in a message.
-const SHOWN: usize = 60;
 
 /// A collection under construction.
 struct Open {
@@ -274,20 +272,7 @@ impl<'s> Builder<'s> {
             self.more += 1;
             return;
         }
-        let error = match error {
-            MapError::Duplicate(name, first, second) => {
-                Diagnostic::new(Code::DuplicateKey, format!("the key `{}` is given twice", shortened(&name)))
-                    .at(self.source, second, "again here")
-                    .at(self.source, first, "first here")
-                    .with_help("keep one of them; a map has each key once")
-            }
-            MapError::BadMerge(span, kind) => {
-                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, found {kind}"))
-                    .at(self.source, span, "")
-                    .with_help("write the key as `\"<<\"` if it is data")
-            }
-        };
-        self.errors.push(error);
+        self.errors.push(error.diagnostic(self.source));
     }
 
     fn alias(&mut self, id: usize, span: Span) -> Result<()> {
@@ -377,14 +362,6 @@ impl Sink for Builder<'_> {
             }
             Part::Alias(anchor, span) => self.alias(anchor, span),
         }
-    }
-}
-
-/// Shortens a key for a message.
-fn shortened(key: &str) -> String {
-    match key.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", key.get(..end).unwrap_or_default()),
-        None => key.to_owned(),
     }
 }
 

@@ -1,10 +1,13 @@
-//! The values of files that are read line by line: scalars, flow collections, literal block scalars.
+//! The values of files that are read line by line: scalars, flow collections, literal block scalars, aliases.
 
 use std::borrow::Cow;
 
 use super::lines::{DEPTH, KEY, Lines, Part, Step, Stop};
 use super::node::Style;
 use crate::text::Span;
+
+/// Maximum number of anchors of a document, among which each alias is searched.
+const ANCHORS: usize = 100;
 
 /// A scalar of one line, and the place of the `:` if it is a key.
 pub(super) struct Scalar<'t> {
@@ -266,5 +269,51 @@ impl<'t> Lines<'t, '_> {
         let span = Span::of(start..self.at);
         self.at = line;
         self.tell(Part::Scalar(text.into(), Style::Literal, span))
+    }
+
+    /// Returns the name of an anchor behind its mark.
+    fn anchor_name(&mut self, in_flow: bool) -> Step<&'t str> {
+        let start = self.at + 1;
+        let rest = self.bytes.get(start..).unwrap_or(&[]);
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+        self.at = start + length;
+        if length == 0 || !(self.is_space(self.at) || in_flow && is_flow(self.byte(self.at))) {
+            return Err(Stop::Other);
+        }
+        Ok(self.slice(start, self.at))
+    }
+
+    /// Reads an anchor, and its value if that is on this line.
+    pub fn anchored(&mut self) -> Step {
+        let name = self.anchor_name(false)?;
+        if self.anchors.len() >= ANCHORS {
+            return Err(Stop::Other);
+        }
+        self.anchors.push(name);
+        let anchor = self.before + self.anchors.len();
+        self.skip_blanks();
+        match self.byte(self.at) {
+            b'#' | b'|' | b'*' => Err(Stop::Other),
+            b'-' if self.is_space(self.at + 1) => Err(Stop::Other),
+            b'\n' | 0 => {
+                if let Some(open) = self.open.last_mut() {
+                    open.anchor = Some(anchor);
+                }
+                self.skip_line();
+                Ok(())
+            }
+            _ => {
+                self.tell(Part::Anchor(anchor))?;
+                self.value()
+            }
+        }
+    }
+
+    /// Reads an alias.
+    pub fn alias(&mut self, in_flow: bool) -> Step {
+        let start = self.at;
+        let name = self.anchor_name(in_flow)?;
+        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(Stop::Other)?;
+        self.tell(Part::Alias(self.before + known + 1, Span::of(start..self.at)))
     }
 }

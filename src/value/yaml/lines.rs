@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use super::line_values::is_flow;
 use super::node::Style;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Span;
@@ -14,9 +13,6 @@ use crate::text::Span;
 pub(super) const DEPTH: usize = 64;
 /// Maximum length of a key, below the limit of the parser.
 pub(super) const KEY: usize = 1_000;
-
-/// Maximum number of anchors of a document, among which each alias is searched.
-const ANCHORS: usize = 100;
 
 /// A part of a document, in the order of the file.
 #[derive(Debug)]
@@ -93,7 +89,7 @@ pub(super) struct Open {
     /// The place of the value that a key or `-` before waits for.
     waits: Option<usize>,
     /// The anchor of that value.
-    anchor: Option<usize>,
+    pub anchor: Option<usize>,
 }
 
 /// A text during its reading.
@@ -108,8 +104,8 @@ pub(super) struct Lines<'t, 's> {
     start: Option<usize>,
     has_root: bool,
     /// The anchors of the document, and the number of those before.
-    anchors: Vec<&'t str>,
-    before: usize,
+    pub anchors: Vec<&'t str>,
+    pub before: usize,
     sink: &'s mut dyn Sink,
 }
 
@@ -330,52 +326,6 @@ impl<'t> Lines<'t, '_> {
         }
     }
 
-    /// Returns the name of an anchor behind its mark.
-    fn anchor_name(&mut self, in_flow: bool) -> Step<&'t str> {
-        let start = self.at + 1;
-        let rest = self.bytes.get(start..).unwrap_or(&[]);
-        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
-        self.at = start + length;
-        if length == 0 || !(self.is_space(self.at) || in_flow && is_flow(self.byte(self.at))) {
-            return Err(Stop::Other);
-        }
-        Ok(self.slice(start, self.at))
-    }
-
-    /// Reads an anchor, and its value if that is on this line.
-    fn anchored(&mut self) -> Step {
-        let name = self.anchor_name(false)?;
-        if self.anchors.len() >= ANCHORS {
-            return Err(Stop::Other);
-        }
-        self.anchors.push(name);
-        let anchor = self.before + self.anchors.len();
-        self.skip_blanks();
-        match self.byte(self.at) {
-            b'#' | b'|' | b'*' => Err(Stop::Other),
-            b'-' if self.is_space(self.at + 1) => Err(Stop::Other),
-            b'\n' | 0 => {
-                if let Some(open) = self.open.last_mut() {
-                    open.anchor = Some(anchor);
-                }
-                self.skip_line();
-                Ok(())
-            }
-            _ => {
-                self.tell(Part::Anchor(anchor))?;
-                self.value()
-            }
-        }
-    }
-
-    /// Reads an alias.
-    pub fn alias(&mut self, in_flow: bool) -> Step {
-        let start = self.at;
-        let name = self.anchor_name(in_flow)?;
-        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(Stop::Other)?;
-        self.tell(Part::Alias(self.before + known + 1, Span::of(start..self.at)))
-    }
-
     /// Reads the value of an item on the line of its `-`.
     fn item_value(&mut self, is_new: bool) -> Step {
         let is_item = self.open.last().is_some_and(|open| open.is_list && open.waits.is_some_and(|at| at > self.line));
@@ -383,7 +333,7 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Reads the value that the innermost collection waits for, to the end of the line.
-    fn value(&mut self) -> Step {
+    pub fn value(&mut self) -> Step {
         let indent = self.open.last_mut().map_or(0, |open| {
             open.waits = None;
             open.indent

@@ -4,7 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::node::{Entry, Kind, Node, Style};
-use crate::text::Span;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::text::{Source, Span};
+
+/// Maximum characters of a key in a message.
+const SHOWN: usize = 60;
 
 /// An error in a map.
 pub(super) enum MapError {
@@ -12,6 +16,33 @@ pub(super) enum MapError {
     Duplicate(Arc<str>, Span, Span),
     /// `<<` with a value that is neither a map nor a list of maps.
     BadMerge(Span, &'static str),
+}
+
+impl MapError {
+    /// Returns the error in a file.
+    pub fn diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
+        match self {
+            Self::Duplicate(name, first, second) => {
+                Diagnostic::new(Code::DuplicateKey, format!("the key `{}` is given twice", shortened(&name)))
+                    .at(source, second, "again here")
+                    .at(source, first, "first here")
+                    .with_help("keep one of them; a map has each key once")
+            }
+            Self::BadMerge(span, kind) => {
+                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, found {kind}"))
+                    .at(source, span, "")
+                    .with_help("write the key as `\"<<\"` if it is data")
+            }
+        }
+    }
+}
+
+/// Shortens a key for a message.
+fn shortened(key: &str) -> String {
+    match key.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", key.get(..end).unwrap_or_default()),
+        None => key.to_owned(),
+    }
 }
 
 /// Expands `<<` and reports duplicates. Also returns the weight of the entries that merging copied.

@@ -117,6 +117,7 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
     let refused = Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {}", error.info()));
+    let refused = refused.caused_by(error.info());
     let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
     match tab_in_indentation(source.text(), at, lines) {
         Some(at) => refused.at(source, Span::of(at..at + 1), "a tab").with_help("indent with spaces, not with tabs"),

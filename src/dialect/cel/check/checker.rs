@@ -8,7 +8,7 @@ use super::environment::{Environment, Found};
 use super::report::Report;
 use super::types::{Kind, TypeId, Types};
 use super::unify::Unify;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, PROBLEM};
 use crate::dialect::cel::syntax::qualified::QualifiedName;
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Name, Selection, Tree};
 
@@ -212,7 +212,8 @@ impl<'c> Checker<'c> {
     /// Makes the error of an undeclared name.
     pub fn undeclared(&self, code: Code, name: &str) -> Box<Diagnostic> {
         let container = &self.env.container;
-        Diagnostic::new(code, format!("undeclared reference to '{name}' (in container '{container}')"))
+        let problem = format!("undeclared reference to '{name}'");
+        Diagnostic::new(code, format!("{problem} (in container '{container}')")).with_field(PROBLEM, problem)
     }
 
     fn found(&mut self, id: ExprId, found: Found) -> TypeId {

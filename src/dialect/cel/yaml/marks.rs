@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::load::{read, resolve};
 use super::syntax::BuildOptions;
 use super::syntax::tree::{Expression, ExpressionId, File, LetValue, NodeKind, VariableId};
-use crate::compiler::{Key, Mark, MarkList, Named, NoLoader};
+use crate::compiler::{Given, Key, Mark, MarkList, Named, NoLoader};
 use crate::diagnostics::Diagnostic;
 use crate::dialect::cel::marks::ExpressionMarks;
 use crate::function::Registry;
@@ -72,8 +72,8 @@ impl Marking<'_> {
         for (at, variable) in self.file.variables.iter().enumerate() {
             let id = VariableId::of(at);
             let mark = Mark::definition(Named::Variable, &*variable.name, variable.span, variable.span);
-            let input = self.input_of(id, STEPS);
-            self.found.push(Mark { variable: Some(at as u32), input, ..mark });
+            let (given, input) = (self.given(id), self.input_of(id, STEPS));
+            self.found.push(Mark { variable: Some(at as u32), given, input, ..mark });
         }
         for declared in self.file.declared.iter().filter(|declared| declared.of.is_none()) {
             let mark = Mark::definition(Named::Input, &*declared.name, declared.span, declared.span);
@@ -117,6 +117,14 @@ impl Marking<'_> {
     /// Returns the variable of the file that a name means.
     fn variable(&self, expression: &Expression, mark: &Mark) -> Option<VariableId> {
         expression.free(&mark.name).filter(|_| mark.kind == Named::Input)?.variable
+    }
+
+    /// Returns the expression that gives a variable its value.
+    fn given(&self, id: VariableId) -> Option<Given> {
+        let (value, is_item) = *self.values.get(&id)?;
+        let expression = self.file.expression(value)?;
+        let span = expression.span_of(expression.tree.root);
+        Some(if is_item { Given::Items(span) } else { Given::Value(span) })
     }
 
     /// Returns the input that a variable is, following at most `left` other variables.
@@ -172,5 +180,8 @@ mod tests {
         let (input, _) = found[7].input_at(u32::MAX).unwrap();
         assert_eq!(input, [name("cfg"), name("app"), name("ports"), Key::Any, name("number")]);
         assert_eq!(found[8].name, "a.yaml");
+        let given: Vec<_> = found.iter().filter_map(|mark| mark.given).collect();
+        let [Given::Value(app), Given::Items(ports)] = *given else { panic!("{given:?}") };
+        assert_eq!([app, ports].map(|span| source.slice(span)), ["cfg.app", "app.ports"]);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const RENDERED_LINE: &str = "rendered_line";
 pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Diagnostic>>) -> Box<Diagnostic> {
     let first = first.unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "the document is not YAML"));
     let why = first.fields.get(GO_MESSAGE).unwrap_or(&first.message).clone();
-    let what = first.message.split_once(" as YAML: ").map_or(first.message.as_str(), |(_, what)| what);
+    let what = first.reason();
     let error = Diagnostic::new(Code::InvalidOutput, format!("the output of `{name}` is not valid YAML: {what}"));
     let span = exact(document).or_else(|| first.primary().map(|label| label.span)).unwrap_or_default();
     with_message(name, error.at(document, span, ""), &why)

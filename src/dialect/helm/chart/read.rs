@@ -33,7 +33,8 @@ fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
         None => (1, plain),
     };
     let message = format!("cannot parse `{}` as YAML: {what}", source.name());
-    let error = Diagnostic::new(Code::InputSyntax, message).at(source, line_span(source.text(), number), "");
+    let error =
+        Diagnostic::new(Code::InputSyntax, message).caused_by(what).at(source, line_span(source.text(), number), "");
     vec![with_reason(error).with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
 }
 

@@ -9,7 +9,7 @@ use super::recursion::recursive;
 use super::untaken::ValuesOfFiles;
 use crate::bytecode::{Failure, ImportKind, Op, Scope};
 use crate::compiler::{Emitter, Fold, KnownFailure, KnownFunction, KnownPath, LoopMark, MissingKey, Unit};
-use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use crate::dialect::helm::DATA;
 use crate::dialect::helm::error::quoted;
 use crate::dialect::helm::set::{Defined, Set};
@@ -358,11 +358,9 @@ impl<'l, 'a> Lower<'l, 'a> {
         let names = (self.lints.len() < SUGGESTED).then(|| self.set.templates.keys().copied().take(COMPARED));
         let near = names.and_then(|names| nearest(name, names));
         let help = near.map(|near| format!("did you mean `{near}`?"));
-        let mut lint = Diagnostic::warning(Code::UnknownTemplate, format!("no template is named {}", quoted(name))).at(
-            self.source(),
-            span.moved(self.base),
-            "",
-        );
+        let mut lint = Diagnostic::warning(Code::UnknownTemplate, format!("no template is named {}", quoted(name)))
+            .with_field(LOOKED_UP, name)
+            .at(self.source(), span.moved(self.base), "");
         lint.help.clone_from(&help);
         if let Some(near) = near {
             lint = lint.with_replacement(name, near);

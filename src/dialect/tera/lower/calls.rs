@@ -5,12 +5,15 @@ use smallvec::{SmallVec, smallvec};
 use super::frame::{Frame, Outside};
 use super::program::{Lower, MacroKey, Pending};
 use crate::bytecode::{ImportKind, Op};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
 use crate::dialect::tera::load::Id;
 use crate::dialect::tera::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use crate::function::{Builtin, Default, Params};
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
+
+/// Maximum number of parameters to name and to compare an unknown one with.
+const COMPARED: usize = 1_000;
 
 /// The parameter of each argument.
 type Targets = SmallVec<[u32; 8]>;
@@ -72,7 +75,7 @@ impl<'a> Lower<'_, 'a> {
         for param in params.iter().skip(first) {
             if param.default == Default::Required && call.arg(param.name).is_none() {
                 let message = format!("{kind} `{name}` needs the argument `{}`, {}", param.name, param.ty.name());
-                let error = Diagnostic::new(Code::MissingArgument, message);
+                let error = Diagnostic::new(Code::MissingArgument, message).with_field(LOOKED_UP, param.name);
                 self.lints.push(error.at(self.source(), call.span, ""));
             }
         }
@@ -82,26 +85,30 @@ impl<'a> Lower<'_, 'a> {
     pub(super) fn lint_ignored(&mut self, builtin: &Builtin, call: &Call<'_>) {
         let Params::Named(params) = builtin.params else { return };
         let first = usize::from(builtin.kind != ImportKind::Function);
-        self.lint_unknown(builtin.kind.name(), call, params.iter().skip(first).map(|param| param.name));
+        let names = params.iter().skip(first).map(|param| param.name);
+        self.lint_unknown(builtin.kind.name(), call, names.clone(), &|name| names.clone().any(|param| param == name));
     }
 
-    /// Warns of arguments that are not among `params`. The reference evaluates and ignores them.
-    fn lint_unknown<'n>(&mut self, kind: &str, call: &Call<'_>, params: impl Iterator<Item = &'n str> + Clone) {
+    /// Warns of arguments that are not `known`, which are those of `params`. The reference evaluates and ignores them.
+    fn lint_unknown<'n>(
+        &mut self,
+        kind: &str,
+        call: &Call<'_>,
+        params: impl Iterator<Item = &'n str> + Clone,
+        known: &dyn Fn(&str) -> bool,
+    ) {
         let function = call.name.text;
-        for name in call.args.iter().map(|arg| arg.name) {
-            if params.clone().any(|param| param == name.text) {
-                continue;
-            }
+        for name in call.args.iter().map(|arg| arg.name).filter(|name| !known(name.text)) {
             // Warnings beyond the limit are only counted, so they need no names.
-            let full = self.lints.len() >= self.unit.limits.diagnostics;
-            let names = || params.clone().filter(|_| !full);
+            let most = if self.lints.len() < self.unit.limits.diagnostics { COMPARED } else { 0 };
+            let names = || params.clone().take(most);
             let (span, name) = (name.span, name.text);
             let message = match params.clone().next() {
                 Some(_) => format!("{kind} `{function}` has no argument `{name}`, so it is ignored"),
                 None => format!("{kind} `{function}` takes no arguments, so `{name}` is ignored"),
             };
             let is_longer = |other: &&str| name.starts_with(other) || other.starts_with(name);
-            let lint = Diagnostic::warning(Code::BadArgument, message);
+            let lint = Diagnostic::warning(Code::BadArgument, message).with_field(LOOKED_UP, name);
             let lint = if names().next().is_some() { lint.with_available(names()) } else { lint };
             let lint = match names().find(is_longer) {
                 Some(meant) => lint.with_help(format!("did you mean `{meant}`?")).with_replacement(name, meant),
@@ -165,9 +172,13 @@ impl<'a> Lower<'_, 'a> {
     /// Writes the output of a macro.
     pub(super) fn call_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
         let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
-        self.lint_unknown("macro", call, one.params.iter().map(|param| param.name.text));
+        let names = one.params.iter().map(|param| param.name.text);
+        // Macros may have thousands of parameters.
+        let (params, args) = (sorted(names.clone()), sorted(call.args.iter().map(|arg| arg.name.text)));
+        self.lint_unknown("macro", call, names, &|name| place(&params, name).is_some());
         for param in one.params {
-            match (call.arg(param.name.text), &param.default) {
+            let given = place(&args, param.name.text).and_then(|at| call.args.get(at)).map(|arg| &arg.value);
+            match (given, &param.default) {
                 (Some(given), _) => self.unescaped(|lower| lower.value(given))?,
                 (None, Some(default)) => {
                     let here = std::mem::replace(&mut self.file, file);
@@ -178,7 +189,7 @@ impl<'a> Lower<'_, 'a> {
                 (None, None) => {
                     let (name, param) = (call.name.text, param.name.text);
                     let message = format!("macro `{name}` is missing the argument `{param}`");
-                    let error = Diagnostic::new(Code::MissingArgument, message);
+                    let error = Diagnostic::new(Code::MissingArgument, message).with_field(LOOKED_UP, param);
                     let error = error.with_help(format!("add `{param}=…`, or give the parameter a default"));
                     self.fail(call.span, error);
                     self.emitter.undefined();
@@ -217,7 +228,7 @@ impl<'a> Lower<'_, 'a> {
             let error =
                 Diagnostic::new(Code::UnknownMacro, message).with_help("import the file that defines the macro");
             let error = error.with_suggestion(namespace.text, names()).with_available(names());
-            self.fail(namespace.span, error);
+            self.fail(namespace.span, error.with_field(LOOKED_UP, namespace.text));
             return None;
         };
         let found = self.templates.list[file].macro_named(call.name.text);
@@ -227,7 +238,7 @@ impl<'a> Lower<'_, 'a> {
             let macros = if full { &[] } else { self.templates.list[file].tree.macros };
             let names = || macros.iter().map(|one| one.name.text);
             let message = format!("there is no macro `{}::{}`", namespace.text, call.name.text);
-            let error = Diagnostic::new(Code::UnknownMacro, message);
+            let error = Diagnostic::new(Code::UnknownMacro, message).with_field(LOOKED_UP, call.name.text);
             let error = error.with_suggestion(call.name.text, names()).with_available(names());
             self.fail(call.name.span, error);
         }
@@ -248,6 +259,19 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.end_chunk();
         Ok(())
     }
+}
+
+/// Returns names with their places, in the order of the names.
+fn sorted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, usize)> {
+    let mut names: Vec<(&str, usize)> = names.zip(0..).collect();
+    names.small_sort_by_key(|(name, _)| *name);
+    names
+}
+
+/// Returns the place of a name.
+fn place(sorted: &[(&str, usize)], name: &str) -> Option<usize> {
+    let at = sorted.binary_search_by_key(&name, |(other, _)| other).ok()?;
+    sorted.get(at).map(|(_, place)| *place)
 }
 
 /// Returns the arguments in the order of the parameters, unless a template could see the difference: literals have no

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, at_most, nearest, without_duplicates};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, PROBLEM, at_most, nearest, without_duplicates};
 use crate::dialect::cel::check::{Environment, Options, TypeId, Types, check_one_of_many};
 use crate::dialect::cel::yaml::load::Templates;
 use crate::dialect::cel::yaml::syntax::tree::{ExpressionId, File, FileId, Free, Let, LetValue, NodeId, VariableId};
@@ -216,8 +216,7 @@ impl<'t> TemplateChecker<'t> {
             let text = shown(expression.tree.source().text());
             for mut error in errors.into_vec() {
                 // Documents have no container.
-                let message = error.message.strip_suffix(" (in container '')").unwrap_or(&error.message);
-                error.message = format!("{message} in `{text}`");
+                error.message = format!("{} in `{text}`", error.fields.remove(PROBLEM).unwrap_or(error.message));
                 for label in &mut error.labels {
                     label.source = file.source.clone();
                     label.span = expression.places.span(label.span);
