@@ -122,6 +122,12 @@ fn templates_of_other_tools_are_warnings() {
         "warning: `d.ytt.yaml` is copied as it is: dropforge does not render its language",
     ]);
     assert!(!outcome.stderr.contains("e.txt"), "{}", outcome.stderr);
+    let warnings =
+        |text: &str| text.lines().filter(|line| line.starts_with("warning: ")).collect::<Vec<_>>().join("\n");
+    let check = |more: &[&str], code| sandbox.run(&[&["check", "t"], more].concat()).expect(code);
+    let checked = check(&[], 0).says(&["checked 1 template: 4 warnings"]);
+    assert_eq!(warnings(&checked.stderr), warnings(&outcome.stderr));
+    check(&["--strict"], 1);
     stamp(&sandbox, &["--strict"]).expect(1).says(&["nothing is written: 5 warnings"]);
     let copied = stamp(&sandbox, &["--copy", "*.j2", "--copy", "*.tmpl", "--copy", "*.ytt.yaml"]).expect(0);
     let warnings = copied.stderr.lines().filter(|line| line.starts_with("warning: "));

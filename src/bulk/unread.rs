@@ -7,6 +7,7 @@ mod keys;
 mod suspects;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 #[cfg(feature = "helm")]
 use super::charts::FleetChart;
@@ -17,6 +18,7 @@ use super::report::Failure;
 use super::selection::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
+use crate::bytecode::analysis::places_of_reads;
 use crate::diagnostics::{Code, Diagnostic, Result, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::{DataMap, ReadPaths, ReadPosition};
@@ -48,13 +50,17 @@ pub struct ReadValues {
     tree: ReadPaths,
     /// Maps that identify a cluster: they may hold anything.
     identities: Vec<String>,
+    /// The templates, to find the places of what they read.
+    templates: Vec<Template>,
+    /// The paths that the templates read, with their places.
+    places: OnceLock<Vec<(String, String)>>,
 }
 
 impl ReadValues {
     /// Finds the values that templates read.
     pub fn by<'t>(templates: impl IntoIterator<Item = &'t Template>) -> Self {
-        let mut read = Self::default();
-        templates.into_iter().for_each(|template| read.tree.add_program(template.program()));
+        let mut read = Self { templates: templates.into_iter().cloned().collect(), ..Self::default() };
+        read.templates.iter().for_each(|template| read.tree.add_program(template.program()));
         read
     }
 
@@ -63,14 +69,17 @@ impl ReadValues {
     #[cfg(feature = "helm")]
     pub fn by_chart(chart: &FleetChart) -> Self {
         let (template, mut read, mut changes_maps) = (&chart.template, ReadPaths::default(), false);
+        let mut templates = Vec::new();
         match template.compile(&template.chart().whole()) {
             Ok(template) => {
                 read.add_program(template.program());
                 changes_maps = template.program().start().mutable;
+                templates.push(template);
             }
             Err(_) => read.everything = true,
         }
-        let mut found = Self { tree: template.chart().known_values(&read, changes_maps), ..Self::default() };
+        let tree = template.chart().known_values(&read, changes_maps);
+        let mut found = Self { tree, templates, ..Self::default() };
         chart.namespace_key.iter().for_each(|path| found.add(path));
         found
     }
@@ -108,8 +117,14 @@ impl ReadValues {
         layers.origins(None, &mut |origins| {
             for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
                 // The misspelled name of a value that is given elsewhere does not override it.
-                let near = unread.near(&self.tree, &[layers.shared()]).or_else(|| unread.near(&self.tree, &[]));
-                warnings.push(warning(unread, origins, near));
+                let warning = warning(unread, origins);
+                warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
+                    Some(near) => self.suggest(warning, &near),
+                    None => match unread.near(&self.tree, &[]) {
+                        Some(given) => meant(warning, &given),
+                        None => warning,
+                    },
+                });
             }
         });
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
@@ -121,6 +136,24 @@ impl ReadValues {
     /// Errors of reading clusters.
     pub fn unread_by_clusters(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
         if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
+    }
+
+    /// Adds the path that was likely meant to a warning, and where it is read: as nothing gives it, the name there may be the
+    /// wrong one.
+    fn suggest(&self, warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+        let is_below = |path: &str| {
+            let rest = path.strip_prefix(near);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        // Values of charts are below a name of their own.
+        let is_it =
+            |(path, _): &&(String, String)| is_below(path) || path.strip_prefix("Values.").is_some_and(is_below);
+        let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
+        let warning = match self.places.get_or_init(places).iter().find(is_it) {
+            Some((path, place)) => warning.with_note(format!("a template reads `{path}` ({place})")),
+            None => warning,
+        };
+        meant(warning, near)
     }
 
     /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
@@ -251,7 +284,11 @@ fn display(path: &[Step]) -> String {
     text
 }
 
-fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
+fn meant(warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+    warning.with_help(format!("did you mean `{near}`?"))
+}
+
+fn warning(unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
     let mut message = format!("no template reads `{}`", display(unread.path()));
     if unread.count > 1 {
         message.push_str(&format!(" ({})", counted(unread.count, "value")));
@@ -265,10 +302,7 @@ fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<
     for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
         warning = warning.at(source, span, "");
     }
-    match near {
-        Some(near) => warning.with_help(format!("did you mean `{near}`?")),
-        None => warning,
-    }
+    warning
 }
 
 #[cfg(test)]
@@ -295,8 +329,10 @@ mod tests {
         let places = vec![Place::file(&source, Format::Yaml)];
         let layers = Layers::new([map], sets, Merge::Deep).with_places(places);
         let warnings = read(templates).unread(&layers);
-        let help = |warning: &Diagnostic| warning.help.as_ref().map_or_else(String::new, |help| format!(" {help}"));
-        warnings.iter().map(|warning| format!("{warning}{}", help(warning))).collect()
+        let more = |warning: &Diagnostic| -> String {
+            warning.help.iter().chain(&warning.notes).map(|more| format!(" {more}")).collect()
+        };
+        warnings.iter().map(|warning| format!("{warning}{}", more(warning))).collect()
     }
 
     /// Returns the names that are reported for a template and values.
@@ -311,14 +347,37 @@ mod tests {
         assert_eq!(
             unread(&tera, "imge:\n  tag: v1\nreplicas: 1\nother: [1, 2]\n", "repilcas=2,image.repositry=x"),
             [
-                "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
+                "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`? a template reads `image.tag` (t:1:4)",
                 "E0809: no template reads `other` (v.yaml:4:9)",
                 "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas` did you mean `replicas`?",
-                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`? \
+                 a template reads `image.repository` (t:1:19)",
             ]
         );
         let two = unread(&tera, "imge: {tag: v1, repository: x}\nreplicas: 1\n", "");
-        assert_eq!(two, ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`?"]);
+        assert_eq!(
+            two,
+            ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`? \
+                           a template reads `image.tag` (t:1:4)"]
+        );
+    }
+
+    #[test]
+    fn a_misspelled_name_of_the_template_is_told_with_its_place() {
+        let tera = [(Dialect::Tera, "{{ image.tag }}"), (Dialect::Tera, "a\n{{ imgae.tag }}{{ replicas }}")];
+        let places = "did you mean `imgae.tag`? a template reads `imgae.tag` (t:2:4)";
+        let found = unread(&tera[1..], "image: {tag: 1}\nreplica: 1\nreplicas: 2\n", "");
+        assert_eq!(
+            found,
+            [
+                format!("E0809: no template reads `image.tag` (v.yaml:1:14) {places}"),
+                // Of a name that is given, too, the other is the wrong one.
+                "E0809: no template reads `replica` (v.yaml:2:10) did you mean `replicas`?".to_owned(),
+            ]
+        );
+        let helm = [(Dialect::Helm, "{{ .Values.imgae.tag }}")];
+        let found = unread(&helm, "Values: {image: {tag: 1}}\n", "");
+        assert!(found[0].ends_with("a template reads `Values.imgae.tag` (t:1:4)"), "{found:?}");
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub(super) fn once(
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
     let tick = || bar.inc(1);
     // Classes of clusters are those of a batch.
-    let options =
-        Options { plain_stream, templates: paths, specialise: Specialise::Never, ..options(args, global, files) };
+    let (specialise, leftovers) = (Specialise::Never, selector.is_empty());
+    let options = Options { plain_stream, templates: paths, specialise, leftovers, ..options(args, global, files) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = StreamJob { layers, selector, plan: &plan, options: &options, watch };
     let report = stamp(target, &stamper, &job, &mut fleet);
