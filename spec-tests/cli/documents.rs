@@ -124,7 +124,7 @@ fn missing_layout_fields_are_errors_that_name_the_documents() {
     }
     says("{cluster}/{namespace}/{kind}", 4, &["help: `{namespace|TEXT}` is `TEXT` for documents without it"]);
     says(
-        "{zone}/{cluster}/{kind}",
+        "{zone}/{cluster}/{template}",
         2,
         &["the cluster has no `zone`", "`{zone|TEXT}` is `TEXT` for clusters without it"],
     );
@@ -143,7 +143,7 @@ fn paths_have_defaults_and_names_of_roles() {
             "apiVersion: rbac/v1\nkind: Role\nmetadata: {name: 'system:node'}\n---\napiVersion: v1\nkind: Pod\n\
              metadata: {name: \"a:b\", namespace: web}\n---\nkind: Pod\nmetadata:\n  name: system:c\n  namespace: \"\"\n",
         ),
-        ("t/svc.cel", "[{'kind': 'Pod', 'metadata': {'name': 'x:y', 'namespace': null}, 'apiVersion': 'apps/v1'}]\n"),
+        ("t/svc.cel", "{'kind': 'Pod', 'metadata': {'name': 'x:y', 'namespace': null}, 'apiVersion': 'apps/v1'}\n"),
     ]);
     let layout = "{zone | z0}/{cluster}/{namespace|_all}/{apiVersion|none}-{name}";
     sandbox.stamp(&["--layout", layout]).expect(0);
@@ -153,7 +153,7 @@ fn paths_have_defaults_and_names_of_roles() {
     };
     assert_eq!(files(&sandbox, "out"), [of("b/us"), of("z0/eu")].concat());
     // Two names may become one.
-    sandbox.write("t/svc.cel", "[{'metadata': {'name': 'a_b', 'namespace': 'web'}}]\n");
+    sandbox.write("t/svc.cel", "{'metadata': {'name': 'a_b', 'namespace': 'web'}}\n");
     let both = sandbox.stamp(&["--layout", "{cluster}/{namespace|none}/{name}.yaml", "-l", "name=eu"]).expect(4);
     both.says(&["two documents have the same path", "eu/web/a_b.yaml"]);
 }

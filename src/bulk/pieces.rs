@@ -37,9 +37,12 @@ pub(super) fn fields_of<'p>(document: Value<'_>, paths: impl Iterator<Item = &'p
 /// Same as [`fields_of`].
 pub(super) fn fields_of_text<'p>(document: &str, paths: impl Iterator<Item = &'p str>) -> Result<Vec<String>> {
     let mut data = None;
-    let field = |path: &'p str| match word_at(document, full(split_default(path).0)) {
-        Some(word) => part(word, path),
-        None => field(Here::Data(data.get_or_insert_with(|| read(document))), path),
+    let field = |placeholder: &'p str| {
+        let (path, _) = split_default(placeholder);
+        match word_at(document, full(path)) {
+            Some(word) => part(word, path),
+            None => field(Here::Data(data.get_or_insert_with(|| read(document))), placeholder),
+        }
     };
     paths.map(field).collect()
 }

@@ -125,8 +125,13 @@ pub fn discover_with(
     }
     if files.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
-            .with_help("a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`"));
+        let help = match paths.iter().any(|path| path.join("templates").is_dir()) {
+            true => "a Helm chart has a `Chart.yaml` beside `templates`",
+            false => "a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`",
+        };
+        return Err(
+            Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", "))).with_help(help)
+        );
     }
     let file = |(name, explicit): (String, bool)| {
         let executable = is_executable(&root.join(&name));

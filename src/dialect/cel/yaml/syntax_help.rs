@@ -10,15 +10,14 @@ pub(super) fn syntax_help(error: Box<Diagnostic>) -> Box<Diagnostic> {
     quotes_help(template_help(error))
 }
 
-/// Adds the cause to the error of a line with the tags of another language.
+/// Adds the cause to the error of a line with the tags of another language, in place of the help for values.
 fn template_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let Some(label) = error.primary().filter(|_| error.help.is_none() && error.code == Code::InputSyntax) else {
-        return error;
-    };
+    let is_free = error.help.as_ref().is_none_or(|help| help.contains("needs quotes"));
+    let Some(label) = error.primary().filter(|_| is_free && error.code == Code::InputSyntax) else { return error };
     let line = label.source.line(label.position().line);
     let tag = |tag: &&str| line.find(*tag).is_some_and(|at| !is_quoted(line.get(..at).unwrap_or("")));
     let Some(tag) = ["{{", "{%"].into_iter().find(tag) else { return error };
-    let is_helm = ["{{ .", "{{- .", "{{.", "include ", " | nindent", "toYaml"].iter().any(|mark| line.contains(mark));
+    let is_helm = [" .", "{{.", "include ", "nindent", "toYaml"].iter().any(|mark| line.contains(mark));
     let (title, id, extension) = if is_helm { ("a Go template", "helm", "gotmpl") } else { ("Tera", "tera", "tera") };
     let name = label.source.name();
     let stem = [".cel.yaml", ".cel.yml"].iter().find_map(|end| name.strip_suffix(end));
