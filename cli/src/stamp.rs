@@ -42,7 +42,7 @@ use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
 use crate::why::Rendering;
 
-use target::{Target, stamp};
+use target::{Target, is_whole, stamp};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -312,7 +312,7 @@ pub(crate) fn once(
     let prune = args.prune && !seen.is_narrowed();
     let shard = share.of(digest.clone());
     let plain_stream = outputs.plain_stream;
-    let leftovers = selector.is_empty() && !seen.is_narrowed();
+    let leftovers = is_whole(&args.fleet, selector) && !seen.is_narrowed();
     let options = Options { plain_stream, templates: paths, prune, leftovers, shard, ..options(args, global, files) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch };

@@ -64,6 +64,12 @@ fn a_run_tells_of_files_that_only_pruning_deletes() {
         let outcome = outcome.expect(0);
         assert!(!outcome.stderr.contains("no longer made"), "{}", outcome.stderr);
     }
+    // Standard input may hold another part of a fleet each time.
+    for count in [3, 1] {
+        let fed = ["stamp", "t", "--fleet", "-", "--fleet-format", "ndjson", "-o", "fed"];
+        let outcome = sandbox.feed(&fed, &clusters(count, |_| "\"n\":1".into())).expect(0);
+        assert!(!outcome.stderr.contains("no longer made"), "{}", outcome.stderr);
+    }
     fleet_of(&sandbox, 2);
     std::fs::remove_file(sandbox.path("out/c2/a.yaml")).unwrap();
     sandbox
