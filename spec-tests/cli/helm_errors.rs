@@ -291,5 +291,6 @@ fn causes_that_messages_of_helm_do_not_tell() {
     sandbox.write("c/values.yaml", "a:\n\tb: 1\n");
     says(&["cannot parse `values.yaml`", "help: indent with spaces, not with tabs"]);
     std::fs::remove_file(sandbox.path("c/Chart.yaml")).unwrap();
-    says(&["there is no template in `c`", "a Helm chart has a `Chart.yaml` beside `templates`"]);
+    let outcome = sandbox.run(&["render", "c"]).expect(2);
+    outcome.says(&["there is no template in `c`", "a Helm chart has a `Chart.yaml` beside `templates`"]);
 }
