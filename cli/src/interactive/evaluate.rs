@@ -95,7 +95,7 @@ impl Session<'_> {
                     && !has_tags(self.language, name)
             };
             let found = engine.build().marks(self.language, &source);
-            found.map_or_else(|errors| errors.iter().all(|error| is_call(error)), |_| true)
+            found.map_or_else(|errors| errors.iter().all(is_call), |_| true)
         };
         has_tags(self.language, line) && !is_expression()
     }
