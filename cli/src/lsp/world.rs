@@ -223,13 +223,9 @@ impl World {
         let homes: BTreeSet<Home> = paths.iter().map(|path| self.home(path)).collect();
         let mut names = BTreeSet::new();
         for home in homes {
-            let values = self.values(&home);
-            if values.clusters.len() >= CLUSTERS {
-                return None;
-            }
-            names.extend(values.clusters.iter().cloned());
+            names.extend(self.values(&home).clusters.iter().cloned());
         }
-        Some(names)
+        (names.len() < CLUSTERS).then_some(names)
     }
 
     /// Checks that a project of an open document, or of the workspace, has a cluster.
