@@ -116,9 +116,9 @@ fn clusters_may_have_what_nobody_reads_unless_it_looks_like_a_mistake() {
     let template = "{{ region }}{{ image.tag }}{{ cluster.env }}{{ zone | default(value=1) }}";
     let read = read(&[(Dialect::Tera, template)]);
     let text = r#"{"name":"a","region":1,"owner":"x","image":{"tag":1,"pull":2},"cluster":{"env":1,"rack":2}}
-        {"name":"b","regoin":1,"image":{"tag":1},"cluster":{"env":1}}
-        {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
-        {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
+            {"name":"b","regoin":1,"image":{"tag":1},"cluster":{"env":1}}
+            {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
+            {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
     let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
     let clusters = Selection::of(&fleet, &Layers::default(), &Selector::default()).unwrap();
     let found = read.unread_by_clusters(&Layers::default(), &clusters).unwrap();
