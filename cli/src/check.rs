@@ -1,6 +1,6 @@
 //! `dropforge check`: errors in templates and configurations, found without data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use dropforge::text::{Source, Text};
 use crate::artifacts;
 use crate::chart::{self, Checked, ReleasesArgs, With};
 use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
 use crate::include_roots;
@@ -85,7 +86,19 @@ pub(crate) fn run(
     if args.language.include_root.is_none() {
         include_roots::hint(&mut findings.found, findings.root.as_deref());
     }
-    Ok(findings.print(args.strict, console))
+    let others = match &findings.beside {
+        Some((set, used)) => others(args, set, used)?,
+        None => Vec::new(),
+    };
+    others.iter().for_each(|warning| console.warning(warning));
+    Ok(findings.print((args.strict, others.len()), console))
+}
+
+/// Returns the warnings about templates of other tools beside those of a set.
+fn others(args: &CheckArgs, set: &TemplateSet, used: &HashSet<String>) -> diagnostics::Result<Vec<String>> {
+    let folders = args.templates.iter().filter(|path| path.is_dir() && !chart::is_chart(path));
+    let (folders, named) = (folders.cloned().collect(), NamedFiles::new(args.values.values(), None));
+    Copies { globs: &[], folders, set, used: used.clone(), named: &named }.others()
 }
 
 /// The findings of a check.
@@ -102,6 +115,8 @@ pub(crate) struct Findings {
     pub(crate) found: Vec<Box<Diagnostic>>,
     /// Errors and warnings about values of clusters.
     pub(crate) failures: Vec<Failure>,
+    /// The templates, and the names of files that they refer to. `None` with configurations, which refer to files, too.
+    beside: Option<(TemplateSet, HashSet<String>)>,
 }
 
 /// Checks templates and configurations, the releases of charts with so many threads.
@@ -129,6 +144,7 @@ pub(crate) fn find(
         found: Vec::new(),
         failures: Vec::new(),
         valid: CheckedTemplates::default(),
+        beside: None,
     };
     let (charts, others) = chart::split(args.templates.clone());
     let (artifacts, sources) = artifacts::split(&others);
@@ -156,20 +172,20 @@ pub(crate) fn find(
     } else if !others.is_empty() {
         args.schema.read(&args.templates, files)?;
     }
-    let Check { templates, configurations, root, found, failures, valid, .. } = check;
+    let Check { templates, configurations, root, found, failures, valid, beside, .. } = check;
     let outputs = valid.outputs().into_iter().map(|template| template.name().to_owned()).collect();
-    Ok(Findings { templates, configurations, root, outputs, found: without_duplicates(found), failures })
+    Ok(Findings { templates, configurations, root, outputs, found: without_duplicates(found), failures, beside })
 }
 
 impl Findings {
-    /// Prints the findings and a summary.
-    fn print(&self, strict: bool, console: &Console) -> Exit {
+    /// Prints the findings and a summary, which counts `others` warnings that were printed before.
+    fn print(&self, (strict, others): (bool, usize), console: &Console) -> Exit {
         self.found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
         console.join_places(&self.failures).iter().for_each(|failure| console.failure(failure));
         let of_failures = self.failures.iter().map(|failure| &failure.diagnostic);
         let severities = self.found.iter().chain(of_failures).map(|one| one.severity);
         let errors = severities.filter(|severity| *severity == Severity::Error).count();
-        let warnings = self.found.len() + self.failures.len() - errors;
+        let warnings = self.found.len() + self.failures.len() - errors + others;
         let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
         let findings = list([(errors, "error"), (warnings, "warning")]);
         console.note(&format!(
@@ -191,6 +207,7 @@ struct Check<'a> {
     found: Vec<Box<Diagnostic>>,
     failures: Vec<Failure>,
     valid: CheckedTemplates,
+    beside: Option<(TemplateSet, HashSet<String>)>,
 }
 
 impl Check<'_> {
@@ -234,6 +251,10 @@ impl Check<'_> {
         for template in forge.templates() {
             self.found.extend(self.hcl_errors(template));
             self.valid.templates.push(template.clone());
+        }
+        if configurations.is_empty() {
+            let used = forge.templates().flat_map(|template| template.reaches().iter().cloned());
+            self.beside = Some((set.clone(), used.collect()));
         }
         self.valid.files.extend(set.files);
         let declared = Declared::of(&configurations, self.types.as_ref(), self.engine.limits());

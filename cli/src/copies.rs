@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dropforge::bulk::{Entry, TemplateFile, TemplateSet, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::other_language;
 use dropforge::stdlib::globs::{Glob, Syntax};
 
 use crate::console::Console;
@@ -131,6 +132,14 @@ impl Copies<'_> {
         Ok(wanted)
     }
 
+    /// Returns the warnings about templates of other tools in the folders.
+    ///
+    /// # Errors
+    /// Errors of walking the folders.
+    pub(crate) fn others(&self) -> Result<Vec<String>> {
+        Ok(self.candidates()?.iter().filter_map(|file| other_template(&file.name)).collect())
+    }
+
     /// Returns all files in the folders that can be copied, sorted by name.
     fn candidates(&self) -> Result<Vec<TemplateFile>> {
         if self.folders.is_empty() {
@@ -162,10 +171,9 @@ const UNUSED: &str = "neither rendered nor copied";
 /// Returns the warning about a file whose name says that it is a template of another tool.
 fn other_template(name: &str) -> Option<String> {
     let (stem, extension) = name.rsplit_once('.')?;
-    let no_language = || "dropforge does not render its language".to_owned();
     let (is, instead) = match extension {
-        "yaml" if stem.ends_with(".ytt") => ("copied as it is", no_language()),
-        "mustache" | "hbs" | "jsonnet" | "cue" => (UNUSED, no_language()),
+        "yaml" => ("copied as it is", other_language(name)?.to_owned()),
+        "mustache" | "hbs" | "jsonnet" | "cue" => (UNUSED, other_language(name)?.to_owned()),
         "j2" | "jinja" | "jinja2" => {
             (UNUSED, format!("name it `{stem}.tera` to render it as Tera, which resembles Jinja"))
         }

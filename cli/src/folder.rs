@@ -37,7 +37,7 @@ pub(crate) struct FolderArgs {
     ///
     /// With {kind}, {apiVersion}, {name}, {namespace}, {metadata.a} or
     /// {document.a.b}, each YAML document gets its own file. Others like
-    /// {region} are values.
+    /// {region} are values. {namespace|none} is `none` if there is no namespace.
     #[arg(long, value_name = "LAYOUT")]
     pub(crate) layout: Option<String>,
     #[command(flatten)]

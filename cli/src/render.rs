@@ -10,7 +10,7 @@ use dropforge::bulk::{
 use dropforge::bulk::{engine, language_extensions, output_name, write_file};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
-use dropforge::engine::{Artifact, Dialect, OutputCheck, Template, unknown_language_of};
+use dropforge::engine::{Artifact, Dialect, OutputCheck, Template, unknown_language_in};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
@@ -231,10 +231,7 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
     let (name, executable) = found.first().map_or(("", false), |file| (&*file.name, file.executable));
     let dialect = match args.language.lang.or_else(|| dialect_of(name)) {
         Some(dialect) => dialect,
-        None => {
-            let source = files.read(&args.file).ok();
-            return Err(unknown_language_of(name, source.as_ref().map_or("", |source| source.text())).into());
-        }
+        None => return Err(unknown_language_in(&root, name).into()),
     };
     let engine = engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?;
     Ok((engine.load(dialect, name)?, executable))

@@ -42,7 +42,7 @@ use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
 use crate::why::Rendering;
 
-use target::{Target, stamp};
+use target::{Target, is_whole, stamp};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -69,6 +69,8 @@ pub(crate) struct StampArgs {
     /// {cluster} and {template} are names, others like {region} or {cluster.env}
     /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
     /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
+    /// {namespace|none} is `none` if there is no namespace. A `:` in a name is
+    /// written as `_`.
     #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT")]
     layout: String,
     /// Delete files of earlier runs that these templates no longer make
@@ -313,7 +315,8 @@ pub(crate) fn once(
     let prune = args.prune && !seen.is_narrowed();
     let shard = share.of(digest.clone());
     let plain_stream = outputs.plain_stream;
-    let options = Options { plain_stream, templates: paths, prune, shard, ..options(args, global, files) };
+    let leftovers = is_whole(&args.fleet, selector) && !seen.is_narrowed();
+    let options = Options { plain_stream, templates: paths, prune, leftovers, shard, ..options(args, global, files) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch };
     if args.specialise.explain_plan {

@@ -204,3 +204,39 @@ fn each_input_that_does_not_fit_is_an_error_at_its_name() {
     stamped.says(&["2 clusters: `port` does not fit", "a.cel.yaml:2:3", "`zone` does not fit", "a.cel.yaml:3:3"]);
     assert_eq!(files(&sandbox, "out"), ["ap/a.yaml"]);
 }
+
+#[test]
+fn tags_of_other_languages_are_told() {
+    let sandbox = Sandbox::with(&[]);
+    let check = |text: &str, code: i32| {
+        sandbox.write("app.cel.yaml", text);
+        sandbox.run(&["check", "app.cel.yaml"]).expect(code)
+    };
+    let tera = "looks like Tera: use `--lang tera`, or name it `app.yaml.tera`";
+    let helm = "looks like a Go template: use `--lang helm`, or name it `app.yaml.gotmpl`";
+    for (text, help) in [
+        ("a: {{ x }}\n", tera),
+        ("a: {{ x }}-b\n", tera),
+        ("{% if x %}\na: 1\n{% endif %}\n", tera),
+        ("{{- if .Values.x }}\na: 1\n{{- end }}\n", helm),
+        ("a:\n  {{- toYaml .x | nindent 2 }}\n", helm),
+        ("a:\n  name: {{ include \"x\" . }}\n", helm),
+    ] {
+        check(text, 1).says(&["E0801", help]);
+    }
+    // What is YAML is left alone, and so are errors with another cause.
+    check("a: x-{{ x }}\nb: '{{ y }}' # {{ z }}\n", 0).says(&["no errors"]);
+    let outcome = check("a: \"{{ x }}\": 1\n", 1);
+    assert!(!outcome.stderr.contains("looks like"), "{}", outcome.stderr);
+    sandbox.write("app.yaml", "a: {{ x }}\n");
+    sandbox.run(&["check", "app.yaml", "--lang", "cel-yaml"]).expect(1).says(&["looks like Tera: use `--lang tera`\n"]);
+    sandbox.run(&["check", "app.yaml"]).expect(1).says(&["use `--lang tera`, or name it `app.yaml.tera`"]);
+    sandbox.write("app.yaml", "a: {{ .Values.x }}\n");
+    let help = "use `--lang helm`, or name it `app.yaml.gotmpl`";
+    sandbox.run(&["check", "app.yaml"]).expect(1).says(&[help]);
+    sandbox.run(&["render", "app.yaml"]).expect(2).says(&[help]);
+    sandbox.run(&["compile", "app.yaml", "-o", "x"]).expect(2).says(&[help]);
+    sandbox.write("app.cue", "a: 1\n");
+    sandbox.run(&["check", "app.cue"]).expect(1).says(&["dropforge does not render its language"]);
+    sandbox.run(&["render", "app.cue"]).expect(2).says(&["dropforge does not render its language"]);
+}

@@ -120,6 +120,13 @@ fn a_chart_has_its_values_and_named_templates() {
     outcome.says(&["E0201", "did you mean `.Values.image`?", "c/values.yaml:1:1", "--> <console>:1:8"]);
     let lines = "tpl \"{{ .Values.image.tag }}\" .\nx={{ .Values.image.tag }}\n$x := \"{{ .Chart.Name }}\"\ntpl $x .\n";
     assert_eq!(sandbox.feed(&["console", "c"], lines).expect(0).stdout, "\"v1\"\nx=v1\n\"c\"\n");
+    // A misspelled function beside a string with tags is an error of an expression. Text is not.
+    let outcome = sandbox.feed(&["console", "c"], "tpl \"{{ .Values }}\" . | uper\n").expect(1);
+    outcome.says(&["function \"uper\" not defined", "--> <console>:1:25", "did you mean `upper`?"]);
+    for text in ["name: \"{{ .Chart.Name }}\"", "list \"{{ .Chart.Name }}\" of | {{ .Chart.Name }}"] {
+        let printed = sandbox.feed(&["console", "c"], &format!("{text}\n")).expect(0).stdout;
+        assert_eq!(printed, text.replace("{{ .Chart.Name }}", "c") + "\n");
+    }
     sandbox.feed(&["console", "c", "--lang", "tera"], "").expect(2).says(&["--lang"]);
 }
 

@@ -118,10 +118,42 @@ fn missing_layout_fields_are_errors_that_name_the_documents() {
         4,
         &["two documents have the same path", "document 1 of `app.cel` and document 1 of `svc"],
     );
-    for name in ["../x", "a/b", "", ".x", "a:b"] {
+    for name in ["../x", "a/b", "", ".x", "..:x"] {
         sandbox.write("t/app.cel", &format!("{{'kind': 'A', 'metadata': {{'name': '{name}'}}}}"));
         says("{cluster}/{name}", 4, &["document 1: `name`", "cluster: eu"]);
     }
+    says("{cluster}/{namespace}/{kind}", 4, &["help: `{namespace|TEXT}` is `TEXT` for documents without it"]);
+    says(
+        "{zone}/{cluster}/{template}",
+        2,
+        &["the cluster has no `zone`", "`{zone|TEXT}` is `TEXT` for clusters without it"],
+    );
+    says("{cluster}/{namespace|a/b}/{kind}", 2, &["the default of `namespace` `a/b` contains the character '/'"]);
+    says("{cluster|a}/{kind}", 2, &["`{cluster}` and `{template}` take no default"]);
     sandbox.write("t/x.tera", "x");
     says("{cluster}/{kind}", 2, &["`{kind}` in the layout does not apply to `x.tera`: it renders text"]);
+}
+
+#[test]
+fn paths_have_defaults_and_names_of_roles() {
+    let sandbox = Sandbox::with(&[
+        ("fleet.ndjson", "{\"name\":\"eu\"}\n{\"name\":\"us\",\"zone\":\"b\"}\n"),
+        (
+            "t/app.yaml.tera",
+            "apiVersion: rbac/v1\nkind: Role\nmetadata: {name: 'system:node'}\n---\napiVersion: v1\nkind: Pod\n\
+             metadata: {name: \"a:b\", namespace: web}\n---\nkind: Pod\nmetadata:\n  name: system:c\n  namespace: \"\"\n",
+        ),
+        ("t/svc.cel", "{'kind': 'Pod', 'metadata': {'name': 'x:y', 'namespace': null}, 'apiVersion': 'apps/v1'}\n"),
+    ]);
+    let layout = "{zone | z0}/{cluster}/{namespace|_all}/{apiVersion|none}-{name}";
+    sandbox.stamp(&["--layout", layout]).expect(0);
+    let of = |place: &str| {
+        ["_all/apps_v1-x_y.json", "_all/none-system_c.yaml", "_all/rbac_v1-system_node.yaml", "web/v1-a_b.yaml"]
+            .map(|name| format!("{place}/{name}"))
+    };
+    assert_eq!(files(&sandbox, "out"), [of("b/us"), of("z0/eu")].concat());
+    // Two names may become one.
+    sandbox.write("t/svc.cel", "{'metadata': {'name': 'a_b', 'namespace': 'web'}}\n");
+    let both = sandbox.stamp(&["--layout", "{cluster}/{namespace|none}/{name}.yaml", "-l", "name=eu"]).expect(4);
+    both.says(&["two documents have the same path", "eu/web/a_b.yaml"]);
 }

@@ -277,3 +277,20 @@ fn long_chains_of_calls_keep_the_outermost_place() {
     assert_eq!(told["go_message"], "execution error at (web/templates/x.yaml:2:6): deep");
     assert!(told["notes"].to_string().contains("calls between them are not listed"), "{told}");
 }
+
+#[test]
+fn causes_that_messages_of_helm_do_not_tell() {
+    let sandbox = sandbox("a: 1\n{{- if true }}\nb: {{ range .Values.x }}1{{ end }}\n");
+    let says = |parts: &[&str]| sandbox.run(&["render", "c"]).expect(1).says(parts);
+    says(&["unexpected EOF", "c/templates/x.yaml:2:", "this block has no `{{ end }}`"]);
+    sandbox.write("c/templates/x.yaml", "a:\n\tb: 1\n");
+    says(&["E0906", "cannot start any token", "help: indent with spaces, not with tabs"]);
+    sandbox.write("c/templates/x.yaml", "a: @\n");
+    let outcome = says(&["cannot start any token"]);
+    assert!(!outcome.stderr.contains("tabs"), "{}", outcome.stderr);
+    sandbox.write("c/values.yaml", "a:\n\tb: 1\n");
+    says(&["cannot parse `values.yaml`", "help: indent with spaces, not with tabs"]);
+    std::fs::remove_file(sandbox.path("c/Chart.yaml")).unwrap();
+    let outcome = sandbox.run(&["render", "c"]).expect(2);
+    outcome.says(&["there is no template in `c`", "a Helm chart has a `Chart.yaml` beside `templates`"]);
+}

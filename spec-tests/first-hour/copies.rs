@@ -115,6 +115,13 @@ fn templates_of_other_tools_are_warnings() {
     for name in ["a.yaml.j2", "b.tmpl", "c.cue", "d.ytt.yaml", "e.txt"] {
         sandbox.write(&format!("t/{name}"), "a: 1\n");
     }
+    let warnings = |text: &str| {
+        let lines = text.lines().filter(|line| line.starts_with("warning: "));
+        lines.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    let check = |more: &[&str], code| sandbox.run(&[&["check", "t"], more].concat()).expect(code);
+    let checked = check(&[], 0).says(&["checked 1 template: 4 warnings"]);
+    check(&["--strict"], 1);
     let outcome = stamp(&sandbox, &[]).expect(0).says(&[
         "warning: `a.yaml.j2` is neither rendered nor copied: name it `a.yaml.tera`",
         "warning: `b.tmpl` is neither rendered nor copied: name it `b.gotmpl`",
@@ -122,6 +129,7 @@ fn templates_of_other_tools_are_warnings() {
         "warning: `d.ytt.yaml` is copied as it is: dropforge does not render its language",
     ]);
     assert!(!outcome.stderr.contains("e.txt"), "{}", outcome.stderr);
+    assert_eq!(warnings(&checked.stderr), warnings(&outcome.stderr));
     stamp(&sandbox, &["--strict"]).expect(1).says(&["nothing is written: 5 warnings"]);
     let copied = stamp(&sandbox, &["--copy", "*.j2", "--copy", "*.tmpl", "--copy", "*.ytt.yaml"]).expect(0);
     let warnings = copied.stderr.lines().filter(|line| line.starts_with("warning: "));

@@ -39,6 +39,43 @@ fn files_that_are_already_gone_are_no_difference() {
     let sandbox = one_less();
     std::fs::remove_dir_all(sandbox.path("out/c3")).unwrap();
     deletes(sandbox.stamp(&["--check"]), &[]);
+    assert!(!sandbox.stamp(&[]).expect(0).stderr.contains("no longer made"));
+}
+
+#[test]
+fn a_run_tells_of_files_that_only_pruning_deletes() {
+    let sandbox = one_less();
+    let note = "note: 2 files of former runs are no longer made, such as `c3/a.yaml`; `--prune` removes them\n";
+    let stream = ["--stream", "--set", "n=1"];
+    for more in [&["--dry-run"][..], &["--check"], &["--diff"], &[], &[]] {
+        let outcome = sandbox.stamp(more);
+        assert!(outcome.stderr.contains(note), "{more:?}: {}", outcome.stderr);
+    }
+    // Runs of a part of the fleet, and those with other options or templates, know nothing of these files.
+    let one = ["stamp", "t/a.yaml.tera", "--fleet", "fleet.ndjson", "-o", "out"];
+    for outcome in [
+        sandbox.stamp(&["-l", "name=c0"]),
+        sandbox.stamp(&["--set", "n=1"]),
+        sandbox.stamp(&stream),
+        sandbox.run(&one),
+        sandbox.stamp(&["--prune"]),
+        sandbox.stamp(&[]),
+    ] {
+        let outcome = outcome.expect(0);
+        assert!(!outcome.stderr.contains("no longer made"), "{}", outcome.stderr);
+    }
+    // Standard input may hold another part of a fleet each time.
+    for count in [3, 1] {
+        let fed = ["stamp", "t", "--fleet", "-", "--fleet-format", "ndjson", "-o", "fed"];
+        let outcome = sandbox.feed(&fed, &clusters(count, |_| "\"n\":1".into())).expect(0);
+        assert!(!outcome.stderr.contains("no longer made"), "{}", outcome.stderr);
+    }
+    fleet_of(&sandbox, 2);
+    std::fs::remove_file(sandbox.path("out/c2/a.yaml")).unwrap();
+    sandbox
+        .stamp(&["--stream"])
+        .expect(0)
+        .says(&["1 file of a former run is no longer made: `c2/b.yaml`; `--prune` removes it"]);
 }
 
 #[test]
@@ -161,7 +198,8 @@ fn what_a_selector_makes_unknowable_is_a_note() {
     documents(&sandbox, &["--check", "-l", "name=eu"]).expect(0).says(&["note: 1 file of clusters"]);
     let all = documents(&sandbox, &["--check"]).expect(3);
     assert_eq!(all.stdout, "create out/us/A.yaml\ndelete out/us/B.yaml\n");
-    assert!(!all.stderr.contains("note:"));
+    assert!(!all.stderr.contains("not selected"), "{}", all.stderr);
+    assert_eq!(all.stderr.matches("note: 1 file of a former run is no longer made: `us/B.yaml`").count(), 1);
 }
 
 #[test]

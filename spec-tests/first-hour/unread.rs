@@ -38,7 +38,8 @@ fn a_value_that_no_template_reads_is_a_warning_with_the_likely_name() {
 fn a_clusters_unread_value_is_a_warning_only_if_it_looks_like_a_mistake() {
     let sandbox = sandbox();
     let said = sandbox.stamp(&["-f", "v.yaml"]).expect(0);
-    said.says(&["warning[E0809]: 2 clusters: no template reads `regoin`", "did you mean `region`?", "fleet.ndjson:2:"]);
+    said.says(&["warning[E0809]: 2 clusters: no template reads `regoin`", "did you mean `region`?", "fleet.ndjson:2:"])
+        .says(&["note: a template reads `region` (t/app.yaml.tera:2:12)"]);
     let said = sandbox.stamp(&["-f", "v.yaml"]).expect(0).stderr;
     assert!(!said.contains("rack") && !said.contains("owner"), "{said}");
     // Selectors and layouts read values, too.

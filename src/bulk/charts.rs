@@ -19,7 +19,7 @@ use super::kube::KubeSchemas;
 use super::layers::Overlay;
 use super::pieces::{Piece, fields_of_text, in_document};
 use super::plan::Output;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, with_article};
 use crate::dialect::helm::chart::{Capabilities, Manifest, Output as Documents};
 use crate::dialect::helm::chart::{Plan, Release, Selection, UserValues};
 use crate::engine::chart::{ChartRender, ChartTemplate};
@@ -120,7 +120,7 @@ impl FleetChart {
             None | Some(Data::Null) => Ok(self.release.namespace.clone()),
             Some(Data::Str(name)) => Ok(name.clone()),
             Some(other) => {
-                let message = format!("the namespace at `{path}` is a {}, not a string", other.kind());
+                let message = format!("the namespace at `{path}` is {}, not a string", with_article(other.kind()));
                 Err(Diagnostic::new(Code::InputType, message))
             }
         }

@@ -3,10 +3,11 @@
 //! A run only judges the files of its own templates: those that it was given, and those that it would have been given
 //! by the same directory. Two runs with different templates can therefore share an output directory.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::destination::Destination;
+use super::destination::{Destination, FileReader};
 use super::job::Job;
 use super::key_set::SortedKeys;
 use super::manifest::{Entry, Manifest, RunOptions};
@@ -196,6 +197,58 @@ impl<'j> Deletions<'j> {
         let files = counted(*count, "file");
         let place = if self.job.options.prune { "to be pruned" } else { "that nothing makes any more" };
         (*count > 0).then(|| format!("of the files {place}, {files} came from a run with another fleet: `{fleet}`"))
+    }
+}
+
+/// Maximum number of leftovers that are looked up in the output directory.
+const LOOKED_UP: usize = 1_000;
+
+/// Files that former runs with the options of this one made, and that nothing makes any more. They stay without `--prune`.
+pub(super) struct Leftovers<'j, R> {
+    job: Job<'j>,
+    /// The number of the run in the manifest.
+    run: usize,
+    reader: RefCell<R>,
+    count: Cell<usize>,
+    first: RefCell<String>,
+}
+
+impl<'j, R: FileReader> Leftovers<'j, R> {
+    /// Begins to look for the leftovers of a run that made all its files. Returns `None` if there are none.
+    pub(super) fn of(job: &Job<'j>, manifest: &Manifest, reader: R) -> Option<Self> {
+        let run = job.options.run.as_ref().filter(|_| job.options.leftovers && !job.options.prune)?;
+        let (run, reader) = (manifest.run_with(run)?, RefCell::new(reader));
+        Some(Self { job: *job, run, reader, count: Cell::new(0), first: RefCell::default() })
+    }
+
+    /// Counts a file that the run does not make, if it is one of these.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub(super) fn see(&self, entry: Entry<'_>) -> Result<()> {
+        let is_covered = |(_, template)| self.job.options.templates.covers(template);
+        if !entry.is_of_run(self.run) || !entry.maker.is_some_and(is_covered) {
+            return Ok(());
+        }
+        // Someone may have removed it, or edited the manifest.
+        let is_there = self.count.get() >= LOOKED_UP
+            || (check_path(entry.path).is_ok() && self.reader.borrow_mut().exists(entry.path)?);
+        if is_there {
+            self.count.update(|count| count + 1);
+            self.first.borrow_mut().push_str(if self.count.get() == 1 { entry.path } else { "" });
+        }
+        Ok(())
+    }
+
+    /// Returns a note about the leftovers.
+    pub(super) fn note(&self) -> Option<String> {
+        let (count, first) = (self.count.get(), self.first.borrow());
+        let files = counted(count, "file");
+        match count {
+            0 => None,
+            1 => Some(format!("{files} of a former run is no longer made: `{first}`; `--prune` removes it")),
+            _ => Some(format!("{files} of former runs are no longer made, such as `{first}`; `--prune` removes them")),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::stamper::Stamper;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
-    unknown_language,
+    unknown_language_in,
 };
 use crate::stdlib::small_sort::tree_map;
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
@@ -77,7 +77,7 @@ impl Forge {
         }
         let (mut templates, mut errors) = (BTreeMap::new(), Vec::new());
         for TemplateFile { name, .. } in &set.files {
-            match compiled.remove(name.as_str()).unwrap_or_else(|| Err(unknown_language(name).into())) {
+            match compiled.remove(name.as_str()).unwrap_or_else(|| Err(unknown_language_in(&set.root, name).into())) {
                 Ok(template) => {
                     templates.insert(name.clone(), template);
                 }

@@ -106,6 +106,9 @@ pub struct Options {
     pub prune: bool,
     /// Report files in a preview that nothing makes any more, even without `prune`.
     pub deletions: bool,
+    /// Note how many files earlier runs with the same options made and this one does not, if it is a run of the whole fleet
+    /// without `prune`.
+    pub leftovers: bool,
     /// Overwrite files that dropforge did not write.
     pub force: bool,
     /// The paths of the templates, which tell the files of this run from those of others in the manifest.

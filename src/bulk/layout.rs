@@ -29,9 +29,9 @@ enum Part {
     Text(String),
     Cluster,
     Template,
-    /// The scalar at a dotted path of the cluster's layered inputs.
+    /// The scalar at a dotted path of the cluster's layered inputs, with its default: `region|none`.
     Input(String),
-    /// The scalar at a dotted path of the document that the file contains.
+    /// The scalar at a dotted path of the document that the file contains, with its default.
     Field(String),
     /// The extension of the template name, with its dot.
     Extension,
@@ -43,18 +43,30 @@ const FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "name", "namespace"
 /// The prefix of all other fields of a document.
 const DOCUMENT: &str = "document.";
 
+/// Splits a placeholder into its path and its default.
+pub(super) fn split_default(placeholder: &str) -> (&str, Option<&str>) {
+    placeholder.split_once('|').map_or((placeholder, None), |(path, default)| (path, Some(default)))
+}
+
+/// Adds the help for a placeholder that `some`, clusters or documents, have no value for, unless there is another.
+pub(super) fn helped(mut error: Box<Diagnostic>, path: &str, some: &str) -> Box<Diagnostic> {
+    error.help.get_or_insert_with(|| format!("`{{{path}|TEXT}}` is `TEXT` for {some} without it"));
+    error
+}
+
 /// Returns the document field that a placeholder refers to in a layout of documents.
 fn field(path: &str) -> Option<&str> {
-    let top = path.split('.').next().unwrap_or(path);
+    let top = split_default(path).0.split('.').next().unwrap_or(path);
     path.strip_prefix(DOCUMENT).or_else(|| FIELDS.contains(&top).then_some(path))
 }
 
 impl Layout {
     /// Parses a layout. `{cluster}` and `{template}` are the names; any other `{a.b}` is a scalar of the cluster's
-    /// layered inputs.
+    /// layered inputs, and `{a.b|none}` one with a default.
     ///
     /// # Errors
-    /// `plan.bad_layout` if braces do not match or a placeholder is empty.
+    /// `plan.bad_layout` if braces do not match or a placeholder is empty; `plan.bad_output_name` for a default that cannot be
+    /// part of a path.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             Diagnostic::new(Code::BadLayout, format!("invalid layout `{text}`: {why}"))
@@ -68,11 +80,17 @@ impl Layout {
                 return Err(bad("braces do not match"));
             }
             parts.push(Part::Text(before.to_owned()));
-            parts.push(match name.trim() {
-                "" => return Err(bad("empty placeholder `{}`")),
-                "cluster" => Part::Cluster,
-                "template" => Part::Template,
-                path => Part::Input(dotted(path)),
+            let (path, default) = split_default(name);
+            parts.push(match (path.trim(), default.map(str::trim)) {
+                ("", _) => return Err(bad("empty placeholder `{}`")),
+                ("cluster", None) => Part::Cluster,
+                ("template", None) => Part::Template,
+                ("cluster" | "template", _) => return Err(bad("`{cluster}` and `{template}` take no default")),
+                (path, None) => Part::Input(dotted(path)),
+                (path, Some(default)) => {
+                    check_value(default, &format!("the default of `{path}`"))?;
+                    Part::Input(format!("{}|{default}", dotted(path)))
+                }
             });
             rest = behind;
         }
@@ -207,6 +225,11 @@ impl Layout {
 
     /// Returns the paths of document fields in the layout, in order.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.placeholders_of_fields().map(|field| split_default(field).0)
+    }
+
+    /// Returns the document fields in the layout with their defaults, in order.
+    pub(super) fn placeholders_of_fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| if let Part::Field(path) = part { Some(path.as_str()) } else { None })
     }
 
@@ -227,6 +250,10 @@ impl Layout {
 
     /// Returns the paths of inputs in the layout, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.placeholders_of_inputs().map(|input| split_default(input).0)
+    }
+
+    fn placeholders_of_inputs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| if let Part::Input(path) = part { Some(path.as_str()) } else { None })
     }
 
@@ -235,15 +262,16 @@ impl Layout {
     /// # Errors
     /// `plan.bad_layout` if one is missing or not a scalar; `plan.bad_output_name` if one cannot be part of a path.
     pub fn values(&self, cluster: &str, inputs: &View<'_>) -> Result<Vec<String>> {
-        let value = |path: &str| match inputs.get(path) {
-            None | Some(Data::Null) => Err(self.missing(path, inputs)),
+        let value = |(path, default): (&str, Option<&str>)| match inputs.get(path) {
+            None | Some(Data::Null) => default.map(str::to_owned).ok_or_else(|| self.missing(path, inputs)),
             Some(other @ (Data::List(_) | Data::Map(_))) => Err(self.bad(format!("`{path}` is a {}", other.kind()))),
             Some(scalar) => {
                 let text = scalar_text(scalar);
                 check_value(&text, &format!("`{path}` value")).map(|()| text)
             }
         };
-        self.inputs().map(|path| value(path).map_err(|error| error.for_cluster(cluster))).collect()
+        let placeholders = self.placeholders_of_inputs().map(split_default);
+        placeholders.map(|one| value(one).map_err(|error| error.for_cluster(cluster))).collect()
     }
 
     fn missing(&self, path: &str, inputs: &View<'_>) -> Box<Diagnostic> {
@@ -255,7 +283,7 @@ impl Layout {
         let known = inputs.names_at("").chain(["cluster", "template"]);
         match nearest(top, known) {
             Some(near) if near != top => error.with_help(format!("did you mean `{near}`?")),
-            _ => error,
+            _ => helped(error, path, "clusters"),
         }
     }
 

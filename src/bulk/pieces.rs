@@ -1,6 +1,7 @@
 //! Pieces of a cluster's rendered text, one for each file, and the document fields in their paths.
 
 use super::documents::read;
+use super::layout::{helped, split_default};
 use super::output_path::check_value;
 use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -22,7 +23,7 @@ pub struct Piece {
 }
 
 /// Returns the fields of a document at dotted `paths`, as parts of a path. `name` and `namespace` are those of
-/// `metadata`.
+/// `metadata`. A path may have a default: `namespace|none`.
 ///
 /// # Errors
 /// `plan.bad_layout` if a field is missing or not a scalar; `plan.bad_output_name` if it cannot be part of a path.
@@ -36,9 +37,12 @@ pub(super) fn fields_of<'p>(document: Value<'_>, paths: impl Iterator<Item = &'p
 /// Same as [`fields_of`].
 pub(super) fn fields_of_text<'p>(document: &str, paths: impl Iterator<Item = &'p str>) -> Result<Vec<String>> {
     let mut data = None;
-    let field = |path| match word_at(document, full(path)) {
-        Some(word) => check_value(word, &format!("`{path}` value")).map(|()| word.to_owned()),
-        None => field(Here::Data(data.get_or_insert_with(|| read(document))), path),
+    let field = |placeholder: &'p str| {
+        let (path, _) = split_default(placeholder);
+        match word_at(document, full(path)) {
+            Some(word) => part(word, path),
+            None => field(Here::Data(data.get_or_insert_with(|| read(document))), placeholder),
+        }
     };
     paths.map(field).collect()
 }
@@ -52,18 +56,29 @@ fn full(path: &str) -> &str {
     }
 }
 
-fn field(document: Here<'_>, path: &str) -> Result<String> {
+fn field(document: Here<'_>, placeholder: &str) -> Result<String> {
+    let (path, default) = split_default(placeholder);
     let (mut here, full) = (document, full(path));
     for key in full.split('.') {
-        here = here.step(key).ok_or_else(|| missing(here, key, full))?;
+        here = match (here.step(key), default) {
+            (Some(inner), _) => inner,
+            (None, Some(default)) => return Ok(default.to_owned()),
+            (None, None) => return Err(helped(missing(here, key, full), path, "documents")),
+        };
     }
-    let text = match here.to_data() {
-        Data::Null => return Err(bad(format!("`{path}` is null"))),
-        other @ (Data::List(_) | Data::Map(_)) => return Err(bad(format!("`{path}` is a {}", other.kind()))),
-        scalar => scalar_text(&scalar),
-    };
-    check_value(&text, &format!("`{path}` value"))?;
-    Ok(text)
+    match (here.to_data(), default) {
+        (value, Some(default)) if value == Data::Null || value.as_str() == Some("") => Ok(default.to_owned()),
+        (Data::Null, _) => Err(helped(bad(format!("`{path}` is null")), path, "documents")),
+        (other @ (Data::List(_) | Data::Map(_)), _) => Err(bad(format!("`{path}` is a {}", other.kind()))),
+        (scalar, _) => part(&scalar_text(&scalar), path),
+    }
+}
+
+/// Returns a field as a part of a path. Names such as `system:node`, and versions such as `apps/v1`, have a character that no
+/// path has.
+fn part(text: &str, path: &str) -> Result<String> {
+    let text = text.replace(if path == "apiVersion" { '/' } else { ':' }, "_");
+    check_value(&text, &format!("`{path}` value")).map(|()| text)
 }
 
 /// A part of a document.

@@ -116,7 +116,7 @@ impl RowStamper {
         let name_paths = name_paths(options.name_key.as_deref());
         let looked_up = name_paths.iter().map(String::as_str).chain(layout.inputs());
         looked_up.for_each(|path| reads.add(path.split('.')));
-        let fields: Vec<String> = layout.fields().map(str::to_owned).collect();
+        let fields: Vec<String> = layout.placeholders_of_fields().map(str::to_owned).collect();
         let names = outputs.iter().filter(|_| !fields.is_empty()).map(|output| output.name.clone()).collect();
         Ok(Self { forge, outputs, layers, layout, fields, names, name_paths, reads, options })
     }

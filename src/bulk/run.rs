@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::deletions::Deletions;
+use super::deletions::{Deletions, Leftovers};
 use super::destination::{Destination, FileReader, Files};
 use super::fleet::MAX_REPORTED;
 use super::foreign::{self, Ours, RECORD};
@@ -231,9 +231,14 @@ fn finish<D: Destination>(
         report.warnings.push("pruned nothing because the run is incomplete".into());
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
-    let kept = |entry: Entry<'_>| Ok(!written.contains(entry.path)? && !is_stale(entry)?);
+    let left = is_complete.then(|| Leftovers::of(job, manifest, to.reader())).flatten();
+    let kept = |entry: Entry<'_>| {
+        let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
+        left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
+    };
     let at = manifest::At { incomplete: is_cut, ..manifest::At::of_run(to, MANIFEST, job.options) };
     manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
+    report.notes.extend(left.and_then(|left| left.note()));
     if !written.are_distinct() {
         report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);
     }
@@ -317,18 +322,40 @@ pub(crate) fn preview_of<S: Stamp, D: Destination>(
     }
     report.notes.extend(was_cut.into_iter().chain(conflicts).map(str::to_owned));
     // The documents of clusters that failed are unknown.
-    let is_known = !job.plan.is_of_documents() || report.is_complete();
-    if is_known && (job.options.prune || job.options.deletions) {
-        let Files { made, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let made = match report.is_complete() {
-            true => vec![Arc::new(made.sort()?), Arc::new(unselected(job)?)],
-            false => vec![Arc::new(planned(job)?)],
-        };
-        let found = Deletions::find(job, &manifest, made)?;
-        report.notes.extend(found.notes());
-        preview_deletions(&found, &manifest, from, &mut report, &turns)?;
+    if !job.plan.is_of_documents() || report.is_complete() {
+        preview_unmade(job, (&manifest, from), files, &mut report, &turns)?;
     }
     Ok(report)
+}
+
+/// Passes on the files to delete, and notes those that only pruning would delete.
+fn preview_unmade<D: Destination>(
+    job: &Job<'_>,
+    (manifest, from): (&Manifest, Option<&D>),
+    files: Mutex<Files>,
+    report: &mut Report,
+    turns: &Turns<OnPreview<'_>>,
+) -> Result<()> {
+    let left = report.is_complete().then(|| Leftovers::of(job, manifest, from.map(|from| from.reader()))).flatten();
+    let are_listed = job.options.prune || job.options.deletions;
+    if !are_listed && left.is_none() {
+        return Ok(());
+    }
+    let Files { made, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let made = match report.is_complete() {
+        true => vec![Arc::new(made.sort()?), Arc::new(unselected(job)?)],
+        false => vec![Arc::new(planned(job)?)],
+    };
+    let found = Deletions::find(job, manifest, made)?;
+    if are_listed {
+        report.notes.extend(found.notes());
+        preview_deletions(&found, manifest, from, report, turns)?;
+    }
+    if let Some(left) = left {
+        manifest.each(&mut |entry| if found.contains(entry)? { left.see(entry) } else { Ok(()) })?;
+        report.notes.extend(left.note());
+    }
+    Ok(())
 }
 
 /// Passes on the files that exist and that nothing makes any more.

@@ -78,7 +78,7 @@ impl<'f> Stamper<'f> {
 
     /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
     pub fn for_plan(mut self, plan: &Plan) -> Self {
-        self.fields = plan.layout().fields().map(str::to_owned).collect();
+        self.fields = plan.layout().placeholders_of_fields().map(str::to_owned).collect();
         if !self.fields.is_empty() {
             self.names = plan.outputs().iter().map(|output| output.name.clone()).collect();
         }

@@ -5,8 +5,11 @@
 
 mod keys;
 mod suspects;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 #[cfg(feature = "helm")]
 use super::charts::FleetChart;
@@ -17,6 +20,7 @@ use super::report::Failure;
 use super::selection::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
+use crate::bytecode::analysis::places_of_reads;
 use crate::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::{DataMap, ReadPaths, ReadPosition};
@@ -48,13 +52,17 @@ pub struct ReadValues {
     tree: ReadPaths,
     /// Maps that identify a cluster: they may hold anything.
     identities: Vec<String>,
+    /// The templates, to find the places of what they read.
+    templates: Vec<Template>,
+    /// The paths that the templates read, with their places.
+    places: OnceLock<Vec<(String, String)>>,
 }
 
 impl ReadValues {
     /// Finds the values that templates read.
     pub fn by<'t>(templates: impl IntoIterator<Item = &'t Template>) -> Self {
-        let mut read = Self::default();
-        templates.into_iter().for_each(|template| read.tree.add_program(template.program()));
+        let mut read = Self { templates: templates.into_iter().cloned().collect(), ..Self::default() };
+        read.templates.iter().for_each(|template| read.tree.add_program(template.program()));
         read
     }
 
@@ -71,15 +79,16 @@ impl ReadValues {
                 return named;
             }
         }
-        let mut changes_maps = false;
+        let (mut templates, mut changes_maps) = (Vec::new(), false);
         match chart.template.compile(&chart.template.chart().whole()) {
             Ok(template) => {
                 read.add_program(template.program());
                 changes_maps = template.program().start().mutable;
+                templates.push(template);
             }
             Err(_) => read.everything = true,
         }
-        Self::known_to(chart, &read, changes_maps)
+        Self { templates, ..Self::known_to(chart, &read, changes_maps) }
     }
 
     /// Returns the values that a chart knows, whose templates read `read`.
@@ -122,8 +131,14 @@ impl ReadValues {
         layers.origins(None, &mut |origins| {
             for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
                 // The misspelled name of a value that is given elsewhere does not override it.
-                let near = unread.near(&self.tree, &[layers.shared()]).or_else(|| unread.near(&self.tree, &[]));
-                warnings.push(warning(unread, origins, near));
+                let warning = warning(unread, origins);
+                warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
+                    Some(near) => self.suggest(warning, &near),
+                    None => match unread.near(&self.tree, &[]) {
+                        Some(given) => meant(warning, &given),
+                        None => warning,
+                    },
+                });
             }
         });
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
@@ -142,6 +157,24 @@ impl ReadValues {
     /// Errors of reading clusters.
     pub fn unread_by_clusters(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
         if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
+    }
+
+    /// Adds the path that was likely meant to a warning, and where it is read: as nothing gives it, the name there may be the
+    /// wrong one.
+    fn suggest(&self, warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+        let is_below = |path: &str| {
+            let rest = path.strip_prefix(near);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        // Values of charts are below a name of their own.
+        let is_it =
+            |(path, _): &&(String, String)| is_below(path) || path.strip_prefix("Values.").is_some_and(is_below);
+        let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
+        let warning = match self.places.get_or_init(places).iter().find(is_it) {
+            Some((path, place)) => warning.with_note(format!("a template reads `{path}` ({place})")),
+            None => warning,
+        };
+        meant(warning, near)
     }
 
     /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
@@ -269,7 +302,11 @@ fn display(path: &[Step]) -> String {
     text
 }
 
-fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
+fn meant(warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+    warning.with_help(format!("did you mean `{near}`?"))
+}
+
+fn warning(unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
     let mut problem = format!("no template reads `{}`", display(unread.path()));
     if unread.count > 1 {
         problem += &format!(" ({})", counted(unread.count, "value"));
@@ -283,137 +320,5 @@ fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<
     for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
         warning = warning.at(source, span, "");
     }
-    match near {
-        Some(near) => warning.with_help(format!("did you mean `{near}`?")),
-        None => warning,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bulk::input::Place;
-    use crate::bulk::values::{SetKind, parse_set};
-    use crate::bulk::{Fleet, FleetOptions, Format, Merge, input};
-    use crate::engine::{Dialect, Engine};
-    use crate::text::Source;
-
-    fn read(templates: &[(Dialect, &str)]) -> ReadValues {
-        let engine = Engine::new();
-        let compile = |(dialect, text): &(Dialect, &str)| engine.compile(*dialect, "t", text).unwrap();
-        let templates: Vec<Template> = templates.iter().map(compile).collect();
-        ReadValues::by(&templates).and_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None)
-    }
-
-    /// Returns the message and the help of each warning about shared values.
-    fn unread(templates: &[(Dialect, &str)], values: &str, set: &str) -> Vec<String> {
-        let source = Source::new("v.yaml", values);
-        let map = input::map(&source, Format::Yaml).unwrap();
-        let sets = parse_set(SetKind::Typed, set, &mut |_| unreachable!()).unwrap();
-        let places = vec![Place::file(&source, Format::Yaml)];
-        let layers = Layers::new([map], sets, Merge::Deep).with_places(places);
-        let warnings = read(templates).unread(&layers);
-        let help = |warning: &Diagnostic| warning.help.as_ref().map_or_else(String::new, |help| format!(" {help}"));
-        warnings.iter().map(|warning| format!("{warning}{}", help(warning))).collect()
-    }
-
-    /// Returns the names that are reported for a template and values.
-    fn names(dialect: Dialect, template: &str, values: &str) -> Vec<String> {
-        let warnings = unread(&[(dialect, template)], values, "");
-        warnings.iter().map(|text| text.split('`').nth(1).unwrap().to_owned()).collect()
-    }
-
-    #[test]
-    fn a_name_has_one_warning_with_its_place_and_the_likely_name() {
-        let tera = [(Dialect::Tera, "{{ image.tag }}{{ image.repository }}{{ replicas }}")];
-        assert_eq!(
-            unread(&tera, "imge:\n  tag: v1\nreplicas: 1\nother: [1, 2]\n", "repilcas=2,image.repositry=x"),
-            [
-                "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
-                "E0809: no template reads `other` (v.yaml:4:9)",
-                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas` did you mean `replicas`?",
-                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
-            ]
-        );
-        let two = unread(&tera, "imge: {tag: v1, repository: x}\nreplicas: 1\n", "");
-        assert_eq!(two, ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`?"]);
-    }
-
-    #[test]
-    fn each_language_reads_what_it_uses() {
-        use Dialect::{CelYaml, Hcl, Tera, Tower};
-        let none: [&str; 0] = [];
-        let cases: &[(Dialect, &str, &str, &[&str])] = &[
-            (
-                Tera,
-                "{% for p in ports %}{{ p.name }}{% endfor %}",
-                "ports: [{name: a, nmae: b}, {nmae: c}]",
-                &["ports[].nmae"],
-            ),
-            (Tera, "{% for k, v in m %}{{ v.a }}{% endfor %}", "m: {x: {a: 1, b: 2}}", &["m.x.b"]),
-            (Tera, "{{ sizes[tier].cpu }}", "tier: a\nsizes: {a: {cpu: 1, mem: 2}}", &none),
-            (Tera, "{{ m | json_encode }}", "m: {a: 1}", &none),
-            (Tera, "{{ __tera_context }}", "m: {a: 1}", &none),
-            (Tera, "{% if m %}{% endif %}", "m: {a: 1}", &none),
-            (Tera, "{% if m %}{{ m.b }}{% endif %}", "m: {a: 1}", &["m.a"]),
-            (Tera, "{% set x = m.n %}{{ x.a }}", "m: {n: {a: 1, b: 2}}", &["m.n.b"]),
-            (Tera, "{% macro f(x) %}{{ x.a }}{% endmacro %}{{ self::f(x=m) }}", "m: {a: 1, b: 2}", &["m.b"]),
-            (Tera, "{% for x in l | default(value=[]) %}{{ x.a }}{% endfor %}", "l: [{a: 1, b: 2}]", &["l[].b"]),
-            (Tera, "{% for x in l %}{% set_global y = x %}{{ y.a }}{% endfor %}{{ y.b }}", "l: [{a: 1, b: 2}]", &none),
-            (
-                Tera,
-                "{% for x in l %}{{ y.b | default(value=0) }}{% set_global y = x %}{% endfor %}",
-                "l: [{b: 2}]",
-                &none,
-            ),
-            (Tera, "{{ hosts.0 }}", "hosts: [a, b]", &none),
-            (Tera, "{{ a }}", "x-b: 1", &none),
-            (Hcl, "%{ for p in ports ~}\n${p.name}\n%{ endfor ~}\n", "ports: [{name: a, nmae: b}]", &["ports[].nmae"]),
-            (
-                Hcl,
-                "${[for k, v in m : v.a][0]}${n[\"x-y\"]}",
-                "m: {x: {a: 1, b: 2}}\nn: {x-y: 1, z: 1}",
-                &["m.x.b", "n.z"],
-            ),
-            (Hcl, "${jsonencode(m)}${l[*].id}", "m: {a: 1}\nl: [{id: 1}]", &none),
-            (CelYaml, "a: ${m.a}\nb: \"${has(m.c) ? 1 : 2}\"", "m: {a: 1, b: 2, c: 3}", &["m.b"]),
-            (CelYaml, "a:\n  $for: p in ports\n  $do: ${p.name}", "ports: [{name: a, nmae: b}]", &["ports[].nmae"]),
-            (CelYaml, "a: \"${l.map(i, i.a)}\"", "l: [{a: 1, b: 2}]", &["l[].b"]),
-            (CelYaml, "$schema: {m: object}\na: 1", "m: {a: 1}", &none),
-            (Tower, "${params.a}", "params: {a: 1, b: 2}", &["params.b"]),
-        ];
-        for (dialect, template, values, expected) in cases {
-            assert_eq!(names(*dialect, template, values), *expected, "{template}");
-        }
-    }
-
-    #[test]
-    fn clusters_may_have_what_nobody_reads_unless_it_looks_like_a_mistake() {
-        let template = "{{ region }}{{ image.tag }}{{ cluster.env }}{{ zone | default(value=1) }}";
-        let read = read(&[(Dialect::Tera, template)]);
-        let text = r#"{"name":"a","region":1,"owner":"x","image":{"tag":1,"pull":2},"cluster":{"env":1,"rack":2}}
-            {"name":"b","regoin":1,"image":{"tag":1},"cluster":{"env":1}}
-            {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
-            {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
-        let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
-        let clusters = Selection::of(&fleet, &Layers::default(), &Selector::default()).unwrap();
-        let found = read.unread_by_clusters(&Layers::default(), &clusters).unwrap();
-        let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
-        assert_eq!(
-            found.iter().map(text).collect::<Vec<_>>(),
-            [
-                "a: E0809: no template reads `image.pull` (f.ndjson:1:60) [cluster a] None",
-                "b,c: E0809: no template reads `regoin` (f.ndjson:2:34) [cluster b] Some(\"did you mean `region`?\")",
-                "d: E0809: no template reads `zones` (f.ndjson:4:73) [cluster d] Some(\"did you mean `zone`?\")",
-            ]
-        );
-    }
-
-    #[test]
-    fn many_names_take_little_time() {
-        let template: String = (0..1_000).map(|at| format!("{{{{ name_{at}.x }}}}")).collect();
-        let values: String = (0..30_000).map(|at| format!("nmae_{at}: {{y: 1}}\n")).collect();
-        let warnings = unread(&[(Dialect::Tera, &template)], &values, "");
-        assert_eq!(warnings.len(), REPORTED);
-    }
+    warning
 }

@@ -18,6 +18,16 @@ pub fn thousands(number: usize) -> String {
     text
 }
 
+/// Returns a name with its article: `an array`.
+#[cfg(any(feature = "schemas", feature = "tera"))]
+pub(crate) fn with_article(name: &str) -> String {
+    match name.as_bytes().first() {
+        _ if matches!(name, "null" | "bytes") => name.to_owned(),
+        Some(b'a' | b'e' | b'i' | b'o' | b'u') => format!("an {name}"),
+        _ => format!("a {name}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,8 @@ mod suggest;
 
 pub use codes::Code;
 #[doc(hidden)]
+#[cfg(any(feature = "schemas", feature = "tera"))]
+pub(crate) use count::with_article;
 pub use count::{counted, thousands};
 #[doc(hidden)]
 pub use diagnostic::{CULPRIT, LOOKED_UP, PROBLEM};

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builder::Engine;
-use super::discover::{TemplateSet, dialect_of, unknown_language};
+use super::discover::TemplateSet;
+use super::languages::{dialect_of, unknown_language_in};
 use super::template::Template;
 use crate::bytecode::{Dialect, Entry, encode, encode_specialised};
 use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
@@ -68,7 +69,8 @@ impl Engine {
         set: &TemplateSet,
         dialect: Option<Dialect>,
     ) -> std::result::Result<Bundling, Diagnostics> {
-        let language = |name: &str| dialect.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name));
+        let language =
+            |name: &str| dialect.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language_in(&set.root, name));
         let names = set.files.iter().map(|file| Ok((language(&file.name)?, file.name.as_str())));
         let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
         Ok(Bundling { executable, ..self.bundle(names.collect::<Result<Vec<_>>>()?)? })

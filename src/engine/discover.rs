@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
+use super::languages::dialect_of;
 use super::walk::{Entries, Links, walk};
-use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::is_file;
 
@@ -125,8 +125,13 @@ pub fn discover_with(
     }
     if files.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
-            .with_help("a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`"));
+        let help = match paths.iter().any(|path| path.join("templates").is_dir()) {
+            true => "a Helm chart has a `Chart.yaml` beside `templates`",
+            false => "a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`",
+        };
+        return Err(
+            Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", "))).with_help(help)
+        );
     }
     let file = |(name, explicit): (String, bool)| {
         let executable = is_executable(&root.join(&name));
@@ -243,56 +248,6 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     files.into_keys().filter(ends).collect()
 }
 
-/// Returns the language that a file name implies: by its last extension or the one before (`app.yaml.tera`,
-/// `app.tera.yaml`), ignoring case. An `.hcl` file is a configuration; an HCL template ends in `.tftpl` or has `hcl`
-/// before its last extension (`app.hcl.tmpl`). `cel` before `.yaml` or `.yml` is YAML with CEL.
-///
-/// ```
-/// use dropforge::engine::{Dialect, dialect_of};
-/// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
-/// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
-/// assert_eq!(dialect_of("app.yaml.tftpl"), Some(Dialect::Hcl));
-/// assert_eq!(dialect_of("app.cel.yaml"), Some(Dialect::CelYaml));
-/// assert_eq!(dialect_of("app.yaml.cel"), Some(Dialect::Cel));
-/// assert_eq!(dialect_of("main.hcl"), None);
-/// assert_eq!(dialect_of("app.yaml"), None);
-/// ```
-pub fn dialect_of(name: &str) -> Option<Dialect> {
-    Dialect::of_name(name)
-}
-
-/// Returns the extension of each language.
-pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
-    Dialect::ALL.map(Dialect::extension)
-}
-
-/// Returns the error for a file whose name implies no language.
-pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    unknown_language_of(name, "")
-}
-
-/// Returns the error for a file whose name implies no language. The help names the language that its text looks like.
-pub fn unknown_language_of(name: &str, text: &str) -> Box<Diagnostic> {
-    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
-    let dialect = match () {
-        () if name.ends_with(".tmpl") || has(&["{{ .", "{{- ."]) => Dialect::Helm,
-        () if has(&["${"]) && !has(&["{{", "{%"]) => Dialect::Hcl,
-        () => Dialect::Tera,
-    };
-    let foreign = [".j2", ".jinja", ".jinja2", ".tmpl"];
-    let stem = foreign.iter().find_map(|extension| name.strip_suffix(extension)).unwrap_or(name);
-    let (id, extension) = (dialect.id(), dialect.extension());
-    Diagnostic::new(Code::NoTemplates, format!("the extension of `{name}` does not name a language"))
-        .with_available(language_extensions())
-        .with_help(format!("use `--lang {id}`, or name it `{stem}.{extension}`{}", escaping(name)))
-}
-
-/// Returns the words that promise a template called `name` the same escaping under its new name.
-fn escaping(name: &str) -> &'static str {
-    let is_markup = [".html", ".htm", ".xml"].iter().any(|suffix| name.ends_with(suffix));
-    if is_markup { ", which the command escapes for HTML, too" } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,19 +260,6 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         }
         dir
-    }
-
-    #[test]
-    fn the_help_names_the_language_of_a_text() {
-        for (name, text, help) in [
-            ("a.yaml", "a: {{ x }}", "use `--lang tera`, or name it `a.yaml.tera`"),
-            ("a.yaml.j2", "", "use `--lang tera`, or name it `a.yaml.tera`"),
-            ("a.yaml", "a: ${x}", "use `--lang hcl`, or name it `a.yaml.tftpl`"),
-            ("a.yaml", "a: {{- .Values.x }}", "use `--lang helm`, or name it `a.yaml.gotmpl`"),
-            ("a.tmpl", "", "use `--lang helm`, or name it `a.gotmpl`"),
-        ] {
-            assert_eq!(unknown_language_of(name, text).help.as_deref(), Some(help));
-        }
     }
 
     fn names(set: &TemplateSet) -> Vec<&str> {

@@ -27,6 +27,8 @@ mod discover;
 #[cfg(feature = "compile")]
 mod front;
 mod instance;
+#[cfg(feature = "compile")]
+mod languages;
 mod links;
 #[cfg(feature = "compile")]
 mod loader;
@@ -57,14 +59,15 @@ pub use cache::Cache;
 #[cfg(feature = "compile")]
 pub use compile::render;
 #[cfg(feature = "compile")]
-pub use discover::{
-    Entry, Skipped, TemplateFile, TemplateSet, common_folder, dialect_of, discover, discover_with, language_extensions,
-    unknown_language, unknown_language_of,
-};
+pub use discover::{Entry, Skipped, TemplateFile, TemplateSet, common_folder, discover, discover_with};
 #[cfg(feature = "compile")]
 pub use front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 #[cfg(all(feature = "bulk", not(feature = "hcl")))]
 pub(crate) use instance::not_built_in;
+#[cfg(feature = "compile")]
+pub use languages::{
+    dialect_of, language_extensions, other_language, unknown_language, unknown_language_in, unknown_language_of,
+};
 #[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
 #[cfg(feature = "yaml")]

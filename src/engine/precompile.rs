@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::builder::{Engine, EngineBuilder};
-use super::discover::{dialect_of, discover};
+use super::discover::discover;
 use super::front::UnknownNames;
+use super::languages::dialect_of;
 use super::loader::DirLoader;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 

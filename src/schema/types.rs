@@ -1,5 +1,6 @@
 //! The types of JSON Schema and the types of values.
 
+use crate::diagnostics::with_article;
 use crate::value::{Entries, Extended, Map, Type, Value};
 
 /// A set of types: those that a schema allows, or those of a value.
@@ -86,15 +87,6 @@ impl Types {
     /// All types of a float.
     fn of_float(n: f64) -> Types {
         if n.is_finite() && n.fract() == 0.0 { Types::INTEGER.or(Types::NUMBER) } else { Types::NUMBER }
-    }
-}
-
-/// Returns a name with its article: `an array`.
-pub(super) fn with_article(name: &str) -> String {
-    match name.as_bytes().first() {
-        _ if matches!(name, "null" | "bytes") => name.to_owned(),
-        Some(b'a' | b'e' | b'i' | b'o' | b'u') => format!("an {name}"),
-        _ => format!("a {name}"),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::types::{Fields, with_article};
+use super::types::Fields;
 use super::{NodeId, Number};
+use crate::diagnostics::with_article;
 use crate::stdlib::strings::prefix;
 use crate::value::{Data, Value};
 

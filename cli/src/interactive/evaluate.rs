@@ -83,7 +83,19 @@ impl Session<'_> {
         let is_expression = || {
             let [before, after] = alone(self.language);
             let source = Source::new(NAME, [&self.kept, before, line, after].concat());
-            self.builder(&Slot::default()).is_ok_and(|engine| engine.build().marks(self.language, &source).is_ok())
+            let Ok(engine) = self.builder(&Slot::default()) else { return false };
+            let start = self.kept.len() + before.len();
+            // Helm's parser stops at an unknown function. If that stands behind a `|` or `(`, and the tags are in strings
+            // before it, the line is no text.
+            let is_call = |error: &Diagnostic| {
+                let at = error.primary().and_then(|label| (label.span.start as usize).checked_sub(start));
+                let (before, name) = at.and_then(|at| line.split_at_checked(at)).unwrap_or_default();
+                error.code == Code::UnknownFunction
+                    && before.trim_end().ends_with(['|', '('])
+                    && !has_tags(self.language, name)
+            };
+            let found = engine.build().marks(self.language, &source);
+            found.map_or_else(|errors| errors.iter().all(is_call), |_| true)
         };
         has_tags(self.language, line) && !is_expression()
     }

@@ -78,7 +78,15 @@ fn start(connection: &Connection) -> Result<Server<'_>, Box<dyn std::error::Erro
     let messages = Box::new(move |message| drop(sender.send(message)));
     let worker = Worker::new(messages, world.shared.clone(), jobs.clone(), refreshes);
     thread::Builder::new().stack_size(STACK).spawn(move || worker.run(&received))?;
-    let server = Server { connection, world, jobs, queue: VecDeque::new(), changed: None, is_shut_down: false };
+    let server = Server {
+        connection,
+        world,
+        jobs,
+        queue: VecDeque::new(),
+        changed: None,
+        knows_cluster: false,
+        is_shut_down: false,
+    };
     settings.err().into_iter().for_each(|error| server.show(error));
     if watches {
         server.send(Message::Request(watch()?));
@@ -150,6 +158,8 @@ struct Server<'c> {
     queue: VecDeque<Message>,
     /// A document whose names were not looked for since it changed.
     changed: Option<PathBuf>,
+    /// `true` if the cluster of the settings was looked for.
+    knows_cluster: bool,
     is_shut_down: bool,
 }
 
@@ -316,6 +326,18 @@ impl Server<'_> {
         self.world.open(path.clone(), new.uri, new.version, new.text);
         self.tell_change(&path);
         self.world.analysis(&path);
+        self.look_for_cluster();
+    }
+
+    /// Warns once of a cluster in the settings that no project has. A project with clusters may still be opened.
+    fn look_for_cluster(&mut self) {
+        let Some(name) = self.world.settings.cluster.clone().filter(|_| !self.knows_cluster) else { return };
+        self.knows_cluster = self.world.clusters().is_none_or(|names| !names.is_empty());
+        if self.knows_cluster
+            && let Err(error) = self.world.check_cluster(&name)
+        {
+            self.show(format!("the setting `cluster` of dropforge: {error}"));
+        }
     }
 
     fn changed(&mut self, params: Value) {
@@ -346,6 +368,8 @@ impl Server<'_> {
         }
         self.world.forget_homes();
         self.tell(Job::All);
+        self.knows_cluster = false;
+        self.look_for_cluster();
     }
 }
 

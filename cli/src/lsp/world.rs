@@ -213,23 +213,26 @@ impl World {
         values
     }
 
-    /// Checks that a project of an open document, or of the workspace, has a cluster.
-    ///
-    /// # Errors
-    /// The names that there are.
-    pub(super) fn check_cluster(&mut self, name: &str) -> Result<(), String> {
+    /// Returns the names of the clusters of the projects of open documents and of the workspace, or `None` if there are too
+    /// many to name.
+    pub(super) fn clusters(&mut self) -> Option<BTreeSet<String>> {
         let mut paths: Vec<PathBuf> = self.documents.keys().cloned().collect();
         paths.push(self.root.join(crate::project::FILE));
         let homes: BTreeSet<Home> = paths.iter().map(|path| self.home(path)).collect();
         let mut names = BTreeSet::new();
         for home in homes {
-            let values = self.values(&home);
-            // A larger fleet may have the name.
-            if values.clusters.len() >= CLUSTERS || values.clusters.iter().any(|known| known == name) {
-                return Ok(());
-            }
-            names.extend(values.clusters.iter().cloned());
+            names.extend(self.values(&home).clusters.iter().cloned());
         }
+        (names.len() < CLUSTERS).then_some(names)
+    }
+
+    /// Checks that a project of an open document, or of the workspace, has a cluster.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub(super) fn check_cluster(&mut self, name: &str) -> Result<(), String> {
+        // A larger fleet may have the name.
+        let Some(names) = self.clusters().filter(|names| !names.contains(name)) else { return Ok(()) };
         let near = nearest(name, names.iter().map(String::as_str));
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let names: Vec<String> = names.into_iter().collect();

@@ -5,7 +5,7 @@ use std::io;
 use dropforge::bulk::{Fleet, FleetStream, Options, Plan, Report, Specialise, Stamper, StreamFile, StreamJob, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use super::target::Target;
+use super::target::{Target, is_whole};
 use super::{Prepared, Run, StampArgs, options, prepare};
 use crate::exit::Failed;
 use crate::input::InputFiles;
@@ -35,8 +35,8 @@ pub(super) fn once(
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
     let tick = || bar.inc(1);
     // Classes of clusters are those of a batch.
-    let options =
-        Options { plain_stream, templates: paths, specialise: Specialise::Never, ..options(args, global, files) };
+    let (specialise, leftovers) = (Specialise::Never, is_whole(&args.fleet, selector));
+    let options = Options { plain_stream, templates: paths, specialise, leftovers, ..options(args, global, files) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = StreamJob { layers, selector, plan: &plan, options: &options, watch };
     let report = stamp(target, &stamper, &job, &mut fleet);

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use dropforge::bulk::{self, Job, Report, Stamper};
+use dropforge::bulk::{self, Job, Report, Selector, Stamper};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use indicatif::ProgressBar;
 
 use super::{SINGLE, StampArgs};
 use crate::console::Console;
+use crate::fleet::FleetArgs;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::one_file::{compare_file, write_stream};
@@ -73,4 +74,9 @@ pub(super) fn stamp(
         Target::File(path) if preview.is_some() => compare_file(&args.changes, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
+}
+
+/// Returns `true` for a run of all clusters of files. Standard input may hold another part of a fleet each time.
+pub(super) fn is_whole(fleet: &FleetArgs, selector: &Selector) -> bool {
+    selector.is_empty() && fleet.fleet.iter().all(|one| one != "-")
 }

@@ -300,6 +300,12 @@ impl Client {
         message["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
+    /// Waits for a message to the user.
+    pub fn message(&mut self) -> String {
+        let message = self.wait("message", |message| message["method"] == "window/showMessage");
+        message["params"]["message"].as_str().unwrap().to_owned()
+    }
+
     /// Waits for diagnostics with these codes, sorted.
     pub fn codes(&mut self, name: &str, wanted: &[&str]) -> Vec<Value> {
         self.diagnostics(name, |found| {

@@ -130,6 +130,24 @@ fn settings_give_values_and_clusters() {
     client.end(0);
 }
 
+#[test]
+fn a_misspelled_cluster_of_the_settings_is_told_once() {
+    let fleet = "{\"name\":\"eu-1\"}\n{\"name\":\"us-1\"}\n";
+    let files = [("a.tera", "{{ name }}\n"), ("b.tera", "{{ name }}\n"), ("f.ndjson", fleet)];
+    let sandbox = crate::support::Sandbox::with(&files);
+    let mut client = Client::start(sandbox, json!({"fleet": ["f.ndjson"], "cluster": "us1"}));
+    client.open("a.tera");
+    let expected = "no cluster is named `us1`; available: eu-1, us-1; did you mean `us-1`?";
+    assert_eq!(client.message(), format!("the setting `cluster` of dropforge: {expected}"));
+    client.open("b.tera");
+    let settings = json!({"fleet": ["f.ndjson"], "cluster": "us-1"});
+    client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    let settings = json!({"fleet": ["f.ndjson"], "cluster": "eu"});
+    client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    assert!(client.message().contains("no cluster is named `eu`"));
+    client.end(0);
+}
+
 /// Returns the title of the only code action for diagnostics, and the text after it.
 fn mend(client: &mut Client, name: &str, found: &[serde_json::Value]) -> (String, String) {
     let context = json!({"diagnostics": found});

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::read_log::ReadFiles;
+use super::{Entry, Manifest};
 
 /// The options of a run, without the values that it was given on the command line, and the files that it read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -44,6 +45,20 @@ impl RunOptions {
     }
 }
 
+impl Manifest {
+    /// Returns the number of the run with these options, if it made files.
+    pub(in crate::bulk) fn run_with(&self, options: &RunOptions) -> Option<usize> {
+        self.runs.find(options)
+    }
+}
+
+impl Entry<'_> {
+    /// Returns `true` if the run with this number made the file.
+    pub(in crate::bulk) fn is_of_run(&self, run: usize) -> bool {
+        self.run == Some(run)
+    }
+}
+
 /// A run and the templates whose files it made, as indexes of those of the manifest.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Stored {
@@ -69,6 +84,11 @@ impl Runs {
     /// Returns a run with its number.
     pub fn get(&self, run: usize) -> Option<(&RunOptions, usize)> {
         Some((self.all.get(run)?, run))
+    }
+
+    /// Returns the number of the run with these options.
+    fn find(&self, options: &RunOptions) -> Option<usize> {
+        self.all.iter().position(|former| former.has_options_of(options))
     }
 
     /// Returns a run that made a file of a template. Of all templates it has only the digest of this one.
@@ -106,8 +126,7 @@ impl Runs {
 
     /// Takes note of a run of these templates. Returns its number.
     pub fn add_run(&mut self, mut options: RunOptions, templates: &[String]) -> usize {
-        let known = self.all.iter().position(|former| former.has_options_of(&options));
-        let run = known.unwrap_or(self.all.len());
+        let run = self.find(&options).unwrap_or(self.all.len());
         self.digests.resize_with(self.digests.len().max(run + 1), ReadFiles::new);
         if let (Some(read), Some(digests)) = (&mut options.read, self.digests.get_mut(run)) {
             digests.extend(templates.iter().filter_map(|template| read.remove_entry(template)));

@@ -40,7 +40,7 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    Ok(found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect())
+    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, clusters)).collect())
 }
 
 /// What is read at a key.
@@ -145,7 +145,7 @@ impl Suspects<'_> {
 }
 
 impl Suspect {
-    fn into_failure(self, clusters: &Selection<'_>) -> Failure {
+    fn into_failure(self, read: &ReadValues, clusters: &Selection<'_>) -> Failure {
         let mut reader = clusters.fleet().reader();
         let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
         let message =
@@ -159,9 +159,10 @@ impl Suspect {
                 warning = warning.at(place.source(), span, "");
             }
         }
-        if let Some(near) = self.near {
-            warning = warning.with_help(format!("did you mean `{near}`?"));
-        }
+        let warning = match &self.near {
+            Some(near) => read.suggest(warning, near),
+            None => warning,
+        };
         Failure::of_clusters(warning, &self.clusters, &mut |at| reader.name(at))
     }
 }
@@ -187,7 +188,7 @@ mod tests {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(read, clusters)).collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {

@@ -25,5 +25,7 @@ mod walk;
 pub(crate) use control::ControlDependence;
 pub use lookup::Lack;
 pub use missing::missing;
+#[cfg(feature = "bulk")]
+pub(crate) use reads::places_of_reads;
 pub use reads::{InputPath, Reads, display_path};
 pub use walk::{Effect, Miss};

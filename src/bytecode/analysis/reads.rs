@@ -79,6 +79,24 @@ impl<'p> Reads<'p> {
     }
 }
 
+/// Returns the paths that a program reads, each with its places in the sources: `app.tera:3:10`. Programs without sources have
+/// none.
+#[cfg(feature = "bulk")]
+pub(crate) fn places_of_reads(program: &Program) -> Vec<(String, String)> {
+    let mut tree = ReadPaths::default();
+    let mut walk = Walk::new(program, &mut tree, None, STEPS);
+    walk.reads = Some(BTreeSet::new());
+    walk.run();
+    let found = walk.reads.take().unwrap_or_default().into_iter();
+    let shown = |(origin, at): (Origin<'_>, u32)| {
+        let place = program.place(at)?;
+        let source = program.source(place)?;
+        let place = format!("{}:{}", source.path(), source.position(place.span.start));
+        Some((display_path(&tree.path(origin.node)), place))
+    };
+    found.filter_map(shown).collect()
+}
+
 /// Returns all functions that the code calls, with those in code that is never reached.
 fn calls(program: &Program) -> BTreeMap<(ImportKind, &str), Option<Position>> {
     let (code, mut calls) = (program.code(), BTreeMap::new());

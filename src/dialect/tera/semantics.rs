@@ -6,7 +6,7 @@ use super::arithmetic::{Num, calculate, calculate_common};
 use super::builtins::{has_item, write_text};
 use super::hints;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
-use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result, with_article};
 use crate::function::Cx;
 use crate::stdlib::markup::HTML;
 use crate::stdlib::numbers::{with_plain_float, write_json_float};
@@ -32,7 +32,7 @@ impl Semantics for Rules {
             return Err(hints::missing(error, path));
         };
         let step = index.map_or_else(|| format!("`{name}`"), |index| format!("`{}`", key_text(index)));
-        let message = format!("`{path}` is not defined: a {} has no {step} here", parent.kind());
+        let message = format!("`{path}` is not defined: {} has no {step} here", with_article(parent.kind()));
         let error = Diagnostic::new(Code::UndefinedVariable, message);
         let error = match parent {
             Value::Map(map) => {
@@ -246,9 +246,8 @@ fn named(value: Value<'_>) -> String {
         _ => String::new(),
     };
     let kind = value.kind();
-    let article = if kind.starts_with('i') { "an " } else { "a " };
-    let article = if matches!(value, Value::Null | Value::Undefined) { "" } else { article };
-    format!("{article}{kind}{shown}")
+    let kind = if matches!(value, Value::Undefined) { kind.to_owned() } else { with_article(kind) };
+    format!("{kind}{shown}")
 }
 
 /// Returns the list index in a path: digits without a sign or leading zeros.

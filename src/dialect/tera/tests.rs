@@ -292,7 +292,9 @@ fn a_check_lists_errors_in_untaken_branches() {
 fn arguments_that_nothing_reads_are_warned_of() {
     let text = "{% macro m(size) %}{{ a | join(d=',') | upper(x=1) | default(valu=2) }}{{ b | upper | safe(y=1) }}{% endmacro %}\
                 {{ self::m(size=1, sise=2) }}{{ range(end=2, stop=3) }}{{ m | to_yaml(indentation=4) }}\
-                {% filter indent(prefx='-') %}{% endfilter %}{{ a | replace(from='x', too='y') }}";
+                {% filter indent(prefx='-') %}{% endfilter %}{{ a | replace(from='x', too='y') }}\
+                {{ a | safe(p=1) }}{{ 1 + a | safe(q=1) }}{{ self::m(size=1) | safe(r=1) }}\
+                {% filter safe(s=1) %}{% endfilter %}";
     let lints = compiled(one_file(text.to_owned()), false).unwrap().lints;
     let told = |lint: &Diagnostic| -> (Severity, String, String, String) {
         let name = lint.primary().map_or("", |label| label.source.slice(label.span)).to_owned();
@@ -310,6 +312,10 @@ fn arguments_that_nothing_reads_are_warned_of() {
             (Warning, "prefx", "blank first prefix", "did you mean `prefix`?"),
             (Warning, "too", "from to", "did you mean `to`?"),
             (Error, "replace(from='x', too='y')", "", ""),
+            (Warning, "p", "", ""),
+            (Warning, "q", "", ""),
+            (Warning, "r", "", ""),
+            (Warning, "s", "", ""),
             (Warning, "d", "sep", ""),
             (Warning, "x", "", ""),
             (Warning, "valu", "value", "did you mean `value`?"),

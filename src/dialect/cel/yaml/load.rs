@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, build};
+use super::syntax_help::syntax_help;
 use crate::bytecode::Dialect;
 use crate::compiler::Loader;
 use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
@@ -13,9 +14,6 @@ use crate::stdlib::file_path::within;
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Span};
 use crate::value::yaml::{self, Tags};
-
-/// The maximum length of a line that a help shows.
-const SHOWN: usize = 100;
 
 /// A template with everything that it includes by a constant name.
 #[derive(Debug, Clone)]
@@ -96,48 +94,6 @@ pub fn resolve(folder: &str, path: &str) -> Option<String> {
     within(folder, path)
 }
 
-/// Adds the cause to the error of a scalar that needs quotes: `: ` in it, or `${ }` between brackets or braces.
-fn quotes_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let in_collection = error.message.contains("while parsing a flow");
-    let Some(label) = error.labels.first_mut().filter(|_| error.help.is_none() && error.code == Code::InputSyntax)
-    else {
-        return error;
-    };
-    let line = label.source.line(label.position().line);
-    let rest = label.source.text().get(label.span.start as usize..).unwrap_or("");
-    let ends_key =
-        rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
-    if ends_key {
-        label.text = "this `:` makes a key of the text before it".to_owned();
-        let column = label.position().column as usize - 1;
-        let first =
-            line.char_indices().nth(column).is_none_or(|(at, _)| line.find(": ").is_none_or(|first| first >= at));
-        let quoted = quoted_value(line).filter(|_| !first && !in_collection);
-        let example = match quoted {
-            Some(text) => format!(": `{text}`"),
-            None if in_collection => String::new(),
-            None => ", or in a block that `|-` begins".to_owned(),
-        };
-        error.help = Some(format!("put a value with `: ` in it in quotes{example}"));
-    } else if in_collection && line.contains("${") {
-        error.help = Some("between brackets or braces, `${ }` has to stand in quotes".to_owned());
-    }
-    error
-}
-
-/// Returns a line `key: value` with the value in quotes. `None` if that is not simple.
-fn quoted_value(line: &str) -> Option<String> {
-    let (key, value) = line.split_once(": ")?;
-    let (key, value) = (key.trim_start(), value.trim());
-    let simple = !value.contains(" #") && !value.is_empty() && !value.ends_with(':') && line.len() <= SHOWN;
-    match (value.contains('\''), value.contains(['"', '\\'])) {
-        _ if !simple => None,
-        (_, false) => Some(format!("{key}: \"{value}\"")),
-        (false, true) => Some(format!("{key}: '{value}'")),
-        (true, true) => None,
-    }
-}
-
 /// Facts about a path computed at render time.
 struct PathPattern {
     prefix: String,
@@ -202,7 +158,7 @@ impl Loading<'_> {
         self.loaded.insert(name, Some(id));
         let (mut built, mut errors) = match yaml::read_with(&source, self.limits, Tags::Kept) {
             Ok(documents) => (build(&source, &documents, self.options), Vec::new()),
-            Err(errors) => (build(&source, &[], self.options), errors.into_iter().map(quotes_help).collect()),
+            Err(errors) => (build(&source, &[], self.options), errors.into_iter().map(syntax_help).collect()),
         };
         errors.append(&mut built.errors);
         errors.small_sort_by_key(|error| error.primary().map(|label| label.span));

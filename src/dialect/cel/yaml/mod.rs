@@ -28,6 +28,7 @@ mod load;
 mod lower;
 mod marks;
 mod syntax;
+mod syntax_help;
 #[cfg(test)]
 mod tests;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::error::{GO_MESSAGE, Stage};
 use super::metadata::Refused;
+use super::read::NO_TABS;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::Limits;
 use crate::stdlib::strings::prefix;
@@ -26,7 +27,9 @@ pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Dia
     let what = first.reason();
     let error = Diagnostic::new(Code::InvalidOutput, format!("the output of `{name}` is not valid YAML: {what}"));
     let span = exact(document).or_else(|| first.primary().map(|label| label.span)).unwrap_or_default();
-    with_message(name, error.at(document, span, ""), &why)
+    let mut error = error.at(document, span, "");
+    error.help = first.help.filter(|help| help == NO_TABS);
+    with_message(name, error, &why)
 }
 
 /// Returns the error of a document that is YAML but no object of Kubernetes: what it is, or the first value that does not

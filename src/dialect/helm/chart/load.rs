@@ -55,7 +55,7 @@ impl Chart {
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
         let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
         let (budget, folder) = (Budget::new(bounds), source.folder.clone());
-        let mut loader = Loader { bounds, budget, errors: Vec::new(), charts: 0, is_unpacked, folder };
+        let mut loader = Loader { bounds, budget, errors: Vec::new(), charts: 0, is_unpacked, folder, name: None };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes().len() as u64) {
                 return Err(vec![error].into());
@@ -124,6 +124,8 @@ struct Loader {
     is_unpacked: bool,
     /// The path of the outermost chart's directory in diagnostics. `None` within an archive.
     folder: Option<Arc<str>>,
+    /// The name of the outermost chart if it has no directory, once it is known.
+    name: Option<String>,
 }
 
 /// The files of a chart by their role.
@@ -170,6 +172,9 @@ impl Loader {
         let number = self.charts;
         self.charts += 1;
         let metadata = self.metadata(&sorted, at);
+        if at.is_empty() && self.folder.is_none() {
+            self.name = metadata.as_ref().map(|metadata| metadata.name.clone());
+        }
         let (defaults, values) = sorted.values.and_then(|file| self.values(file, at)).unzip();
         let values = values.unwrap_or_default();
         let schema = sorted.schema.and_then(|file| self.schema(file, at)).map(Arc::new);
@@ -292,7 +297,9 @@ impl Loader {
 
     fn source(&mut self, file: &ChartFile, at: &str) -> Option<Arc<Source>> {
         let (name, text) = (format!("{at}{}", file.path), self.text(file, at)?);
-        Some(Source::found_at(self.path(&name), name, text))
+        // Templates are named in this way, too.
+        let of_name = || self.name.as_deref().map(|chart| path_below(chart, &name));
+        Some(Source::found_at(self.path(&name).or_else(of_name), name, text))
     }
 
     /// Returns the path in diagnostics of what has this path from the outermost chart.

@@ -24,6 +24,9 @@ pub(super) fn documents(source: &Arc<Source>) -> std::result::Result<Vec<Data>, 
 /// All numbers are floats; nesting is bounded as in every reader.
 const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 128 };
 
+/// The help for a tab that indents.
+pub(super) const NO_TABS: &str = "indent with spaces, not with tabs";
+
 /// Returns the error of a text that is not YAML, in the words of Helm's reader, at its line.
 fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
     let plain = why.strip_prefix("yaml: ").unwrap_or(why);
@@ -33,8 +36,13 @@ fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
         None => (1, plain),
     };
     let message = format!("cannot parse `{}` as YAML: {what}", source.name());
-    let error =
+    let mut error =
         Diagnostic::new(Code::InputSyntax, message).caused_by(what).at(source, line_span(source.text(), number), "");
+    let is_tab =
+        |line: &str| line.get(..line.len() - line.trim_start().len()).is_some_and(|indent| indent.contains('\t'));
+    if what == libyaml::NO_TOKEN && source.text().lines().skip(number.saturating_sub(1)).take(2).any(is_tab) {
+        error = error.with_help(NO_TABS);
+    }
     vec![with_reason(error).with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
 }
 

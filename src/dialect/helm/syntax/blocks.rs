@@ -41,6 +41,9 @@ struct Open<'a> {
     loops: usize,
 }
 
+/// The message of a block that is not closed.
+pub(super) const END_OF_FILE: &str = "unexpected EOF";
+
 /// Builds the templates of a file.
 #[derive(Debug)]
 pub struct Blocks<'a> {
@@ -102,6 +105,11 @@ impl<'a> Blocks<'a> {
     /// Returns the number of open blocks.
     pub fn depth(&self) -> usize {
         self.open.len()
+    }
+
+    /// Returns the place of the innermost open block.
+    pub fn innermost(&self) -> Option<Span> {
+        self.open.last().map(|open| open.span)
     }
 
     /// Returns `true` inside of a block, where no template can be defined.
@@ -320,7 +328,7 @@ impl<'a> Blocks<'a> {
     /// Ends the file `name` at the offset `end`.
     pub fn finish(&mut self, name: &'a str, end: u32) {
         if self.is_inside() {
-            self.mistake(Span::new(end, end), "unexpected EOF");
+            self.mistake(Span::new(end, end), END_OF_FILE);
         }
         let (body, calls) = (self.take_nodes(), self.take_calls());
         self.define(Template { name, body, span: Span::default(), calls });

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use lalrpop_util::ParseError;
 
 use super::action::{Build, Mistake};
-use super::blocks::{Blocks, Opening};
+use super::blocks::{Blocks, END_OF_FILE, Opening};
 use super::known::{Known, KnownActions};
 use super::lexer::{Delimiters, Lexer, Piece};
 use super::shapes::Symbol;
@@ -174,7 +174,12 @@ impl<'a> Parser<'a, '_> {
         self.mistakes.small_sort_by_key(|mistake| mistake.span);
         let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
         self.mistakes.truncate(limits.diagnostics.max(1));
-        let diagnose = |mistake: Mistake| error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
+        let open = self.work.blocks.innermost();
+        let diagnose = |mistake: Mistake| {
+            let open = open.filter(|_| mistake.message == END_OF_FILE);
+            let error = error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
+            open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"))
+        };
         Err(at_most(self.mistakes.into_iter().map(diagnose).collect(), limits.diagnostics, more))
     }
 

@@ -5,7 +5,9 @@ use super::program::Lower;
 use crate::bytecode::{EscapeMode, Op};
 use crate::compiler::{Emitter, LoopMark};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
+use crate::dialect::tera::builtins::marks;
 use crate::dialect::tera::syntax::tree::{Branch, Call, Expr, ExprKind, For, Name, Node};
+use crate::function::Builtin;
 
 impl<'a> Lower<'_, 'a> {
     pub(super) fn body(&mut self, body: &'a [Node<'a>]) -> Result<()> {
@@ -59,22 +61,29 @@ impl<'a> Lower<'_, 'a> {
     /// Lowers `{{ value }}`.
     fn emit(&mut self, expr: &'a Expr<'a>) -> Result<()> {
         let mode = if self.escapes(expr) { EscapeMode::Html } else { EscapeMode::Plain };
-        let bare = !expr.negated && expr.filters.iter().all(|filter| filter.name.text == "safe");
+        let is_bare = !expr.negated && expr.filters.iter().all(|filter| filter.name.text == "safe");
+        if is_bare && self.emit_bare(expr, mode)? {
+            // Only warns of the arguments of `safe`.
+            return self.filters_and_not(expr);
+        }
+        self.unfinished(expr)?;
+        self.at(expr.span);
+        self.emitter.write(mode);
+        Ok(())
+    }
+
+    /// Lowers `{{ value }}` without filters. Returns `false` for a value that is computed before it is written.
+    fn emit_bare(&mut self, expr: &'a Expr<'a>, mode: EscapeMode) -> Result<bool> {
         match expr.kind {
-            ExprKind::Path(path) if bare && self.write_path(path, mode)? => Ok(()),
-            ExprKind::MacroCall(namespace, call) if bare => self.call_macro(namespace, call),
-            ExprKind::Math(steps) if bare => {
+            ExprKind::Path(path) => return self.write_path(path, mode),
+            ExprKind::MacroCall(namespace, call) => self.call_macro(namespace, call)?,
+            ExprKind::Math(steps) => {
                 self.math(steps, expr.span)?;
                 self.emitter.write(mode);
-                Ok(())
             }
-            _ => {
-                self.unfinished(expr)?;
-                self.at(expr.span);
-                self.emitter.write(mode);
-                Ok(())
-            }
+            _ => return Ok(false),
         }
+        Ok(true)
     }
 
     fn set(&mut self, name: Name<'a>, global: bool, value: &'a Expr<'a>) -> Result<()> {
@@ -142,8 +151,10 @@ impl<'a> Lower<'_, 'a> {
         self.body(body)?;
         self.at(filter.span);
         self.emitter.end_capture();
-        if filter.name.text != "safe" {
-            self.apply_filter(filter)?;
+        let is_safe = |mark: &&Builtin| mark.name == "safe" && filter.name.text == mark.name;
+        match marks().iter().find(is_safe) {
+            Some(mark) => self.lint_ignored(mark, filter),
+            None => self.apply_filter(filter)?,
         }
         self.at(filter.span);
         self.emitter.write(EscapeMode::Plain);
