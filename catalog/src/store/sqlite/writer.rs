@@ -220,10 +220,6 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
         queues.lock().failure = Some(error.clone());
         // A failure may have ended the transaction already.
         let _ = execute(connection, "ROLLBACK").await;
-        if completions.is_empty() {
-            // No transaction could begin, for example because the file is locked. The others would fail one by one.
-            queues.refuse_waiting();
-        }
     }
     for complete in completions {
         complete(committed.clone());
@@ -244,6 +240,11 @@ async fn carry_out(
         {
             // The caller of this request gets this error, too.
             queues.lock().failure = Some(error.clone());
+            if before.is_none() {
+                // No transaction could begin, for example because the file is locked. The others would fail one by one.
+                // This request is dropped after them, so none that follows its error is refused.
+                queues.refuse_waiting();
+            }
             return Err(error);
         }
         before = Some(request.whole);
@@ -355,6 +356,20 @@ mod tests {
         assert!(
             matches!(writer.run(|c| Box::pin(all(c))).await, Err(StoreError::Failed(why)) if why.contains("closed"))
         );
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_request_after_a_failure_is_carried_out() {
+        for _ in 0..100 {
+            let mut connection = SqliteConnectOptions::new().filename(":memory:").connect().await.unwrap();
+            sqlx::query("CREATE TABLE names (name TEXT)").execute(&mut connection).await.unwrap();
+            // The first transaction cannot begin.
+            sqlx::query("BEGIN").execute(&mut connection).await.unwrap();
+            let writer = Writer::new(connection);
+            writer.run(|c| Box::pin(add(c, "a"))).await.unwrap_err();
+            writer.run(|c| Box::pin(add(c, "b"))).await.unwrap();
+            assert_eq!(writer.run(|c| Box::pin(all(c))).await.unwrap(), ["b"]);
+        }
     }
 
     #[tokio::test]
