@@ -115,6 +115,23 @@ impl<S: Into<String>> From<S> for Text {
     }
 }
 
+/// Returns code of several lines on one, at most `limit` characters of it.
+///
+/// ```
+/// use dropforge::text::one_line;
+/// assert_eq!(one_line("a ==\n    'b  c'", 80), "a == 'b  c'");
+/// assert_eq!(one_line("a ==\n    'b  c'", 4), "a ==…");
+/// ```
+pub fn one_line(code: &str, limit: usize) -> String {
+    let lines = code.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut line = lines.collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = line.char_indices().nth(limit) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    line
+}
+
 /// A named source text with its line index.
 ///
 /// ```

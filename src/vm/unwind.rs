@@ -8,7 +8,7 @@ use super::semantics::Semantics;
 use crate::bytecode::{CodeView, Region, Spanned};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label, counted, joined};
 use crate::function::{Noted, Subject, excerpt};
-use crate::text::Source;
+use crate::text::{Source, one_line};
 use crate::value::Value;
 
 /// Maximum number of source characters quoted in a message.
@@ -194,7 +194,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         let mut calls = calls.into_iter();
         if let Some((source, mut place)) = calls.next() {
-            let culprit = quoted(source.slice(place.span));
+            let culprit = one_line(source.slice(place.span), QUOTED);
             let part = error.part.take();
             place = part.and_then(|part| self.program.detail(self.word_in(self.frames.len()), part)).unwrap_or(place);
             error.message = error.message.replace(CULPRIT, &culprit);
@@ -288,13 +288,4 @@ fn add_step(path: &mut String, step: &str) {
         path.push('.');
     }
     path.push_str(step);
-}
-
-/// Returns source text on one line, truncated.
-fn quoted(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(QUOTED) {
-        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or("")),
-        None => line,
-    }
 }

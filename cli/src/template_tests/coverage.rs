@@ -6,6 +6,7 @@ use clap::Args;
 
 use dropforge::diagnostics::{Code, Diagnostic, counted};
 use dropforge::engine::coverage::{Coverage, FileCoverage};
+use dropforge::text::one_line;
 
 use super::target::Target;
 
@@ -93,9 +94,7 @@ fn missed(file: &FileCoverage, text: &mut String) {
         let _ = writeln!(text, "    {noun} {} never ran", ranges(&lines));
     }
     for branch in file.branches.iter().filter(|branch| !branch.missed().is_empty()) {
-        let condition: String = file.source.slice(branch.span).split_whitespace().collect::<Vec<_>>().join(" ");
-        let cut = condition.char_indices().nth(SHOWN).map(|(at, _)| at);
-        let condition = cut.map_or(condition.clone(), |at| format!("{}…", condition.get(..at).unwrap_or("")));
+        let condition = one_line(file.source.slice(branch.span), SHOWN);
         let at = file.source.position(branch.span.start);
         let _ = writeln!(text, "    {at}: `{condition}` is never {}", branch.missed().join(" and never "));
     }

@@ -10,6 +10,7 @@ use super::recorded::Given;
 use crate::bulk::origins::Origin;
 use crate::bulk::values::Step;
 use crate::engine::recording::{Flow, Why, Within, Writer};
+use crate::text::one_line;
 
 /// Why a line is there. The JSON of it has no fields that are empty or `false`, except those that every answer has.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -238,7 +239,7 @@ impl CodePlace {
             "" => behind().unwrap_or(""),
             code => code,
         };
-        let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
+        let code = one_line(code, usize::MAX);
         Self { file: writer.source.path().to_owned(), line: position.line, column: position.column, code }
     }
 

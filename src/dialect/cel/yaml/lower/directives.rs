@@ -9,7 +9,7 @@ use crate::dialect::cel::yaml::syntax::tree::{
     Assert, Condition, Declared, DeclaredId, ExpressionId, Let, LetValue, Map, NodeId,
 };
 use crate::schema::Schemas;
-use crate::text::Span;
+use crate::text::{Span, one_line};
 use crate::value::Data;
 
 impl<'t> Body<'_, 't> {
@@ -203,7 +203,7 @@ impl<'t> Body<'_, 't> {
             return Ok(());
         };
         let Some(expression) = self.file.expression(*id) else { return Ok(()) };
-        let text = expression.tree.source().text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(expression.tree.source().text(), usize::MAX);
         self.emitter().constant(Constant::Str(text.into()));
         let mut count = 0;
         for free in &expression.free {
