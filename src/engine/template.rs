@@ -22,7 +22,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{InputSpace, Inputs, OutputFormat, Value};
-#[cfg(feature = "yaml")]
+#[cfg(any(feature = "yaml", feature = "checked"))]
 use crate::vm::Observer;
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
