@@ -59,16 +59,15 @@ impl FleetChart {
             return vec![output(name.clone(), format!("{name}.yaml"))];
         }
         let root = format!("{}/", chart.metadata().name);
-        let named = |source: String| {
+        let planned = |source: String| {
             let path = source.strip_prefix(&root).unwrap_or(&source);
-            let name = match path.rsplit_once("templates/") {
-                Some((charts, name)) if charts.is_empty() || charts.ends_with('/') => format!("{charts}{name}"),
-                _ => path.to_owned(),
-            };
-            output(source, name)
+            let (charts, file) = split_charts(path);
+            // `templates/crds/` has templates, and `crds/` definitions.
+            let is_written = self.selection.crds || !file.starts_with("crds/");
+            let name = format!("{charts}{}", file.strip_prefix("templates/").unwrap_or(file));
+            is_written.then(|| output(source, name))
         };
-        let is_written = |source: &String| self.selection.crds || !source.contains("/crds/");
-        chart.sources().into_iter().filter(is_written).map(named).collect()
+        chart.sources().into_iter().filter_map(planned).collect()
     }
 
     /// Renders the release of a cluster as a whole.
@@ -277,6 +276,16 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         self.pieces.push(Piece { output, end, document, fields, blank: false });
         Ok(())
     }
+}
+
+/// Splits the path of a file within a chart into the folders of dependencies, each `charts/NAME/`, and the path within
+/// the last of them.
+fn split_charts(path: &str) -> (&str, &str) {
+    let mut file = path;
+    while let Some((_, rest)) = file.strip_prefix("charts/").and_then(|rest| rest.split_once('/')) {
+        file = rest;
+    }
+    path.split_at(path.len() - file.len())
 }
 
 /// Returns the inputs of a cluster alone, and `true` if they come from a table.

@@ -100,6 +100,36 @@ fn releases_of_one_form_share_what_is_the_same() {
 }
 
 #[test]
+fn folders_of_templates_may_be_called_crds_and_templates() {
+    let chart = |crds| FleetChart {
+        single: false,
+        selection: Selection { crds, ..Selection::default() },
+        ..chart([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies: [{name: crds, version: 1.0.0}]\n"),
+            ("crds/d.yaml", "kind: D\n"),
+            ("templates/crds/a.yaml", "kind: A\n"),
+            ("templates/templates/b.yaml", "kind: B\n"),
+            ("charts/crds/Chart.yaml", "apiVersion: v2\nname: crds\nversion: 1.0.0\n"),
+            ("charts/crds/crds/e.yaml", "kind: E\n"),
+            ("charts/crds/templates/c.yaml", "kind: C\n"),
+        ])
+    };
+    let of = |chart: &FleetChart| {
+        let names: Vec<_> = chart.outputs().into_iter().map(|output| output.name).collect();
+        (names, stamped(chart, &["{}".to_owned()], true).0)
+    };
+    let (names, texts) = of(&chart(false));
+    assert_eq!(names, ["charts/crds/c.yaml", "crds/a.yaml", "templates/b.yaml"]);
+    let [Ok(text)] = &texts[..] else { panic!("{texts:?}") };
+    assert_eq!(text.matches("kind: ").count(), 3, "{text}");
+    let (names, texts) = of(&chart(true));
+    let all = ["charts/crds/crds/e.yaml", "charts/crds/c.yaml", "crds/d.yaml", "crds/a.yaml", "templates/b.yaml"];
+    assert_eq!(names, all);
+    let [Ok(text)] = &texts[..] else { panic!("{texts:?}") };
+    assert_eq!(text.matches("kind: ").count(), 5, "{text}");
+}
+
+#[test]
 fn values_that_do_not_fit_and_errors_are_those_of_a_whole_render() {
     let chart = chart(FILES);
     let mut own = clusters(8);
