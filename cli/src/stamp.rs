@@ -177,7 +177,8 @@ impl Prepared {
         }
         let (layers, selector, kinds, layout) = rest;
         let single = args.layout == SINGLE;
-        let chart = chart::load(path, (&args.chart, &args.language, &args.values, &args.schema), single, files)?;
+        let with = (&args.chart, &args.language, &args.values, &args.schema);
+        let chart = chart::load(path, with, (single, args.fleet.name_key()), files)?;
         let outputs = Outputs::of_chart(&chart);
         let (layout, paths) = (outputs.layout(layout)?, chart::paths(path, &outputs.all, files));
         Ok(Self { layers, selector, kinds, forge: Forge::default(), chart: Some(chart), paths, outputs, layout })

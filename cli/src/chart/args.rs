@@ -120,9 +120,14 @@ impl FleetChartArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn chart(&self, template: ChartTemplate, values: UserValues, single: bool) -> Result<FleetChart> {
+    pub(super) fn chart(
+        &self,
+        template: ChartTemplate,
+        (values, name_key): (UserValues, Option<&str>),
+        single: bool,
+    ) -> Result<FleetChart> {
         let check = DocumentCheck::new(self.check_output == Some(CheckMode::Strict));
-        Ok(FleetChart { single, check, ..self.releases.chart(template, values)? })
+        Ok(FleetChart { single, check, ..self.releases.chart(template, values, name_key)? })
     }
 }
 
@@ -141,11 +146,22 @@ impl ReleasesArgs {
         given.into_iter().chain(self.release.given())
     }
 
+    /// Names the keys that tell a fleet about its clusters.
+    pub(crate) fn of_fleet(&self, values: &mut UserValues, name_key: Option<&str>) {
+        values.of_fleet(["name", "cluster"].into_iter().chain(name_key).chain(self.namespace_key.as_deref()));
+    }
+
     /// Returns a chart with these options, with one text for each cluster.
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn chart(&self, template: ChartTemplate, values: UserValues) -> Result<FleetChart> {
+    pub(super) fn chart(
+        &self,
+        template: ChartTemplate,
+        mut values: UserValues,
+        name_key: Option<&str>,
+    ) -> Result<FleetChart> {
+        self.of_fleet(&mut values, name_key);
         Ok(FleetChart {
             template,
             values,

@@ -81,7 +81,7 @@ impl Checked {
         // Nothing is written, so that renders need not be the same.
         let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);
         let engine = given.allow.grant(args.language.engine())?.allow(allowed);
-        Ok(args.chart.chart(open(path, engine, files)?, values)?)
+        Ok(args.chart.chart(open(path, engine, files)?, values, args.values.name_key())?)
     }
 
     /// Checks an open chart. The inner errors are findings.

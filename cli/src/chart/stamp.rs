@@ -34,13 +34,13 @@ pub(crate) fn only_chart(templates: &[PathBuf]) -> Checked<Option<&Path>> {
 pub(crate) fn load(
     path: &Path,
     (args, language, given, schema): (&FleetChartArgs, &LanguageArgs, &ValueArgs, &SchemaArgs),
-    single: bool,
+    (single, name_key): (bool, Option<&str>),
     files: &mut InputFiles,
 ) -> Result<FleetChart, Diagnostics> {
     let mut values = values::read(given, files)?;
     values.skip_schemas(schema.is_off());
     let template = open(path, given.allow.grant(language.engine())?, files)?;
-    Ok(args.chart(template, values, single)?)
+    Ok(args.chart(template, (values, name_key), single)?)
 }
 
 /// Returns a digest of the files of a chart, or of its artifact.

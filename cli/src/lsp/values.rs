@@ -99,6 +99,7 @@ impl Values {
         let below = || vec![Step::Key("Values".to_owned())];
         let mut user = chart::user_values(args.values.values(), files).unwrap_or_default();
         user.skip_schemas(args.schema.is_off());
+        args.chart.of_fleet(&mut user, args.values.name_key());
         let with_cluster =
             cluster.and_then(|cluster| user.with_cluster(cluster.inputs().ok()?.into_owned(), false).ok());
         self.planned = planned(path, args, &with_cluster.unwrap_or(user), files);

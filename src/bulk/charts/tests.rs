@@ -130,6 +130,39 @@ fn folders_of_templates_may_be_called_crds_and_templates() {
 }
 
 #[test]
+fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
+    let chart = |schema| {
+        let mut chart = chart([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+            ("values.schema.json", schema),
+            ("templates/a.yaml", "kind: A\nname: {{ .Values.name }}\ntag: {{ .Values.tag }}\n"),
+        ]);
+        chart.values.of_fleet(["name", "cluster", "zone.name"]);
+        chart
+    };
+    let cluster = |n: usize, more: &str| {
+        let own = format!(r#""name": "c{n}", "cluster": {{"env": "e{n}"}}, "zone": {{"name": "z{n}"}}, "tag": "t{n}""#);
+        format!("{{{own}{more}}}")
+    };
+    let clusters: Vec<_> = (0..20).map(|n| cluster(n, "")).collect();
+    let strict = chart(r#"{"properties": {"tag": {"type": "string"}}, "additionalProperties": false}"#);
+    assert_eq!(agrees(&strict, &clusters), 19);
+    assert!(stamped(&strict, &clusters, false).0.iter().all(|found| found.is_ok()));
+    let notes = |chart: &FleetChart, own: &str| {
+        let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
+        let errors = chart.documents(&mut Session::new(), "c", (own, false)).unwrap_err();
+        errors.into_vec().remove(0).notes.concat()
+    };
+    assert_eq!(notes(&strict, &cluster(1, r#", "tga": 1"#)), "app: at '': additional properties 'tga' not allowed");
+    // A schema that has a key checks it, and so do the schemas of other charts and of files.
+    let known = chart(r#"{"properties": {"name": {"maxLength": 1}}}"#);
+    assert_eq!(notes(&known, &cluster(1, "")), "app: at '/name': maxLength: got 2, want 1");
+    let mut filed = chart(r#"{"properties": {"tag": {}}, "additionalProperties": false}"#);
+    filed.values.map([("name".to_owned(), Data::Bool(true))].into_iter().collect());
+    assert_eq!(notes(&filed, r#"{"tag": "t"}"#), "app: at '': additional properties 'name' not allowed");
+}
+
+#[test]
 fn values_that_do_not_fit_and_errors_are_those_of_a_whole_render() {
     let chart = chart(FILES);
     let mut own = clusters(8);

@@ -133,6 +133,8 @@ pub struct OpenPlan<'c> {
     seeing: Seeing<'c>,
     /// `true` if no schema is checked.
     skips_schemas: bool,
+    /// The keys that the schema of the chart need not know.
+    unchecked: Vec<String>,
     /// `true` once the schemas of all charts have been checked. Those of others see the same values ever after.
     checked: Cell<bool>,
     /// The merged values of a release, for schemas.
@@ -169,6 +171,7 @@ impl Chart {
             checked: Cell::new(false),
             values: RefCell::new(merged),
             given: given.values().clone(),
+            unchecked: given.unchecked,
             places,
         })
     }
@@ -199,7 +202,7 @@ impl OpenPlan<'_> {
         };
         let mut values = self.values.borrow_mut();
         fill(&mut values, &self.places, open);
-        let admitted = schema::check(tree, &values).is_none();
+        let admitted = schema::check(tree, &values, &self.unchecked).is_none();
         if admitted {
             self.checked.set(true);
         }

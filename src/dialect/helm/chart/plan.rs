@@ -145,7 +145,8 @@ impl Chart {
         let (tree, merged) = self.merged(values)?;
         // Without values of the user, these are the same values as ever.
         let is_known = values.values().is_empty() && schema::fits_by_default(&tree);
-        let unfit = if is_known || values.skips_schemas { None } else { schema::check(&tree, &merged) };
+        let unfit =
+            if is_known || values.skips_schemas { None } else { schema::check(&tree, &merged, &values.unchecked) };
         let unfit: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
         if !unfit.is_empty() {
             return Err(unfit.into());
@@ -180,7 +181,7 @@ impl Chart {
     #[cfg(feature = "compile")]
     pub(crate) fn fits_by_default(&self) -> bool {
         let merged = self.merged(&UserValues::default());
-        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values).is_none())
+        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values, &[]).is_none())
     }
 
     /// Returns the charts that the values enable.

@@ -78,8 +78,9 @@ impl ChartSchema {
         schemas.iter().all(|id| schema.validate_part(*id, value, 1, &mut spend).is_ok_and(|found| found.is_empty()))
     }
 
-    /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none.
-    fn problems(&self, values: &DataMap) -> Vec<String> {
+    /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none. The keys
+    /// `unchecked` may be unknown.
+    fn problems(&self, values: &DataMap, unchecked: &[String]) -> Vec<String> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
             Err(why) => return vec![why.to_owned()],
@@ -91,7 +92,8 @@ impl ChartSchema {
         let Ok(values) = builder.data_map(values) else { return Vec::new() };
         match schema.validate_part(Schema::ROOT, values, VIOLATIONS, &mut budget()) {
             Ok(found) => {
-                found.iter().map(|found| format!("- at '{}': {}\n", found.pointer, what(schema, found))).collect()
+                let found = found.into_iter().filter_map(|found| without(found, unchecked));
+                found.map(|found| format!("- at '{}': {}\n", found.pointer, what(schema, &found))).collect()
             }
             Err(()) => vec!["- at '': checking the values takes too long\n".to_owned()],
         }
@@ -140,10 +142,11 @@ pub(super) fn fits_by_default(tree: &Tree<'_>) -> bool {
     tree.chart.schema.as_ref().is_none_or(|schema| schema.fits_by_default) && tree.children.iter().all(fits_by_default)
 }
 
-/// Returns an error about all charts whose values do not fit their schema.
-pub(super) fn check(tree: &Tree<'_>, values: &DataMap) -> Option<Box<Diagnostic>> {
+/// Returns an error about all charts whose values do not fit their schema. That of the outermost one need not know the
+/// keys `unchecked`.
+pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> Option<Box<Diagnostic>> {
     let mut found = Vec::new();
-    collect(tree, values, &mut found);
+    collect(tree, values, unchecked, &mut found);
     let (_, first, _) = found.first()?;
     let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
     error = error.at(first, Span::default(), "the schema");
@@ -161,16 +164,16 @@ pub(super) fn check(tree: &Tree<'_>, values: &DataMap) -> Option<Box<Diagnostic>
 type Found = (String, Arc<Source>, Vec<String>);
 
 /// Checks a chart and the charts in it. Loading bounds the nesting.
-fn collect(tree: &Tree<'_>, values: &DataMap, found: &mut Vec<Found>) {
+fn collect(tree: &Tree<'_>, values: &DataMap, unchecked: &[String], found: &mut Vec<Found>) {
     if let Some(schema) = &tree.chart.schema {
-        let problems = schema.problems(values);
+        let problems = schema.problems(values, unchecked);
         if !problems.is_empty() {
             found.push((tree.name.clone(), schema.source.clone(), problems));
         }
     }
     for child in &tree.children {
         if let Some(Data::Map(values)) = values.get(&child.name) {
-            collect(child, values, found);
+            collect(child, values, &[], found);
         }
     }
 }
@@ -227,6 +230,19 @@ fn what(schema: &Schema, violation: &Violation) -> String {
         }
         _ => violation.what(),
     }
+}
+
+/// Returns a violation without those names of unknown properties at the top that may be unknown. `None` if none are left.
+fn without(mut violation: Violation, unchecked: &[String]) -> Option<Violation> {
+    if let (Detail::Names(names), "additionalProperties", "") =
+        (&mut violation.detail, violation.keyword, violation.pointer.as_str())
+    {
+        names.retain(|name| !unchecked.contains(name));
+        if names.is_empty() {
+            return None;
+        }
+    }
+    Some(violation)
 }
 
 fn names(violation: &Violation) -> (usize, String) {

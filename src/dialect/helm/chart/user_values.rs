@@ -27,6 +27,10 @@ pub struct UserValues {
     options: Vec<Given>,
     /// `true` if charts do not check their values.
     pub(super) skips_schemas: bool,
+    /// Top-level keys that say something about clusters to the fleet.
+    of_fleet: Vec<String>,
+    /// Those that the cluster gives.
+    pub(super) unchecked: Vec<String>,
 }
 
 /// The values of an option.
@@ -40,6 +44,13 @@ impl UserValues {
     /// Decides whether charts check their values, these and their own, against their schemas. By default they do.
     pub fn skip_schemas(&mut self, skip: bool) {
         self.skips_schemas = skip;
+    }
+
+    /// Names keys that tell a fleet about its clusters, such as their name, by dotted paths. If a cluster gives one, it is no
+    /// error that the schema of the chart allows no such property. A schema that has it checks it.
+    pub fn of_fleet<'k>(&mut self, paths: impl IntoIterator<Item = &'k str>) {
+        let keys = paths.into_iter().map(|path| path.split_once('.').map_or(path, |(key, _)| key).to_owned());
+        self.of_fleet.extend(keys);
     }
 
     /// Adds a file (`-f`), which may have several documents.
@@ -75,6 +86,7 @@ impl UserValues {
             own.values_mut().for_each(to_floats);
         }
         let (mut values, mut gaps) = (self.files.clone(), Gaps::default());
+        let unchecked = self.of_fleet.iter().filter(|key| own.contains_key(key.as_str())).cloned().collect();
         overlay(&mut values, own);
         for option in &self.options {
             match option {
@@ -82,7 +94,8 @@ impl UserValues {
                 Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
             }
         }
-        Ok(Self { values, sources: self.sources.clone(), skips_schemas: self.skips_schemas, ..Self::default() })
+        let (sources, skips_schemas) = (self.sources.clone(), self.skips_schemas);
+        Ok(Self { values, sources, skips_schemas, unchecked, ..Self::default() })
     }
 
     /// Adds a `--set` option.
