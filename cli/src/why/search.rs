@@ -3,7 +3,6 @@
 use dropforge::bulk::why::{Answer, RecordedOutput, find};
 use dropforge::bulk::{Cluster, Fleet, FleetChart, Forge, Layers, Output, Selector, Stamper, TemplatePaths};
 use dropforge::diagnostics::Result;
-use dropforge::engine::recording::Flow;
 
 use super::place::Wanted;
 use crate::console::Console;
@@ -123,7 +122,7 @@ impl Rendering {
             let Some((file, at)) = find(file, at, &text, template.is_some()) else { continue };
             let recorded = stamper.recorded(&self.layers, cluster, nth)?;
             let question = wanted.question(cluster.name(), name);
-            let given = |flow: &Flow| recorded.given(&self.layers, Some(cluster), flow);
+            let given = recorded.givens(&self.layers, Some(cluster));
             if let Some(answer) = recorded.answer(&question, (file, at), &given) {
                 return Ok(Some(answer));
             }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use dropforge::bulk::why::{Around, RecordedOutput};
-use dropforge::engine::recording::{Flow, TraceRow};
+use dropforge::engine::recording::TraceRow;
 use serde::Serialize;
 
 use super::search::{Subject, Values};
@@ -107,8 +107,9 @@ impl Own {
             return;
         }
         let (rows, are_all) = recording.trace(!self.all, ROWS);
+        let given = recorded.givens(layers, Some(cluster));
         for TraceRow { depth, what, times } in rows {
-            let what = Around::of(&what, &|flow: &Flow| recorded.given(layers, Some(cluster), flow));
+            let what = Around::of(&what, &given);
             if self.json {
                 let row = Row { output: name.to_owned(), depth, what, times };
                 let _ = writeln!(out, "{}", serde_json::to_string(&row).unwrap_or_default());

@@ -1,5 +1,8 @@
 //! Outputs that are recorded, to tell why a part of them is there.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::found::{SOURCE, found_in};
 use super::report::{Answer, GivenOf, Question};
 use crate::bulk::cluster::Cluster;
@@ -40,7 +43,7 @@ enum Of {
 }
 
 /// The values that an input was read from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Given {
     /// The path as the values have it.
     pub path: String,
@@ -200,8 +203,17 @@ impl RecordedOutput {
         }
     }
 
-    /// Returns what gives an input.
-    pub fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
+    /// Returns a function that tells what gives an input. A path is looked for once, as the files of values are read again.
+    pub fn givens<'r>(&'r self, layers: &'r Layers, cluster: Option<&'r Cluster>) -> impl Fn(&Flow) -> Given + 'r {
+        let known = RefCell::new(HashMap::new());
+        move |flow| {
+            let mut known = known.borrow_mut();
+            let given: &Given = known.entry(flow.path.clone()).or_insert_with(|| self.given(layers, cluster, flow));
+            given.clone()
+        }
+    }
+
+    fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
         let mut origins = Vec::new();
         layers.origins(cluster, &mut |all| {

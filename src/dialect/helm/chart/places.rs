@@ -22,8 +22,7 @@ impl Plan {
         for file in self.given.iter().rev() {
             let whole = around.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
             let whole: Vec<Step> = whole.chain(path.iter().cloned()).collect();
-            let found = find(file, &whole).or_else(|| find(file, path).filter(|_| is_global(path)));
-            if let Some(span) = found {
+            if let Some(span) = documents(file).and_then(|documents| place_in(&documents, &whole, path)) {
                 return Some((file.clone(), span));
             }
         }
@@ -44,11 +43,8 @@ impl Plan {
         for (depth, (at, chart)) in around.iter().enumerate() {
             let inner = around.iter().skip(depth + 1).map(|(_, chart)| Step::Key(chart.name.clone()));
             let whole: Vec<Step> = inner.chain(path.iter().cloned()).collect();
-            let own = chart.defaults.as_ref().and_then(|text| {
-                let file = chart.source("values.yaml", text.clone());
-                let span = find(&file, &whole).or_else(|| find(&file, path).filter(|_| is_global(path)))?;
-                Some((file, span))
-            });
+            let own =
+                chart.defaults().and_then(|(file, documents)| Some((file.clone(), place_in(documents, &whole, path)?)));
             let imported = || if importer == Some(*at) { None } else { self.imported_place(*at, &whole) };
             if let Some(found) = own.or_else(imported) {
                 return Some(found);
@@ -131,11 +127,16 @@ fn is_global(path: &[Step]) -> bool {
     path.first().and_then(Step::key) == Some(GLOBAL)
 }
 
-/// Returns the place of the key or item at the end of a path, in the last document that has it.
-fn find(file: &Arc<Source>, path: &[Step]) -> Option<Span> {
-    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    let documents = yaml::read(file, &limits).ok()?;
-    documents.iter().rev().find_map(|document| within(document, path))
+/// Reads a file of values. `None` if it is invalid.
+pub(super) fn documents(file: &Arc<Source>) -> Option<Vec<Node>> {
+    yaml::read(file, &Limits { source_bytes: usize::MAX, ..Limits::default() }).ok()
+}
+
+/// Returns the place of the key or item at the end of the path `whole`, in the last document that has it. Global values may
+/// be at the path `within_chart`.
+fn place_in(documents: &[Node], whole: &[Step], within_chart: &[Step]) -> Option<Span> {
+    let find = |path: &[Step]| documents.iter().rev().find_map(|document| within(document, path));
+    find(whole).or_else(|| find(within_chart).filter(|_| is_global(within_chart)))
 }
 
 fn within(document: &Node, path: &[Step]) -> Option<Span> {

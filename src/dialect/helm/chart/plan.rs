@@ -1,6 +1,6 @@
 //! The plan of a render: the templates in order and the data of each chart.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::capabilities::Capabilities;
 use super::coalesce::{Nulls, coalesce};
@@ -8,6 +8,7 @@ use super::error::Stage;
 use super::files::FileSet;
 use super::load::{Chart, path_below};
 use super::metadata::{Kind, Metadata};
+use super::places::documents;
 use super::release::Release;
 use super::schema::ChartSchema;
 use super::top::chart_data;
@@ -18,6 +19,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::{Source, Text};
 use crate::value::DataMap;
+use crate::value::yaml::Node;
 
 /// A template file of a plan.
 #[derive(Debug, Clone)]
@@ -66,7 +68,9 @@ pub struct PlannedChart {
     pub(super) data: DataMap,
     pub(super) files: FileSet,
     /// The text of `values.yaml`.
-    pub(super) defaults: Option<Text>,
+    defaults: Option<Text>,
+    /// `values.yaml`, read for the places of values.
+    read: OnceLock<Option<(Arc<Source>, Vec<Node>)>>,
     /// The path of the chart's directory in diagnostics.
     folder: Option<Arc<str>>,
     /// `values.schema.json`
@@ -90,6 +94,16 @@ impl PlannedChart {
     pub(super) fn source(&self, path: &str, text: Text) -> Arc<Source> {
         let place = self.folder.as_deref().map(|folder| path_below(folder, path));
         Source::found_at(place, format!("{}/{path}", self.path), text)
+    }
+
+    /// Returns `values.yaml` and its documents, which are read once. `None` for a file that is missing or invalid.
+    pub(super) fn defaults(&self) -> Option<&(Arc<Source>, Vec<Node>)> {
+        let read = || {
+            let file = self.source("values.yaml", self.defaults.clone()?);
+            let documents = documents(&file)?;
+            Some((file, documents))
+        };
+        self.read.get_or_init(read).as_ref()
     }
 
     /// Returns `.Template.BasePath` of the chart's templates.
@@ -273,6 +287,7 @@ impl Plan {
             data,
             files,
             defaults: chart.defaults.clone(),
+            read: OnceLock::new(),
             folder: chart.folder.clone(),
             schema: chart.schema.clone(),
             parent,
