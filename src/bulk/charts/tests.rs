@@ -151,9 +151,13 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let notes = |chart: &FleetChart, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
         let errors = chart.documents(&mut Session::new(), "c", (own, false)).unwrap_err();
-        errors.into_vec().remove(0).notes.concat()
+        let error = errors.into_vec().remove(0);
+        error.notes.into_iter().chain(error.help).collect::<Vec<_>>().join("; ")
     };
-    assert_eq!(notes(&strict, &cluster(1, r#", "tga": 1"#)), "app: at '': additional properties 'tga' not allowed");
+    let near = "app: at '': additional properties 'tga' not allowed; did you mean `tag`?";
+    assert_eq!(notes(&strict, &cluster(1, r#", "tga": 1"#)), near);
+    let none = "app: at '': additional properties 'env' not allowed; a key that only the fleet needs belongs below `cluster`: `cluster.env`";
+    assert_eq!(notes(&strict, &cluster(1, r#", "env": 1"#)), none);
     // A schema that has a key checks it, and so do the schemas of other charts and of files.
     let known = chart(r#"{"properties": {"name": {"maxLength": 1}}}"#);
     assert_eq!(notes(&known, &cluster(1, "")), "app: at '/name': maxLength: got 2, want 1");

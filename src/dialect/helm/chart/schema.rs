@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::error::{GO_MESSAGE, Stage};
 use super::tree::Tree;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, nearest};
 #[cfg(feature = "bulk")]
 use crate::schema::NodeId;
 use crate::schema::{Detail, Draft, Schema, Violation, is_secret};
@@ -19,6 +19,8 @@ const VIOLATIONS: usize = 100;
 const STEPS: u64 = 100_000_000;
 /// Maximum nesting of a schema whose fault is looked for.
 const DEPTH: usize = 128;
+/// Maximum number of properties among which a near name is looked for.
+const SEARCHED: usize = 1_000;
 /// The beginning of Helm's message.
 const HEAD: &str = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
 
@@ -80,10 +82,10 @@ impl ChartSchema {
 
     /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none. The keys
     /// `unchecked` may be unknown.
-    fn problems(&self, values: &DataMap, unchecked: &[String]) -> Vec<String> {
+    fn problems(&self, values: &DataMap, unchecked: &[String]) -> Vec<Problem> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
-            Err(why) => return vec![why.to_owned()],
+            Err(why) => return vec![Problem { text: why.to_owned(), help: None }],
         };
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::once(&names);
@@ -93,11 +95,21 @@ impl ChartSchema {
         match schema.validate_part(Schema::ROOT, values, VIOLATIONS, &mut budget()) {
             Ok(found) => {
                 let found = found.into_iter().filter_map(|found| without(found, unchecked));
-                found.map(|found| format!("- at '{}': {}\n", found.pointer, what(schema, &found))).collect()
+                let problem = |found: Violation| Problem {
+                    text: format!("- at '{}': {}\n", found.pointer, what(schema, &found)),
+                    help: help(schema, &found, unchecked),
+                };
+                found.map(problem).collect()
             }
-            Err(()) => vec!["- at '': checking the values takes too long\n".to_owned()],
+            Err(()) => vec![Problem { text: "- at '': checking the values takes too long\n".to_owned(), help: None }],
         }
     }
+}
+
+/// A message about values that do not fit, and the likely fix.
+struct Problem {
+    text: String,
+    help: Option<String>,
 }
 
 /// Returns a counter of the steps of checking that fails when they are used up.
@@ -152,16 +164,20 @@ pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> 
     error = error.at(first, Span::default(), "the schema");
     let mut text = HEAD.to_owned();
     for (name, _, problems) in &found {
-        text.push_str(&format!("{name}:\n{}", problems.concat()));
+        text.push_str(&format!("{name}:\n"));
         for problem in problems {
-            error = error.with_note(format!("{name}: {}", problem.trim_start_matches("- ").trim_end()));
+            text.push_str(&problem.text);
+            error = error.with_note(format!("{name}: {}", problem.text.trim_start_matches("- ").trim_end()));
         }
+    }
+    if let Some(help) = found.iter().flat_map(|(.., problems)| problems).find_map(|problem| problem.help.as_deref()) {
+        error = error.with_help(help);
     }
     Some(error.with_field(GO_MESSAGE, text))
 }
 
 /// The name of a chart, its schema, and the messages about its values.
-type Found = (String, Arc<Source>, Vec<String>);
+type Found = (String, Arc<Source>, Vec<Problem>);
 
 /// Checks a chart and the charts in it. Loading bounds the nesting.
 fn collect(tree: &Tree<'_>, values: &DataMap, unchecked: &[String], found: &mut Vec<Found>) {
@@ -230,6 +246,22 @@ fn what(schema: &Schema, violation: &Violation) -> String {
         }
         _ => violation.what(),
     }
+}
+
+/// Returns the likely fix of names that the schema does not have: a near one, or for a cluster, which gives keys that are
+/// not checked, a place for what only the fleet needs.
+fn help(schema: &Schema, violation: &Violation, unchecked: &[String]) -> Option<String> {
+    let Detail::Names(names) = &violation.detail else { return None };
+    if violation.keyword != "additionalProperties" {
+        return None;
+    }
+    let known = schema.node(violation.node)?.properties.keys().take(SEARCHED);
+    let near = names.iter().find_map(|name| nearest(name, known.clone().map(String::as_str)));
+    if let Some(near) = near {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    let name = names.first().filter(|_| violation.pointer.is_empty() && !unchecked.is_empty())?;
+    Some(format!("a key that only the fleet needs belongs below `cluster`: `cluster.{name}`"))
 }
 
 /// Returns a violation without those names of unknown properties at the top that may be unknown. `None` if none are left.
