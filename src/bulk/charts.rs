@@ -13,6 +13,7 @@ use self::forms::{Forms, Memory, Own};
 pub use self::writers::show_chart_writers;
 use super::chart_check::DocumentCheck;
 use super::cluster::Cluster;
+use super::documents::first_content;
 use super::input::Format;
 use super::job::Renderer;
 use super::kube::KubeSchemas;
@@ -268,12 +269,15 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         if self.fields.is_empty() {
             return Ok(());
         }
-        let fields = fields_of_text(manifest.text.as_str(), self.fields.iter().map(String::as_str));
-        let fields = fields.map_err(|mut error| {
+        let text = manifest.text.as_str();
+        // Helm prints documents of comments alone, which have no fields.
+        let blank = first_content(text).is_none();
+        let paths = self.fields.iter().filter(|_| !blank).map(String::as_str);
+        let fields = fields_of_text(text, paths).map_err(|mut error| {
             error.template = Some(manifest.source.clone());
             in_document(error, document)
         })?;
-        self.pieces.push(Piece { output, end, document, fields, blank: false });
+        self.pieces.push(Piece { output, end, document, fields, blank });
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ pub struct Piece {
     pub document: usize,
     /// The fields of the document in the layout, in order.
     pub fields: Vec<String>,
-    /// `true` if the text is nothing but white space, which makes no file.
+    /// `true` if the text is nothing but white space, or a document of comments alone, which make no file.
     pub blank: bool,
 }
 

@@ -130,6 +130,29 @@ fn folders_of_templates_may_be_called_crds_and_templates() {
 }
 
 #[test]
+fn documents_of_comments_make_no_file_of_their_own() {
+    let chart = FleetChart {
+        single: false,
+        ..chart([
+            ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+            ("templates/a.yaml", "# Not for this cluster\n---\nkind: A\n---\n\n# none\n"),
+        ])
+    };
+    let (fields, mut text, mut results, mut pieces) = (["kind".to_owned()], String::new(), Vec::new(), Vec::new());
+    work(&chart, (&fields, None, true), &mut |renderer| {
+        let cluster = Cluster::new("c", DataMap::default());
+        renderer.render(&cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
+        renderer.take_pieces(&mut pieces);
+    });
+    assert!(results.iter().all(|result| result.is_ok()), "{results:?}");
+    let files: Vec<_> = pieces.iter().map(|piece| (piece.blank, piece.fields.join(" "))).collect();
+    let none = || (true, String::new());
+    // Helm sorts those without a kind first.
+    assert_eq!(files, [none(), none(), (false, "A".to_owned())]);
+    assert_eq!(pieces.last().map(|piece| piece.end), Some(text.len()));
+}
+
+#[test]
 fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let chart = |schema| {
         let mut chart = chart([
