@@ -19,11 +19,11 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 const PAIRS: usize = 10_000;
 
 impl Plan {
-    /// Finds invalid paths and collisions among the documents of a cluster.
+    /// Finds invalid paths and collisions among the documents of a cluster that make files.
     pub(in crate::bulk) fn document_collisions(&self, cluster: &Placed<'_>, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
         let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
         let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
-        let problems = pieces.iter().filter_map(|piece| {
+        let problems = pieces.iter().filter(|piece| !piece.blank).filter_map(|piece| {
             self.path_of(cluster, piece, &mut path);
             let mut error = match check_path(&path) {
                 Err(error) => in_document(error, piece.document),
