@@ -129,6 +129,17 @@ fn documents_go_to_files_of_their_own() {
 }
 
 #[test]
+fn documents_of_comments_do_not_collide() {
+    let sandbox = Sandbox::with(CHART);
+    for name in ["a", "b"] {
+        sandbox.write(&format!("web/templates/{name}.yaml"), &format!("# {name} is off\n"));
+    }
+    sandbox.run(&[&STAMP[..], &["--layout", "{cluster}/{kind}-{name}"]].concat()).expect(0);
+    let made = sandbox.tree("out").into_keys().filter(|path| path.starts_with("us-1"));
+    assert_eq!(made.collect::<Vec<_>>(), ["us-1/ConfigMap-c.yaml", "us-1/Job-j.yaml", "us-1/Service-us-1.yaml"]);
+}
+
+#[test]
 fn shards_and_streams_make_what_one_run_makes() {
     let sandbox = Sandbox::with(CHART);
     sandbox.run(&STAMP).expect(0);

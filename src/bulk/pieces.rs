@@ -1,5 +1,7 @@
 //! Pieces of a cluster's rendered text, one for each file, and the document fields in their paths.
 
+use std::ops::Range;
+
 use super::documents::read;
 use super::layout::{helped, split_default};
 use super::output_path::check_value;
@@ -20,6 +22,13 @@ pub struct Piece {
     pub fields: Vec<String>,
     /// `true` if the text is nothing but white space, or a document of comments alone, which make no file.
     pub blank: bool,
+}
+
+/// Returns the pieces that make files, with their ranges in the cluster's text.
+pub(super) fn with_files(pieces: &[Piece]) -> impl Iterator<Item = (&Piece, Range<usize>)> {
+    let mut start = 0;
+    let ranges = pieces.iter().map(move |piece| (piece, std::mem::replace(&mut start, piece.end)..piece.end));
+    ranges.filter(|(piece, _)| !piece.blank)
 }
 
 /// Returns the fields of a document at dotted `paths`, as parts of a path. `name` and `namespace` are those of

@@ -4,6 +4,7 @@
 //! compared within it, and a run over many batches has to keep the names of its clusters unique.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use arrow_array::RecordBatch;
 
@@ -13,7 +14,7 @@ use super::layers::{Layers, Merge, Overlay};
 use super::layout::Layout;
 use super::output_names::{document_name, output_name};
 use super::output_path::{check_path, check_value};
-use super::pieces::{Piece, in_document};
+use super::pieces::{Piece, in_document, with_files};
 use super::plan::Output;
 use super::row_names::{name_of, name_paths};
 use super::splitter::{Content, Splitter};
@@ -193,8 +194,8 @@ struct Worker<'t, 'w> {
     seen: HashSet<String>,
 }
 
-/// The paths of the outputs of a cluster, and their ends in its text.
-type Files = Vec<(String, usize)>;
+/// The paths of the outputs of a cluster that make files, and their ranges in its text.
+type Files = Vec<(String, Range<usize>)>;
 
 /// A result of a cluster. It may fail with several errors.
 type OfCluster<T> = std::result::Result<T, Vec<Box<Diagnostic>>>;
@@ -213,7 +214,7 @@ impl Worker<'_, '_> {
         match builder.arrow_row(rows, at).and_then(|row| Ok((row, name_of(&self.stamper.name_paths, row, at)?))) {
             Err(error) => each(RowOutput::Failed { cluster: None, error }),
             Ok((row, name)) => match self.files(row, &name, &builder) {
-                Ok(files) => self.emit(&name, &files, each),
+                Ok(files) => self.emit(&name, files, each),
                 Err(errors) => errors.into_iter().for_each(|error| {
                     each(RowOutput::Failed { cluster: Some(&name), error: error.for_cluster(&*name) });
                 }),
@@ -222,13 +223,9 @@ impl Worker<'_, '_> {
         self.own = own;
     }
 
-    fn emit(&self, cluster: &str, files: &[(String, usize)], each: &mut dyn FnMut(RowOutput<'_>)) {
-        let mut start = 0;
-        for (path, end) in files {
-            if !path.is_empty() {
-                each(RowOutput::File { cluster, path, content: self.text.get(start..*end).unwrap_or("") });
-            }
-            start = *end;
+    fn emit(&self, cluster: &str, files: Files, each: &mut dyn FnMut(RowOutput<'_>)) {
+        for (path, range) in files {
+            each(RowOutput::File { cluster, path: &path, content: self.text.get(range).unwrap_or("") });
         }
     }
 
@@ -310,33 +307,30 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    /// Returns the paths of the pieces of a cluster. Pieces that make no file have none.
+    /// Returns the files of the pieces of a cluster.
     fn paths(&mut self, pieces: &[Piece], cluster: &str, values: &[String]) -> OfCluster<Files> {
         let (mut files, mut errors) = (Vec::with_capacity(pieces.len()), Vec::new());
-        for piece in pieces {
+        for (piece, range) in with_files(pieces) {
             let mut path = String::new();
-            if !piece.blank {
-                let name = self.stamper.outputs.get(piece.output).map_or("", |output| &output.name);
-                self.stamper.layout.fill(cluster, name, values, &piece.fields, &mut path);
-                let sound = check_path(&path).and_then(|()| match self.seen.insert(path.to_ascii_lowercase()) {
-                    true => Ok(()),
-                    false => Err(Diagnostic::new(Code::DuplicateOutput, format!("two outputs have the path `{path}`"))
-                        .with_note("names that differ only in case count as the same")),
-                });
-                errors.extend(sound.err().map(|error| self.of_template(of_document(error, piece), piece.output)));
-            }
-            files.push((path, piece.end));
+            let name = self.stamper.outputs.get(piece.output).map_or("", |output| &output.name);
+            self.stamper.layout.fill(cluster, name, values, &piece.fields, &mut path);
+            let sound = check_path(&path).and_then(|()| match self.seen.insert(path.to_ascii_lowercase()) {
+                true => Ok(()),
+                false => Err(Diagnostic::new(Code::DuplicateOutput, format!("two outputs have the path `{path}`"))
+                    .with_note("names that differ only in case count as the same")),
+            });
+            errors.extend(sound.err().map(|error| self.of_template(of_document(error, piece), piece.output)));
+            files.push((path, range));
         }
         if errors.is_empty() { Ok(files) } else { Err(errors) }
     }
 
     /// Checks outputs that are YAML or JSON by their paths. Texts that were split, and documents, are valid.
     fn check(&mut self, pieces: &[Piece], files: &Files, inputs: Inputs<'_>) -> OfCluster<()> {
-        let (mut all, mut start) = (Vec::new(), 0);
+        let mut all = Vec::new();
         let is_checked = self.stamper.options.check_outputs && self.splitter.fields.is_empty();
-        for (piece, (path, end)) in pieces.iter().zip(files).filter(|_| is_checked) {
-            let text = self.text.get(start..*end).unwrap_or("");
-            start = *end;
+        for ((piece, range), (path, _)) in with_files(pieces).zip(files).filter(|_| is_checked) {
+            let text = self.text.get(range).unwrap_or("");
             let Some(template) = self.contents.get(piece.output).filter(|template| !template.gives_documents()) else {
                 continue;
             };

@@ -9,7 +9,7 @@ use super::documents::{Heads, Rank, documents_of, first_content};
 use super::foreign::Ours;
 use super::job::{FilePreview, Job, Options, Order};
 use super::output_files::Change;
-use super::pieces::Piece;
+use super::pieces::{Piece, with_files};
 use super::plan::{Placed, Plan};
 use super::report::Report;
 use super::workers::{Late, Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
@@ -51,15 +51,10 @@ impl<'j> Outputs<'j> {
         pieces: &[Piece],
         mut each: impl FnMut(&Piece, &str, &'t str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut start = 0;
-        for piece in pieces {
-            if !piece.blank {
-                self.job.plan.path_of(cluster, piece, &mut self.path);
-                each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
-            }
-            start = piece.end;
-        }
-        Ok(())
+        with_files(pieces).try_for_each(|(piece, range)| {
+            self.job.plan.path_of(cluster, piece, &mut self.path);
+            each(piece, &self.path, text.get(range).unwrap_or(""))
+        })
     }
 }
 

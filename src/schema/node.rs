@@ -6,7 +6,11 @@ use regex::Regex;
 
 use super::formats::Format;
 use super::{Draft, Number, Types};
+use crate::diagnostics::nearest;
 use crate::value::Data;
+
+/// Maximum number of names and values to search for a suggestion.
+pub(super) const SEARCHED: usize = 1000;
 
 /// The id of a [`Node`] of a [`Schema`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,6 +131,11 @@ pub(super) struct Rest {
 }
 
 impl Node {
+    /// Returns the declared property that `name` is most likely a misspelling of.
+    pub fn nearest_property(&self, name: &str) -> Option<&str> {
+        nearest(name, self.properties.keys().take(SEARCHED).map(String::as_str))
+    }
+
     /// Schemas that apply, or may apply, to the same value.
     pub(super) fn in_place(&self) -> impl Iterator<Item = NodeId> {
         self.rest.iter().flat_map(|rest| {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::location::{Location, Step};
+use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
 use super::violation::{SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
@@ -12,9 +13,6 @@ use crate::value::{Arena, Data, InputBuilder, Shapes, Value};
 
 /// Maximum number of names and values listed in a message.
 const LISTED: usize = 10;
-
-/// Maximum number of names and values to search for a suggestion.
-const SEARCHED: usize = 1000;
 
 /// The violations of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -399,9 +397,9 @@ impl Check<'_> {
     fn stranger(&mut self, id: NodeId, node: &Node, (name, value): (&str, Value<'_>), at: &Location<'_>) {
         let words = || ("unexpected property".to_owned(), String::new());
         let Some(violation) = self.report(id, at, "additionalProperties", value, words) else { return };
-        let names = || node.properties.keys().take(SEARCHED).map(String::as_str);
-        let some = || names().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        violation.help = match nearest(name, names()).filter(|_| name.len() <= SHOWN) {
+        let some =
+            || node.properties.keys().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        violation.help = match node.nearest_property(name).filter(|_| name.len() <= SHOWN) {
             Some(near) => Some(format!("did you mean `{near}`?")),
             None if node.properties.is_empty() => None,
             None => Some(format!("the properties are {}", some())),

@@ -146,9 +146,9 @@ impl ReleasesArgs {
         given.into_iter().chain(self.release.given())
     }
 
-    /// Names the keys that tell a fleet about its clusters.
+    /// Marks the keys that tell a fleet about its clusters.
     pub(crate) fn of_fleet(&self, values: &mut UserValues, name_key: Option<&str>) {
-        values.of_fleet(["name", "cluster"].into_iter().chain(name_key).chain(self.namespace_key.as_deref()));
+        values.of_fleet(name_key.into_iter().chain(self.namespace_key.as_deref()));
     }
 
     /// Returns a chart with these options, with one text for each cluster.

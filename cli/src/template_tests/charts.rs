@@ -155,7 +155,7 @@ fn values(job: &Job<'_>, files: &mut InputFiles) -> std::result::Result<UserValu
         values.file(source.name(), source.text())?;
     }
     if !setup.cluster.is_empty() {
-        values.of_fleet(["name", "cluster"]);
+        values.of_fleet([]);
         values = values.with_cluster(setup.cluster.clone(), false)?;
     }
     for (path, value) in &setup.set {

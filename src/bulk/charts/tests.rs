@@ -160,7 +160,7 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
             ("values.schema.json", schema),
             ("templates/a.yaml", "kind: A\nname: {{ .Values.name }}\ntag: {{ .Values.tag }}\n"),
         ]);
-        chart.values.of_fleet(["name", "cluster", "zone.name"]);
+        chart.values.of_fleet(["zone.name"]);
         chart
     };
     let cluster = |n: usize, more: &str| {

@@ -10,7 +10,7 @@ use crate::bulk::key_set::{KeySet, SortedKeys};
 use crate::bulk::layers::Layers;
 use crate::bulk::layout::Layout;
 use crate::bulk::output_path::check_path;
-use crate::bulk::pieces::{Piece, in_document};
+use crate::bulk::pieces::{Piece, in_document, with_files};
 use crate::bulk::report::FailureCollector;
 use crate::bulk::selection::Selection;
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -23,7 +23,7 @@ impl Plan {
     pub(in crate::bulk) fn document_collisions(&self, cluster: &Placed<'_>, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
         let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
         let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
-        let problems = pieces.iter().filter(|piece| !piece.blank).filter_map(|piece| {
+        let problems = with_files(pieces).filter_map(|(piece, _)| {
             self.path_of(cluster, piece, &mut path);
             let mut error = match check_path(&path) {
                 Err(error) => in_document(error, piece.document),

@@ -295,10 +295,14 @@ mod tests {
     use super::*;
     use crate::Actor;
 
-    async fn writer() -> Arc<Writer> {
+    async fn connection() -> SqliteConnection {
         let mut connection = SqliteConnectOptions::new().filename(":memory:").connect().await.unwrap();
         sqlx::query("CREATE TABLE names (name TEXT)").execute(&mut connection).await.unwrap();
-        Arc::new(Writer::new(connection))
+        connection
+    }
+
+    async fn writer() -> Arc<Writer> {
+        Arc::new(Writer::new(connection().await))
     }
 
     /// Writes names on behalf of generators, all while the writer is held up, and returns the order of the rows.
@@ -361,8 +365,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_request_after_a_failure_is_carried_out() {
         for _ in 0..100 {
-            let mut connection = SqliteConnectOptions::new().filename(":memory:").connect().await.unwrap();
-            sqlx::query("CREATE TABLE names (name TEXT)").execute(&mut connection).await.unwrap();
+            let mut connection = connection().await;
             // The first transaction cannot begin.
             sqlx::query("BEGIN").execute(&mut connection).await.unwrap();
             let writer = Writer::new(connection);

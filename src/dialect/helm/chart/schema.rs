@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::error::{GO_MESSAGE, Stage};
 use super::tree::Tree;
-use crate::diagnostics::{Code, Diagnostic, nearest};
+use crate::diagnostics::{Code, Diagnostic};
 #[cfg(feature = "bulk")]
 use crate::schema::NodeId;
 use crate::schema::{Detail, Draft, Schema, Violation, is_secret};
@@ -19,8 +19,6 @@ const VIOLATIONS: usize = 100;
 const STEPS: u64 = 100_000_000;
 /// Maximum nesting of a schema whose fault is looked for.
 const DEPTH: usize = 128;
-/// Maximum number of properties among which a near name is looked for.
-const SEARCHED: usize = 1_000;
 /// The beginning of Helm's message.
 const HEAD: &str = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
 
@@ -255,9 +253,8 @@ fn help(schema: &Schema, violation: &Violation, unchecked: &[String]) -> Option<
     if violation.keyword != "additionalProperties" {
         return None;
     }
-    let known = schema.node(violation.node)?.properties.keys().take(SEARCHED);
-    let near = names.iter().find_map(|name| nearest(name, known.clone().map(String::as_str)));
-    if let Some(near) = near {
+    let node = schema.node(violation.node)?;
+    if let Some(near) = names.iter().find_map(|name| node.nearest_property(name)) {
         return Some(format!("did you mean `{near}`?"));
     }
     let name = names.first().filter(|_| violation.pointer.is_empty() && !unchecked.is_empty())?;

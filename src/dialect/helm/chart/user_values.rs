@@ -46,10 +46,12 @@ impl UserValues {
         self.skips_schemas = skip;
     }
 
-    /// Names keys that tell a fleet about its clusters, such as their name, by dotted paths. If a cluster gives one, it is no
-    /// error that the schema of the chart allows no such property. A schema that has it checks it.
+    /// Marks `name`, `cluster` and the first keys of dotted `paths` as keys that tell a fleet about its clusters. If a
+    /// cluster gives one, it is no error that the schema of the chart allows no such property. A schema that has it
+    /// checks it.
     pub fn of_fleet<'k>(&mut self, paths: impl IntoIterator<Item = &'k str>) {
-        let keys = paths.into_iter().map(|path| path.split_once('.').map_or(path, |(key, _)| key).to_owned());
+        let paths = ["name", "cluster"].into_iter().chain(paths);
+        let keys = paths.map(|path| path.split_once('.').map_or(path, |(key, _)| key).to_owned());
         self.of_fleet.extend(keys);
     }
 
