@@ -19,6 +19,7 @@
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
+//! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -63,6 +64,7 @@ mod inspect;
 mod intent;
 #[cfg(feature = "console")]
 mod interactive;
+mod keywords;
 mod krm;
 mod kube_schemas;
 mod layers;

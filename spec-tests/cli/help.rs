@@ -153,8 +153,26 @@ fn help_knows_languages_and_files() {
         ("web.test.yaml", "`--update` writes"),
         (".dropforge-manifest.json", "Commit it"),
         ("SOURCE_DATE_EPOCH", "since 1970"),
+        ("limits", "--max-source"),
+        ("secrets", "writeOnly"),
     ] {
         assert!(help(&[word]).contains(part), "{word}");
+    }
+}
+
+#[test]
+fn help_knows_tags_directives_and_objects() {
+    for (word, parts) in [
+        ("if", &["tag `if` (tera)", "action `if` (helm)", "directive `if` (hcl)", "%{ endif }"][..]),
+        ("$for", &["directive `$for` (cel-yaml)", "Repeats `$do`."]),
+        ("range", &["action `range` (helm)", "function `range` (tera)"]),
+        (".Files.Get", &["object `Files.Get` (helm)", "  .Files.Get\n"]),
+        ("template", &["action `template` (helm)", "See also: "]),
+        ("loop.index", &["from 1"]),
+        ("params", &["${params.NAME}"]),
+    ] {
+        let text = help(&[word]);
+        parts.iter().for_each(|part| assert!(text.contains(part), "{word}: {text}"));
     }
 }
 
@@ -168,6 +186,7 @@ fn an_unknown_word_has_a_suggestion() {
         ("dropforge.tml", "dropforge.toml"),
         ("name.undefined_variabel", "name.undefined_variable"),
         ("hcl fmtt", "hcl fmt"),
+        ("$fro", "$for"),
     ] {
         sandbox.run(&["help", word]).expect(2).says(&[&format!("`{word}`"), &format!("did you mean `{near}`?")]);
     }

@@ -1,4 +1,4 @@
-//! `dropforge help`: help for every word: a command, an option, an error, a function, a language, a file.
+//! `dropforge help`: help for every word: a command, an option, an error, a function, a tag, a language, a file.
 
 mod options;
 mod pages;
@@ -12,26 +12,27 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::exit::{self, Exit, Failed};
 use crate::output::print;
-use crate::{explain, functions, other_tools};
+use crate::{explain, functions, keywords, other_tools};
 
 pub(crate) use pages::{is_asked, with_exit_codes, with_width};
 
 /// Words for the exit codes.
 const EXIT_CODES: [&str; 3] = ["exit", "exit-codes", "exit codes"];
 
-/// Print help for a command, an option, an error, a function, a language or a file
+/// Print help for a command, option, error, function, tag, language or file
 ///
 ///     dropforge help stamp
 ///     dropforge help --layout
 ///     dropforge help E0201
 ///     dropforge help nindent
+///     dropforge help '$for'
 ///     dropforge help hcl
 ///     dropforge help dropforge.toml
 ///     dropforge help exit-codes
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HelpArgs {
-    /// Print the help of this command, option, error code, function, language or file
+    /// Print the help of this command, option, error code, function, tag, language or file
     #[arg(value_name = "WORD", allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -73,11 +74,17 @@ fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagn
         .or_else(|| explain::named(&word).map(explain::text))
         .or_else(|| EXIT_CODES.contains(&&*word).then(|| exit::help("")))
         .or_else(|| topics::page(&word))
-        .or_else(|| functions::pages(&word))
+        .or_else(|| of_language(&word).map(|text| text + &instead(&word)))
         .or_else(|| of_subcommand(command, &word))
         .or_else(|| options::page(command, &format!("--{word}")).map(|text| text + &see_also(&word)))
         .or_else(|| Some(format!("{}\n", other_tools::instead_of(&word)?)))
         .ok_or_else(|| unknown(command, &word))
+}
+
+/// Returns the documentation of a function or of another word of a language.
+fn of_language(word: &str) -> Option<String> {
+    let pages: Vec<String> = [keywords::pages(word), functions::pages(word)].into_iter().flatten().collect();
+    (!pages.is_empty()).then(|| pages.join("\n"))
 }
 
 /// Returns the help of a command, whose name may have several words.
@@ -93,8 +100,12 @@ fn see_also(word: &str) -> String {
     let topic = topics::page(word).map(|text| format!("\n{text}"));
     let function = functions::pages(word)
         .map(|_| format!("\nThere is a function of this name, too: `dropforge functions {word}`\n"));
-    let instead = other_tools::instead_of(word).map(|instead| format!("\nSee also: {instead}\n"));
-    [topic, function, instead].into_iter().flatten().collect()
+    [topic, function].into_iter().flatten().collect::<String>() + &instead(word)
+}
+
+/// Returns what does the work of a command of another tool.
+fn instead(word: &str) -> String {
+    other_tools::instead_of(word).map(|instead| format!("\nSee also: {instead}\n")).unwrap_or_default()
 }
 
 /// Returns the help of the subcommand of a name, such as `fmt`, or the subcommands of that name.
@@ -121,6 +132,7 @@ fn unknown(command: &Command, word: &str) -> Box<Diagnostic> {
         .chain(codes)
         .chain(topics::names().map(str::to_owned))
         .chain(functions::names())
+        .chain(keywords::names().map(str::to_owned))
         .collect();
     error
         .with_help(

@@ -16,32 +16,19 @@ use super::home::{Language, chart_of};
 use super::hover::{dialect, written};
 use super::values::Values;
 use super::world::{Place, World};
-use super::{go, objects, schemas};
+use super::{go, schemas};
 use crate::functions;
+use crate::keywords::{self, Keyword};
 
 /// Maximum number of items of one kind.
 const MOST: usize = 1_000;
-
-/// The directives of maps, with what they do.
-const DIRECTIVES: [(&str, &str); 10] = [
-    ("$let", "define variables"),
-    ("$if", "keep the map, or choose `$then` or `$else`"),
-    ("$then", "the value if the condition holds"),
-    ("$else", "the value if it does not"),
-    ("$for", "repeat: `$for: x in list`"),
-    ("$do", "the value of each turn"),
-    ("$include", "another file"),
-    ("$with", "the variables of the included file"),
-    ("$assert", "refuse values"),
-    ("$schema", "the schemas of inputs"),
-];
 
 /// Answers the request.
 pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<CompletionResponse> {
     let at = &params.text_document_position;
     let place = world.known_place(&at.text_document.uri, at.position, false)?;
     let before = place.content.text().get(..place.offset)?;
-    let items = match context::of(place.language, before)? {
+    let mut items = match context::of(place.language, before)? {
         Context::Path(steps) if steps.is_empty() => names(world, &place, before),
         Context::Path(steps) => members(world, &place, before, &steps),
         Context::Filter => imports(world, &place, ImportKind::Filter),
@@ -50,9 +37,11 @@ pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<C
         Context::File => files(world, &place),
         Context::Template => defined(world, &place, Named::Template, CompletionItemKind::FUNCTION),
         Context::Block => defined(world, &place, Named::Block, CompletionItemKind::MODULE),
-        Context::Directive => table(&DIRECTIVES, CompletionItemKind::KEYWORD),
-        Context::Tag => table(objects::TAGS, CompletionItemKind::KEYWORD),
+        Context::Keyword => Vec::new(),
     };
+    if let Some(keywords) = context::keywords(place.language, before) {
+        items.extend(keywords.rows.iter().map(|word| keyword(word, word.name, CompletionItemKind::KEYWORD)));
+    }
     Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
 }
 
@@ -65,8 +54,9 @@ fn item(label: &str, kind: CompletionItemKind, detail: &str) -> CompletionItem {
     }
 }
 
-fn table(rows: &[(&str, &str)], kind: CompletionItemKind) -> Vec<CompletionItem> {
-    rows.iter().map(|(name, about)| item(name, kind, about)).collect()
+fn keyword(word: &Keyword, label: &str, kind: CompletionItemKind) -> CompletionItem {
+    let documentation = Some(Documentation::String(word.about.to_owned()));
+    CompletionItem { documentation, ..item(label, kind, word.form) }
 }
 
 /// Returns the names that can begin an expression.
@@ -79,7 +69,7 @@ fn names(world: &mut World, place: &Place, before: &str) -> Vec<CompletionItem> 
         items.extend(namespaces(place));
     }
     if place.language == Language::Configuration {
-        items.extend(["var", "local", "module", "data"].map(|name| item(name, CompletionItemKind::MODULE, "")));
+        items.extend(keywords::ROOTS.rows.iter().map(|word| keyword(word, word.name, CompletionItemKind::MODULE)));
     }
     items.extend(imports(world, place, ImportKind::Function));
     items
@@ -128,7 +118,8 @@ fn members(world: &mut World, place: &Place, before: &str, steps: &[String]) -> 
         return declared(world, place, steps);
     }
     if place.language == Language::Template(Dialect::Tera) && steps == ["loop"] {
-        return table(objects::LOOP, CompletionItemKind::FIELD);
+        let field = |word: &Keyword| Some(keyword(word, word.name.strip_prefix("loop.")?, CompletionItemKind::FIELD));
+        return keywords::LOOP.rows.iter().filter_map(field).collect();
     }
     let values = world.values(&place.home);
     let Some(path) = input(place, before, steps) else { return Vec::new() };
@@ -141,7 +132,7 @@ fn members(world: &mut World, place: &Place, before: &str, steps: &[String]) -> 
 
 /// Adds the objects of a chart, or the members of one, with their documentation.
 fn add_objects(items: &mut Vec<CompletionItem>, path: &str) {
-    for (name, about) in objects::members(path) {
+    for (name, about) in keywords::members(path) {
         let documentation = Some(Documentation::String(about.to_owned()));
         match items.iter_mut().find(|known| known.label == name) {
             Some(known) => known.documentation = known.documentation.take().or(documentation),

@@ -3,6 +3,7 @@
 use dropforge::bytecode::Dialect;
 
 use super::home::Language;
+use crate::keywords::{self, Keywords};
 
 /// What can be written at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +23,8 @@ pub(super) enum Context {
     Template,
     /// The name of a block.
     Block,
-    /// A directive of a map.
-    Directive,
-    /// The first word of a tag.
-    Tag,
+    /// A tag or a directive, and nothing else.
+    Keyword,
 }
 
 /// Returns what can be written at the end of `before`. `None` outside of expressions.
@@ -34,11 +33,10 @@ pub(super) fn of(language: Language, before: &str) -> Option<Context> {
     match language {
         Language::Template(Dialect::Tera) => {
             let text = inside(before, &["{{", "{%"], &["}}", "%}"])?;
-            let is_first = word(text).0.trim_start_matches('-').trim().is_empty();
-            let is_tag = before.strip_suffix(text).is_some_and(|open| open.ends_with('%'));
-            if is_tag && is_first { Some(Context::Tag) } else { tera(text) }
+            if keywords(language, before).is_some() { Some(Context::Keyword) } else { tera(text) }
         }
         Language::Template(Dialect::Helm) => helm(inside(before, &["{{"], &["}}"])?),
+        Language::Template(Dialect::Hcl) if keywords(language, before).is_some() => Some(Context::Keyword),
         Language::Template(Dialect::Hcl) => path(inside(before, &["${", "%{"], &["}"])?),
         Language::Template(Dialect::Tower) => path(inside(before, &["${"], &["}"])?),
         Language::Template(Dialect::CelYaml) => cel_yaml(before, line),
@@ -46,6 +44,29 @@ pub(super) fn of(language: Language, before: &str) -> Option<Context> {
         Language::Configuration => configuration(line),
         Language::Template(_) | Language::Other => None,
     }
+}
+
+/// Returns the words of which one can end here, if a tag, an action or a directive begins with the last word.
+pub(super) fn keywords(language: Language, before: &str) -> Option<&'static Keywords> {
+    let Language::Template(dialect) = language else { return None };
+    let (keywords, opens, closes) = match dialect {
+        Dialect::Tera => (&keywords::TAGS, "{%", &["%}"]),
+        Dialect::Helm => (&keywords::ACTIONS, "{{", &["}}"]),
+        Dialect::Hcl => (&keywords::SEQUENCES, "%{", &["}"]),
+        Dialect::CelYaml => return begins_directive(before).then_some(&keywords::DIRECTIVES),
+        _ => return None,
+    };
+    let head = word(inside(before, &[opens], closes)?).0.trim_start_matches(['-', '~']).trim();
+    (head.is_empty() || (dialect == Dialect::Helm && head == "else")).then_some(keywords)
+}
+
+/// Returns `true` if the last word is a key of a map that begins with `$`.
+fn begins_directive(before: &str) -> bool {
+    let (head, last) = word(before.rsplit('\n').next().unwrap_or(""));
+    let head = head.trim();
+    last.starts_with('$')
+        && inside(before, &["${"], &["}"]).is_none()
+        && (head.is_empty() || head.ends_with(['-', '{', ',']))
 }
 
 /// Returns the part behind the last opening delimiter, if no closing one follows.
@@ -139,9 +160,11 @@ fn cel_yaml(before: &str, line: &str) -> Option<Context> {
     if let Some(text) = inside(before, &["${"], &["}"]) {
         return path(text);
     }
+    if keywords(Language::Template(Dialect::CelYaml), before).is_some() {
+        return Some(Context::Keyword);
+    }
     let content = line.trim_start().trim_start_matches("- ");
     match content.split_once(':') {
-        None if content.starts_with('$') => Some(Context::Directive),
         Some(("$include", _)) => Some(Context::File),
         Some(("$if" | "$assert", rest)) => path(rest),
         Some(("$for", rest)) => rest.split_once(" in ").and_then(|(_, over)| path(over)),
@@ -177,7 +200,7 @@ mod tests {
         assert_eq!(of("{{ m::bu"), Some(Context::Macro("m".to_owned())));
         assert_eq!(of("{% include \"pa"), Some(Context::File));
         assert_eq!(of("{% block he"), Some(Context::Block));
-        assert_eq!([of("{% "), of("{%- se"), of("{%")], [Some(Context::Tag), Some(Context::Tag), Some(Context::Tag)]);
+        assert_eq!([of("{% "), of("{%- se"), of("{%")], [const { Some(Context::Keyword) }; 3]);
         assert_eq!([of("{% if "), of("{{ % ")], [path(&[]), path(&[])]);
         assert_eq!(of("{% filter up"), Some(Context::Filter));
         assert_eq!([of("a"), of("{{ a }} b"), of("{{ 'x")], [None, None, None]);
@@ -193,12 +216,37 @@ mod tests {
         assert_eq!(yaml("a: ${b.c"), path(&["b"]));
         assert_eq!(yaml("a:\n  $if: b."), path(&["b"]));
         assert_eq!(yaml("$for: x in y."), path(&["y"]));
-        assert_eq!([yaml("$inc"), yaml("$include: p")], [Some(Context::Directive), Some(Context::File)]);
+        assert_eq!([yaml("$inc"), yaml("$include: p")], [Some(Context::Keyword), Some(Context::File)]);
         assert_eq!(yaml("a: b"), None);
         let config = |before: &str| of(Language::Configuration, before);
         assert_eq!(config("a = var."), path(&["var"]));
         assert_eq!(config("a = \"x-${var."), path(&["var"]));
         assert_eq!(config("a = \"x"), None);
         assert_eq!(of(Language::Template(Dialect::Tower), "x ${params."), path(&["params"]));
+    }
+
+    #[test]
+    fn words_that_begin_tags_and_directives() {
+        let is_keyword = |dialect, before| keywords(Language::Template(dialect), before).is_some();
+        for (dialect, before, wanted) in [
+            (Dialect::Tera, "a {%- en", true),
+            (Dialect::Tera, "{% if a %}b", false),
+            (Dialect::Tera, "{% if a", false),
+            (Dialect::Tera, "{{ if", false),
+            (Dialect::Helm, "{{- ran", true),
+            (Dialect::Helm, "{{ else wi", true),
+            (Dialect::Helm, "{{ .if", false),
+            (Dialect::Helm, "{{/* if", false),
+            (Dialect::Helm, "{{ if }} if", false),
+            (Dialect::Hcl, "%{~ fo", true),
+            (Dialect::Hcl, "${ fo", false),
+            (Dialect::CelYaml, "a:\n  - $fo", true),
+            (Dialect::CelYaml, "a: { $for: 'x in y', $do", true),
+            (Dialect::CelYaml, "a: ${ $x", false),
+            (Dialect::CelYaml, "a: $x", false),
+            (Dialect::Tower, "${pa", false),
+        ] {
+            assert_eq!(is_keyword(dialect, before), wanted, "{dialect:?}: {before}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use dropforge::bytecode::Dialect;
 use dropforge::compiler::{Given, Key, Mark, Named};
 use dropforge::text::Span;
 use dropforge::value::Data;
-use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
+use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Range};
 
 use super::completion::imported;
 use super::content::Shift;
@@ -16,8 +16,8 @@ use super::home::{Language, chart_of, from_here};
 use super::navigation::{definitions, place_of};
 use super::values::{Values, json, short};
 use super::world::{Place, Shown, World};
-use super::{objects, schemas};
-use crate::functions;
+use super::{context, schemas};
+use crate::{functions, keywords};
 
 /// Maximum length of a value, in characters, and of its lines.
 const VALUE: usize = 2_000;
@@ -28,7 +28,7 @@ const LINES: usize = 8;
 pub(super) fn hover(world: &mut World, params: &HoverParams) -> Option<Hover> {
     let at = &params.text_document_position_params;
     let place = world.known_place(&at.text_document.uri, at.position, true)?;
-    let (mark, span) = found(&place)?;
+    let Some((mark, span)) = found(&place) else { return keyword(&place) };
     let text = match mark.kind {
         Named::Import(_) => documentation(world, &place, mark)?,
         Named::Input | Named::Variable => value(world, &place, mark)?,
@@ -36,9 +36,30 @@ pub(super) fn hover(world: &mut World, params: &HoverParams) -> Option<Hover> {
         Named::File => file(world, &place, mark)?,
         Named::Namespace => format!("macros of `{}`", imported(&place, &mark.name)?),
     };
-    let range = place.shift.forward(span).map(|span| place.content.range(span));
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
-    Some(Hover { contents, range })
+    Some(answer(text, place.shift.forward(span).map(|span| place.content.range(span))))
+}
+
+fn answer(text: String, range: Option<Range>) -> Hover {
+    Hover { contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }), range }
+}
+
+/// Documents a tag, an action or a directive.
+fn keyword(place: &Place) -> Option<Hover> {
+    let text = place.content.text();
+    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
+    let (before, behind) = text.split_at_checked(place.offset)?;
+    let start = before.trim_end_matches(is_part).len();
+    let end = text.len() - behind.trim_start_matches(is_part).len();
+    let keywords = context::keywords(place.language, text.get(..end)?)?;
+    let page = keywords.page(keywords.get(text.get(start..end)?)?);
+    let span = Span::new(u32::try_from(start).ok()?, u32::try_from(end).ok()?);
+    Some(answer(with_title(&page)?, Some(place.content.range(span))))
+}
+
+/// Converts a page for terminals to Markdown: its indented parts are code.
+fn with_title(page: &str) -> Option<String> {
+    let (title, rest) = page.split_once('\n')?;
+    Some(format!("**{title}**\n{}", rest.replace("\n  ", "\n    ")))
 }
 
 /// Returns the name at a place, with the span of the name or of its step there.
@@ -76,10 +97,7 @@ fn documentation(world: &World, place: &Place, mark: &Mark) -> Option<String> {
     let (lang, builtin) = functions::all(&world.engine, Some(dialect))
         .into_iter()
         .find(|(_, builtin)| builtin.kind == kind && builtin.name == mark.name)?;
-    let page = functions::page(lang, builtin);
-    // The page is made for terminals: its indented parts are code.
-    let (title, rest) = page.split_once('\n')?;
-    Some(format!("**{}**\n{}", title, rest.replace("\n  ", "\n    ")))
+    with_title(&functions::page(lang, builtin))
 }
 
 /// Returns the language whose functions a file has.
@@ -98,7 +116,7 @@ fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
         return (mark.kind == Named::Variable).then(|| variable(world, place, mark));
     };
     let mut text = format!("`{}`", written(&path));
-    let about = chart_of(&place.path).and_then(|_| objects::about(&written(&path)));
+    let about = chart_of(&place.path).and_then(|_| keywords::about_object(&written(&path)));
     let steps = values.steps(&path);
     let found = values.plain_at(&path);
     match &found {

@@ -23,7 +23,6 @@ mod hints;
 mod home;
 mod hover;
 mod navigation;
-mod objects;
 mod project;
 mod quick;
 mod rename;

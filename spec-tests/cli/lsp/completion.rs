@@ -69,7 +69,7 @@ fn charts() {
     assert_eq!(client.complete(name, "- {{ ."), ["name", "number"]);
     client.replace(name, "$port.name }}", "$port. }}");
     assert_eq!(client.complete(name, "$port."), ["name", "number"]);
-    has(&client.complete(name, "{{ $p"), &["$port", "$i", "quote", "include"]);
+    has(&client.complete(name, "{{ $p"), &["$port", "$i", "quote", "include", "range", "end"]);
     client.end(0);
 }
 
@@ -158,6 +158,7 @@ fn other_languages() {
     assert_eq!(client.complete("main.tf", "b = local."), ["a", "b"]);
     assert_eq!(client.complete("a.cel", "image."), ["tag"]);
     assert_eq!(client.complete("a.tower", "${params."), ["x"]);
+    assert_eq!(client.complete("a.tftpl", "%{ f"), ["if", "else", "endif", "for", "endfor"]);
     client.end(0);
 }
 
@@ -179,7 +180,7 @@ fn cel_in_yaml() {
     client.replace(name, "${app.", "${");
     has(&client.complete(name, "b: ${"), &["app", "image", "size"]);
     client.replace(name, "b: ${", "$inc");
-    has(&client.complete(name, "$inc"), &["$include", "$if"]);
+    has(&client.complete(name, "$inc"), &["$include", "$if", "$msg"]);
     client.replace(name, "$inc", "$include: ");
     assert_eq!(client.complete(name, "$include: "), ["part.cel.yaml"]);
     client.end(0);

@@ -118,6 +118,38 @@ fn documentation_of_functions_and_macros() {
 }
 
 #[test]
+fn tags_actions_and_directives() {
+    let files = [
+        ("a.tera", "{% for x in [1] %}{% if x %}{{ x }}{% else %}if{% endif %}{% endfor %}\n"),
+        ("a.gotmpl", "{{- with .x }}{{ . }}{{ else if .y }}if{{ end }}\n"),
+        ("a.tftpl", "%{ for p in [1] ~}\n${p}\n%{ endfor ~}\n"),
+        ("a.cel.yaml", "a:\n  - $for: 'x in [1]'\n    $do: { $if: 'true', $then: '$if' }\n"),
+    ];
+    let mut client = Client::start(crate::support::Sandbox::with(&files), json!({}));
+    files.iter().for_each(|(name, _)| client.open(name));
+    for (name, part, title) in [
+        ("a.tera", "for x", "**tag `for` (tera)**"),
+        ("a.tera", "else", "**tag `else` (tera)**"),
+        ("a.tera", "endfor", "**tag `endfor` (tera)**"),
+        ("a.gotmpl", "with", "**action `with` (helm)**"),
+        ("a.gotmpl", "if .y", "**action `if` (helm)**"),
+        ("a.gotmpl", "end }}", "**action `end` (helm)**"),
+        ("a.tftpl", "for p", "**directive `for` (hcl)**"),
+        ("a.tftpl", "endfor", "**directive `endfor` (hcl)**"),
+        ("a.cel.yaml", "$for", "**directive `$for` (cel-yaml)**"),
+        ("a.cel.yaml", "$do", "**directive `$do` (cel-yaml)**"),
+        ("a.cel.yaml", "$if", "**directive `$if` (cel-yaml)**"),
+    ] {
+        let text = client.hover(name, part);
+        assert!(text.starts_with(title), "{name}, {part}: {text}");
+    }
+    for (name, part) in [("a.tera", "if{%"), ("a.gotmpl", "if{{"), ("a.cel.yaml", "$if' }")] {
+        assert!(client.ask("hover", name, part, 1).is_null(), "{name}, {part}");
+    }
+    client.end(0);
+}
+
+#[test]
 fn charts() {
     let mut client = opened(CHART, "templates/app.yaml");
     let text = client.hover("templates/app.yaml", "tag | quote");
