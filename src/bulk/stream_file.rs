@@ -1,6 +1,6 @@
 //! Single files that replace the old file only once they are complete.
 
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,10 @@ impl StreamFile {
     pub fn create_as(path: &Path, executable: bool) -> Result<Self> {
         let fail = |error: io::Error| cannot("write", path, error);
         let kind = std::fs::metadata(path).map(|meta| meta.file_type());
+        if kind.as_ref().is_ok_and(FileType::is_dir) || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            let message = format!("`{}` names a directory, not a file", path.display());
+            return Err(Diagnostic::new(Code::WriteFailed, message).with_help("name a file in it"));
+        }
         if kind.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo()) {
             let file = File::options().write(true).open(path).map_err(fail)?;
             return Ok(Self { file: BufWriter::new(file), path: path.to_owned(), target: None });
@@ -160,6 +164,9 @@ mod tests {
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
         assert_eq!(StreamFile::create(Path::new("/dev/null")).unwrap().finish().unwrap(), Change::Update);
         assert!(StreamFile::create(&temp.path().join("no/such")).is_err());
+        for directory in [temp.path(), &temp.path().join("none/")] {
+            assert!(StreamFile::create(directory).unwrap_err().message.contains("names a directory"));
+        }
         std::os::unix::fs::symlink("all", temp.path().join("link")).unwrap();
         assert_eq!(write_file(&temp.path().join("link"), b"new", false).unwrap_err().code, Code::SymbolicLink);
     }
