@@ -282,8 +282,8 @@ fn errors_of_packed_charts_name_the_chart() {
     pack(&sandbox, "dir", "x.tgz");
     for command in ["render", "check"] {
         let says = |set: &str, place: &str| sandbox.run(&[command, "x.tgz", "--set", set]).expect(1).says(&[place]);
-        says("port=x", "--> shop/values.schema.json:1:1");
-        says("db.size=x", "--> shop/charts/db/values.schema.json:1:1");
+        says("port=x", "--> shop/values.schema.json:1:34");
+        says("db.size=x", "--> shop/charts/db/values.schema.json:1:34");
     }
     sandbox.write("dir/charts/db/values.yaml", "size: [\n");
     pack(&sandbox, "dir", "y.tgz");

@@ -140,6 +140,42 @@ fn documents_of_comments_do_not_collide() {
 }
 
 #[test]
+fn values_that_do_not_fit_a_schema_have_their_places() {
+    let sandbox = Sandbox::with(CHART);
+    let schema = r#"{"properties": {"port": {"maximum": 100}, "level": {"type": "string"}}}"#;
+    sandbox.write("web/values.schema.json", &schema.replace("{\"max", "{\n\"max"));
+    sandbox.write(
+        "web/charts/cache/values.schema.json",
+        r#"{"additionalProperties": false, "properties": {"global": {}, "enabled": {}}}"#,
+    );
+    let render = |args: &[&str], parts: &[&str]| {
+        let outcome = sandbox.run(&[&["render", "web", "-f", "own.yaml"], args].concat()).expect(1);
+        outcome.says(&["E0808"]).says(parts).stderr
+    };
+    sandbox.write("own.yaml", "a: 1\nport: 101\ncache:\n  enabled: true\n  sise: 1\n");
+    let places = ["--> own.yaml:2:1", "given here", "own.yaml:5:3", "web/values.schema.json:2:12", "expected here"];
+    render(&[], &places);
+    let set = render(&["--set", "port=102"], &["--> own.yaml:5:3", "got 102, want 100"]);
+    assert!(!set.contains("own.yaml:2:1"), "{set}");
+    sandbox.write("own.yaml", "a: 1\n");
+    sandbox.write("web/values.yaml", "level: 5\n");
+    render(&[], &["--> web/values.yaml:1:1", "web/values.schema.json:2:36"]);
+    let stamp = |fleet: &str, place: &str| {
+        let options = ["stamp", "web", "--fleet", fleet, "--set", "level=a", "-o", "out"];
+        sandbox.run(&options).expect(4).says(&[
+            "E0808",
+            place,
+            "template: values.schema.json",
+            "web/values.schema.json:2:12",
+        ]);
+    };
+    sandbox.write("fleet.csv", "name,port\neu-1,8\nus-1,801\n");
+    stamp("fleet.csv", "--> fleet.csv:3:6");
+    sandbox.write("fleet.yaml", "- name: a\n  port: 802\n");
+    stamp("fleet.yaml", "--> fleet.yaml:2:9");
+}
+
+#[test]
 fn shards_and_streams_make_what_one_run_makes() {
     let sandbox = Sandbox::with(CHART);
     sandbox.run(&STAMP).expect(0);

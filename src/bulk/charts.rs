@@ -9,6 +9,8 @@ mod each_form;
 mod forms;
 mod writers;
 
+use std::sync::Arc;
+
 use self::forms::{Forms, Memory, Own};
 pub use self::writers::show_chart_writers;
 use super::chart_check::DocumentCheck;
@@ -24,6 +26,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, with_article};
 use crate::dialect::helm::chart::{Capabilities, Manifest, Output as Documents};
 use crate::dialect::helm::chart::{Plan, Release, Selection, UserValues};
 use crate::engine::chart::{ChartRender, ChartTemplate};
+use crate::text::{Source, Span};
+use crate::value::assign::{Step, value_at};
 use crate::value::{Data, DataMap};
 use crate::vm::Session;
 
@@ -202,11 +206,11 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
     fn release(
         &mut self,
         cluster: &Cluster,
-        own: &Overlay<'_>,
+        overlay: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
     ) -> std::result::Result<(), Diagnostics> {
-        let (values, is_table) = own_values(cluster, own)?;
+        let (values, is_table) = own_values(cluster, overlay)?;
         let mut own = Own { name: cluster.name(), values, is_table };
         if let Some(forms) = &mut self.forms
             && !self.chart.check.wants_more()
@@ -219,14 +223,16 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
                 return Ok(());
             }
         }
-        let documents = self.chart.documents(&mut self.session, own.name, (own.values, own.is_table))?;
+        let documents = self.chart.documents(&mut self.session, own.name, (own.values, own.is_table));
+        let documents = documents.map_err(|errors| located(errors, cluster, overlay))?;
         self.write(&documents, text, results)
     }
 
-    /// Names the template of an error: that of its place, or else the chart.
+    /// Names the template of an error: that of its place, or else the chart. The place of a schema is the last one.
     fn of_template(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if error.template.is_none() {
-            let file = error.labels.iter().find(|label| !label.source.is_made());
+            let mut files = error.labels.iter().filter(|label| !label.source.is_made());
+            let file = if error.code == Code::UnfitValues { files.next_back() } else { files.next() };
             let place = file.map(|label| label.source.name().to_owned());
             error.template = Some(place.unwrap_or_else(|| self.chart.template.chart().metadata().name.clone()));
         }
@@ -280,6 +286,25 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         self.pieces.push(Piece { output, end, document, fields, blank });
         Ok(())
     }
+}
+
+/// Adds to errors about values the place of one that the cluster gives.
+fn located(errors: Diagnostics, cluster: &Cluster, own: &Overlay<'_>) -> Diagnostics {
+    let locate = |error: Box<Diagnostic>| match place_of(&error, cluster, own) {
+        Some((source, span)) => error.first_at(&source, span, "given here"),
+        None => error,
+    };
+    errors.into_vec().into_iter().map(locate).collect::<Vec<_>>().into()
+}
+
+/// Returns the place of a value that does not fit a schema, if the cluster gives it.
+fn place_of(error: &Diagnostic, cluster: &Cluster, own: &Overlay<'_>) -> Option<(Arc<Source>, Span)> {
+    let pointer = error.fields.get("pointer").filter(|_| error.code == Code::UnfitValues)?;
+    let own = Data::Map(own_values(cluster, own).ok()?.0);
+    let path = Step::of_pointer(pointer, own.as_map()?);
+    value_at(&own, &path).filter(|_| !path.is_empty())?;
+    let place = cluster.place()?;
+    Some((place.source().clone(), place.find(&path)?))
 }
 
 /// Splits the path of a file within a chart into the folders of dependencies, each `charts/NAME/`, and the path within

@@ -132,7 +132,7 @@ impl ValuesSchema {
         if let Some(span) = self.span(&violation) {
             error = error.at(&self.source, span, "expected here");
         }
-        let mut path = steps(&violation.pointer, values);
+        let mut path = Step::of_pointer(&violation.pointer, values);
         path.extend(strangers(&violation).first().map(|name| Step::Key(name.clone())));
         let Violation { keyword, limit, value, .. } = violation;
         error.fields.extend([("keyword", keyword.to_owned()), ("limit", limit)]);
@@ -143,8 +143,7 @@ impl ValuesSchema {
     /// Returns the span of the violated keyword, or of the schema that has it.
     fn span(&self, violation: &Violation) -> Option<Span> {
         let node = self.places.get_or_init(|| node(&self.source)).as_ref()?;
-        let keyword = format!("{}/{}", violation.schema, violation.keyword);
-        span_at(node, &keyword).or_else(|| span_at(node, &violation.schema))
+        violation.place(node)
     }
 }
 
@@ -339,7 +338,7 @@ impl Schemas {
 
 /// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
 pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
-    if let Some(path) = pointer(error).map(|pointer| steps(pointer, values)) {
+    if let Some(path) = pointer(error).map(|pointer| Step::of_pointer(pointer, values)) {
         let found =
             Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path, is_whole: false };
         *error = found.noted(origins);
@@ -382,7 +381,7 @@ pub(super) fn draft(document: &Data) -> std::result::Result<Draft, Vec<SchemaErr
 
 /// Converts an error of a schema.
 fn invalid(source: &Arc<Source>, node: Option<&Node>, error: &SchemaError) -> Box<Diagnostic> {
-    let span = node.and_then(|node| span_at(node, &error.pointer)).unwrap_or(Span::new(0, 0));
+    let span = node.and_then(|node| node.at_pointer(&error.pointer)).map_or(Span::new(0, 0), |node| node.span);
     let message = format!("`{}` is not a usable JSON Schema: {}", source.name(), error.message);
     let mut diagnostic = Diagnostic::new(Code::InputStructure, message).at(source, span, "");
     diagnostic.help.clone_from(&error.help);
@@ -392,38 +391,4 @@ fn invalid(source: &Arc<Source>, node: Option<&Node>, error: &SchemaError) -> Bo
 /// Reads a schema as YAML, of which JSON is a part, for its positions.
 fn node(source: &Arc<Source>) -> Option<Node> {
     yaml::read_one(source, &Limits { source_bytes: usize::MAX, ..Limits::default() }).ok()
-}
-
-/// Returns the span of the value at a JSON pointer.
-pub(super) fn span_at(node: &Node, pointer: &str) -> Option<Span> {
-    names(pointer).try_fold(node, |node, name| child(node, &name)).map(|node| node.span)
-}
-
-/// Returns the member or the element `name`.
-pub(super) fn child<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
-    match node.as_list() {
-        Some(items) => items.get(name.parse::<usize>().ok()?),
-        None => node.get(name),
-    }
-}
-
-/// Returns the steps of a JSON pointer into `values`.
-fn steps(pointer: &str, values: &DataMap) -> Vec<Step> {
-    let (mut here, mut path): (Option<&Data>, _) = (None, Vec::new());
-    for name in names(pointer) {
-        let (step, next) = match (here, name.parse()) {
-            (Some(Data::List(items)), Ok(at)) => (Step::Index(at), items.get(at)),
-            (Some(data), _) => (Step::Key(name.clone()), data.get(&name)),
-            (None, _) => (Step::Key(name.clone()), values.get(&name)),
-        };
-        path.push(step);
-        let Some(next) = next else { break };
-        here = Some(next);
-    }
-    path
-}
-
-/// Returns the names in a JSON pointer.
-pub(super) fn names(pointer: &str) -> impl Iterator<Item = String> {
-    pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
 }

@@ -190,6 +190,14 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a place before all others.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn first_at(self: Box<Self>, source: &Arc<Source>, span: Span, text: &str) -> Box<Self> {
+        let mut error = self.at(source, span, text);
+        error.labels.rotate_right(1);
+        error
+    }
+
     /// Adds a label only if there is none yet: the innermost location wins.
     pub fn at_if_nowhere(self: Box<Self>, source: &Arc<Source>, span: Span) -> Box<Self> {
         if self.labels.is_empty() { self.at(source, span, "") } else { self }

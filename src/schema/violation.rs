@@ -6,6 +6,8 @@ use super::types::Fields;
 use super::{NodeId, Number};
 use crate::diagnostics::with_article;
 use crate::stdlib::strings::prefix;
+use crate::text::Span;
+use crate::value::yaml::Node;
 use crate::value::{Data, Value};
 
 /// Maximum number of bytes of a value in a message.
@@ -57,6 +59,12 @@ pub enum Detail {
 }
 
 impl Violation {
+    /// Returns the span of the violated keyword, or else of the schema that has it, in the document of the schema.
+    pub fn place(&self, document: &Node) -> Option<Span> {
+        let keyword = document.at_pointer(&format!("{}/{}", self.schema, self.keyword));
+        keyword.or_else(|| document.at_pointer(&self.schema)).map(|node| node.span)
+    }
+
     /// Returns the message without the location: `expected a string, found the integer 1 (type)`.
     pub fn what(&self) -> String {
         let found = if self.found.is_empty() { String::new() } else { format!(", found {}", self.found) };

@@ -88,7 +88,7 @@ fn charts_are_checked_with_their_values() {
     client.codes("templates/app.yaml", &[]);
     client.open("values.yaml");
     client.replace("values.yaml", "tag: \"1.4\"", "tag: 5");
-    client.codes("values.schema.json", &["E0808"]);
+    client.codes("values.yaml", &["E0808"]);
     client.end(0);
 }
 

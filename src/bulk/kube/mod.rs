@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use self::sources::{Found, Sources};
-use super::schema::{self, child, draft, names, span_at, strangers};
+use super::schema::{self, draft, strangers};
 use super::workers::lock;
 use crate::diagnostics::{Code, Diagnostic, Result, counted};
 use crate::engine::OutputSyntax;
@@ -234,12 +234,11 @@ fn unfit(kind: &Kind, compiled: &Schema, violation: &Violation) -> Box<Diagnosti
 /// Returns the span of the value that violates, or of the innermost map around it.
 fn place(resource: &Node, violation: &Violation) -> Span {
     if let [first, ..] = strangers(violation) {
-        let parent = names(&violation.pointer).try_fold(resource, |node, name| child(node, &name));
-        if let Some(entry) = parent.and_then(|parent| parent.entry(first)) {
+        if let Some(entry) = resource.at_pointer(&violation.pointer).and_then(|parent| parent.entry(first)) {
             return entry.key.span;
         }
     }
-    span_at(resource, &violation.pointer).unwrap_or(resource.span)
+    resource.at_pointer(&violation.pointer).map_or(resource.span, |node| node.span)
 }
 
 /// Removes nulls from maps, as a server does.

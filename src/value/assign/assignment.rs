@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::stdlib::strings::prefix;
+use crate::value::pointer::names;
 use crate::value::{Data, DataMap};
 
 /// Maximum list index.
@@ -81,6 +82,22 @@ impl Step {
             Step::Key(key) => Some(key),
             Step::Index(_) => None,
         }
+    }
+
+    /// Returns the steps of a JSON pointer into `values`, up to the first that leads nowhere.
+    pub(crate) fn of_pointer(pointer: &str, values: &DataMap) -> Vec<Step> {
+        let (mut here, mut path): (Option<&Data>, _) = (None, Vec::new());
+        for name in names(pointer) {
+            let (step, next) = match (here, name.parse()) {
+                (Some(Data::List(items)), Ok(at)) => (Step::Index(at), items.get(at)),
+                (Some(data), _) => (Step::Key(name.clone()), data.get(&name)),
+                (None, _) => (Step::Key(name.clone()), values.get(&name)),
+            };
+            path.push(step);
+            let Some(next) = next else { break };
+            here = Some(next);
+        }
+        path
     }
 
     /// Returns a path as text, such as `spec.ports[0].port`.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::text::Span;
+use crate::value::pointer::names;
 use crate::value::{Data, DataMap};
 
 /// The notation of a scalar in the file.
@@ -125,6 +126,14 @@ impl Node {
     /// Returns the value under `name` of a map.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.entry(name).map(|entry| &entry.value)
+    }
+
+    /// Returns the node at a JSON pointer.
+    pub fn at_pointer(&self, pointer: &str) -> Option<&Node> {
+        names(pointer).try_fold(self, |node, name| match node.as_list() {
+            Some(items) => items.get(name.parse::<usize>().ok()?),
+            None => node.get(&name),
+        })
     }
 
     /// Returns the kind of the node, for messages.

@@ -202,7 +202,7 @@ impl OpenPlan<'_> {
         };
         let mut values = self.values.borrow_mut();
         fill(&mut values, &self.places, open);
-        let admitted = schema::check(tree, &values, &self.unchecked).is_none();
+        let admitted = schema::check(tree, &values, &self.unchecked).is_empty();
         if admitted {
             self.checked.set(true);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::explain::VALUES;
 use super::imports::source_and_target;
 use super::plan::{Plan, PlannedChart};
+use super::user_values::UserValues;
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 use crate::value::assign::{InputValue, Step};
@@ -27,6 +28,19 @@ impl Plan {
             }
         }
         self.default_place(at, path)
+    }
+
+    /// Returns the place of a value among those of the chart with this path, unless an option or a cluster gives it.
+    pub(super) fn place_in_files(&self, chart: &str, path: &[Step], user: &UserValues) -> Option<(Arc<Source>, Span)> {
+        let at = self.charts.iter().position(|known| known.path == chart)?;
+        if user.is_from_file(&self.whole(at, path)) { self.place(at, path) } else { None }
+    }
+
+    /// Returns the path among the values of the outermost chart of a value of the chart `at`.
+    fn whole(&self, at: usize, path: &[Step]) -> Vec<Step> {
+        let around = self.around(at);
+        let above = around.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
+        above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect()
     }
 
     /// Returns the place of a value in the values of the outermost chart that has it.
@@ -76,9 +90,7 @@ impl Plan {
         if first != VALUES {
             return InputValue { name, ..InputValue::default() };
         }
-        let charts = self.around(at);
-        let above = charts.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
-        let whole = above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect();
+        let whole = self.whole(at, path);
         let default = self.default_place(at, path);
         let default = default.map(|(source, span)| format!("{}:{}", source.path(), source.position(span.start)));
         let schema = self.charts.get(at).and_then(|chart| chart.schema.as_ref());
@@ -123,7 +135,7 @@ impl Plan {
     }
 }
 
-fn is_global(path: &[Step]) -> bool {
+pub(super) fn is_global(path: &[Step]) -> bool {
     path.first().and_then(Step::key) == Some(GLOBAL)
 }
 

@@ -159,13 +159,12 @@ impl Chart {
         let (tree, merged) = self.merged(values)?;
         // Without values of the user, these are the same values as ever.
         let is_known = values.values().is_empty() && schema::fits_by_default(&tree);
-        let unfit =
-            if is_known || values.skips_schemas { None } else { schema::check(&tree, &merged, &values.unchecked) };
-        let unfit: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
-        if !unfit.is_empty() {
-            return Err(unfit.into());
-        }
-        Ok(Plan { given: values.sources(), ..Plan::of(&tree, merged, release, capabilities) })
+        let is_checked = !is_known && !values.skips_schemas;
+        let unfit = if is_checked { schema::check(&tree, &merged, &values.unchecked) } else { Vec::new() };
+        let plan = Plan { given: values.sources(), ..Plan::of(&tree, merged, release, capabilities) };
+        let unfit = schema::error(&unfit, |chart, path| plan.place_in_files(chart, path, values));
+        let errors: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
+        if errors.is_empty() { Ok(plan) } else { Err(errors.into()) }
     }
 
     /// Returns a plan to compile, not to render: it has the charts that the values enable, but no values, which are not
@@ -195,7 +194,7 @@ impl Chart {
     #[cfg(feature = "compile")]
     pub(crate) fn fits_by_default(&self) -> bool {
         let merged = self.merged(&UserValues::default());
-        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values, &[]).is_none())
+        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values, &[]).is_empty())
     }
 
     /// Returns the charts that the values enable.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::{GO_MESSAGE, Stage};
+use super::places::{documents, is_global};
 use super::tree::Tree;
 use crate::diagnostics::{Code, Diagnostic};
 #[cfg(feature = "bulk")]
@@ -11,10 +12,13 @@ use crate::schema::{Detail, Draft, Schema, Violation, is_secret};
 use crate::text::{Source, Span};
 use crate::value::assign::Step;
 use crate::value::marshal::json_read;
+use crate::value::yaml::Node;
 use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
 
 /// Maximum number of violations of one chart.
 const VIOLATIONS: usize = 100;
+/// Maximum number of places of values in one error.
+const PLACES: usize = 5;
 /// Maximum number of steps of checking the values of one chart.
 const STEPS: u64 = 100_000_000;
 /// Maximum nesting of a schema whose fault is looked for.
@@ -31,11 +35,13 @@ pub(super) struct ChartSchema {
     compiled: OnceLock<Result<Schema, String>>,
     /// The parsed text, if it is JSON.
     data: OnceLock<Option<Data>>,
+    /// The text, read for the places of keywords.
+    places: OnceLock<Option<Node>>,
 }
 
 impl ChartSchema {
     pub(super) fn new(source: Arc<Source>, fits_by_default: bool) -> Self {
-        Self { source, fits_by_default, compiled: OnceLock::new(), data: OnceLock::new() }
+        Self { source, fits_by_default, compiled: OnceLock::new(), data: OnceLock::new(), places: OnceLock::new() }
     }
 
     /// Returns the text of the file.
@@ -83,31 +89,55 @@ impl ChartSchema {
     fn problems(&self, values: &DataMap, unchecked: &[String]) -> Vec<Problem> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
-            Err(why) => return vec![Problem { text: why.to_owned(), help: None }],
+            Err(why) => return vec![Problem { text: why.to_owned(), ..Problem::default() }],
         };
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::once(&names);
         let builder = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole);
         // Deeper values are refused where they are read.
-        let Ok(values) = builder.data_map(values) else { return Vec::new() };
-        match schema.validate_part(Schema::ROOT, values, VIOLATIONS, &mut budget()) {
+        let Ok(value) = builder.data_map(values) else { return Vec::new() };
+        match schema.validate_part(Schema::ROOT, value, VIOLATIONS, &mut budget()) {
             Ok(found) => {
                 let found = found.into_iter().filter_map(|found| without(found, unchecked));
                 let problem = |found: Violation| Problem {
                     text: format!("- at '{}': {}\n", found.pointer, what(schema, &found)),
                     help: help(schema, &found, unchecked),
+                    path: path(&found, values),
+                    violation: Some(found),
                 };
                 found.map(problem).collect()
             }
-            Err(()) => vec![Problem { text: "- at '': checking the values takes too long\n".to_owned(), help: None }],
+            Err(()) => {
+                vec![Problem { text: "- at '': checking the values takes too long\n".to_owned(), ..Problem::default() }]
+            }
         }
+    }
+
+    /// Returns the place of the keyword that a value violates. If it is not known, that is the beginning of the file.
+    fn place(&self, violation: Option<&Violation>) -> Span {
+        let document = || documents(&self.source)?.into_iter().next();
+        let found = violation.and_then(|violation| violation.place(self.places.get_or_init(document).as_ref()?));
+        found.unwrap_or_default()
     }
 }
 
 /// A message about values that do not fit, and the likely fix.
+#[derive(Default)]
 struct Problem {
     text: String,
     help: Option<String>,
+    /// The path of the value among those of the chart.
+    path: Vec<Step>,
+    violation: Option<Violation>,
+}
+
+/// Returns the path of the value that violates, or of the first property that may not be there.
+fn path(violation: &Violation, values: &DataMap) -> Vec<Step> {
+    let mut path = Step::of_pointer(&violation.pointer, values);
+    if let (Detail::Names(names), "additionalProperties") = (&violation.detail, violation.keyword) {
+        path.extend(names.first().map(|name| Step::Key(name.clone())));
+    }
+    path
 }
 
 /// Returns a counter of the steps of checking that fails when they are used up.
@@ -152,42 +182,74 @@ pub(super) fn fits_by_default(tree: &Tree<'_>) -> bool {
     tree.chart.schema.as_ref().is_none_or(|schema| schema.fits_by_default) && tree.children.iter().all(fits_by_default)
 }
 
-/// Returns an error about all charts whose values do not fit their schema. That of the outermost one need not know the
-/// keys `unchecked`.
-pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> Option<Box<Diagnostic>> {
+/// Returns the charts whose values do not fit their schema. That of the outermost one need not know the keys `unchecked`.
+pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> Vec<Unfit> {
     let mut found = Vec::new();
-    collect(tree, values, unchecked, &mut found);
-    let (_, first, _) = found.first()?;
+    collect(tree, &tree.name, values, unchecked, &mut found);
+    found
+}
+
+/// Returns the error about charts whose values do not fit their schema. `place` returns that of a value of a chart.
+pub(super) fn error(
+    found: &[Unfit],
+    place: impl Fn(&str, &[Step]) -> Option<(Arc<Source>, Span)>,
+) -> Option<Box<Diagnostic>> {
+    let first = found.first()?;
     let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
-    error = error.at(first, Span::default(), "the schema");
+    let problems = || found.iter().flat_map(|unfit| unfit.problems.iter().map(move |problem| (unfit, problem)));
+    let places = problems().filter_map(|(unfit, problem)| place(&unfit.path, &problem.path));
+    for (source, span) in places.take(PLACES) {
+        error = error.at(&source, span, "given here");
+    }
+    let violated = first.problems.first().and_then(|problem| problem.violation.as_ref());
+    error = error.at(&first.schema.source, first.schema.place(violated), "expected here");
     let mut text = HEAD.to_owned();
-    for (name, _, problems) in &found {
+    for Unfit { name, problems, .. } in found {
         text.push_str(&format!("{name}:\n"));
         for problem in problems {
             text.push_str(&problem.text);
             error = error.with_note(format!("{name}: {}", problem.text.trim_start_matches("- ").trim_end()));
         }
     }
-    if let Some(help) = found.iter().flat_map(|(.., problems)| problems).find_map(|problem| problem.help.as_deref()) {
+    error.fields.extend(first.problems.first().map(|problem| ("pointer", first.pointer(&problem.path))));
+    if let Some(help) = problems().find_map(|(_, problem)| problem.help.as_deref()) {
         error = error.with_help(help);
     }
     Some(error.with_field(GO_MESSAGE, text))
 }
 
-/// The name of a chart, its schema, and the messages about its values.
-type Found = (String, Arc<Source>, Vec<Problem>);
+/// A chart whose values do not fit its schema.
+pub(super) struct Unfit {
+    name: String,
+    /// The path in the names of templates: `chart/charts/sub`.
+    path: String,
+    schema: Arc<ChartSchema>,
+    problems: Vec<Problem>,
+}
+
+impl Unfit {
+    /// Returns the JSON pointer of a value of the chart among those of the outermost one.
+    fn pointer(&self, path: &[Step]) -> String {
+        let charts = self.path.split("/charts/").skip(1).filter(|_| !is_global(path)).map(str::to_owned);
+        let steps = path.iter().map(|step| match step {
+            Step::Key(key) => key.replace('~', "~0").replace('/', "~1"),
+            Step::Index(at) => at.to_string(),
+        });
+        charts.chain(steps).flat_map(|name| ["/".to_owned(), name]).collect()
+    }
+}
 
 /// Checks a chart and the charts in it. Loading bounds the nesting.
-fn collect(tree: &Tree<'_>, values: &DataMap, unchecked: &[String], found: &mut Vec<Found>) {
+fn collect(tree: &Tree<'_>, path: &str, values: &DataMap, unchecked: &[String], found: &mut Vec<Unfit>) {
     if let Some(schema) = &tree.chart.schema {
         let problems = schema.problems(values, unchecked);
         if !problems.is_empty() {
-            found.push((tree.name.clone(), schema.source.clone(), problems));
+            found.push(Unfit { name: tree.name.clone(), path: path.to_owned(), schema: schema.clone(), problems });
         }
     }
     for child in &tree.children {
         if let Some(Data::Map(values)) = values.get(&child.name) {
-            collect(child, values, &[], found);
+            collect(child, &format!("{path}/charts/{}", child.name), values, &[], found);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::options;
 use super::read::{json, overlay, to_floats, values};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::text::Source;
-use crate::value::assign::{Action, Assignment, Gaps, Rules, SetKind, parse_path, parse_set_in};
+use crate::value::assign::{Action, Assignment, Gaps, Rules, SetKind, Step, parse_path, parse_set_in, value_at};
 use crate::value::{Data, DataMap};
 
 /// The values that a user gives, merged. Sources are added in Helm's order: files, `--set-json`, `--set`,
@@ -20,7 +20,7 @@ pub struct UserValues {
     values: DataMap,
     gaps: Gaps,
     /// The values of files, below those of a cluster.
-    files: DataMap,
+    files: Arc<DataMap>,
     /// The texts of the files.
     sources: Arc<[Arc<Source>]>,
     /// Options, above the values of a cluster.
@@ -74,7 +74,7 @@ impl UserValues {
 
     /// Adds values that were read elsewhere. Numbers should be floats.
     pub fn map(&mut self, values: DataMap) {
-        overlay(&mut self.files, values.clone());
+        overlay(Arc::make_mut(&mut self.files), values.clone());
         overlay(&mut self.values, values);
     }
 
@@ -87,7 +87,7 @@ impl UserValues {
         if !is_table {
             own.values_mut().for_each(to_floats);
         }
-        let (mut values, mut gaps) = (self.files.clone(), Gaps::default());
+        let (mut values, mut gaps) = (DataMap::clone(&self.files), Gaps::default());
         let unchecked = self.of_fleet.iter().filter(|key| own.contains_key(key.as_str())).cloned().collect();
         overlay(&mut values, own);
         for option in &self.options {
@@ -96,8 +96,8 @@ impl UserValues {
                 Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
             }
         }
-        let (sources, skips_schemas) = (self.sources.clone(), self.skips_schemas);
-        Ok(Self { values, sources, skips_schemas, unchecked, ..Self::default() })
+        let (files, sources, skips_schemas) = (self.files.clone(), self.sources.clone(), self.skips_schemas);
+        Ok(Self { values, files, sources, skips_schemas, unchecked, ..Self::default() })
     }
 
     /// Adds a `--set` option.
@@ -172,6 +172,14 @@ impl UserValues {
     /// Returns the texts of the files, in order.
     pub(super) fn sources(&self) -> Arc<[Arc<Source>]> {
         self.sources.clone()
+    }
+
+    /// Returns `true` for the path of a value that no option and no cluster gives.
+    pub(super) fn is_from_file(&self, path: &[Step]) -> bool {
+        let Some((Step::Key(first), rest)) = path.split_first() else { return false };
+        let in_map = |map: &'_ DataMap| map.get(first).and_then(|data| value_at(data, rest)).cloned();
+        let given = in_map(&self.values);
+        given.is_none() || given == in_map(&self.files)
     }
 
     /// Returns the merged values.
