@@ -233,10 +233,10 @@ fn unfit(kind: &Kind, compiled: &Schema, violation: &Violation) -> Box<Diagnosti
 
 /// Returns the span of the value that violates, or of the innermost map around it.
 fn place(resource: &Node, violation: &Violation) -> Span {
-    if let [first, ..] = strangers(violation) {
-        if let Some(entry) = resource.at_pointer(&violation.pointer).and_then(|parent| parent.entry(first)) {
-            return entry.key.span;
-        }
+    if let [first, ..] = strangers(violation)
+        && let Some(entry) = resource.at_pointer(&violation.pointer).and_then(|parent| parent.entry(first))
+    {
+        return entry.key.span;
     }
     resource.at_pointer(&violation.pointer).map_or(resource.span, |node| node.span)
 }
