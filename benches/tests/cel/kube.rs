@@ -83,7 +83,7 @@ const KNOWN: &[Known] = &[
         is: |case| (case.has("url(") || case.has("isURL(")) && !case.texts().iter().all(|text| is_plain_url(text)),
     },
     Known {
-        why: "its regular expressions are not RE2's: `a++`, `{1001}`, `a{b`, `[[]`, `\\Q`, `\\C`, `\\141`, `(?P<a.b>)`, classes of Unicode",
+        why: "its regular expressions are not RE2's: `a++`, `{1001}`, `a{b`, `[[]`, `\\Q`, `\\C`, `\\141`, `(?P<a.b>)`, `(?P<é>)`, classes of Unicode",
         is: |case| {
             let texts = case.texts();
             let pattern = texts.last().map_or("", String::as_str);
@@ -93,7 +93,8 @@ const KNOWN: &[Known] = &[
             let other = ["\\Q", "\\E", "\\C", "1001", "\\u", "\\z", "{"].iter().any(|part| pattern.contains(part));
             let octal = pattern.split('\\').skip(1).any(|escape| escape.starts_with(|c: char| c.is_ascii_digit()));
             let named = pattern.split("<").skip(1).filter_map(|behind| behind.split_once('>'));
-            let odd_name = named.into_iter().any(|(name, _)| name.contains(|c: char| c != '_' && !c.is_alphanumeric()));
+            let odd_name =
+                named.into_iter().any(|(name, _)| name.contains(|c: char| c != '_' && !c.is_ascii_alphanumeric()));
             let nested = pattern.split_once('[').is_some_and(|(_, inside)| inside.contains('['));
             case.has(".find")
                 && (repeated || other || octal || odd_name || unicode || nested || pattern.contains("\\d-"))
