@@ -5,7 +5,7 @@ use dropforge::engine::Dialect;
 /// Words of one kind.
 #[derive(Debug)]
 pub(crate) struct Keywords {
-    pub(crate) lang: Dialect,
+    lang: Dialect,
     /// What they are: a tag, an object.
     kind: &'static str,
     pub(crate) rows: &'static [Keyword],

@@ -2,6 +2,7 @@
 
 use crate::value::Data;
 use crate::value::assign::Step;
+use crate::value::pointer::names;
 
 /// Maximum number of subschemas that are looked at.
 const STEPS: usize = 20_000;
@@ -50,8 +51,7 @@ fn is_marked(node: &Data) -> bool {
 
 /// Returns the subschema at a pointer within the document.
 fn target<'s>(schema: &'s Data, pointer: &str) -> Option<&'s Data> {
-    let names = pointer.strip_prefix('#')?.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"));
-    names.into_iter().try_fold(schema, |node, name| match name.parse() {
+    names(pointer.strip_prefix('#')?).try_fold(schema, |node, name| match name.parse() {
         Ok(at) if node.as_list().is_some() => node.index(at),
         _ => node.get(&name),
     })

@@ -77,9 +77,13 @@ fn inside<'t>(before: &'t str, opens: &[&str], closes: &[&str]) -> Option<&'t st
     (!is_closed).then_some(inside)
 }
 
+/// Returns `true` for a character of a name.
+pub(super) fn is_part(c: char) -> bool {
+    c == '_' || c == '$' || c.is_alphanumeric()
+}
+
 /// Returns the unfinished name at the end and what is before it.
 fn word(text: &str) -> (&str, &str) {
-    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
     let head = text.trim_end_matches(is_part);
     (head, text.get(head.len()..).unwrap_or(""))
 }
@@ -160,7 +164,7 @@ fn cel_yaml(before: &str, line: &str) -> Option<Context> {
     if let Some(text) = inside(before, &["${"], &["}"]) {
         return path(text);
     }
-    if keywords(Language::Template(Dialect::CelYaml), before).is_some() {
+    if begins_directive(before) {
         return Some(Context::Keyword);
     }
     let content = line.trim_start().trim_start_matches("- ");

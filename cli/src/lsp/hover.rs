@@ -46,10 +46,9 @@ fn answer(text: String, range: Option<Range>) -> Hover {
 /// Documents a tag, an action or a directive.
 fn keyword(place: &Place) -> Option<Hover> {
     let text = place.content.text();
-    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
     let (before, behind) = text.split_at_checked(place.offset)?;
-    let start = before.trim_end_matches(is_part).len();
-    let end = text.len() - behind.trim_start_matches(is_part).len();
+    let start = before.trim_end_matches(context::is_part).len();
+    let end = text.len() - behind.trim_start_matches(context::is_part).len();
     let keywords = context::keywords(place.language, text.get(..end)?)?;
     let page = keywords.page(keywords.get(text.get(start..end)?)?);
     let span = Span::new(u32::try_from(start).ok()?, u32::try_from(end).ok()?);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::schema::ChartSchema;
 use crate::value::Data;
+use crate::value::pointer::names;
 
 /// The keywords whose schemas apply to the same object.
 const SAME: [&str; 6] = ["allOf", "anyOf", "oneOf", "then", "else", "if"];
@@ -50,7 +51,7 @@ fn declares(root: &Data, path: &[&str]) -> bool {
 /// Returns the schema that `$ref` names, in the same file.
 fn target<'d>(root: &'d Data, schema: &Data) -> Option<&'d Data> {
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
-    pointer.split('/').skip(1).try_fold(root, |data, part| data.get(&part.replace("~1", "/").replace("~0", "~")))
+    names(pointer).try_fold(root, |data, name| data.get(&name))
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ pub(super) fn fits_by_default(tree: &Tree<'_>) -> bool {
 /// Returns the charts whose values do not fit their schema. That of the outermost one need not know the keys `unchecked`.
 pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> Vec<Unfit> {
     let mut found = Vec::new();
-    collect(tree, &tree.name, values, unchecked, &mut found);
+    collect(tree, &mut vec![&tree.name], values, unchecked, &mut found);
     found
 }
 
@@ -197,14 +197,15 @@ pub(super) fn error(
     let first = found.first()?;
     let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
     let problems = || found.iter().flat_map(|unfit| unfit.problems.iter().map(move |problem| (unfit, problem)));
-    let places = problems().filter_map(|(unfit, problem)| place(&unfit.path, &problem.path));
+    let places = problems().filter_map(|(unfit, problem)| place(&unfit.charts.join("/charts/"), &problem.path));
     for (source, span) in places.take(PLACES) {
         error = error.at(&source, span, "given here");
     }
     let violated = first.problems.first().and_then(|problem| problem.violation.as_ref());
     error = error.at(&first.schema.source, first.schema.place(violated), "expected here");
     let mut text = HEAD.to_owned();
-    for Unfit { name, problems, .. } in found {
+    for Unfit { charts, problems, .. } in found {
+        let name = charts.last().map_or("", String::as_str);
         text.push_str(&format!("{name}:\n"));
         for problem in problems {
             text.push_str(&problem.text);
@@ -220,9 +221,8 @@ pub(super) fn error(
 
 /// A chart whose values do not fit its schema.
 pub(super) struct Unfit {
-    name: String,
-    /// The path in the names of templates: `chart/charts/sub`.
-    path: String,
+    /// The names of the charts around it, the outermost first, and its own.
+    charts: Vec<String>,
     schema: Arc<ChartSchema>,
     problems: Vec<Problem>,
 }
@@ -230,7 +230,7 @@ pub(super) struct Unfit {
 impl Unfit {
     /// Returns the JSON pointer of a value of the chart among those of the outermost one.
     fn pointer(&self, path: &[Step]) -> String {
-        let charts = self.path.split("/charts/").skip(1).filter(|_| !is_global(path)).map(str::to_owned);
+        let charts = self.charts.iter().skip(1).filter(|_| !is_global(path)).cloned();
         let steps = path.iter().map(|step| match step {
             Step::Key(key) => key.replace('~', "~0").replace('/', "~1"),
             Step::Index(at) => at.to_string(),
@@ -239,17 +239,26 @@ impl Unfit {
     }
 }
 
-/// Checks a chart and the charts in it. Loading bounds the nesting.
-fn collect(tree: &Tree<'_>, path: &str, values: &DataMap, unchecked: &[String], found: &mut Vec<Unfit>) {
+/// Checks the last of `charts` and the charts in it. Loading bounds the nesting.
+fn collect<'t>(
+    tree: &'t Tree<'_>,
+    charts: &mut Vec<&'t str>,
+    values: &DataMap,
+    unchecked: &[String],
+    found: &mut Vec<Unfit>,
+) {
     if let Some(schema) = &tree.chart.schema {
         let problems = schema.problems(values, unchecked);
         if !problems.is_empty() {
-            found.push(Unfit { name: tree.name.clone(), path: path.to_owned(), schema: schema.clone(), problems });
+            let charts = charts.iter().map(|name| (*name).to_owned()).collect();
+            found.push(Unfit { charts, schema: schema.clone(), problems });
         }
     }
     for child in &tree.children {
         if let Some(Data::Map(values)) = values.get(&child.name) {
-            collect(child, &format!("{path}/charts/{}", child.name), values, &[], found);
+            charts.push(&child.name);
+            collect(child, charts, values, &[], found);
+            charts.pop();
         }
     }
 }

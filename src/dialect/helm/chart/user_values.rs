@@ -177,9 +177,8 @@ impl UserValues {
     /// Returns `true` for the path of a value that no option and no cluster gives.
     pub(super) fn is_from_file(&self, path: &[Step]) -> bool {
         let Some((Step::Key(first), rest)) = path.split_first() else { return false };
-        let in_map = |map: &'_ DataMap| map.get(first).and_then(|data| value_at(data, rest)).cloned();
-        let given = in_map(&self.values);
-        given.is_none() || given == in_map(&self.files)
+        let given = self.values.get(first).and_then(|data| value_at(data, rest));
+        given.is_none() || given == self.files.get(first).and_then(|data| value_at(data, rest))
     }
 
     /// Returns the merged values.
