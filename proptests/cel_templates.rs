@@ -5,7 +5,7 @@ use std::slice::from_ref;
 
 use dropforge::bytecode::{Entry, encode};
 use dropforge::diagnostics::Code;
-use dropforge::engine::{Dialect, Engine, Template};
+use dropforge::engine::{Dialect, Engine, Memo, Template};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::yaml::Tags;
@@ -286,6 +286,30 @@ const WORDS: &[&str] = &[
     "? ",
 ];
 
+/// Schemas of the inputs.
+const SCHEMAS: &[&str] = &[
+    "",
+    "$schema: {n: integer, list: {type: array, items: {type: integer}}}\n",
+    "$schema: {n: string, map: {properties: {a: {type: integer}}, additionalProperties: false}}\n",
+    "$schema: {x: {type: integer, default: 2}, n: number}\n",
+];
+
+/// Returns what a compilation returns: the program and the warnings, or the errors.
+fn compiled(memo: Option<&Memo>, text: &str) -> Result<(Vec<u8>, String), String> {
+    let builder = Engine::builder();
+    let engine = memo.map_or(builder, |memo| Engine::builder().memo(memo.clone())).build();
+    let template = engine.compile(Dialect::CelYaml, "t", text).map_err(|errors| format!("{errors:#?}"))?;
+    let entry = Entry {
+        name: "t",
+        program: template.program(),
+        escape: false,
+        executable: false,
+        reaches: template.reaches(),
+        residual: None,
+    };
+    Ok((encode(&[entry], false).expect("an artifact"), format!("{:#?}", template.lints())))
+}
+
 /// A block scalar that ends with the file, without the final line end that its value has.
 #[test]
 fn block_scalars_at_the_end_of_the_file() -> Result<(), TestCaseError> {
@@ -319,6 +343,23 @@ proptest! {
         let text = yaml::to_string(&tree);
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         holds(Dialect::CelYaml, &text[..ends.get(end.index(ends.len().max(1))).copied().unwrap_or(0)])?;
+    }
+
+    /// Each text is compiled with what the ones before it have left.
+    #[test]
+    fn a_memo_changes_nothing(trees in vec((node(), select(SCHEMAS)), 1..4), edits in vec((any::<Index>(), any::<Index>(), select(WORDS)), 0..6)) {
+        let texts: Vec<String> =
+            trees.iter().map(|(tree, schema)| format!("{schema}v:\n- {}", yaml::to_string(tree).replace('\n', "\n  "))).collect();
+        let edited = |(of, at, word): (Index, Index, &str)| {
+            let text = of.get(&texts);
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            let (before, behind) = text.split_at(*at.get(&places));
+            format!("{before}{word}{behind}")
+        };
+        let memo = Memo::default();
+        for text in texts.iter().cloned().chain(edits.into_iter().map(edited)).chain(texts.iter().cloned()) {
+            prop_assert_eq!(compiled(Some(&memo), &text), compiled(None, &text), "{}", text);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod emitter;
 mod fold;
 mod marks;
+mod memo;
 mod paths;
 mod tables;
 mod unit;
@@ -14,5 +15,6 @@ mod unit;
 pub use emitter::{Emitter, KnownFailure, KnownFunction, KnownPath, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold, fold_integers};
 pub use marks::{Given, Key, Mark, MarkList, Named};
+pub use memo::Memo;
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compilation, Compiled, Loader, MissingKey, NoLoader, SyntaxTree, Unit, compile_all};

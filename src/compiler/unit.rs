@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use super::memo::Memo;
 use crate::bytecode::Program;
 use crate::diagnostics::{self, Diagnostic};
 use crate::function::Registry;
@@ -79,6 +80,8 @@ pub struct Unit<'u> {
     pub any_data: bool,
     /// `true` to keep the tree of the entry template, in languages with checks that need it.
     pub keeps_tree: bool,
+    /// What earlier compilations have kept, in languages that keep something.
+    pub memo: Option<&'u Memo>,
 }
 
 /// The tree of a template, as its language has it.

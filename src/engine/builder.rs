@@ -9,7 +9,7 @@ use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
 #[cfg(feature = "compile")]
-use crate::compiler::Loader;
+use crate::compiler::{Loader, Memo};
 use crate::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
 use crate::limits::Limits;
 use crate::stdlib::clock;
@@ -366,6 +366,12 @@ impl EngineBuilder {
     /// ```
     pub fn keep_trees(mut self, keep: bool) -> Self {
         self.front.keeps_trees = keep;
+        self
+    }
+
+    /// Sets where compilers keep results for the next compilation of nearly the same source. The default is nowhere.
+    pub fn memo(mut self, memo: Memo) -> Self {
+        self.front.memo = Some(memo);
         self
     }
 }

@@ -169,7 +169,7 @@ impl Engine {
         escape: Option<bool>,
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
-        let Front { strict_let: strict, cel_presence, helm, keeps_trees, .. } = &self.shared.front;
+        let Front { strict_let: strict, cel_presence, helm, keeps_trees, memo, .. } = &self.shared.front;
         let (registry, limits) = (self.functions(dialect), &self.shared.limits);
         let lenient = match dialect {
             Dialect::Helm => helm.keeps_no_value,
@@ -189,6 +189,7 @@ impl Engine {
             delimiters,
             any_data: helm.any_data,
             keeps_tree: *keeps_trees,
+            memo: memo.as_ref(),
         }
     }
 

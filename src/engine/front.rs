@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::cache::Cache;
 use super::loader::MemoryLoader;
 use crate::bytecode::Dialect;
-use crate::compiler::{Loader, MissingKey, NoLoader};
+use crate::compiler::{Loader, Memo, MissingKey, NoLoader};
 use crate::function::Registry;
 use crate::text::Source;
 
@@ -73,6 +73,7 @@ pub(super) struct Front {
     pub plain_tera: OnceLock<Registry>,
     pub unknown_names: UnknownNames,
     pub keeps_trees: bool,
+    pub memo: Option<Memo>,
     pub helm: HelmOptions,
     /// Go's own functions and those of the embedding program. Built on first use.
     pub plain_helm: OnceLock<Registry>,
@@ -95,6 +96,7 @@ impl Default for Front {
             plain_tera: OnceLock::new(),
             unknown_names: UnknownNames::default(),
             keeps_trees: false,
+            memo: None,
             helm: HelmOptions::default(),
             plain_helm: OnceLock::new(),
             together: OnceLock::new(),

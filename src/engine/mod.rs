@@ -80,5 +80,5 @@ pub use template::{Origin, RenderError, Template};
 
 pub use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]
-pub use crate::compiler::{Loader, MissingKey};
+pub use crate::compiler::{Loader, Memo, MissingKey};
 pub use crate::function::Capabilities;

@@ -12,7 +12,7 @@ use dropforge::compiler::Named;
 use dropforge::diagnostics::{Diagnostic, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, is_module};
 use dropforge::dialect::hcl::syntax::{parse_config, parse_template};
-use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames};
+use dropforge::engine::{Engine, EngineBuilder, Memo, Template, UnknownNames};
 use dropforge::text::{Source, Text};
 use lsp_types::{Diagnostic as Finding, DiagnosticRelatedInformation, Location};
 
@@ -24,6 +24,13 @@ use super::world::Snapshot;
 use crate::check::{CheckArgs, hcl_errors, with_open};
 use crate::console::Console;
 use crate::input::InputFiles;
+
+/// The check of one file.
+pub(super) struct CheckedFile {
+    pub(super) findings: Vec<Finding>,
+    /// The template, if it compiles.
+    pub(super) template: Option<Template>,
+}
 
 /// What the check of a project has found out.
 pub(super) struct Ready {
@@ -74,19 +81,20 @@ impl Ready {
         Self { took, ..self }
     }
 
-    /// Checks one file alone. `None` if only the whole project can be checked.
-    pub(super) fn check(&self, path: &Path, snapshot: &Snapshot) -> Option<Vec<Finding>> {
+    /// Checks one file alone, with what was kept of its last check. `None` if only the whole project can be checked.
+    pub(super) fn check(&self, path: &Path, snapshot: &Snapshot, memo: &Memo) -> Option<CheckedFile> {
         let (_, _, content) = snapshot.documents.get(path)?;
+        let mut template = None;
         let found = match self.home.language(path) {
             Language::Template(Dialect::Helm) if self.home.chart().is_some() => self.chart_template(path, content)?,
-            Language::Template(_) => self.template(path, snapshot)?,
+            Language::Template(_) => self.template(path, snapshot, memo, &mut template)?,
             Language::Configuration => self.configuration(path, content),
             Language::Other => return None,
         };
         let uris = |path: &Path| snapshot.documents.get(path).map(|(uri, ..)| uri.clone());
         let mut findings = Findings::new(self.home.chart(), path, &uris);
         without_duplicates(found).iter().for_each(|one| findings.add(one));
-        Some(findings.finish().remove(path).unwrap_or_default())
+        Some(CheckedFile { findings: findings.finish().remove(path).unwrap_or_default(), template })
     }
 
     /// Finds the syntax errors of one file. `None` if there are none.
@@ -135,17 +143,24 @@ impl Ready {
         engine.load(dialect, &name).ok()
     }
 
-    fn template(&self, path: &Path, snapshot: &Snapshot) -> Option<Vec<Box<Diagnostic>>> {
+    /// Checks a template, and leaves it in `checked` if it compiles.
+    fn template(
+        &self,
+        path: &Path,
+        snapshot: &Snapshot,
+        memo: &Memo,
+        checked: &mut Option<Template>,
+    ) -> Option<Vec<Box<Diagnostic>>> {
         let Language::Template(dialect) = self.home.language(path) else { return None };
-        let (name, engine) = self.loaded(path, snapshot, &|engine| engine)?;
+        let (name, engine) = self.loaded(path, snapshot, &|engine| engine.memo(memo.clone()))?;
         let template = match engine.load(dialect, &name) {
-            Ok(template) => template,
+            Ok(template) => &*checked.insert(template),
             Err(errors) => return Some(errors.into_vec()),
         };
         let mut found = template.lints().to_vec();
-        found.extend(hcl_errors(&template, &engine, self.types.as_ref()));
+        found.extend(hcl_errors(template, &engine, self.types.as_ref()));
         if self.args.values.any() && self.outputs.contains(&name) {
-            let mut missing = MissingNames::of([&template]);
+            let mut missing = MissingNames::of([template]);
             missing.look_at(0, &self.values.merged);
             found.extend(missing.into_failures(None).into_iter().map(|failure| failure.diagnostic));
         }

@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dropforge::engine::Memo;
 use dropforge::limits::Deadline;
 use lsp_server::{Message, Notification, Request};
 use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
@@ -66,6 +67,8 @@ pub(super) struct Worker {
     is_checking: bool,
     homes: Homes,
     ready: HashMap<Home, Ready>,
+    /// What the check of each open file has kept for the next one.
+    memos: HashMap<PathBuf, Memo>,
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
@@ -100,6 +103,7 @@ impl Worker {
             is_checking: false,
             homes: Homes::default(),
             ready: HashMap::new(),
+            memos: HashMap::new(),
             published: BTreeMap::new(),
             dirty: BTreeSet::new(),
             unshown: BTreeSet::new(),
@@ -172,6 +176,7 @@ impl Worker {
             Job::Closed(path, snapshot) => {
                 changed.remove(&path);
                 self.shared.forget(&path);
+                self.memos.remove(&path);
                 let home = self.home(&path, &snapshot);
                 if matches!(home, Home::Alone(..)) {
                     self.publish(&home, BTreeMap::new(), &snapshot);
@@ -215,10 +220,14 @@ impl Worker {
     /// Checks one file alone.
     fn check_alone(&mut self, home: &Home, path: &Path, snapshot: &Snapshot) {
         let Some(ready) = self.ready.get(home) else { return };
+        let memo = self.memos.entry(path.to_owned()).or_default();
         let start = Instant::now();
-        let found = guarded(|| ready.check(path, snapshot)).ok().flatten();
+        let checked = guarded(|| ready.check(path, snapshot, memo)).ok().flatten();
         ready.took_alone.set(start.elapsed());
-        self.publish_quick(home, path, found, snapshot);
+        let (findings, template) = checked.map(|checked| (checked.findings, checked.template)).unzip();
+        self.publish_quick(home, path, findings, snapshot);
+        // To free its tree takes so long that the client does not wait for it.
+        drop(template);
     }
 
     /// Returns `true` if there is another job, so that what is known of a text may be outdated.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::syntax::tree::{Call, Name, Tree};
-use super::values::type_named;
+use super::values::{type_named, type_names};
 use crate::bytecode::ImportKind;
 use crate::function::Registry;
 
@@ -46,6 +46,13 @@ pub(super) fn candidates<'n>(
 impl Names<'_> {
     /// Resolves a qualified name: the longest part of it that is declared.
     pub(super) fn resolve<'p>(&self, parts: &[&'p str], rooted: bool) -> Resolution<'p> {
+        // Most names with fields are inputs, and need not be joined to see that they are no types.
+        if let (None, "", [first, fields @ ..]) = (self.declared, self.container, parts)
+            && !fields.is_empty()
+            && !type_names().any(|name| name.starts_with(first))
+        {
+            return Resolution::Variable(Cow::Borrowed(first), fields.len());
+        }
         // Only declared names can be a part of the whole.
         let lengths = if self.declared.is_some() { parts.len() } else { parts.len().min(1) };
         for fields in 0..lengths {

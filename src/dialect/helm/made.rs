@@ -49,6 +49,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
         delimiters: None,
         any_data: false,
         keeps_tree: false,
+        memo: None,
     };
     let (arena, files) = (Bump::new(), Set::files(&unit));
     let set = Set::parse(&arena, &files, &unit).map_err(|mut errors| {

@@ -45,6 +45,7 @@ fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Res
         delimiters: None,
         any_data: false,
         keeps_tree: false,
+        memo: None,
     })
 }
 

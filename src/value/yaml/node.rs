@@ -86,12 +86,6 @@ impl Node {
         self.tag.as_deref().is_some_and(|tag| tag == TEXT)
     }
 
-    /// Returns a null in place of this node.
-    #[must_use]
-    pub fn to_null(&self) -> Self {
-        Self { kind: Kind::Null, text: Arc::default(), tag: self.tag.clone(), ..*self }
-    }
-
     /// Returns the number of nodes in this tree with aliases expanded, or some more if it has long texts.
     pub fn weight(&self) -> usize {
         self.weight as usize

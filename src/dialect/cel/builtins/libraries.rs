@@ -1,5 +1,7 @@
 //! The libraries of functions, and the registries made of them.
 
+use std::sync::LazyLock;
+
 use super::{
     comprehensions, conversions, core, documents, encoders, format, included_yaml, kubernetes, lists, manifests, math,
     network, operators, optionals, predicates, regex, relations, sets, strings, timestamps,
@@ -68,7 +70,10 @@ pub fn extended() -> Registry {
     Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK].concat())
 }
 
-/// Returns all libraries, including those of Kubernetes and those for manifests.
+/// Returns all libraries, including those of Kubernetes and those for manifests. Each call returns the same registry.
 pub fn kubernetes() -> Registry {
-    Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, KUBERNETES, MANIFESTS].concat())
+    static ALL: LazyLock<Registry> = LazyLock::new(|| {
+        Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, KUBERNETES, MANIFESTS].concat())
+    });
+    ALL.clone()
 }

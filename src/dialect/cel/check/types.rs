@@ -127,6 +127,12 @@ impl Types {
         Self { kinds: IndexSet::default(), settled: Vec::new(), objects: Vec::new() }
     }
 
+    /// Returns the number of types.
+    #[allow(clippy::len_without_is_empty)] // there are always some
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
     /// Returns the type of this kind.
     pub fn add(&mut self, kind: Kind) -> TypeId {
         let id = |at: usize| TypeId(u32::try_from(at).unwrap_or(u32::MAX));

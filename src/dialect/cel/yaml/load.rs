@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
-use super::syntax::{BuildOptions, Built, IncludePath, build};
+use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build};
 use super::syntax_help::syntax_help;
 use crate::bytecode::Dialect;
 use crate::compiler::Loader;
@@ -52,10 +52,25 @@ pub fn read(
     limits: &Limits,
     options: &BuildOptions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
+    read_again(entry, loader, limits, options, &mut Parsed::default())
+}
+
+/// Parses `entry` and everything that it includes, except for parts that were parsed before.
+///
+/// # Errors
+/// The errors of [`read`].
+pub(super) fn read_again(
+    entry: &Arc<Source>,
+    loader: &dyn Loader,
+    limits: &Limits,
+    options: &BuildOptions,
+    parsed: &mut Parsed,
+) -> Result<Templates, Vec<Box<Diagnostic>>> {
     let mut loading = Loading {
         loader,
         limits,
         options,
+        parsed,
         loaded: HashMap::new(),
         files: Vec::new(),
         broken: HashMap::new(),
@@ -142,6 +157,7 @@ struct Loading<'r> {
     loader: &'r dyn Loader,
     limits: &'r Limits,
     options: &'r BuildOptions,
+    parsed: &'r mut Parsed,
     /// Loaded and missing files, by name.
     loaded: HashMap<String, Option<FileId>>,
     files: Vec<Loaded>,
@@ -157,8 +173,10 @@ impl Loading<'_> {
         let id = FileId::of(self.files.len());
         self.loaded.insert(name, Some(id));
         let (mut built, mut errors) = match yaml::read_with(&source, self.limits, Tags::Kept) {
-            Ok(documents) => (build(&source, &documents, self.options), Vec::new()),
-            Err(errors) => (build(&source, &[], self.options), errors.into_iter().map(syntax_help).collect()),
+            Ok(documents) => (build(&source, &documents, self.options, self.parsed), Vec::new()),
+            Err(errors) => {
+                (build(&source, &[], self.options, self.parsed), errors.into_iter().map(syntax_help).collect())
+            }
         };
         errors.append(&mut built.errors);
         errors.small_sort_by_key(|error| error.primary().map(|label| label.span));
@@ -167,7 +185,7 @@ impl Loading<'_> {
             let at = error.position().map_or(String::new(), |at| format!(":{at}"));
             let message = format!("`{}{at}` cannot be included: {}", source.name(), error.message);
             self.broken.insert(id, Diagnostic::new(error.code, message));
-            built = build(&source, &[], self.options);
+            built = build(&source, &[], self.options, self.parsed);
             built.lints = std::mem::take(&mut errors);
             built.lints.iter_mut().for_each(|lint| lint.severity = Severity::Warning);
         }
@@ -209,7 +227,7 @@ impl Loading<'_> {
             if let Some(Target::File(to)) = target {
                 loaded.reaches.push((to, include.span));
             }
-            let map = loaded.file.map_mut(include.map).and_then(|map| map.include.as_mut());
+            let map = loaded.file.map_mut(include.map).and_then(|map| map.directives_mut().include.as_mut());
             if let Some((map, target)) = map.zip(target) {
                 map.target = target;
             }
@@ -220,7 +238,7 @@ impl Loading<'_> {
     fn candidates_of(&mut self, id: FileId) {
         let Some(loaded) = self.files.get(id.index()) else { return };
         let dynamic = (0..loaded.file.maps.len()).map(MapId::of).filter_map(|map| {
-            let include = loaded.file.map(map)?.include.as_ref()?;
+            let include = loaded.file.map(map)?.directives().include.as_ref()?;
             let Target::Dynamic(folder, _) = &include.target else { return None };
             let (before, behind) = loaded.file.constant_ends(include.path)?;
             let (owner, span, path) = (include.path, include.span, folder.clone());
@@ -230,7 +248,7 @@ impl Loading<'_> {
         for (include, pattern) in dynamic.collect::<Vec<_>>() {
             let candidates = self.candidates(id, &include, pattern.as_ref());
             let map = self.files.get_mut(id.index()).and_then(|loaded| loaded.file.map_mut(include.map));
-            if let Some(of) = map.and_then(|map| map.include.as_mut()) {
+            if let Some(of) = map.and_then(|map| map.directives_mut().include.as_mut()) {
                 of.target = Target::Dynamic(include.path, candidates);
             }
         }

@@ -45,7 +45,7 @@ type Values = HashMap<VariableId, (ExpressionId, bool)>;
 fn values(file: &File) -> Values {
     let mut values = Values::new();
     for map in &file.maps {
-        for one in &map.lets {
+        for one in &map.directives().lets {
             let value = match one.value {
                 LetValue::Expression(value) | LetValue::Unless { expression: value, .. } => Some(value),
                 LetValue::Template(node) => match file.node(node).map(|node| &node.kind) {
@@ -55,7 +55,7 @@ fn values(file: &File) -> Values {
             };
             values.extend(value.map(|value| (one.variable, (value, false))));
         }
-        values.extend(map.each.as_ref().map(|each| (each.value, (each.over, true))));
+        values.extend(map.directives().each.as_ref().map(|each| (each.value, (each.over, true))));
     }
     values
 }
@@ -84,7 +84,7 @@ impl Marking<'_> {
     fn files(&mut self) {
         let name = self.file.source.name();
         let folder = name.rfind('/').map_or("", |at| name.get(..=at).unwrap_or(""));
-        for include in self.file.maps.iter().filter_map(|map| map.include.as_ref()) {
+        for include in self.file.maps.iter().filter_map(|map| map.directives().include.as_ref()) {
             let Some(path) = self.file.string(include.path) else { continue };
             let span = self.file.node(include.path).map_or(include.span, |node| node.span);
             let quotes = (span.end - span.start).saturating_sub(path.len() as u32) / 2;

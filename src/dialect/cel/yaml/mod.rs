@@ -27,6 +27,7 @@ mod compile;
 mod load;
 mod lower;
 mod marks;
+mod recent;
 mod syntax;
 mod syntax_help;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub use lower::compile_templates;
 pub use marks::marks;
 pub use syntax::BuildOptions as Options;
 pub use syntax::tree::{
-    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, File, FileId, For,
-    Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable,
-    VariableId, VariableKind, With,
+    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Directives, Entry, Expression, ExpressionId, File,
+    FileId, For, Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target,
+    Variable, VariableId, VariableKind, With,
 };

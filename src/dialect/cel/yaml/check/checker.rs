@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, PROBLEM, at_most, nearest, without_duplicates};
-use crate::dialect::cel::check::{Environment, Options, TypeId, Types, check_one_of_many};
+use super::checks::{Checked, Checks, TypedNames};
+use crate::diagnostics::{Code, Diagnostic, PROBLEM, at_most, nearest, without_duplicates};
+use crate::dialect::cel::check::{Options, TypeId, Types, check_one_of_many};
 use crate::dialect::cel::yaml::load::Templates;
 use crate::dialect::cel::yaml::syntax::tree::{ExpressionId, File, FileId, Free, Let, LetValue, NodeId, VariableId};
 use crate::function::Registry;
@@ -41,11 +42,20 @@ pub(super) const COMBINATIONS: usize = 16;
 /// ]);
 /// ```
 pub fn check(templates: &Templates, registry: &Registry, limits: &Limits) -> Vec<Box<Diagnostic>> {
+    check_again(templates, registry, limits, &mut Checks::default())
+}
+
+/// Checks templates, except for expressions whose types were found before.
+pub(in crate::dialect::cel::yaml) fn check_again(
+    templates: &Templates,
+    registry: &Registry,
+    limits: &Limits,
+    checks: &mut Checks,
+) -> Vec<Box<Diagnostic>> {
+    checks.next_round(registry);
     let mut checker = TemplateChecker {
         templates,
-        env: Environment::new(registry).with_hidden_namespaces(),
-        schemas: HashMap::new(),
-        checked: HashMap::new(),
+        checks,
         steps: STEPS,
         visits: vec![Visit { file: FileId::of(0), with: None, from: None }],
         combinations: HashMap::from([(FileId::of(0), HashSet::from([None]))]),
@@ -75,16 +85,9 @@ pub(super) struct Visit {
     pub from: Option<(usize, Span)>,
 }
 
-/// An expression and the types of its names.
-type TypedNames = (usize, Vec<Option<TypeId>>);
-
 pub(super) struct TemplateChecker<'t> {
     pub templates: &'t Templates,
-    pub env: Environment,
-    /// The types of schemas.
-    schemas: HashMap<usize, TypeId>,
-    /// The types of expressions, by the types of their names.
-    checked: HashMap<TypedNames, Result<TypeId, Diagnostics>>,
+    pub checks: &'t mut Checks,
     pub steps: u64,
     pub visits: Vec<Visit>,
     /// The combinations of types that each file is included with.
@@ -117,13 +120,13 @@ impl<'t> TypedFile<'t> {
     fn new(visit: usize, file: &'t File, with: Option<Arc<With>>) -> Self {
         let (mut definitions, mut unless) = (HashMap::new(), HashSet::new());
         for map in &file.maps {
-            for Let { variable, value } in &map.lets {
+            for Let { variable, value } in &map.directives().lets {
                 definitions.insert(*variable, Definition::Let(value));
                 if let LetValue::Unless { expression, .. } = value {
                     unless.insert(*expression);
                 }
             }
-            if let Some(each) = &map.each {
+            if let Some(each) = &map.directives().each {
                 definitions.insert(each.value, Definition::Value(each.over));
                 definitions.extend(each.key.map(|key| (key, Definition::Key(each.over))));
             }
@@ -199,16 +202,21 @@ impl<'t> TemplateChecker<'t> {
             // It may not be an expression.
             return Types::DYN;
         }
-        let types: Vec<_> = expression.free.iter().map(|free| self.name(typed, expression.owner, free)).collect();
-        let key = (Arc::as_ptr(&expression.tree).addr(), types);
-        let checked = match self.checked.get(&key) {
-            Some(checked) => checked.clone(),
+        let types = expression.free.iter().map(|free| self.name(typed, expression.owner, free)).collect();
+        let key: TypedNames = (Arc::as_ptr(&expression.tree).addr(), types);
+        let checked = match self.checks.expressions.get(&key) {
+            Some((checked, is_first)) => {
+                self.steps -= if is_first { checked.steps.min(self.steps) } else { 0 };
+                checked.found.clone()
+            }
             None => {
                 let types = expression.free.iter().zip(&key.1);
                 let variables = tree_map(types.filter_map(|(free, ty)| Some((free.name.clone(), (*ty)?))));
                 let options = Options { literals: true, ..Options::default() };
-                let found = check_one_of_many(&expression.tree, &mut self.env, variables, options, &mut self.steps);
-                self.checked.insert(key, found.clone());
+                let (tree, before) = (expression.tree.clone(), self.steps);
+                let found = check_one_of_many(&tree, &mut self.checks.env, variables, options, &mut self.steps);
+                let checked = Checked { found: found.clone(), steps: before - self.steps, _tree: tree };
+                self.checks.expressions.insert(key, checked);
                 found
             }
         };
@@ -247,7 +255,7 @@ impl<'t> TemplateChecker<'t> {
             // The numbers are converted.
             (Some(_), Some(schema)) if has_numbers && schema != Types::DYN => Some(schema),
             (Some(ty), _) => Some(ty),
-            (None, None) if self.env.is_namespace(&free.name) => None,
+            (None, None) if self.checks.env.is_namespace(&free.name) => None,
             (None, None) => {
                 self.undeclared(typed, owner, free);
                 Some(Types::ERROR)
@@ -281,11 +289,11 @@ impl<'t> TemplateChecker<'t> {
 
     fn schema_type(&mut self, schema: &Arc<Schema>) -> TypeId {
         let key = Arc::as_ptr(schema).addr();
-        if let Some(ty) = self.schemas.get(&key) {
+        if let Some(((_, ty), _)) = self.checks.schemas.get(&key) {
             return *ty;
         }
-        let ty = self.env.types().of_schema(schema);
-        self.schemas.insert(key, ty);
+        let ty = self.checks.env.types().of_schema(schema);
+        self.checks.schemas.insert(key, (schema.clone(), ty));
         ty
     }
 }

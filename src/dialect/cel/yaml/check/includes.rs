@@ -12,7 +12,8 @@ use crate::text::Source;
 impl<'t> TemplateChecker<'t> {
     /// Checks the includes of a file, and schedules the checks of the included files.
     pub fn includes(&mut self, typed: &mut TypedFile<'t>) {
-        let includes: Vec<&Include> = typed.file.maps.iter().filter_map(|map| map.include.as_deref()).collect();
+        let includes: Vec<&Include> =
+            typed.file.maps.iter().filter_map(|map| map.directives().include.as_deref()).collect();
         for include in includes {
             let id = match &include.target {
                 Target::File(id) => *id,
@@ -65,7 +66,7 @@ impl<'t> TemplateChecker<'t> {
     /// Checks variables of the file against the schemas of an inner map.
     pub fn declared(&mut self, typed: &mut TypedFile<'t>, map: &Map) {
         let file = typed.file;
-        for declared in map.schema.iter().filter_map(|id| file.declared(*id)) {
+        for declared in map.directives().schema.iter().filter_map(|id| file.declared(*id)) {
             let Some(of) = declared.of else { continue };
             let template = match typed.definitions.get(&of) {
                 Some(Definition::Let(LetValue::Template(node))) => Some(*node),
@@ -106,6 +107,6 @@ impl<'t> TemplateChecker<'t> {
 /// Returns the schemas at the root of a file.
 fn schemas_of(file: &File) -> impl Iterator<Item = &Declared> {
     let map = file.documents.first().and_then(|root| file.map_of(*root));
-    let ids = map.map_or(&[][..], |map| &map.schema);
+    let ids = map.map_or(&[][..], |map| &map.directives().schema);
     ids.iter().filter_map(|id| file.declared(*id))
 }

@@ -125,7 +125,7 @@ impl<'t> TemplateChecker<'t> {
         found: &mut Vec<Misfit>,
     ) {
         let (Some(rules), Some(is)) = (schema.node(id), self.schema_types(ty)) else { return };
-        let text = format!("a value of type '{}'", self.env.types().text(ty));
+        let text = format!("a value of type '{}'", self.checks.env.types().text(ty));
         if !kind_fits(rules, is, &text, (span, path.clone()), found) {
             return;
         }
@@ -136,7 +136,7 @@ impl<'t> TemplateChecker<'t> {
                 }
             }
             Kind::Object(at) => {
-                let fields = self.env.types().object(at).map(|object| object.fields.clone()).unwrap_or_default();
+                let fields = self.checks.env.types().object(at).map(|object| object.fields.clone()).unwrap_or_default();
                 for (name, ty) in fields {
                     if let Some(property) = rules.properties.get(&name) {
                         let path = format!("{path}{}{name}", if path.is_empty() { "" } else { "." });
@@ -201,7 +201,7 @@ fn located(typed: &TypedFile<'_>, node: NodeId, path: &str, violation: Violation
 
 /// Returns the entries of a map without directives.
 fn plain_entries(typed: &TypedFile<'_>, node: NodeId) -> Option<Vec<Entry>> {
-    let map = typed.file.map_of(node).filter(|map| map.is_plain() && map.asserts.is_empty())?;
+    let map = typed.file.map_of(node).filter(|map| map.is_plain() && map.directives().asserts.is_empty())?;
     Some(map.entries().collect())
 }
 

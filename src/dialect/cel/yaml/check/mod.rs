@@ -7,6 +7,7 @@
 //! current expression; an expression whose names have the same types again is not checked again.
 
 mod checker;
+mod checks;
 mod includes;
 mod misfits;
 mod positions;
@@ -15,3 +16,5 @@ mod tests;
 mod value_types;
 
 pub use checker::check;
+pub(super) use checker::check_again;
+pub(super) use checks::Checks;

@@ -9,14 +9,14 @@ impl<'t> TemplateChecker<'t> {
     /// Checks all positions of a file.
     pub fn positions(&mut self, typed: &mut TypedFile<'t>) {
         let file = typed.file;
-        for node in &file.nodes {
-            if let NodeKind::Text(run) = node.kind {
-                for part in file.parts(run) {
-                    if let Part::Expression(id) = part {
-                        self.part_of_text(typed, *id);
-                    }
-                }
+        for part in &file.parts {
+            if let Part::Expression(id) = part {
+                self.part_of_text(typed, *id);
             }
+        }
+        let is_key = |kind: &Kind| matches!(kind, Kind::String | Kind::Int | Kind::Uint | Kind::Number | Kind::Bool);
+        for key in &file.computed_keys {
+            self.must_be(typed, *key, is_key, "a key is a string, an integer or a boolean, and this is");
         }
         for map in &file.maps {
             self.map(typed, map);
@@ -25,28 +25,24 @@ impl<'t> TemplateChecker<'t> {
     }
 
     fn map(&mut self, typed: &TypedFile<'t>, map: &Map) {
-        for assert in &map.asserts {
+        for assert in &map.directives().asserts {
             self.condition(typed, "$assert", assert.condition);
         }
-        if let Some(condition) = &map.condition {
+        if let Some(condition) = &map.directives().condition {
             self.condition(typed, "$if", condition.condition);
         }
-        if let Some(each) = &map.each {
+        if let Some(each) = &map.directives().each {
             self.collection(typed, each);
             if !each.in_list {
                 self.merged(typed, "$do", each.body);
             }
         }
-        if let Some(include) = &map.include {
+        if let Some(include) = &map.directives().include {
             let is_text = |kind: &Kind| *kind == Kind::String;
             self.must_be(typed, include.path, is_text, "the path of a file is a string, and this is");
         }
-        let is_key = |kind: &Kind| matches!(kind, Kind::String | Kind::Int | Kind::Uint | Kind::Number | Kind::Bool);
-        for entry in map.entries() {
-            self.must_be(typed, entry.key, is_key, "a key is a string, an integer or a boolean, and this is");
-        }
         if map.items.len() > 1
-            && let Some(condition) = &map.condition
+            && let Some(condition) = &map.directives().condition
         {
             condition.then.iter().for_each(|branch| self.merged(typed, "$then", *branch));
             condition.otherwise.iter().for_each(|branch| self.merged(typed, "$else", *branch));
@@ -72,7 +68,7 @@ impl<'t> TemplateChecker<'t> {
     /// Reports an expression whose type does not fit its position.
     fn misfit(&mut self, typed: &TypedFile<'_>, id: ExpressionId, code: Code, what: &str, help: Option<&str>) {
         let Some(expression) = typed.file.expression(id) else { return };
-        let ty = self.env.types().text(typed.of(id));
+        let ty = self.checks.env.types().text(typed.of(id));
         let mut error = Diagnostic::new(code, format!("{what} of type '{ty}'"));
         error.help = help.map(str::to_owned);
         self.error(typed, Some(expression.owner), expression.span_of(expression.tree.root), error);

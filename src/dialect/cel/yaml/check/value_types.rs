@@ -8,7 +8,7 @@ use crate::value::yaml;
 impl<'t> TemplateChecker<'t> {
     /// Returns the kind of a type.
     pub fn kind(&mut self, ty: TypeId) -> Kind {
-        self.env.types().kind(ty).clone()
+        self.checks.env.types().kind(ty).clone()
     }
 
     /// Returns the type of a variable, whose definition was checked.
@@ -48,7 +48,7 @@ impl<'t> TemplateChecker<'t> {
         match self.kind(typed.of(over)) {
             Kind::List(element) => [Types::INT, element],
             Kind::Map(key, value) => [key, value],
-            Kind::Object(at) => [Types::STRING, self.env.types().values_of(at)],
+            Kind::Object(at) => [Types::STRING, self.checks.env.types().values_of(at)],
             _ => [Types::DYN; 2],
         }
     }
@@ -68,13 +68,13 @@ impl<'t> TemplateChecker<'t> {
             NodeKind::List(run) => {
                 let elements = typed.file.elements(*run).to_vec();
                 let element = self.common_type(typed, elements);
-                self.env.types().list(element)
+                self.checks.env.types().list(element)
             }
             NodeKind::Map(map) => match typed.file.map(*map) {
                 Some(map) if map.is_plain() => {
                     let (keys, values) = map.entries().map(|entry| (entry.key, entry.value)).unzip();
                     let (key, value) = (self.common_type(typed, keys), self.common_type(typed, values));
-                    self.env.types().map(key, value)
+                    self.checks.env.types().map(key, value)
                 }
                 _ => Types::DYN,
             },

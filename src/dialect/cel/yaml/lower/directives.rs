@@ -15,11 +15,11 @@ use crate::value::Data;
 impl<'t> Body<'_, 't> {
     /// Emits the directives that run before the keys.
     pub(super) fn before(&mut self, map: &'t Map) -> Result<()> {
-        if !map.schema.is_empty() {
-            self.schema(&map.schema)?;
+        if !map.directives().schema.is_empty() {
+            self.schema(&map.directives().schema)?;
         }
-        map.lets.iter().try_for_each(|of| self.assign(of))?;
-        map.asserts.iter().try_for_each(|of| self.assert(of))
+        map.directives().lets.iter().try_for_each(|of| self.assign(of))?;
+        map.directives().asserts.iter().try_for_each(|of| self.assert(of))
     }
 
     /// Validates names against their schemas, and assigns defaults to missing inputs.
@@ -217,7 +217,7 @@ impl<'t> Body<'_, 't> {
 
     /// Pushes the value of the branch that the condition selects.
     pub(super) fn branch(&mut self, map: &'t Map) -> Result<()> {
-        let Some(of) = &map.condition else { return Ok(()) };
+        let Some(of) = &map.directives().condition else { return Ok(()) };
         let (other, end) = (self.emitter().new_label(), self.emitter().new_label());
         self.condition(&of.condition, of.span)?;
         self.emitter().jump(Op::JumpUnless, other);

@@ -15,7 +15,8 @@ use crate::text::Span;
 /// Returns the parameters of each file: the variables of any `$with` that it mentions.
 pub(super) fn parameters(templates: &Templates) -> Vec<Vec<Arc<str>>> {
     let mut given: Vec<BTreeSet<&Arc<str>>> = vec![BTreeSet::new(); templates.files().len()];
-    let includes = templates.files().iter().flat_map(|file| &file.maps).filter_map(|map| map.include.as_ref());
+    let includes =
+        templates.files().iter().flat_map(|file| &file.maps).filter_map(|map| map.directives().include.as_ref());
     for include in includes {
         for target in include.target.files() {
             if let Some(given) = given.get_mut(target.index()) {
@@ -47,7 +48,7 @@ enum Given {
 impl<'t> Body<'_, 't> {
     /// Pushes the value of `$include`.
     pub(super) fn include(&mut self, map: &'t Map) -> Result<()> {
-        let Some(include) = &map.include else { return Ok(()) };
+        let Some(include) = &map.directives().include else { return Ok(()) };
         self.at(include.span);
         match &include.target {
             Target::Dynamic(folder, candidates) => self.dynamic(include, folder, candidates),

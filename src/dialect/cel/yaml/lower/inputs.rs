@@ -91,24 +91,24 @@ impl Reads<'_> {
     }
 
     fn map(&mut self, map: &Map) {
-        for of in &map.lets {
+        for of in &map.directives().lets {
             match of.value {
                 LetValue::Template(node) => self.node(node),
                 LetValue::Expression(id) => self.expression(id),
                 LetValue::Unless { .. } => {}
             }
         }
-        map.asserts.iter().for_each(|of| self.condition(of.condition));
-        if let Some(condition) = &map.condition {
+        map.directives().asserts.iter().for_each(|of| self.condition(of.condition));
+        if let Some(condition) = &map.directives().condition {
             self.condition(condition.condition);
             if condition.then.is_none() {
                 return;
             }
         }
-        if let Some(each) = &map.each {
+        if let Some(each) = &map.directives().each {
             self.expression(each.over);
         }
-        if let Some(include) = &map.include {
+        if let Some(include) = &map.directives().include {
             include.with.iter().for_each(|with| self.node(with.value));
             self.node(include.path);
         }

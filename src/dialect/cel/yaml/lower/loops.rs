@@ -8,11 +8,11 @@ use crate::dialect::cel::yaml::syntax::tree::{For, Map, NodeId};
 impl<'t> Body<'_, 't> {
     /// Adds the items of a map with a loop to the list under construction.
     pub(super) fn splice(&mut self, map: &'t Map) -> Result<()> {
-        let Some(each) = &map.each else { return Ok(()) };
+        let Some(each) = &map.directives().each else { return Ok(()) };
         let absent = self.emitter().new_label();
         let from = self.emitter().begin_region();
         self.before(map)?;
-        if let Some(guard) = &map.condition {
+        if let Some(guard) = &map.directives().condition {
             self.condition(&guard.condition, guard.span)?;
             self.emitter().jump(Op::JumpUnless, absent);
         }
@@ -25,7 +25,7 @@ impl<'t> Body<'_, 't> {
 
     /// Adds the entries of a loop to the map under construction.
     pub(super) fn entries_of_loop(&mut self, map: &'t Map) -> Result<()> {
-        let Some(each) = &map.each else { return Ok(()) };
+        let Some(each) = &map.directives().each else { return Ok(()) };
         self.over(each)?;
         self.iterations(each, |body| {
             if let Some(made) = body.entries_only(each.body) {

@@ -47,7 +47,7 @@ impl<'t> Body<'_, 't> {
 
     /// Returns `true` for a loop that makes items of the surrounding list.
     fn makes_items(&self, id: NodeId) -> bool {
-        self.file.map_of(id).and_then(|map| map.each.as_ref()).is_some_and(|each| each.in_list)
+        self.file.map_of(id).and_then(|map| map.directives().each.as_ref()).is_some_and(|each| each.in_list)
     }
 
     /// Returns `true` if the value of a node can be undefined or an optional.
@@ -56,7 +56,10 @@ impl<'t> Body<'_, 't> {
         match &node.kind {
             NodeKind::Scalar(_) | NodeKind::Text(_) | NodeKind::List(_) => false,
             NodeKind::Expression(id) => !self.is_there(*id),
-            NodeKind::Map(id) => self.file.map(*id).is_none_or(|map| map.condition.is_some() || map.include.is_some()),
+            NodeKind::Map(id) => self
+                .file
+                .map(*id)
+                .is_none_or(|map| map.directives().condition.is_some() || map.directives().include.is_some()),
         }
     }
 
@@ -78,7 +81,7 @@ impl<'t> Body<'_, 't> {
         let Some(map) = self.file.map(id) else { return Ok(()) };
         let position = self.emitter().place();
         self.before(map)?;
-        let guard = map.condition.as_ref().filter(|condition| condition.then.is_none());
+        let guard = map.directives().condition.as_ref().filter(|condition| condition.then.is_none());
         let Some(guard) = guard else { return self.content(map, position) };
         let (absent, end) = (self.emitter().new_label(), self.emitter().new_label());
         self.condition(&guard.condition, guard.span)?;
@@ -121,11 +124,11 @@ impl<'t> Body<'_, 't> {
                 Item::Loop => self.entries_of_loop(map)?,
                 Item::Branch => {
                     self.branch(map)?;
-                    self.keep_entries(Claim::Yields, map.condition.as_ref().map(|branch| branch.span));
+                    self.keep_entries(Claim::Yields, map.directives().condition.as_ref().map(|branch| branch.span));
                 }
                 Item::Include => {
                     self.include(map)?;
-                    self.keep_entries(Claim::Yields, map.include.as_ref().map(|include| include.span));
+                    self.keep_entries(Claim::Yields, map.directives().include.as_ref().map(|include| include.span));
                 }
             }
         }

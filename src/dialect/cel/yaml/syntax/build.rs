@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::parsed::ParsedExpressions;
+use super::parsed::Parsed;
 use super::scope::VisibleNames;
-use super::tree::{Binding, File, Map, MapId, Node, NodeId, NodeKind, Part, Step, VariableId, VariableKind};
+use super::tree::{Binding, File, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, VariableId, VariableKind};
 use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::dialect::cel::syntax::{Part as Found, scan};
 use crate::text::{Source, Span};
@@ -43,7 +43,7 @@ pub(super) struct Build<'b> {
     pub options: &'b BuildOptions,
     pub file: File,
     pub names: VisibleNames,
-    pub parsed: ParsedExpressions,
+    pub parsed: &'b mut Parsed,
     /// The number of nodes of all parsed expressions.
     pub parsed_nodes: usize,
     /// Set after the error of too many expressions.
@@ -69,12 +69,13 @@ pub(in crate::dialect::cel::yaml) fn build(
     source: &Arc<Source>,
     documents: &[yaml::Node],
     options: &BuildOptions,
+    parsed: &mut Parsed,
 ) -> Built {
     let mut build = Build {
         options,
         file: File::new(source, documents.iter().map(yaml::Node::weight).sum()),
         names: VisibleNames::default(),
-        parsed: ParsedExpressions::new(),
+        parsed,
         parsed_nodes: 0,
         too_many: false,
         includes: Vec::new(),
@@ -93,6 +94,11 @@ pub(in crate::dialect::cel::yaml) fn build(
     Built { file: build.file, includes: build.includes, errors: build.errors, lints: build.lints }
 }
 
+/// Returns `true` for a text that contains `${`. Most texts do not even contain `$`.
+pub(super) fn may_interpolate(text: &str) -> bool {
+    memchr::memchr(b'$', text.as_bytes()).is_some() && text.contains("${")
+}
+
 /// Returns `true` for a document without any content, even null.
 fn is_empty(document: &yaml::Node) -> bool {
     matches!(document.kind, Kind::Null) && document.span.range().is_empty() && document.tag.is_none()
@@ -102,9 +108,9 @@ impl<'b> Build<'b> {
     /// Records the names of the root of a document, which later documents do not see.
     fn leave_document(&mut self, root: NodeId) {
         let Some(map) = self.file.map_of(root) else { return };
-        let declared = map.schema.iter().filter_map(|id| self.file.declared(*id));
+        let declared = map.directives().schema.iter().filter_map(|id| self.file.declared(*id));
         let declared = declared.map(|declared| (declared.name.clone(), (declared.span, Directive::Schema)));
-        let variables = map.lets.iter().filter_map(|of| self.file.variable(of.variable));
+        let variables = map.directives().lets.iter().filter_map(|of| self.file.variable(of.variable));
         let defined = variables.map(|variable| (variable.name.clone(), (variable.span, Directive::Let)));
         let names: Vec<_> = declared.chain(defined).collect();
         self.elsewhere.extend(names);
@@ -119,10 +125,10 @@ impl<'b> Build<'b> {
         self.names.define(&variable.name, Binding { variable: Some(id), declared: None });
     }
 
-    /// Adds a node without contents.
+    /// Adds a node whose contents are set later. Until then it is an empty list.
     pub fn node(&mut self, from: &yaml::Node, parent: Option<NodeId>, step: Step) -> NodeId {
         self.file.add_node(Node {
-            kind: NodeKind::Scalar(from.to_null()),
+            kind: NodeKind::List(Run::default()),
             span: from.span,
             tag: from.tag.clone().filter(|_| !from.is_marked_text()),
             parent,
@@ -199,7 +205,7 @@ impl<'b> Build<'b> {
     fn list(&mut self, id: NodeId, items: &[yaml::Node]) -> Vec<NodeId> {
         let step = |at| Step::Element(Span::of(at..at).start);
         let ids: Vec<_> = items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
-        let run = self.file.add_ids(ids.clone());
+        let run = self.file.add_ids(ids.iter().copied());
         self.set(id, NodeKind::List(run));
         ids
     }
@@ -212,7 +218,7 @@ impl<'b> Build<'b> {
     /// Builds a scalar: a literal, an expression, or text with expressions.
     pub fn scalar(&mut self, id: NodeId, node: &yaml::Node) {
         let kind = match node.as_str() {
-            Some(text) if text.contains("${") => self.text(id, node, text, Span::of(0..text.len())),
+            Some(text) if may_interpolate(text) => self.text(id, node, text, Span::of(0..text.len())),
             _ => Some(NodeKind::Scalar(node.clone())),
         };
         if let Some(kind) = kind {

@@ -33,7 +33,7 @@ impl Build<'_> {
             keys.clear();
             self.own_keys(map, &mut keys, &mut found);
             self.branches_of(map, &keys, &mut found);
-            if let Some(each) = map.each.as_ref().filter(|each| !each.in_list) {
+            if let Some(each) = map.directives().each.as_ref().filter(|each| !each.in_list) {
                 self.must_be_map("$do", each.body, &mut found);
             }
         }
@@ -76,12 +76,15 @@ impl Build<'_> {
 
     /// Finds conflicts of `$then` and `$else` with the keys that they are merged with.
     fn branches_of(&self, map: &Map, keys: &Keys<'_>, found: &mut Conflicts) {
-        let merged = !keys.is_empty() || map.entries().next().is_some() || map.each.is_some() || map.include.is_some();
+        let merged = !keys.is_empty()
+            || map.entries().next().is_some()
+            || map.directives().each.is_some()
+            || map.directives().include.is_some();
         if !merged {
             return;
         }
         let branches = |map: &Map| {
-            let condition = map.condition.as_ref();
+            let condition = map.directives().condition.as_ref();
             condition.map_or([None, None], |of| [of.then.map(|id| ("$then", id)), of.otherwise.map(|id| ("$else", id))])
         };
         let mut open: Vec<_> = branches(map).into_iter().flatten().collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::build::{Build, IncludePath};
+use super::build::{Build, IncludePath, may_interpolate};
 use super::tree::{
     Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, Step, Target, Variable,
     VariableId, VariableKind, With,
@@ -52,6 +52,10 @@ struct MapParts<'y> {
 
 impl<'y> MapParts<'y> {
     fn get(&self, name: &str) -> Option<&'y Entry> {
+        // Most maps have none.
+        if self.directives.is_empty() {
+            return None;
+        }
         self.directives.iter().find(|entry| &*entry.key.text == name).copied()
     }
 }
@@ -124,6 +128,9 @@ impl Build<'_> {
 
     /// Reports directives without the ones that they require.
     fn orphans(&mut self, parts: &MapParts<'_>) {
+        if parts.directives.is_empty() {
+            return;
+        }
         for (name, owner) in REQUIRED {
             if let Some(entry) = parts.get(name).filter(|_| parts.get(owner).is_none()) {
                 let message = format!("`{name}` belongs to `{owner}`, which this map does not have");
@@ -204,7 +211,7 @@ impl Build<'_> {
             }
         };
         if let Some((map, value)) = self.file.map_mut(map).zip(value) {
-            map.lets.push(Let { variable, value });
+            map.directives_mut().lets.push(Let { variable, value });
         }
         self.bind(variable);
     }
@@ -212,6 +219,11 @@ impl Build<'_> {
     /// Builds the other directives after `$let`, in order, then the keys. Returns what is left to build.
     fn rest<'y>(&mut self, parts: &MapParts<'y>) -> (Values<'y>, Option<LoopBody<'y>>) {
         let mut values = Values::with_capacity(parts.entries.len());
+        if parts.directives.is_empty() {
+            let items = self.items(parts, &mut values);
+            self.set_items(parts.map, items);
+            return (values, None);
+        }
         let asserts = self.asserts(parts);
         let condition = self.branches(parts, &mut values);
         let include = self.include(parts, &mut values);
@@ -223,11 +235,19 @@ impl Build<'_> {
         if condition.is_some() || each.is_some() {
             self.merging.push(parts.map);
         }
+        self.set_items(parts.map, items);
         if let Some(map) = self.file.map_mut(parts.map) {
-            (map.asserts, map.condition, map.each) = (asserts, condition, each);
-            (map.include, map.items) = (include, items);
+            let directives = map.directives_mut();
+            (directives.asserts, directives.condition) = (asserts, condition);
+            (directives.each, directives.include) = (each, include);
         }
         (values, body)
+    }
+
+    fn set_items(&mut self, map: MapId, items: Vec<Item>) {
+        if let Some(map) = self.file.map_mut(map) {
+            map.items = items;
+        }
     }
 
     /// Builds the keys, and the positions of directives that make keys.
@@ -250,17 +270,20 @@ impl Build<'_> {
 
     fn entry<'y>(&mut self, parts: &MapParts<'y>, entry: &'y Entry, values: &mut Values<'y>) -> Item {
         let (owner, text) = (parts.id, &*entry.key.text);
-        if text.contains('$') {
+        if memchr::memchr(b'$', text.as_bytes()).is_some() {
             self.merging.push(parts.map);
         }
         let key = self.node(&entry.key, Some(owner), Step::Key(entry.name.clone()));
         let kind = if text.starts_with("$$") && !text.starts_with("$${") {
             self.text(key, &entry.key, text, Span::of(1..text.len()))
-        } else if text.contains("${") && matches!(entry.key.kind, Kind::Str) {
+        } else if may_interpolate(text) && matches!(entry.key.kind, Kind::Str) {
             self.text(key, &entry.key, text, Span::of(0..text.len()))
         } else {
             Some(NodeKind::Scalar(entry.key.clone()))
         };
+        if matches!(kind, Some(NodeKind::Expression(_))) {
+            self.file.computed_keys.push(key);
+        }
         if let Some(kind) = kind {
             self.set(key, kind);
         }

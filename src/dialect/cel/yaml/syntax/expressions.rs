@@ -17,15 +17,17 @@ const EXPRESSIONS: usize = 100_000;
 const NODES: usize = 4 << 20;
 
 impl Build<'_> {
-    /// Parses an expression, unless its text was parsed before.
+    /// Parses an expression, unless its text was parsed before, maybe in another file.
     pub fn parse(&mut self, text: &str) -> Result<Arc<ParsedExpression>, Diagnostics> {
-        if let Some(parsed) = self.parsed.get(text) {
+        let nodes = |parsed: &Result<Arc<ParsedExpression>, _>| parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
+        if let Some((parsed, is_first)) = self.parsed.expressions.get(text) {
+            self.parsed_nodes += if is_first { nodes(parsed) } else { 0 };
             return parsed.clone();
         }
         let source = Source::new(self.file.source.name(), text);
         let parsed = syntax::parse(&source, &Options::default()).map(|tree| Arc::new(ParsedExpression::new(tree)));
-        self.parsed_nodes += parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
-        self.parsed.insert(text.to_owned(), parsed.clone());
+        self.parsed_nodes += nodes(&parsed);
+        self.parsed.expressions.insert(text.to_owned(), parsed.clone());
         parsed
     }
 

@@ -13,3 +13,4 @@ pub mod tree;
 
 pub use build::BuildOptions;
 pub(super) use build::{Built, IncludePath, build};
+pub(super) use parsed::Parsed;

@@ -102,9 +102,18 @@ pub enum Step {
     Within(Box<(&'static str, Arc<str>)>),
 }
 
-/// A map with its directives. Directives run in the order of the fields; `items` determine the order of the keys.
+/// A map with its directives.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
+    /// The keys, and the directives that make keys, in the order of the file.
+    pub items: Vec<Item>,
+    /// Most maps have none.
+    directives: Option<Box<Directives>>,
+}
+
+/// The directives of a map. They run in the order of the fields.
+#[derive(Debug, Clone, Default)]
+pub struct Directives {
     /// `$schema`: the schemas of names from outside.
     pub schema: Vec<DeclaredId>,
     /// `$let`, in order: each variable sees the ones before it.
@@ -117,11 +126,26 @@ pub struct Map {
     pub each: Option<For>,
     /// `$include`
     pub include: Option<Box<Include>>,
-    /// The keys, and the directives that make keys, in the order of the file.
-    pub items: Vec<Item>,
 }
 
 impl Map {
+    /// Returns its directives.
+    pub fn directives(&self) -> &Directives {
+        static NONE: Directives = Directives {
+            schema: Vec::new(),
+            lets: Vec::new(),
+            asserts: Vec::new(),
+            condition: None,
+            each: None,
+            include: None,
+        };
+        self.directives.as_deref().unwrap_or(&NONE)
+    }
+
+    pub(in crate::dialect::cel::yaml) fn directives_mut(&mut self) -> &mut Directives {
+        self.directives.get_or_insert_default()
+    }
+
     /// Returns the entries that are not directives.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         self.items.iter().filter_map(|item| if let Item::Entry(entry) = item { Some(*entry) } else { None })
@@ -129,7 +153,7 @@ impl Map {
 
     /// Returns `true` if it has only entries, always.
     pub fn is_plain(&self) -> bool {
-        self.condition.is_none() && self.items.iter().all(|item| matches!(item, Item::Entry(_)))
+        self.directives().condition.is_none() && self.items.iter().all(|item| matches!(item, Item::Entry(_)))
     }
 }
 

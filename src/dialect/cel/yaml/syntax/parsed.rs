@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use crate::diagnostics::Diagnostics;
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
+use crate::dialect::cel::yaml::recent::Recent;
+use crate::schema::Schema;
 
 /// A parsed expression.
-pub(super) struct ParsedExpression {
+pub(in crate::dialect::cel::yaml) struct ParsedExpression {
     pub tree: Arc<Tree>,
     /// The free names, each with its first occurrence.
     pub free: Vec<(Arc<str>, ExprId)>,
@@ -18,8 +20,22 @@ pub(super) struct ParsedExpression {
     pub double: bool,
 }
 
-/// Parsed expressions, by text.
-pub(super) type ParsedExpressions = HashMap<String, Result<Arc<ParsedExpression>, Diagnostics>>;
+/// The parts of files that are parsed once.
+#[derive(Default)]
+pub(in crate::dialect::cel::yaml) struct Parsed {
+    /// Expressions by text.
+    pub(super) expressions: Recent<String, Result<Arc<ParsedExpression>, Diagnostics>>,
+    /// Schemas by the value that they are read from.
+    pub(super) schemas: Recent<String, Arc<Schema>>,
+}
+
+impl Parsed {
+    /// Begins another compilation, which may use the parts of this one.
+    pub fn next_round(&mut self) {
+        self.expressions.next_round();
+        self.schemas.next_round();
+    }
+}
 
 impl ParsedExpression {
     pub fn new(tree: Tree) -> Self {

@@ -22,7 +22,7 @@ impl Build<'_> {
             if self.variable_name(id, entry).is_none() {
                 continue;
             }
-            match Schema::read(&entry.value.to_data(), Draft::Template) {
+            match self.read_schema(&entry.value) {
                 Ok(schema) => declared.push(self.declare(id, entry, schema)),
                 Err(faults) => faults.into_iter().for_each(|fault| self.schema_fault(id, entry, fault)),
             }
@@ -31,17 +31,29 @@ impl Build<'_> {
             self.bind_declared(*id);
         }
         if let Some(map) = self.file.map_mut(map) {
-            map.schema = declared;
+            map.directives_mut().schema = declared;
         }
     }
 
+    /// Reads a schema, unless an equal one was read before.
+    fn read_schema(&mut self, node: &yaml::Node) -> Result<Arc<Schema>, Vec<SchemaError>> {
+        let data = node.to_data();
+        let key = format!("{data:?}");
+        if let Some((schema, _)) = self.parsed.schemas.get(&key) {
+            return Ok(schema.clone());
+        }
+        let schema = Arc::new(Schema::read(&data, Draft::Template)?);
+        self.parsed.schemas.insert(key, schema.clone());
+        Ok(schema)
+    }
+
     /// Declares a name with its meaning outside the map.
-    fn declare(&mut self, owner: NodeId, entry: &Entry, schema: Schema) -> DeclaredId {
+    fn declare(&mut self, owner: NodeId, entry: &Entry, schema: Arc<Schema>) -> DeclaredId {
         let (name, span) = (entry.name.clone(), entry.key.span);
         let of = self.names.get(&name).and_then(|binding| binding.variable);
         let differs = schema.has_numbers() || (of.is_none() && schema.default_value().is_some());
         let checked = differs.then(|| self.variable(name.clone(), span, VariableKind::Checked, owner));
-        self.file.declared.push(Declared { name, span, schema: Arc::new(schema), of, checked });
+        self.file.declared.push(Declared { name, span, schema, of, checked });
         DeclaredId::of(self.file.declared.len() - 1)
     }
 

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 pub use super::nodes::{
-    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, FileId, For, Free,
-    If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable,
+    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Directives, Entry, Expression, ExpressionId, FileId,
+    For, Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable,
     VariableId, VariableKind, With,
 };
 use crate::text::Source;
 use crate::value::yaml::Kind;
+
+/// Typical numbers of nodes. A file has space for so many maps and expressions from the start.
+const NODES_PER_MAP: usize = 4;
+const NODES_PER_EXPRESSION: usize = 4;
 
 /// A file of a template.
 #[derive(Debug, Clone)]
@@ -24,6 +28,8 @@ pub struct File {
     pub(in crate::dialect::cel::yaml) expressions: Vec<Expression>,
     pub(in crate::dialect::cel::yaml) variables: Vec<Variable>,
     pub(in crate::dialect::cel::yaml) declared: Vec<Declared>,
+    /// The keys that are expressions.
+    pub(in crate::dialect::cel::yaml) computed_keys: Vec<NodeId>,
 }
 
 impl File {
@@ -33,12 +39,13 @@ impl File {
             source: source.clone(),
             documents: Vec::new(),
             nodes: Vec::with_capacity(nodes),
-            maps: Vec::new(),
+            maps: Vec::with_capacity(nodes / NODES_PER_MAP),
             parts: Vec::new(),
             ids: Vec::new(),
-            expressions: Vec::new(),
+            expressions: Vec::with_capacity(nodes / NODES_PER_EXPRESSION),
             variables: Vec::new(),
             declared: Vec::new(),
+            computed_keys: Vec::new(),
         }
     }
 
@@ -129,7 +136,7 @@ impl File {
         Run::append(&mut self.parts, parts)
     }
 
-    pub(super) fn add_ids(&mut self, ids: Vec<NodeId>) -> Run {
+    pub(super) fn add_ids(&mut self, ids: impl IntoIterator<Item = NodeId>) -> Run {
         Run::append(&mut self.ids, ids)
     }
 

@@ -67,10 +67,10 @@ fn name(file: &File, id: VariableId) -> &str {
 
 fn map(file: &File, map: &Map) -> String {
     let mut shown = Vec::new();
-    for id in &map.schema {
+    for id in &map.directives().schema {
         shown.push(format!("$schema {}", file.declared(*id).expect("declared").name));
     }
-    for of in &map.lets {
+    for of in &map.directives().lets {
         let value = match &of.value {
             LetValue::Template(id) => node(file, *id),
             LetValue::Expression(id) => format!("={}", expression(file, *id)),
@@ -80,23 +80,23 @@ fn map(file: &File, map: &Map) -> String {
         };
         shown.push(format!("$let {} {value}", name(file, of.variable)));
     }
-    for of in &map.asserts {
+    for of in &map.directives().asserts {
         let message = of.message.map_or(String::new(), |id| format!(" msg {}", node(file, id)));
         shown.push(format!("$assert {}{message}", condition(file, of.condition)));
     }
-    if let Some(of) = &map.condition {
+    if let Some(of) = &map.directives().condition {
         let branch =
             |name: &str, id: Option<NodeId>| id.map_or(String::new(), |id| format!(" {name} {}", node(file, id)));
         let (then, otherwise) = (branch("then", of.then), branch("else", of.otherwise));
         shown.push(format!("$if {}{then}{otherwise}", condition(file, of.condition)));
     }
-    if let Some(of) = &map.each {
+    if let Some(of) = &map.directives().each {
         let key = of.key.map_or(String::new(), |id| format!("{}, ", name(file, id)));
         let list = if of.in_list { " items" } else { " merged" };
         let (over, body) = (expression(file, of.over), node(file, of.body));
         shown.push(format!("$for {key}{} in {over}{list} {body}", name(file, of.value)));
     }
-    if let Some(of) = &map.include {
+    if let Some(of) = &map.directives().include {
         let target = match &of.target {
             Target::File(id) => format!("file {}", id.index()),
             Target::Missing(_) => "missing".to_owned(),
