@@ -382,8 +382,7 @@ impl Template {
     }
 
     /// Returns the tree it was compiled from, if the engine [keeps it](super::EngineBuilder::keep_trees) and that is its
-    /// type. HCL templates have a `Parsed<ExprId>` ([example](super::EngineBuilder::keep_trees)), CEL in YAML has
-    /// `dialect::cel::yaml::Templates`, other languages have none.
+    /// type. HCL templates have a `Parsed<ExprId>` ([example](super::EngineBuilder::keep_trees)); other languages none.
     pub fn tree<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.shared.found.tree.as_ref()?.downcast_ref()
     }

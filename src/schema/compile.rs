@@ -2,13 +2,13 @@
 
 use hashbrown::HashMap;
 
-use super::error::{SchemaError, below, step};
+use super::error::{SchemaError, below};
 use super::formats::Format;
 use super::node::Rest;
 use super::of_data::value_of;
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use crate::diagnostics::nearest;
-use crate::value::{Arena, Data, Map, Value};
+use crate::value::{Arena, Data, Map, Value, pointer};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;
@@ -196,7 +196,7 @@ impl<'d> Compiler<'d> {
         at.push_str(pointer);
         for (keyword, value) in map.slots() {
             at.truncate(pointer.len());
-            step(&mut at, keyword);
+            pointer::push(&mut at, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
             } else if !hides || matches!(keyword, "$ref" | "default" | "definitions") {
@@ -347,8 +347,7 @@ impl<'d> Compiler<'d> {
         };
         let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
         let mut data = self.root;
-        for step in path.split('/').skip(1) {
-            let name = step.replace("~1", "/").replace("~0", "~");
+        for name in pointer::names(&path) {
             match member(data, &name).or_else(|| data.as_list()?.get(name.parse::<usize>().ok()?)) {
                 Some(next) => data = next,
                 None => {

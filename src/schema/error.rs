@@ -1,5 +1,7 @@
 //! Errors in schemas, and the JSON pointers that locate them.
 
+use crate::value::pointer;
+
 /// An error in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaError {
@@ -21,19 +23,6 @@ impl SchemaError {
 pub(super) fn below(pointer: &str, name: &str) -> String {
     let mut at = String::with_capacity(pointer.len() + 1 + name.len());
     at.push_str(pointer);
-    step(&mut at, name);
+    pointer::push(&mut at, name);
     at
-}
-
-/// Appends the step to the member `name` to a JSON pointer.
-pub(super) fn step(pointer: &mut String, name: &str) {
-    pointer.reserve(1 + name.len());
-    pointer.push('/');
-    let mut rest = name;
-    while let Some(at) = memchr::memchr2(b'~', b'/', rest.as_bytes()) {
-        pointer.push_str(&rest[..at]);
-        pointer.push_str(if rest.as_bytes()[at] == b'~' { "~0" } else { "~1" });
-        rest = &rest[at + 1..];
-    }
-    pointer.push_str(rest);
 }

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::value::pointer::unescaped;
+
 /// A path that cannot be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadPath;
@@ -17,8 +19,7 @@ pub(crate) struct BadPath;
 pub(crate) fn steps(path: &str) -> impl Iterator<Item = Result<Cow<'_, str>, BadPath>> {
     let mut scan = Scan { path, at: 0, single: false, double: false, escaped: false };
     std::iter::from_fn(move || match scan.step() {
-        Ok(Some(step)) if step.contains('~') => Some(Ok(Cow::Owned(step.replace("~1", "/").replace("~0", "~")))),
-        Ok(step) => step.map(|step| Ok(Cow::Borrowed(step))),
+        Ok(step) => step.map(|step| Ok(unescaped(step))),
         Err(error) => {
             scan.at = path.len();
             Some(Err(error))

@@ -25,13 +25,6 @@ use crate::check::{CheckArgs, hcl_errors, with_open};
 use crate::console::Console;
 use crate::input::InputFiles;
 
-/// The check of one file.
-pub(super) struct CheckedFile {
-    pub(super) findings: Vec<Finding>,
-    /// The template, if it compiles.
-    pub(super) template: Option<Template>,
-}
-
 /// What the check of a project has found out.
 pub(super) struct Ready {
     pub(super) home: Home,
@@ -82,19 +75,18 @@ impl Ready {
     }
 
     /// Checks one file alone, with what was kept of its last check. `None` if only the whole project can be checked.
-    pub(super) fn check(&self, path: &Path, snapshot: &Snapshot, memo: &Memo) -> Option<CheckedFile> {
+    pub(super) fn check(&self, path: &Path, snapshot: &Snapshot, memo: &Memo) -> Option<Vec<Finding>> {
         let (_, _, content) = snapshot.documents.get(path)?;
-        let mut template = None;
         let found = match self.home.language(path) {
             Language::Template(Dialect::Helm) if self.home.chart().is_some() => self.chart_template(path, content)?,
-            Language::Template(_) => self.template(path, snapshot, memo, &mut template)?,
+            Language::Template(_) => self.template(path, snapshot, memo)?,
             Language::Configuration => self.configuration(path, content),
             Language::Other => return None,
         };
         let uris = |path: &Path| snapshot.documents.get(path).map(|(uri, ..)| uri.clone());
         let mut findings = Findings::new(self.home.chart(), path, &uris);
         without_duplicates(found).iter().for_each(|one| findings.add(one));
-        Some(CheckedFile { findings: findings.finish().remove(path).unwrap_or_default(), template })
+        Some(findings.finish().remove(path).unwrap_or_default())
     }
 
     /// Finds the syntax errors of one file. `None` if there are none.
@@ -143,24 +135,17 @@ impl Ready {
         engine.load(dialect, &name).ok()
     }
 
-    /// Checks a template, and leaves it in `checked` if it compiles.
-    fn template(
-        &self,
-        path: &Path,
-        snapshot: &Snapshot,
-        memo: &Memo,
-        checked: &mut Option<Template>,
-    ) -> Option<Vec<Box<Diagnostic>>> {
+    fn template(&self, path: &Path, snapshot: &Snapshot, memo: &Memo) -> Option<Vec<Box<Diagnostic>>> {
         let Language::Template(dialect) = self.home.language(path) else { return None };
         let (name, engine) = self.loaded(path, snapshot, &|engine| engine.memo(memo.clone()))?;
         let template = match engine.load(dialect, &name) {
-            Ok(template) => &*checked.insert(template),
+            Ok(template) => template,
             Err(errors) => return Some(errors.into_vec()),
         };
         let mut found = template.lints().to_vec();
-        found.extend(hcl_errors(template, &engine, self.types.as_ref()));
+        found.extend(hcl_errors(&template, &engine, self.types.as_ref()));
         if self.args.values.any() && self.outputs.contains(&name) {
-            let mut missing = MissingNames::of([template]);
+            let mut missing = MissingNames::of([&template]);
             missing.look_at(0, &self.values.merged);
             found.extend(missing.into_failures(None).into_iter().map(|failure| failure.diagnostic));
         }

@@ -222,12 +222,11 @@ impl Worker {
         let Some(ready) = self.ready.get(home) else { return };
         let memo = self.memos.entry(path.to_owned()).or_default();
         let start = Instant::now();
-        let checked = guarded(|| ready.check(path, snapshot, memo)).ok().flatten();
+        let found = guarded(|| ready.check(path, snapshot, memo)).ok().flatten();
         ready.took_alone.set(start.elapsed());
-        let (findings, template) = checked.map(|checked| (checked.findings, checked.template)).unzip();
-        self.publish_quick(home, path, findings, snapshot);
-        // To free its tree takes so long that the client does not wait for it.
-        drop(template);
+        let memo = memo.clone();
+        self.publish_quick(home, path, found, snapshot);
+        memo.free();
     }
 
     /// Returns `true` if there is another job, so that what is known of a text may be outdated.

@@ -90,8 +90,8 @@ impl Step {
         for name in names(pointer) {
             let (step, next) = match (here, name.parse()) {
                 (Some(Data::List(items)), Ok(at)) => (Step::Index(at), items.get(at)),
-                (Some(data), _) => (Step::Key(name.clone()), data.get(&name)),
-                (None, _) => (Step::Key(name.clone()), values.get(&name)),
+                (Some(data), _) => (Step::Key(name.to_string()), data.get(&name)),
+                (None, _) => (Step::Key(name.to_string()), values.get(&*name)),
             };
             path.push(step);
             let Some(next) = next else { break };

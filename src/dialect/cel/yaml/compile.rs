@@ -1,13 +1,11 @@
 //! Compilation of templates: load, check, lower.
 
-use std::sync::Arc;
-
 use super::check::{Checks, check_again};
 use super::load::{Templates, read_again};
 use super::lower::compile_templates;
 use super::syntax::tree::{File, Include, Target};
 use super::syntax::{BuildOptions, Parsed};
-use crate::compiler::{Compiled, Memo, SyntaxTree, Unit};
+use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Code, Diagnostic};
 
 /// What a compilation keeps for the next one.
@@ -22,33 +20,44 @@ struct Kept {
 /// # Errors
 /// All errors of the files; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
-    let mut kept = unit.memo.and_then(Memo::take::<Kept>).unwrap_or_default();
-    let templates = read_and_check(unit, &mut kept);
+    let Some(memo) = unit.memo else { return compile_again(unit, &mut Kept::default()) };
+    let mut kept = memo.take::<Kept>().unwrap_or_default();
+    let compiled = compile_again(unit, &mut kept);
+    memo.keep(kept);
+    compiled
+}
+
+/// Compiles a template, except for parts that were parsed and checked before.
+fn compile_again(unit: &Unit<'_>, kept: &mut Kept) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    kept.parsed.next_round();
+    let options = BuildOptions { strict_let: unit.strict };
+    let mut templates = read_again(unit.entry, unit.loader, unit.limits, &options, &mut kept.parsed, unit.memo)?;
+    let compiled = check_and_lower(unit, &mut templates, &mut kept.checks);
     if let Some(memo) = unit.memo {
-        memo.keep(kept);
+        memo.leave(templates);
     }
-    let mut templates = templates?;
-    let unlisted = unlisted(&templates, unit);
+    compiled
+}
+
+fn check_and_lower(
+    unit: &Unit<'_>,
+    templates: &mut Templates,
+    checks: &mut Checks,
+) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    let errors = check_again(templates, unit.registry, unit.limits, checks);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let unlisted = unlisted(templates, unit);
     if !unlisted.is_empty() {
         return Err(unlisted);
     }
     let program =
-        compile_templates(&templates, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
+        compile_templates(templates, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
     let others = templates.files().iter().skip(1);
     let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
     reaches.sort_unstable();
-    let lints = std::mem::take(&mut templates.lints);
-    let tree = unit.keeps_tree.then(|| Arc::new(templates) as SyntaxTree);
-    Ok(Compiled { program, lints, reaches, tree })
-}
-
-/// Reads and checks a template with everything that it includes.
-fn read_and_check(unit: &Unit<'_>, kept: &mut Kept) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    kept.parsed.next_round();
-    let options = BuildOptions { strict_let: unit.strict };
-    let templates = read_again(unit.entry, unit.loader, unit.limits, &options, &mut kept.parsed)?;
-    let errors = check_again(&templates, unit.registry, unit.limits, &mut kept.checks);
-    if errors.is_empty() { Ok(templates) } else { Err(errors) }
+    Ok(Compiled { program, lints: std::mem::take(&mut templates.lints), reaches, tree: None })
 }
 
 /// Returns the errors of includes with computed paths, if the loader cannot list the files.

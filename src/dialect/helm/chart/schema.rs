@@ -13,7 +13,7 @@ use crate::text::{Source, Span};
 use crate::value::assign::Step;
 use crate::value::marshal::json_read;
 use crate::value::yaml::Node;
-use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
+use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, pointer};
 
 /// Maximum number of violations of one chart.
 const VIOLATIONS: usize = 100;
@@ -230,12 +230,13 @@ pub(super) struct Unfit {
 impl Unfit {
     /// Returns the JSON pointer of a value of the chart among those of the outermost one.
     fn pointer(&self, path: &[Step]) -> String {
-        let charts = self.charts.iter().skip(1).filter(|_| !is_global(path)).cloned();
-        let steps = path.iter().map(|step| match step {
-            Step::Key(key) => key.replace('~', "~0").replace('/', "~1"),
-            Step::Index(at) => at.to_string(),
+        let mut found = String::new();
+        self.charts.iter().skip(1).filter(|_| !is_global(path)).for_each(|name| pointer::push(&mut found, name));
+        path.iter().for_each(|step| match step {
+            Step::Key(key) => pointer::push(&mut found, key),
+            Step::Index(at) => pointer::push(&mut found, &at.to_string()),
         });
-        charts.chain(steps).flat_map(|name| ["/".to_owned(), name]).collect()
+        found
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::overloads;
+use crate::value::pointer::escaped;
 
 overloads! {
     /// The library `kubernetes.jsonpatch`.
@@ -14,5 +15,5 @@ overloads! {
 
 fn escape_key<'v>(cx: &Cx<'v>, key: &'v str) -> Result<String> {
     cx.charge(key.len() * 2)?;
-    Ok(key.replace('~', "~0").replace('/', "~1"))
+    Ok(escaped(key))
 }

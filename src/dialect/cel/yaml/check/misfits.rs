@@ -5,7 +5,7 @@ use crate::dialect::cel::check::{Kind, TypeId};
 use crate::dialect::cel::yaml::syntax::tree::{Entry, NodeId, NodeKind};
 use crate::schema::{Additional, Node, NodeId as SchemaId, Schema, Types, Violation};
 use crate::text::Span;
-use crate::value::{Data, DataMap};
+use crate::value::{Data, DataMap, pointer};
 
 /// The maximum number of violations of one value.
 const MOST: usize = 100;
@@ -178,15 +178,15 @@ fn kind_fits(rules: &Node, is: Types, text: &str, (span, path): (Span, String), 
 /// Returns the misfit of a violation, at its position.
 fn located(typed: &TypedFile<'_>, node: NodeId, path: &str, violation: Violation) -> Misfit {
     let mut at = node;
-    for step in violation.pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
+    for name in pointer::names(&violation.pointer) {
         let next = match typed.file.node(at).map(|node| &node.kind) {
             Some(NodeKind::List(run)) => {
                 name.parse().ok().and_then(|index: usize| typed.file.elements(*run).get(index).copied())
             }
-            _ => plain_entries(typed, at).into_iter().flatten().find_map(|entry| {
-                (key_name(typed, entry.key).as_deref() == Some(name.as_str())).then_some(entry.value)
-            }),
+            _ => plain_entries(typed, at)
+                .into_iter()
+                .flatten()
+                .find_map(|entry| (key_name(typed, entry.key).as_deref() == Some(&*name)).then_some(entry.value)),
         };
         match next {
             Some(next) => at = next,
