@@ -7,7 +7,7 @@ use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build};
 use super::syntax_help::syntax_help;
 use crate::bytecode::Dialect;
-use crate::compiler::{Loader, Memo};
+use crate::compiler::Loader;
 use crate::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::file_path::within;
@@ -52,11 +52,10 @@ pub fn read(
     limits: &Limits,
     options: &BuildOptions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    read_again(entry, loader, limits, options, &mut Parsed::default(), None)
+    read_again(entry, loader, limits, options, &mut Parsed::default())
 }
 
-/// Parses `entry` and everything that it includes, except for parts that were parsed before. What is not used any more goes to
-/// `memo`.
+/// Parses `entry` and everything that it includes, except for parts that were parsed before.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -66,14 +65,12 @@ pub(super) fn read_again(
     limits: &Limits,
     options: &BuildOptions,
     parsed: &mut Parsed,
-    memo: Option<&Memo>,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
     let mut loading = Loading {
         loader,
         limits,
         options,
         parsed,
-        memo,
         loaded: HashMap::new(),
         files: Vec::new(),
         broken: HashMap::new(),
@@ -161,7 +158,6 @@ struct Loading<'r> {
     limits: &'r Limits,
     options: &'r BuildOptions,
     parsed: &'r mut Parsed,
-    memo: Option<&'r Memo>,
     /// Loaded and missing files, by name.
     loaded: HashMap<String, Option<FileId>>,
     files: Vec<Loaded>,
@@ -177,13 +173,7 @@ impl Loading<'_> {
         let id = FileId::of(self.files.len());
         self.loaded.insert(name, Some(id));
         let (mut built, mut errors) = match yaml::read_with(&source, self.limits, Tags::Kept) {
-            Ok(documents) => {
-                let built = build(&source, &documents, self.options, self.parsed);
-                if let Some(memo) = self.memo {
-                    memo.leave(documents);
-                }
-                (built, Vec::new())
-            }
+            Ok(documents) => (build(&source, &documents, self.options, self.parsed), Vec::new()),
             Err(errors) => {
                 (build(&source, &[], self.options, self.parsed), errors.into_iter().map(syntax_help).collect())
             }
