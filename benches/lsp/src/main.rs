@@ -1,8 +1,8 @@
 //! Latencies of the language server: a client changes one character of a file of 10,000 lines, again and again.
 //!
 //! ```sh
-//! cargo build --release -p dropforge-cli --features lsp
-//! cargo run --release -p dropforge-lsp-bench -- target/release/dropforge [LANGUAGE…]
+//! cargo build --profile dist -p dropforge-cli --features lsp
+//! cargo run --release -p dropforge-lsp-bench -- target/dist/dropforge [LANGUAGE…]
 //! ```
 //!
 //! A change misspells the name of a function, and the next one mends it. Its latency lasts until the diagnostics of that
