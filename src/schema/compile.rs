@@ -8,7 +8,8 @@ use super::node::Rest;
 use super::of_data::value_of;
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use crate::diagnostics::nearest;
-use crate::value::{Arena, Data, Map, Value, pointer};
+use crate::stdlib::json_pointer;
+use crate::value::{Arena, Data, Map, Value};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;
@@ -196,7 +197,7 @@ impl<'d> Compiler<'d> {
         at.push_str(pointer);
         for (keyword, value) in map.slots() {
             at.truncate(pointer.len());
-            pointer::push(&mut at, keyword);
+            json_pointer::push(&mut at, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
             } else if !hides || matches!(keyword, "$ref" | "default" | "definitions") {
@@ -347,7 +348,7 @@ impl<'d> Compiler<'d> {
         };
         let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
         let mut data = self.root;
-        for name in pointer::names(&path) {
+        for name in json_pointer::names(&path) {
             match member(data, &name).or_else(|| data.as_list()?.get(name.parse::<usize>().ok()?)) {
                 Some(next) => data = next,
                 None => {

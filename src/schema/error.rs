@@ -1,6 +1,6 @@
 //! Errors in schemas, and the JSON pointers that locate them.
 
-use crate::value::pointer;
+use crate::stdlib::json_pointer;
 
 /// An error in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,6 @@ impl SchemaError {
 pub(super) fn below(pointer: &str, name: &str) -> String {
     let mut at = String::with_capacity(pointer.len() + 1 + name.len());
     at.push_str(pointer);
-    pointer::push(&mut at, name);
+    json_pointer::push(&mut at, name);
     at
 }

@@ -1,8 +1,8 @@
 //! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, and `"format": "password"`.
 
+use crate::stdlib::json_pointer::names;
 use crate::value::Data;
 use crate::value::assign::Step;
-use crate::value::pointer::names;
 
 /// Maximum number of subschemas that are looked at.
 const STEPS: usize = 20_000;

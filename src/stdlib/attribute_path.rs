@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::value::pointer::unescaped;
+use crate::stdlib::json_pointer::unescaped;
 
 /// A path that cannot be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -72,6 +72,7 @@ pub(crate) mod graphemes;
 pub(crate) mod hashes;
 #[cfg(feature = "documents")]
 pub(crate) mod int_parse;
+pub(crate) mod json_pointer;
 #[cfg(feature = "cel")]
 pub(crate) mod kubernetes_formats;
 pub(crate) mod letter_case;

@@ -36,7 +36,6 @@ mod merge;
 mod numbers;
 mod outline;
 mod output;
-pub(crate) mod pointer;
 mod read_json;
 pub(crate) mod read_paths;
 #[cfg(feature = "yaml")]

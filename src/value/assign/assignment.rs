@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::stdlib::json_pointer::names;
 use crate::stdlib::strings::prefix;
-use crate::value::pointer::names;
 use crate::value::{Data, DataMap};
 
 /// Maximum list index.

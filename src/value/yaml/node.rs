@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::stdlib::json_pointer::names;
 use crate::text::Span;
-use crate::value::pointer::names;
 use crate::value::{Data, DataMap};
 
 /// The notation of a scalar in the file.

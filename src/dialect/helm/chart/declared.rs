@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::schema::ChartSchema;
+use crate::stdlib::json_pointer::names;
 use crate::value::Data;
-use crate::value::pointer::names;
 
 /// The keywords whose schemas apply to the same object.
 const SAME: [&str; 6] = ["allOf", "anyOf", "oneOf", "then", "else", "if"];

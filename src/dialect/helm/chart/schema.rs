@@ -9,11 +9,12 @@ use crate::diagnostics::{Code, Diagnostic};
 #[cfg(feature = "bulk")]
 use crate::schema::NodeId;
 use crate::schema::{Detail, Draft, Schema, Violation, is_secret};
+use crate::stdlib::json_pointer;
 use crate::text::{Source, Span};
 use crate::value::assign::Step;
 use crate::value::marshal::json_read;
 use crate::value::yaml::Node;
-use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, pointer};
+use crate::value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
 
 /// Maximum number of violations of one chart.
 const VIOLATIONS: usize = 100;
@@ -231,10 +232,10 @@ impl Unfit {
     /// Returns the JSON pointer of a value of the chart among those of the outermost one.
     fn pointer(&self, path: &[Step]) -> String {
         let mut found = String::new();
-        self.charts.iter().skip(1).filter(|_| !is_global(path)).for_each(|name| pointer::push(&mut found, name));
+        self.charts.iter().skip(1).filter(|_| !is_global(path)).for_each(|name| json_pointer::push(&mut found, name));
         path.iter().for_each(|step| match step {
-            Step::Key(key) => pointer::push(&mut found, key),
-            Step::Index(at) => pointer::push(&mut found, &at.to_string()),
+            Step::Key(key) => json_pointer::push(&mut found, key),
+            Step::Index(at) => json_pointer::push(&mut found, &at.to_string()),
         });
         found
     }

@@ -3,7 +3,7 @@
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::overloads;
-use crate::value::pointer::escaped;
+use crate::stdlib::json_pointer::escaped;
 
 overloads! {
     /// The library `kubernetes.jsonpatch`.

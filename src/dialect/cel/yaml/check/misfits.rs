@@ -4,8 +4,9 @@ use super::checker::{TemplateChecker, TypedFile};
 use crate::dialect::cel::check::{Kind, TypeId};
 use crate::dialect::cel::yaml::syntax::tree::{Entry, NodeId, NodeKind};
 use crate::schema::{Additional, Node, NodeId as SchemaId, Schema, Types, Violation};
+use crate::stdlib::json_pointer;
 use crate::text::Span;
-use crate::value::{Data, DataMap, pointer};
+use crate::value::{Data, DataMap};
 
 /// The maximum number of violations of one value.
 const MOST: usize = 100;
@@ -178,7 +179,7 @@ fn kind_fits(rules: &Node, is: Types, text: &str, (span, path): (Span, String), 
 /// Returns the misfit of a violation, at its position.
 fn located(typed: &TypedFile<'_>, node: NodeId, path: &str, violation: Violation) -> Misfit {
     let mut at = node;
-    for name in pointer::names(&violation.pointer) {
+    for name in json_pointer::names(&violation.pointer) {
         let next = match typed.file.node(at).map(|node| &node.kind) {
             Some(NodeKind::List(run)) => {
                 name.parse().ok().and_then(|index: usize| typed.file.elements(*run).get(index).copied())

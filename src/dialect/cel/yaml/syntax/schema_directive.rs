@@ -6,8 +6,8 @@ use super::build::Build;
 use super::tree::{Binding, Declared, DeclaredId, MapId, NodeId, VariableKind};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::schema::{Draft, Schema, SchemaError};
+use crate::stdlib::json_pointer;
 use crate::text::Span;
-use crate::value::pointer;
 use crate::value::yaml::{self, Entry};
 
 impl Build<'_> {
@@ -77,7 +77,7 @@ impl Build<'_> {
 /// Returns the span of the last key, with its value, that a JSON pointer reaches in the value of `entry`.
 fn span_at(entry: &Entry, pointer: &str) -> Span {
     let (mut node, mut span) = (&entry.value, around(entry));
-    for name in pointer::names(pointer) {
+    for name in json_pointer::names(pointer) {
         match (node.entry(&name), node.as_list()) {
             (Some(found), _) => (node, span) = (&found.value, around(found)),
             (None, Some(items)) => match name.parse().ok().and_then(|at: usize| items.get(at)) {
