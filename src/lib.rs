@@ -37,55 +37,43 @@
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
-// Code that only some features use is dead without them. A build with all features reports unused code.
-#![cfg_attr(
-    not(all(
-        feature = "bulk",
-        feature = "checked",
-        feature = "tera-builtins",
-        feature = "tera-plus",
-        feature = "hcl",
-        feature = "cel",
-        feature = "helm"
-    )),
-    allow(dead_code, unused_imports)
-)]
-#![cfg_attr(
-    not(test),
-    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
-)]
-
 #[cfg(all(
     feature = "compile",
     not(any(feature = "tera", feature = "hcl", feature = "cel", feature = "helm", feature = "tower"))
 ))]
 compile_error!("feature `compile` needs a language: enable `tera`, `hcl`, `cel`, `helm` or `tower`");
 
+pub use dropforge_base::{diagnostics, limits, text};
+pub use dropforge_engine as engine;
 #[cfg(feature = "bulk")]
-pub mod bulk;
-#[doc(hidden)]
-pub mod bytecode;
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub mod compiler;
-pub mod diagnostics;
-pub mod dialect;
-pub mod engine;
-pub mod function;
-pub mod limits;
+pub use dropforge_fleet as bulk;
+pub use dropforge_machine::{function, specialise};
 #[cfg(feature = "remote")]
-pub mod remote;
-#[cfg(feature = "schemas")]
+pub use dropforge_remote as remote;
+pub use dropforge_value as value;
+
 #[doc(hidden)]
-pub mod schema;
-#[cfg(feature = "compile")]
-pub mod specialise;
+pub use dropforge_base::stdlib;
 #[doc(hidden)]
-pub mod stdlib;
-pub mod text;
-pub mod value;
+pub use dropforge_machine::{bytecode, compiler, vm};
 #[doc(hidden)]
-pub mod vm;
+pub use dropforge_schema as schema;
+
+/// The languages.
+pub mod dialect {
+    #[cfg(feature = "cel")]
+    pub use dropforge_cel as cel;
+    #[cfg(feature = "hcl")]
+    pub use dropforge_hcl as hcl;
+    #[cfg(feature = "helm")]
+    #[doc(hidden)]
+    pub use dropforge_helm as helm;
+    #[cfg(feature = "tera")]
+    #[doc(hidden)]
+    pub use dropforge_tera as tera;
+    #[cfg(feature = "tower")]
+    pub use dropforge_tower as tower;
+}
 
 pub use diagnostics::{Diagnostic, Diagnostics as Error};
 pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};

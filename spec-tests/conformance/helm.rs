@@ -6,7 +6,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{Capabilities, Dialect, Engine, HelmOptions, MissingKey, Template};
 use dropforge::text::Source;
 use dropforge::value::{Arena, Data, Extended, Inputs, Sized, Value as Held, Width};
-use dropforge::vm::{NoHooks, Session};
+use dropforge::vm::Session;
 use serde_json::Value;
 
 use crate::report::{Outcome, Row};
@@ -103,7 +103,7 @@ fn rendered(template: &Template, row: &Value, data: &Data) -> Result<String, Box
     let data = held(&arena, data, as_written);
     let data = if row["data"].is_object() { data } else { arena.map(&[(".", data)]) };
     let mut out = String::new();
-    template.render_hooked(&mut Session::new(), Inputs::new(data), &mut out, &mut NoHooks).map(|()| out)
+    template.render_inputs(&mut Session::new(), Inputs::new(data), &mut out).map(|()| out)
 }
 
 /// Returns JSON as values: every number is a float, or every integer an `int64`.

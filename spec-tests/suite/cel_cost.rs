@@ -8,7 +8,7 @@ use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{InputBuilder, Inputs, Shapes, from_value};
-use dropforge::vm::{Evaluator, Hooks, Space};
+use dropforge::vm::{Evaluator, Observer, Space};
 use serde_json::json;
 
 use crate::cases::{self, Case, Rendered};
@@ -77,14 +77,14 @@ pub fn rendered(case: &Case) -> Result<Rendered, Diagnostics> {
 }
 
 /// Evaluates the metered expression of a case, observed by `hooks`.
-pub fn watch<H: Hooks>(case: &Case, hooks: &mut H) {
+pub fn watch(case: &Case, mut hooks: &mut dyn Observer) {
     let Ok(expression) = compiled(case) else { return };
     let (space, limits) = (Space::new(), Limits::default());
     let shapes = Shapes::new(space.arena());
     let inputs = InputBuilder::new(space.arena(), &shapes).serialize(&cases::context(case)).expect("inputs");
     let linked = registry().link(expression.program().imports()).expect("the functions of CEL");
     let mut evaluator = Evaluator::new(&space, expression.program(), &linked, &limits, Capabilities::NONE);
-    let _ = evaluator.run_hooked::<Rules, H>(0, Inputs::new(inputs), hooks);
+    let _ = evaluator.run_hooked::<Rules, _>(0, Inputs::new(inputs), &mut hooks);
 }
 
 const VALUES: &[(&str, u64)] = &[

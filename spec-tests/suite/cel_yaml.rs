@@ -8,7 +8,7 @@ use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Hooks, Session};
+use dropforge::vm::{Observer, Session};
 
 use crate::cases::{self, Case, Rendered};
 
@@ -36,13 +36,13 @@ fn cases() {
 }
 
 /// Runs every case, observed by `hooks`.
-pub fn watch<H: Hooks>(hooks: &mut H) {
+pub fn watch(hooks: &mut dyn Observer) {
     for case in cases::read_folder("cel-yaml").iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = compiled(case) else { continue };
         let (arena, context) = (Arena::new(), context(case));
         let shapes = Shapes::new(&arena);
         let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&context).expect("inputs"));
-        let _ = template.render_hooked(&mut Session::new(), inputs, &mut String::new(), hooks);
+        let _ = template.render_observed(&mut Session::new(), inputs, &mut String::new(), hooks);
     }
 }
 

@@ -5,12 +5,12 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{Dialect, Engine};
 use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Audit, Contents, Hooks, Moment, Session, Transition};
+use dropforge::vm::{Audit, Contents, Moment, Observer, Session, Transition};
 
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
 /// Runs all case files, observed by `hooks`.
-fn run_case_files(hooks: &mut impl Hooks) {
+fn run_case_files(hooks: &mut dyn Observer) {
     for (dialect, folder) in [
         (Dialect::Tera, "tera"),
         (Dialect::Tower, "tower"),
@@ -27,7 +27,7 @@ fn run_case_files(hooks: &mut impl Hooks) {
             let (arena, context) = (Arena::new(), cases::context(case));
             let shapes = Shapes::new(&arena);
             let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&context).expect("inputs"));
-            let _ = template.render_hooked(&mut Session::new(), inputs, &mut String::new(), hooks);
+            let _ = template.render_observed(&mut Session::new(), inputs, &mut String::new(), hooks);
         }
     }
     hcl::watch_values(hooks);
@@ -35,15 +35,15 @@ fn run_case_files(hooks: &mut impl Hooks) {
 }
 
 /// Records which instructions run, and forwards events.
-struct Seen<H>(Vec<bool>, H);
+struct Seen<O>(Vec<bool>, O);
 
-impl<H: Hooks> Hooks for Seen<H> {
-    fn step<'m>(&mut self, at: usize, op: Op, moment: impl FnOnce() -> Moment<'m>) {
+impl<O: Observer> Observer for Seen<O> {
+    fn step(&mut self, at: usize, op: Op, moment: &Moment<'_>) {
         self.0[op as usize] = true;
         self.1.step(at, op, moment);
     }
 
-    fn contents(&mut self, contents: impl FnOnce() -> Contents) {
+    fn contents(&mut self, contents: &dyn Fn() -> Contents) {
         self.1.contents(contents);
     }
 

@@ -57,7 +57,7 @@ fn nothing_is_missing_if_a_template_renders() {
 fn what_is_not_read_does_not_change_the_output() {
     let (count, found) = of_rendered(|template, inputs, output| {
         let (mut tree, mut wrong) = (ReadPaths::default(), Vec::new());
-        tree.add_program(template.program());
+        template.program().add_reads(&mut tree);
         leaves(inputs, &mut |path, _| {
             if !tree.everything && !tree.reads(path.iter().map(Step::key)) {
                 let changed = template.render(&with_another(inputs, path)).unwrap_or_default();
@@ -89,7 +89,7 @@ fn inputs_of_which_only_what_is_read_is_converted_give_the_same_output_or_error(
             let Ok(template) = cases::compile(dialect, &case) else { continue };
             let text = cases::context(&case).to_string();
             let mut paths = ReadPaths::default();
-            paths.add_program(template.program());
+            template.program().add_reads(&mut paths);
             let names = Arena::new();
             let all = outcome(&template, &Shapes::new(&names), &text);
             let read = outcome(&template, &Shapes::reading(&names, &paths), &text);

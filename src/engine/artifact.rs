@@ -8,8 +8,8 @@ use super::instance;
 use super::links::{Library, Links};
 use super::residual::KnownInputs;
 use super::template::{Findings, Origin, Template};
-use crate::bytecode::{Bundle, BundleEntry, Bytes, Program};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_machine::bytecode::{Bundle, BundleEntry, Bytes, Program};
 
 /// An opened artifact. Its digest, its version and every program in it are verified. A template is linked to the
 /// engine's functions when it is requested. Cheap to clone.
@@ -42,7 +42,7 @@ impl Engine {
     /// ```
     pub fn open(&self, bytes: impl Into<Bytes>) -> Result<Artifact> {
         let bundle = Bundle::open(bytes)?;
-        bundle.entries().iter().try_for_each(|entry| instance::require(entry.program().dialect()))?;
+        bundle.entries().iter().try_for_each(|entry| instance::language(entry.program().dialect()).map(drop))?;
         let known = bundle.known().map(|known| KnownInputs::new(known.clone())).transpose()?.map(Arc::new);
         Ok(Artifact { engine: self.clone(), bundle, known })
     }

@@ -2,19 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-#[cfg(feature = "compile")]
 use super::cache::Cache;
-#[cfg(feature = "compile")]
 use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
-use crate::bytecode::{Dialect, ImportKind};
-#[cfg(feature = "compile")]
-use crate::compiler::{Loader, Memo};
-use crate::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
-use crate::limits::Limits;
-use crate::stdlib::clock;
-#[cfg(feature = "compile")]
-use crate::text::Source;
+use dropforge_base::limits::Limits;
+use dropforge_base::stdlib::clock;
+use dropforge_base::text::Source;
+use dropforge_machine::bytecode::{Dialect, ImportKind};
+use dropforge_machine::compiler::{Loader, Memo};
+use dropforge_machine::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
 
 /// Compiles templates and opens artifacts. Cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
@@ -51,7 +47,6 @@ pub struct EngineBuilder {
     pub(super) capabilities: Capabilities<'static>,
     pub(super) files: Option<Arc<Files>>,
     registries: Registries,
-    #[cfg(feature = "compile")]
     pub(super) front: super::front::Front,
 }
 
@@ -89,7 +84,6 @@ impl Engine {
             capabilities: Capabilities::NONE,
             files: None,
             registries: Registries::default(),
-            #[cfg(feature = "compile")]
             front: super::front::Front::default(),
         }
     }
@@ -113,7 +107,7 @@ impl EngineBuilder {
     }
 
     /// Returns the limit of a source file.
-    pub(crate) fn max_source_bytes(&self) -> usize {
+    pub fn max_source_bytes(&self) -> usize {
         self.limits.source_bytes
     }
 
@@ -207,15 +201,10 @@ impl EngineBuilder {
 
     /// Builds the engine.
     pub fn build(self) -> Engine {
-        #[cfg(feature = "compile")]
-        let this = Self { front: self.front.complete(), ..self };
-        #[cfg(not(feature = "compile"))]
-        let this = self;
-        Engine { shared: Arc::new(this) }
+        Engine { shared: Arc::new(Self { front: self.front.complete(), ..self }) }
     }
 }
 
-#[cfg(feature = "compile")]
 impl EngineBuilder {
     /// Sets the loader of included, imported and extended templates.
     pub fn loader(mut self, loader: impl Loader + 'static) -> Self {

@@ -6,10 +6,10 @@ use super::builder::Engine;
 use super::discover::TemplateSet;
 use super::languages::{dialect_of, unknown_language_in};
 use super::template::Template;
-use crate::bytecode::{Dialect, Entry, encode, encode_specialised};
-use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
-use crate::specialise::Known;
-use crate::value::{Arena, DataMap, InputBuilder, Shapes};
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
+use dropforge_machine::bytecode::{Dialect, Entry, encode, encode_specialised};
+use dropforge_machine::specialise::Known;
+use dropforge_value::{Arena, DataMap, InputBuilder, Shapes};
 
 /// Compiled templates to write as an artifact.
 #[derive(Debug)]
@@ -163,8 +163,8 @@ impl Bundling {
 
 #[cfg(test)]
 mod tests {
-    use crate::bytecode::Dialect;
-    use crate::engine::Engine;
+    use crate::Engine;
+    use dropforge_machine::bytecode::Dialect;
 
     #[test]
     fn long_texts_are_not_written_twice_in_large_templates() {

@@ -8,16 +8,16 @@ use super::artifact::Entries;
 use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
-use super::instance::{compile, compile_all, plain_helm, plain_tera};
+use super::instance::{compile, compile_all, plain};
 use super::languages::{dialect_of, unknown_language};
 use super::links::{Library, Links};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
-use crate::bytecode::{Dialect, Program};
-use crate::compiler::{Compilation, Compiled, Loader, Unit};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Severity, without_duplicates};
-use crate::function::Registry;
-use crate::text::Source;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Severity, without_duplicates};
+use dropforge_base::text::Source;
+use dropforge_machine::bytecode::{Dialect, Program};
+use dropforge_machine::compiler::{Compilation, Compiled, Loader, Unit};
+use dropforge_machine::function::Registry;
 
 /// Compiles `source` with default limits and renders it once.
 ///
@@ -197,9 +197,9 @@ impl Engine {
     /// decided when it was compiled.
     fn functions(&self, dialect: Dialect) -> &Registry {
         let (all, front) = (self.registry(dialect), &self.shared.front);
-        match (dialect, front.tera) {
-            (Dialect::Tera, TeraDialect::Plain) => front.plain_tera.get_or_init(|| plain_tera(all)),
-            (Dialect::Helm, _) if front.helm.plain => front.plain_helm.get_or_init(|| plain_helm(all)),
+        match dialect {
+            Dialect::Tera if front.tera == TeraDialect::Plain => front.plain_tera.get_or_init(|| plain(dialect, all)),
+            Dialect::Helm if front.helm.plain => front.plain_helm.get_or_init(|| plain(dialect, all)),
             _ => all,
         }
     }
@@ -275,7 +275,7 @@ fn has_errors(template: &Template) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::MemoryLoader;
+    use crate::MemoryLoader;
 
     #[test]
     fn a_set_compiles_as_each_of_it_does() {

@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::languages::dialect_of;
 use super::walk::{Entries, Links, walk};
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::is_file;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_machine::function::is_file;
 
 /// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;

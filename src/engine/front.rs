@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
 use super::loader::MemoryLoader;
-use crate::bytecode::Dialect;
-use crate::compiler::{Loader, Memo, MissingKey, NoLoader};
-use crate::function::Registry;
-use crate::text::Source;
+use dropforge_base::text::Source;
+use dropforge_machine::bytecode::Dialect;
+use dropforge_machine::compiler::{Loader, Memo, MissingKey, NoLoader};
+use dropforge_machine::function::Registry;
 
 /// The time at which an unknown filter, test, function, macro or template is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

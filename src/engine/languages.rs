@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::bytecode::Dialect;
-use crate::diagnostics::{Code, Diagnostic};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_machine::bytecode::Dialect;
 
 /// Number of bytes of a file to look at for its language.
 const HEAD: u64 = 1 << 16;

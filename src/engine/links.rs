@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::builder::Engine;
 use super::template::{Callees, Findings, Template};
-use crate::bytecode::{ImportKind, Program};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_machine::bytecode::{ImportKind, Program};
 
 /// Maximum depth of calls between templates. Each runs on its own stack.
 const NESTED: usize = 16;
@@ -99,6 +99,6 @@ impl<'l> Links<'l> {
     }
 }
 
-#[cfg(all(test, feature = "compile"))]
+#[cfg(test)]
 #[path = "links_tests.rs"]
 mod tests;

@@ -1,14 +1,14 @@
 //! Programs that call templates, assembled by hand, so that the tests depend on no language's includes.
 
-use crate::bytecode::{Dialect, Entry, ImportKind, Op, Program, encode};
-use crate::compiler::{Constant, Emitter, PathSpec, RootSpec};
-use crate::diagnostics::{Code, Result};
-use crate::dialect::cel;
-use crate::engine::{Capabilities, Engine, Template};
-use crate::limits::Limits;
-use crate::text::{Source, Span};
-use crate::value::{Arena, Inputs, Value};
-use crate::vm::Session;
+use crate::{Capabilities, Engine, Template};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::{Source, Span};
+use dropforge_cel as cel;
+use dropforge_machine::bytecode::{Dialect, Entry, ImportKind, Op, Program, encode};
+use dropforge_machine::compiler::{Constant, Emitter, PathSpec, RootSpec};
+use dropforge_machine::vm::Session;
+use dropforge_value::{Arena, Inputs, Value};
 
 /// Returns a program called `name` that renders the templates `calls` with `{n: n}`, as YAML: one document for each, or
 /// as one list if it is itself called.
@@ -105,7 +105,7 @@ fn shared_callees_are_linked_once() {
 }
 
 /// Renders with this much fuel and returns the error.
-fn open_limited(template: &Template, fuel: u64) -> Box<crate::diagnostics::Diagnostic> {
+fn open_limited(template: &Template, fuel: u64) -> Box<dropforge_base::diagnostics::Diagnostic> {
     let engine = Engine::builder().limits(Limits { fuel, ..Limits::default() }).build();
     let bytes = encode(&template.entries("a"), false).unwrap();
     render(&engine.open(bytes).unwrap().template("a").unwrap()).unwrap_err()
@@ -134,8 +134,9 @@ fn errors_have_their_place_and_that_of_the_call() {
         let programs = [calling("a", &["c"]), calling("c", &["b.tera"]), tera("b.tera", text)];
         render(&open(&programs, Limits::default()).unwrap()).unwrap_err()
     };
-    let places = |error: &crate::diagnostics::Diagnostic| -> Vec<String> {
-        let place = |label: &crate::diagnostics::Label| format!("{}:{}", label.source.name(), label.position());
+    let places = |error: &dropforge_base::diagnostics::Diagnostic| -> Vec<String> {
+        let place =
+            |label: &dropforge_base::diagnostics::Label| format!("{}:{}", label.source.name(), label.position());
         error.labels.iter().map(place).collect()
     };
     let missing = error("x: {{ m }}");

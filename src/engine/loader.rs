@@ -10,11 +10,11 @@ use hashbrown::HashMap;
 
 use super::discover::{listing, matching};
 use super::path_from_here::path_from_here;
-use crate::compiler::{Loader, NoLoader};
-use crate::diagnostics::{Code, Diagnostic, Result, not_utf8};
-use crate::function::{FileError, Files};
-use crate::limits::{Limit, Limits};
-use crate::text::Source;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::text::Source;
+use dropforge_machine::compiler::{Loader, NoLoader};
+use dropforge_machine::function::{FileError, Files};
 
 /// Templates in memory, in front of another loader.
 pub struct MemoryLoader {

@@ -3,16 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-#[cfg(feature = "bulk")]
 use super::coverage;
-use super::instance;
 use super::template::Template;
-use crate::diagnostics::Result;
-use crate::function::{Builtin, Cx};
-use crate::value::{Inputs, Value};
-#[cfg(feature = "bulk")]
-use crate::vm::Observer;
-use crate::vm::{NoHooks, Run, Session};
+use dropforge_base::diagnostics::Result;
+use dropforge_machine::function::{Builtin, Cx};
+use dropforge_machine::vm::{Run, Session};
+use dropforge_value::{Inputs, Value};
 
 /// The memory of a nested render.
 #[derive(Default)]
@@ -39,17 +35,11 @@ impl Template {
         let (program, linked) = self.parts();
         let (budgets, inputs, limits) = (Cell::new(cx.budgets()), Inputs::new(inputs), cx.limits());
         let run = Run { program, linked, inputs, limits, capabilities: cx.capabilities(), budgets: Some(&budgets) };
-        let (session, format, out) = (&mut memory.session, self.format(), &mut memory.text);
-        #[cfg(feature = "bulk")]
+        let (session, out) = (&mut memory.session, &mut memory.text);
         let rendered = match coverage::current() {
-            Some(coverage) => {
-                let mut watch = coverage.watch();
-                instance::render(session, run, format, out, &mut (&mut watch as &mut dyn Observer))
-            }
-            None => instance::render(session, run, format, out, &mut NoHooks),
+            Some(coverage) => self.rendering(run).render(session, out, Some(&mut coverage.watch())),
+            None => self.rendering(run).render(session, out, None),
         };
-        #[cfg(not(feature = "bulk"))]
-        let rendered = instance::render(session, run, format, out, &mut NoHooks);
         cx.set_budgets(budgets.get());
         let text = rendered.and_then(|()| cx.text(&memory.text));
         SPARE.with_borrow_mut(|spare| spare.push(memory));

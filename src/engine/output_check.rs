@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic};
-use crate::limits::Limits;
-use crate::text::Source;
-use crate::value::{Scanner, check_json, yaml};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
+use dropforge_value::{Scanner, check_json, yaml};
 
 /// The syntax that an output has to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl OutputSyntax {
     }
 
     /// Returns the name of the format.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Yaml => "YAML",
             Self::Json => "JSON",
@@ -99,11 +99,10 @@ impl OutputCheck {
 }
 
 /// Returns the error of a tab that indents, where YAML 1.2 allows it but the reader of Kubernetes does not.
-#[cfg(feature = "documents")]
 fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>> {
-    use crate::text::Span;
-    use crate::value::marshal::Numbers;
-    use crate::value::{Arena, yaml::libyaml};
+    use dropforge_base::text::Span;
+    use dropforge_value::marshal::Numbers;
+    use dropforge_value::{Arena, yaml::libyaml};
     let text = source.text();
     memchr::memchr(b'\t', text.as_bytes()).filter(|_| !text.trim().is_empty())?;
     let options = libyaml::ReadOptions { numbers: Numbers::AsWritten, depth: limits.value_depth };
@@ -116,11 +115,6 @@ fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>>
     let error =
         error.with_note(format!("Kubernetes refuses it: {message}")).with_help("indent with spaces, not with tabs");
     message.contains(libyaml::NO_TOKEN).then_some(error)
-}
-
-#[cfg(not(feature = "documents"))]
-fn refused_tab(_: &Arc<Source>, _: &Limits) -> Option<Box<Diagnostic>> {
-    None
 }
 
 /// Converts an error of a reader.
@@ -137,7 +131,7 @@ fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> 
     error
 }
 
-#[cfg(all(test, feature = "documents"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

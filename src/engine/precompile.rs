@@ -7,11 +7,11 @@ use super::discover::discover;
 use super::front::UnknownNames;
 use super::languages::dialect_of;
 use super::loader::DirLoader;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 
 /// Compiles the templates of a directory to `$OUT_DIR/<out>`, for a package's `build.rs`. The package embeds the file
 /// (`include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"))`) and opens it with
-/// [`Engine::open`](crate::engine::Engine::open). It needs only the language's feature of this crate.
+/// [`Engine::open`](crate::Engine::open). It needs only the language's feature of this crate.
 ///
 /// Tells cargo to run the build script again if the directory changes. Errors, including unknown filters, fail the
 /// build and are printed in full. Warnings are printed as build warnings. [`Precompile`] has options.

@@ -3,26 +3,20 @@
 use std::sync::Arc;
 
 use super::builder::Engine;
-#[cfg(feature = "compile")]
-use super::instance;
-#[cfg(feature = "compile")]
 use super::template::{Findings, Shared};
 use super::template::{Template, linked};
-use crate::bytecode::Program;
-use crate::diagnostics::Result;
-use crate::function::Linked;
-#[cfg(feature = "bulk")]
-use crate::specialise::Guard;
-#[cfg(feature = "compile")]
-use crate::specialise::Known;
-use crate::value::{Data, DataMap, Inputs, Value};
-use crate::vm::Run;
+use dropforge_base::diagnostics::Result;
+use dropforge_machine::bytecode::Program;
+use dropforge_machine::function::Linked;
+use dropforge_machine::specialise::Guard;
+use dropforge_machine::specialise::Known;
+use dropforge_machine::vm::Run;
+use dropforge_value::{Data, DataMap, Inputs, Value};
 
 /// The inputs that the residuals of an artifact know.
 pub(super) struct KnownInputs {
     values: Arc<DataMap>,
     /// The inputs that leave the known ones as they are, if they lie over a layer that gives these.
-    #[cfg(feature = "bulk")]
     guard: Guard,
 }
 
@@ -30,19 +24,13 @@ impl KnownInputs {
     /// # Errors
     /// `limit.depth`.
     pub fn new(values: Arc<DataMap>) -> Result<Self> {
-        #[cfg(feature = "bulk")]
         let guard = guard(&values)?;
-        Ok(Self {
-            values,
-            #[cfg(feature = "bulk")]
-            guard,
-        })
+        Ok(Self { values, guard })
     }
 }
 
-#[cfg(feature = "bulk")]
 fn guard(values: &DataMap) -> Result<Guard> {
-    use crate::value::{Arena, InputBuilder, Shapes};
+    use dropforge_value::{Arena, InputBuilder, Shapes};
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let known = InputBuilder::new(&arena, &shapes).data_map(values)?;
@@ -63,7 +51,6 @@ pub(super) enum Choice {
     #[default]
     Compared,
     /// Those that lie over a layer that gives all known values, and leave these as they are. Other inputs are compared.
-    #[cfg(feature = "bulk")]
     Guarded,
 }
 
@@ -71,7 +58,6 @@ impl Residual {
     fn admits(&self, choice: Choice, inputs: Inputs<'_>) -> bool {
         match choice {
             Choice::Compared => difference(&self.known.values, inputs).is_none(),
-            #[cfg(feature = "bulk")]
             Choice::Guarded => match inputs.layers() {
                 [Some(own), Some(_)] => self.known.guard.admission().admits(Value::Map(own)),
                 _ => difference(&self.known.values, inputs).is_none(),
@@ -148,13 +134,12 @@ impl Template {
     }
 
     /// Returns the template for inputs over a layer that gives all known values, which is not compared again.
-    #[cfg(feature = "bulk")]
-    pub(crate) fn over_known(&self) -> Self {
+    pub fn over_known(&self) -> Self {
         Self { choice: Choice::Guarded, ..self.clone() }
     }
 
     /// Returns the template specialised to inputs that are known before a render, or `None` if it cannot be, or not within
-    /// the budgets of [`specialise`](crate::specialise). With inputs that agree with `known`, it gives the same text, or
+    /// the budgets of [`specialise`](dropforge_machine::specialise). With inputs that agree with `known`, it gives the same text, or
     /// fails with the same error. It may use less fuel, memory and depth.
     ///
     /// ```
@@ -170,14 +155,15 @@ impl Template {
     /// assert!(specialised.program().words().len() < template.program().words().len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[cfg(feature = "compile")]
     pub fn specialise(&self, known: &Known<'_>) -> Option<Self> {
-        let program = instance::specialised(self.run(Inputs::new(Value::Null)), known)?;
+        let machine = self.shared.language.machine();
+        let program = machine.specialise(self.run(Inputs::new(Value::Null)), known)?;
         let Shared { linked, limits, capabilities, files, found, callees, .. } = &*self.shared;
         let found = Findings { lints: found.lints.clone(), reaches: found.reaches.clone(), tree: None, ..*found };
         let (linked, limits, files) = (linked.clone(), limits.clone(), files.clone());
         let (capabilities, callees) = (*capabilities, callees.clone());
-        let shared = Shared { program, linked, limits, capabilities, files, found, callees };
+        let language = self.shared.language;
+        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees };
         Some(Self::new(shared, self.format))
     }
 }

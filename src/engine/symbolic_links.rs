@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,25 +9,21 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::builder::Engine;
-#[cfg(feature = "bulk")]
 use super::coverage::{Coverage, during};
-use super::instance;
-#[cfg(feature = "yaml")]
+use super::instance::{self, Render};
 use super::recording::{Recorder, Recording};
 use super::residual::{Choice, Residual};
-use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
-#[cfg(feature = "compile")]
-use crate::bytecode::{Entry, encode};
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Capabilities, Files, Linked};
-use crate::limits::Limits;
-use crate::value::{InputSpace, Inputs, OutputFormat, Value};
-#[cfg(any(feature = "yaml", feature = "checked"))]
-use crate::vm::Observer;
-use crate::vm::{Hooks, NoHooks, Run, Session};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::limits::Limits;
+use dropforge_machine::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
+use dropforge_machine::bytecode::{Entry, encode};
+use dropforge_machine::function::{Capabilities, Files, Linked};
+use dropforge_machine::language::Language;
+use dropforge_machine::vm::Observer;
+use dropforge_machine::vm::{Run, Session};
+use dropforge_value::{InputSpace, Inputs, OutputFormat, Value};
 
 /// Memory of a lint with its labels and its suggestion.
-#[cfg(feature = "compile")]
 const LINT: usize = 6 * size_of::<Diagnostic>();
 
 /// The error of a render.
@@ -46,6 +42,7 @@ pub struct Template {
 }
 
 pub(super) struct Shared {
+    pub(super) language: &'static dyn Language,
     pub(super) program: Program,
     pub(super) linked: Linked,
     pub(super) limits: Limits,
@@ -100,8 +97,9 @@ impl Template {
         let linked = linked(&program, engine, &callees)?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         let files = engine.shared.files.clone();
-        let format = instance::default_format(program.dialect());
-        Ok(Self::new(Shared { program, linked, limits, capabilities, files, found, callees }, format))
+        let language = instance::language(program.dialect())?;
+        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees };
+        Ok(Self::new(shared, language.default_format()))
     }
 
     pub(super) fn new(shared: Shared, format: OutputFormat) -> Self {
@@ -154,7 +152,7 @@ impl Template {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn documents<'s>(&'s self, session: &'s mut Session, inputs: Inputs<'s>) -> Result<&'s [Value<'s>]> {
-        instance::documents(session, self.run(inputs), &mut NoHooks)
+        self.rendering(self.run(inputs)).documents(session)
     }
 
     /// Renders with inputs that serialise to a map, or to nothing (`&()`).
@@ -202,23 +200,39 @@ impl Template {
 
     /// Renders converted inputs in a session that keeps its memory. On an error the buffer is unchanged.
     pub fn render_inputs(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
-        self.render_hooked(session, inputs, out, &mut NoHooks)
+        self.render_run(session, self.chosen(inputs), out, None)
     }
 
-    /// Renders and reports each step to `hooks`.
-    pub fn render_hooked<H: Hooks>(
+    /// Renders and reports each step to `observer`. With the feature `checked`, the machine checks every index and panics on an
+    /// invalid one.
+    pub fn render_observed(
         &self,
         session: &mut Session,
         inputs: Inputs<'_>,
         out: &mut String,
-        hooks: &mut H,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.render_run(session, self.chosen(inputs), out, Some(observer))
+    }
+
+    fn render_run(
+        &self,
+        session: &mut Session,
+        run: Run<'_>,
+        out: &mut String,
+        observer: Option<&mut dyn Observer>,
     ) -> Result<()> {
         let before = out.len();
-        let result = instance::render(session, self.chosen(inputs), self.format, out, hooks);
+        let result = self.rendering(run).render(session, out, observer);
         if result.is_err() {
             out.truncate(before);
         }
         result
+    }
+
+    /// Returns a run by the rules of the template's language.
+    pub(super) fn rendering<'r>(&self, run: Run<'r>) -> Render<'r> {
+        Render { language: self.shared.language, run, format: self.format }
     }
 
     /// Renders, and adds to `coverage` what runs, also in the templates that it includes and calls. The program is never a
@@ -226,7 +240,6 @@ impl Template {
     ///
     /// # Errors
     /// See [`Template::render`].
-    #[cfg(feature = "bulk")]
     pub fn render_covered(
         &self,
         session: &mut Session,
@@ -235,17 +248,10 @@ impl Template {
         coverage: &Coverage,
     ) -> Result<()> {
         coverage.add(self);
-        let before = out.len();
-        let run = self.run(inputs);
-        let result = during(coverage, |watch| instance::render(session, run, self.format, out, watch));
-        if result.is_err() {
-            out.truncate(before);
-        }
-        result
+        during(coverage, |watch| self.render_run(session, self.run(inputs), out, Some(watch)))
     }
 
     /// Returns the templates that the program calls.
-    #[cfg(feature = "bulk")]
     pub(super) fn callees(&self) -> impl Iterator<Item = &Template> {
         self.shared.callees.values()
     }
@@ -253,13 +259,7 @@ impl Template {
     /// Renders on a machine that checks every index and panics on an invalid one. Slower; for tests of the verifier.
     #[cfg(feature = "checked")]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
-        let before = out.len();
-        let hooks = &mut (&mut NoHooks as &mut dyn Observer);
-        let result = instance::render(session, self.chosen(inputs), self.format, out, hooks);
-        if result.is_err() {
-            out.truncate(before);
-        }
-        result
+        self.render_run(session, self.chosen(inputs), out, Some(&mut dropforge_machine::vm::NoHooks))
     }
 
     /// Adds the values of the involved variables to the error of a render with these inputs. Only HCL supports this.
@@ -277,15 +277,13 @@ impl Template {
     /// assert_eq!(error.notes, ["`name` is \"api\""]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[cfg(feature = "compile")]
     pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
-        instance::explain(self.run(inputs), error);
+        self.shared.language.explain(self.run(inputs), error);
     }
 
     /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
     /// `text`, and adds it to the errors of an [`OutputCheck`](super::OutputCheck). They only get the template's name if
     /// the second output differs.
-    #[cfg(feature = "yaml")]
     pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
         let (recording, _) = self.record(session, inputs);
         for error in errors {
@@ -300,7 +298,6 @@ impl Template {
     ///
     /// # Errors
     /// Those of a render.
-    #[cfg(feature = "yaml")]
     pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
         self.record_with(Recorder::default(), session, inputs)
     }
@@ -309,7 +306,6 @@ impl Template {
     ///
     /// # Errors
     /// Those of a render.
-    #[cfg(feature = "yaml")]
     pub fn record_with(
         &self,
         mut recorder: Recorder,
@@ -317,15 +313,14 @@ impl Template {
         inputs: Inputs<'_>,
     ) -> (Recording, Result<String>) {
         let mut text = String::new();
-        let observer = &mut (&mut recorder as &mut dyn Observer);
-        let rendered = instance::render_raw(session, self.run(inputs), self.format, &mut text, observer);
+        let rendered = self.rendering(self.run(inputs)).render_raw(session, &mut text, Some(&mut recorder));
         let recording = recorder.end(text.clone());
-        instance::finish(self.program(), &mut text, 0);
+        self.shared.language.finish(self.program(), &mut text, 0);
         (recording, rendered.map(|()| text))
     }
 
     /// Checks that the template's format can represent a document.
-    pub(crate) fn check_writable(&self, document: Value<'_>) -> Result<()> {
+    pub fn check_writable(&self, document: Value<'_>) -> Result<()> {
         instance::writable(document, self.program(), self.format)
     }
 
@@ -342,7 +337,6 @@ impl Template {
 
     /// Returns the memory that the template takes, in bytes, without the templates that it calls: the program, its
     /// functions and its lints. It is an estimate.
-    #[cfg(feature = "compile")]
     pub fn memory(&self) -> usize {
         let Shared { program, found, .. } = &*self.shared;
         let residual = self.residual.as_ref().map_or(0, |residual| residual.program.memory());
@@ -398,14 +392,12 @@ impl Template {
     }
 
     /// Returns the template as an artifact entry.
-    #[cfg(feature = "compile")]
     pub(super) fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
         let (program, escape, reaches) = (self.program(), self.escapes(), self.reaches());
         Entry { name, program, escape, executable: false, reaches, residual: None }
     }
 
     /// Returns the template and its callees as entries of an artifact, each once.
-    #[cfg(feature = "compile")]
     pub(super) fn entries<'t>(&'t self, name: &'t str) -> Vec<Entry<'t>> {
         let mut all = Vec::new();
         self.all(name, &mut all);
@@ -416,13 +408,11 @@ impl Template {
     ///
     /// # Errors
     /// `artifact.name` for a name that an artifact cannot hold.
-    #[cfg(feature = "compile")]
-    pub(crate) fn encoded(&self) -> Result<Vec<u8>> {
+    pub fn encoded(&self) -> Result<Vec<u8>> {
         encode(&self.entries(self.name()), true)
     }
 
     /// Adds the template and its callees to those of an artifact, each once.
-    #[cfg(feature = "compile")]
     pub(super) fn all<'t>(&'t self, name: &'t str, to: &mut Vec<(&'t str, &'t Template)>) {
         // Two templates with one name but different languages are an error of the artifact.
         if !to.iter().any(|(one, template)| *one == name && template.dialect() == self.dialect()) {
@@ -432,13 +422,11 @@ impl Template {
     }
 
     /// Returns `true` if `holds` for every template that it calls, directly or indirectly, and the name used there.
-    #[cfg(feature = "compile")]
     pub(super) fn calls_only(&self, holds: &dyn Fn(&str, &Template) -> bool) -> bool {
         self.shared.callees.iter().all(|(name, called)| holds(name, called) && called.calls_only(holds))
     }
 
     /// Sets the folder of the sources of this program and of those it calls.
-    #[cfg(feature = "compile")]
     pub(super) fn set_folder(&self, folder: &Arc<str>) {
         self.program().set_folder(folder.clone());
         self.shared.callees.values().for_each(|called| called.set_folder(folder));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::discover::{Entry, Reason, Skipped, check_kind, relative, unreadable};
 use super::symbolic_links::{Linked, follow};
-use crate::diagnostics::Result;
+use dropforge_base::diagnostics::Result;
 
 /// Limits on the files in a directory and on the depth of directories.
 const MAX_FILES: usize = 10_000;
@@ -82,7 +82,7 @@ pub(super) fn walk(
             }
         }
         if to.len() > MAX_FILES {
-            return Err(crate::limits::Limit::Templates.error(MAX_FILES as u64));
+            return Err(dropforge_base::limits::Limit::Templates.error(MAX_FILES as u64));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use object_store::Error;
 
-use crate::diagnostics::{Code, Diagnostic};
+use dropforge_base::diagnostics::{Code, Diagnostic};
 
 /// A response or a broken connection that another attempt may mend.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,30 +21,30 @@ use super::retry::Patience;
 use super::store::Store;
 
 /// Attempts without noticeable pauses.
-pub(crate) const QUICK: Patience =
+pub const QUICK: Patience =
     Patience { first: Duration::from_micros(50), longest: Duration::from_millis(2), total: Duration::from_secs(20) };
 
 /// A store in memory. Each fault hits one request of several.
 #[derive(Debug, Default)]
-pub(crate) struct Faulty {
-    pub(crate) inner: InMemory,
+pub struct Faulty {
+    pub inner: InMemory,
     /// One of this many puts and reads fails before it is carried out. 0 for none.
-    pub(crate) before: AtomicU32,
+    pub before: AtomicU32,
     /// One of this many puts is carried out, and its response is lost. 0 for none.
-    pub(crate) after: AtomicU32,
+    pub after: AtomicU32,
     /// All requests fail.
-    pub(crate) down: AtomicBool,
+    pub down: AtomicBool,
     /// Puts of objects whose keys end with `b` are denied.
-    pub(crate) denied: AtomicBool,
+    pub denied: AtomicBool,
     /// Puts never look at conditions.
-    pub(crate) blind: bool,
+    pub blind: bool,
     /// Puts with a condition are refused.
-    pub(crate) plain: bool,
+    pub plain: bool,
     /// The number of puts that were carried out.
-    pub(crate) puts: AtomicUsize,
+    pub puts: AtomicUsize,
     /// Puts at this time, and the most at a time.
-    pub(crate) now: AtomicUsize,
-    pub(crate) most: AtomicUsize,
+    pub now: AtomicUsize,
+    pub most: AtomicUsize,
 }
 
 impl fmt::Display for Faulty {
@@ -55,7 +55,7 @@ impl fmt::Display for Faulty {
 
 impl Faulty {
     /// Returns a client of this store.
-    pub(crate) fn store(self: &Arc<Self>) -> Store {
+    pub fn store(self: &Arc<Self>) -> Store {
         Store::with(self.clone(), QUICK)
     }
 

@@ -10,7 +10,7 @@ use std::thread;
 
 use super::lock::LOCK;
 use super::store::{ObjectInfo, Store};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Length of the parts in which an object is read.
 const PART: u64 = 8 << 20;
@@ -57,7 +57,7 @@ pub fn fetch_file(store: &Store, key: &str, max: u64, to: &mut dyn Write) -> Res
 ///
 /// # Errors
 /// Same as [`fetch_file`].
-pub(crate) fn fetch_version(store: &Store, info: &ObjectInfo, max: u64, to: &mut dyn Write) -> Result<u64> {
+pub fn fetch_version(store: &Store, info: &ObjectInfo, max: u64, to: &mut dyn Write) -> Result<u64> {
     let (key, url) = (&info.key, store.url_of(&info.key));
     if info.size > max {
         return Err(too_much(&url, &format!("{} bytes", number(info.size)), &number(max)));
@@ -176,8 +176,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::remote::Condition;
-    use crate::remote::faults::Faulty;
+    use crate::Condition;
+    use crate::faults::Faulty;
 
     fn put(store: &Store, key: &str, text: &str) {
         store.put(key, text.to_owned().into(), Condition::Always).expect("put");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::oci::Reference;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Maximum length of a URL in bytes. Keys of S3 have at most 1,024 bytes.
 const MAX_URL: usize = 2_048;

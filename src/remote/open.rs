@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::http::Connector;
 use super::location::{Bucket, Kind};
 use super::store::{Client, StoreOptions};
-use crate::diagnostics::Result;
+use dropforge_base::diagnostics::Result;
 
 /// Sets the options that a builder knows by the names of environment variables.
 macro_rules! set {

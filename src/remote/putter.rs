@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::lock::Guard;
 use super::store::{Condition, Revision, Store};
 use super::task::Task;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The bounds of a [`Putter`].
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::remote::faults::{Faulty, QUICK};
-use crate::remote::{Lock, LockOptions, ManualClock, Patience};
+use crate::faults::{Faulty, QUICK};
+use crate::{Lock, LockOptions, ManualClock, Patience};
 
 /// Puts `count` objects from each of four threads. Returns all outcomes.
 fn put_all(putter: &Putter, count: usize) -> Vec<Outcome<String>> {

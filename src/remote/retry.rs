@@ -90,7 +90,7 @@ fn gave_up(failure: Transient, attempts: u32) -> Transient {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::runtime::Threads;
+    use crate::runtime::Threads;
 
     fn transient() -> Failure {
         Failure::Transient(Transient { status: Some(503), why: "busy".into(), after: None })

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Threads that run the tasks of one store. They end with the last copy.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ use super::open;
 use super::retry::Patience;
 use super::runtime::Threads;
 use super::task::Task;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);

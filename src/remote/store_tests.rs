@@ -1,7 +1,7 @@
 //! Tests of the client on a store in memory with faults.
 
 use super::*;
-use crate::remote::faults::Faulty;
+use crate::faults::Faulty;
 
 fn code<T>(result: Result<T>) -> Option<Code> {
     result.err().map(|error| error.code)

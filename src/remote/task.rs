@@ -12,7 +12,7 @@ use object_store::{
 use super::failure::Failure;
 use super::retry::Patience;
 use super::store::{Client, Condition, Object, Revision};
-use crate::diagnostics::{Code, Diagnostic, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, thousands};
 
 type Tried<T> = std::result::Result<T, Failure>;
 

@@ -13,8 +13,8 @@ use object_store::multipart::PartId;
 use super::lock::Guard;
 use super::store::{Condition, Revision, Store};
 use super::task::Task;
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::stdlib::small_sort::SmallSort as _;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// Maximum number of parts. S3 allows 10,000.
 const PARTS: u64 = 9_000;
@@ -178,7 +178,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::remote::faults::Faulty;
+    use crate::faults::Faulty;
 
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().expect("a file");
@@ -211,7 +211,7 @@ mod tests {
     fn a_store_that_is_down_gets_nothing() {
         let faulty = Arc::new(Faulty { down: true.into(), ..Faulty::default() });
         let store = faulty.store();
-        let patience = crate::remote::Patience { total: std::time::Duration::from_millis(50), ..store.patience() };
+        let patience = crate::Patience { total: std::time::Duration::from_millis(50), ..store.patience() };
         let failed = upload_file(&store.with_patience(patience), "k", &file(&[7; 1_000]), Condition::Always, &SMALL);
         assert_eq!(failed.map_err(|error| error.code), Err(Code::StoreUnreachable));
         assert_eq!(faulty.puts.load(Ordering::SeqCst), 0);

@@ -8,8 +8,8 @@ use super::types::Fields;
 use super::validate::{Check, Checked, same};
 use super::violation::{described, text_of};
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
-use crate::stdlib::base64::octets_of_base64;
-use crate::value::{JsonStyle, Text, Value, write_json};
+use dropforge_base::stdlib::base64::octets_of_base64;
+use dropforge_value::{JsonStyle, Text, Value, write_json};
 
 impl Check<'_> {
     /// Validates the keywords outside template values.

@@ -1,7 +1,7 @@
 //! The memory of a compiled schema, as an estimate that is rather too high.
 
 use super::node::{Node, Pattern, Rest};
-use crate::value::Data;
+use dropforge_value::Data;
 
 /// Bytes of an entry of a hash map or an allocation, without its text.
 const ENTRY: usize = 96;

@@ -7,9 +7,9 @@ use super::formats::Format;
 use super::node::Rest;
 use super::of_data::value_of;
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
-use crate::diagnostics::nearest;
-use crate::stdlib::json_pointer;
-use crate::value::{Arena, Data, Map, Value};
+use dropforge_base::diagnostics::nearest;
+use dropforge_base::stdlib::json_pointer;
+use dropforge_value::{Arena, Data, Map, Value};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;

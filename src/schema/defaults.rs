@@ -1,8 +1,8 @@
 //! Defaults for missing properties.
 
 use super::{Node, NodeId, Schema, SchemaError};
-use crate::limits::Limits;
-use crate::value::Data;
+use dropforge_base::limits::Limits;
+use dropforge_value::Data;
 
 /// Maximum number of visited pairs of schema and value.
 const VISITS: usize = 100_000;

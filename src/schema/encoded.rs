@@ -1,7 +1,7 @@
 //! Encodes schemas as text that a program can carry.
 
 use super::{Additional, Bound, Draft, Node, NodeId, Schema, Types, Violation};
-use crate::value::{Data, DataMap, Value};
+use dropforge_value::{Data, DataMap, Value};
 
 /// The named schemas of several values, compiled from the text that a program carries.
 ///

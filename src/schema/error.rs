@@ -1,6 +1,6 @@
 //! Errors in schemas, and the JSON pointers that locate them.
 
-use crate::stdlib::json_pointer;
+use dropforge_base::stdlib::json_pointer;
 
 /// An error in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use regex::Regex;
 
 use super::formats::Format;
 use super::{Draft, Number, Types};
-use crate::diagnostics::nearest;
-use crate::value::Data;
+use dropforge_base::diagnostics::nearest;
+use dropforge_value::Data;
 
 /// Maximum number of names and values to search for a suggestion.
 pub(super) const SEARCHED: usize = 1000;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::stdlib::bignum::BigNum;
-use crate::value::{Data, Extended, Value};
+use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_value::{Data, Extended, Value};
 
 /// A precision in bits that holds every number exactly.
 const FULL: u16 = 512;

@@ -1,6 +1,6 @@
 //! Values of owned data, which schemas are compiled from.
 
-use crate::value::{Arena, Data, Value};
+use dropforge_value::{Arena, Data, Value};
 
 /// Returns the value of data, with a stack on the heap: schemas are also compiled where the host's is small.
 pub(super) fn value_of<'v>(arena: &'v Arena, data: &'v Data) -> Value<'v> {

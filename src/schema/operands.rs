@@ -5,7 +5,7 @@ use super::error::below;
 use super::node::Node;
 use super::pattern::regex;
 use super::{Bound, Draft, NodeId, Number, Pattern, Types};
-use crate::value::{Map, Value};
+use dropforge_value::{Map, Value};
 
 /// Maximum number of patterns in a schema.
 const PATTERNS: usize = 256;

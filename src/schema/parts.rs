@@ -2,7 +2,7 @@
 
 use super::node::{Additional, Node, NodeId, Rest};
 use super::{Draft, Schema};
-use crate::stdlib::small_sort::SmallSort as _;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// Maximum number of schemas that apply to one value.
 const SCHEMAS: usize = 64;

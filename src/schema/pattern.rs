@@ -3,8 +3,8 @@
 use regex::{Regex, RegexBuilder};
 
 use super::Draft;
-use crate::stdlib::ecma_patterns::translated_ecma;
-use crate::stdlib::re2::translated;
+use dropforge_base::stdlib::ecma_patterns::translated_ecma;
+use dropforge_base::stdlib::re2::translated;
 
 /// Maximum length of a pattern in bytes.
 const PATTERN: usize = 4 << 10;

@@ -1,8 +1,8 @@
 //! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, and `"format": "password"`.
 
-use crate::stdlib::json_pointer::names;
-use crate::value::Data;
-use crate::value::assign::Step;
+use dropforge_base::stdlib::json_pointer::names;
+use dropforge_value::Data;
+use dropforge_value::assign::Step;
 
 /// Maximum number of subschemas that are looked at.
 const STEPS: usize = 20_000;

@@ -1,10 +1,10 @@
 //! Tests of reading schemas and validating values.
 
 use super::{Draft, Schema, SchemaError, Schemas, Types, Violation};
-use crate::limits::Limits;
-use crate::stdlib::bignum::BigNum;
-use crate::text::Source;
-use crate::value::{Arena, Data, Entries, Extended, InputBuilder, Shapes, Type, Value, yaml};
+use dropforge_base::limits::Limits;
+use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_base::text::Source;
+use dropforge_value::{Arena, Data, Entries, Extended, InputBuilder, Shapes, Type, Value, yaml};
 
 fn data(text: &str) -> Data {
     yaml::read_data(&Source::new("in.yaml", text), &Limits::default()).expect("YAML")

@@ -1,7 +1,7 @@
 //! The types of JSON Schema and the types of values.
 
-use crate::diagnostics::with_article;
-use crate::value::{Entries, Extended, Map, Type, Value};
+use dropforge_base::diagnostics::with_article;
+use dropforge_value::{Entries, Extended, Map, Type, Value};
 
 /// A set of types: those that a schema allows, or those of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

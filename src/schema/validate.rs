@@ -7,9 +7,9 @@ use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
 use super::violation::{SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
-use crate::diagnostics::nearest;
-use crate::stdlib::regex_cost::search_steps;
-use crate::value::{Arena, Data, InputBuilder, Shapes, Value};
+use dropforge_base::diagnostics::nearest;
+use dropforge_base::stdlib::regex_cost::search_steps;
+use dropforge_value::{Arena, Data, InputBuilder, Shapes, Value};
 
 /// Maximum number of names and values listed in a message.
 const LISTED: usize = 10;
@@ -62,7 +62,7 @@ impl Schema {
     ///
     /// # Errors
     /// Those of `spend`.
-    pub(crate) fn validate_data<E>(
+    pub fn validate_data<E>(
         &self,
         id: NodeId,
         data: &Data,
@@ -80,7 +80,7 @@ impl Schema {
     ///
     /// # Errors
     /// Those of `spend`.
-    pub(crate) fn validate_part<E>(
+    pub fn validate_part<E>(
         &self,
         id: NodeId,
         value: Value<'_>,

@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::types::Fields;
 use super::{NodeId, Number};
-use crate::diagnostics::with_article;
-use crate::stdlib::strings::prefix;
-use crate::text::Span;
-use crate::value::yaml::Node;
-use crate::value::{Data, Value};
+use dropforge_base::diagnostics::with_article;
+use dropforge_base::stdlib::strings::prefix;
+use dropforge_base::text::Span;
+use dropforge_value::yaml::Node;
+use dropforge_value::{Data, Value};
 
 /// Maximum number of bytes of a value in a message.
 pub(super) const SHOWN: usize = 60;

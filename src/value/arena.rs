@@ -28,7 +28,7 @@ impl Arena {
     }
 
     /// Returns the underlying bump allocator, for data that is not a value.
-    pub(crate) fn bump(&self) -> &Bump {
+    pub fn bump(&self) -> &Bump {
         &self.bump
     }
 
@@ -105,7 +105,7 @@ impl Arena {
 
     /// Returns a map with the keys of `shape` and one value for each of them.
     #[inline(always)]
-    pub(crate) fn map_of_values<'v>(
+    pub fn map_of_values<'v>(
         &'v self,
         shape: &'v Shape<'v>,
         values: impl ExactSizeIterator<Item = Value<'v>>,
@@ -116,7 +116,7 @@ impl Arena {
     }
 
     /// Returns a map value with the keys of `shape` and one value for each of them.
-    pub(crate) fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
+    pub fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
         Value::Map(self.bump.alloc(Map::new(shape, values)))
     }
 }

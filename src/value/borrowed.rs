@@ -10,7 +10,7 @@ pub struct List<'v> {
 }
 
 impl<'v> List<'v> {
-    pub(crate) fn new(items: &'v [Value<'v>]) -> Self {
+    pub fn new(items: &'v [Value<'v>]) -> Self {
         Self::summarized(items, Summary::around(items))
     }
 

@@ -203,7 +203,7 @@ impl Data {
     ///
     /// # Errors
     /// Errors of `serde_json`.
-    pub(crate) fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
+    pub fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
         let data = DataVisitor { keys: Keys::Unique }.deserialize(&mut json)?;
         json.end().map(|()| data)
@@ -211,6 +211,8 @@ impl Data {
 }
 
 /// The [`Visitor`] methods for scalars, which [`Data`] and [`Value`](super::Value) share.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! visit_scalars {
     ($values:ident) => {
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -242,7 +244,6 @@ macro_rules! visit_scalars {
         }
     };
 }
-pub(crate) use visit_scalars;
 
 /// The rule for keys that are given twice.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -267,7 +268,7 @@ impl<'de> DeserializeSeed<'de> for DataVisitor {
 impl<'de> Visitor<'de> for DataVisitor {
     type Value = Data;
 
-    visit_scalars!(Data);
+    crate::visit_scalars!(Data);
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
         self.deserialize(deserializer)

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::Value;
-use super::data::visit_scalars;
 use super::input_builder::{InputBuilder, OpenMap};
 use super::outline::Place;
+use crate::visit_scalars;
 
 /// Reads the value at a place.
 pub(super) struct Seed<'b, 'v, 'w>(pub &'b InputBuilder<'v, 'w>, pub Place<'b, 'w>);

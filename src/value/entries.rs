@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Arena, Extended, Key, Value};
-use crate::stdlib::small_sort::SmallSort as _;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// A map in insertion order with null, boolean, integer and text keys. An integer is the same key in every variant of
 /// [`Value`]. Maps with only text keys are [`Map`](super::Map)s.
@@ -116,7 +116,7 @@ impl<'v> Entries<'v> {
 
 /// The form in which keys are compared. Variants are in key order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum EntryKey<'v> {
+pub enum EntryKey<'v> {
     Null,
     Bool(bool),
     Number(i128),
@@ -124,7 +124,7 @@ pub(crate) enum EntryKey<'v> {
 }
 
 impl<'v> EntryKey<'v> {
-    pub(crate) fn of(value: Value<'v>) -> Option<Self> {
+    pub fn of(value: Value<'v>) -> Option<Self> {
         Some(match value {
             Value::Null => EntryKey::Null,
             Value::Bool(truth) => EntryKey::Bool(truth),

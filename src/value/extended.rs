@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::borrowed::Summary;
 use super::{Arena, Data, Entries, Type, Value};
-use crate::stdlib::base64::base64;
-use crate::stdlib::bignum::BigNum;
-use crate::stdlib::timestamps;
+use dropforge_base::stdlib::base64::base64;
+use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_base::stdlib::timestamps;
 
 /// A rare value and its summary.
 #[derive(Debug, Clone, Copy)]
@@ -426,7 +426,7 @@ impl<'v> Value<'v> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{JsonStyle, write_json};
+    use crate::{JsonStyle, write_json};
 
     /// The JSON forms of values that JSON does not have.
     #[test]

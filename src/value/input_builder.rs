@@ -8,7 +8,7 @@ use super::deserialize::Seed;
 use super::outline::{Learned, Place, Step};
 use super::read_json::Reader;
 use super::{Arena, Data, DataMap, Numbers, Shape, Shapes, Text, Value};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// A builder of values in an arena. Maps with the same keys share an interned shape.
 ///
@@ -187,7 +187,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Returns a map of `keys` and a copy of `values`. The last value of a duplicate key wins.
-    pub(crate) fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
+    pub fn map(&self, keys: &[&'v str], values: &[Value<'v>]) -> Value<'v> {
         if let Some(shape) = self.shapes.intern(keys) {
             return self.arena.copied_map(shape, values);
         }

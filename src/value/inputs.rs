@@ -21,12 +21,12 @@ impl<'v> Inputs<'v> {
     }
 
     /// Returns the layers in order of precedence.
-    pub(crate) fn layers(&self) -> [Option<&'v Map<'v>>; 2] {
+    pub fn layers(&self) -> [Option<&'v Map<'v>>; 2] {
         [self.over, self.base]
     }
 
     /// Returns `true` if both consist of identical layers, not merely equal ones.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub fn is(&self, other: &Self) -> bool {
         let identities = |inputs: &Self| inputs.layers().map(|layer| layer.map(std::ptr::from_ref));
         identities(self) == identities(other)
     }

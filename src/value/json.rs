@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
-use crate::stdlib::base64::{base64, base64_len};
-use crate::stdlib::byte_search::{WORD, first_place, first_special, last_word};
+use dropforge_base::stdlib::base64::{base64, base64_len};
+use dropforge_base::stdlib::byte_search::{WORD, first_place, first_special, last_word};
 
 /// The bound of the floats whose neighbouring integers are all exact.
 const EXACT: f64 = (1_u64 << 53) as f64;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::text::Source;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::text::Source;
 
 /// Checks that `source` is one JSON value without duplicate keys.
 ///
 /// # Errors
 /// `input.syntax`, `input.duplicate_key`.
-pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
+pub fn check_json(source: &Arc<Source>) -> Result<()> {
     let text = source.text();
     serde_json::from_str::<Unique>(text).map(drop).map_err(|error| {
         let (at, message) = json_error(text, &error);
@@ -29,7 +29,7 @@ pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
 }
 
 /// Returns the offset of an error in `text` and its message. serde_json counts lines, and bytes in a line.
-pub(crate) fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
+pub fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
     let start = match error.line() {
         0 | 1 => 0,
         line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |end| end + 1),

@@ -32,12 +32,12 @@ pub struct Shape<'v> {
 
 impl<'v> Shape<'v> {
     /// Returns an anonymous shape, or `None` if a key is duplicated.
-    pub(crate) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
+    pub fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
         Self::with_id(arena, keys, 0)
     }
 
     /// Returns the indexes of `keys` in byte order of the keys.
-    pub(crate) fn sorted_places(keys: &[Text<'_>]) -> Vec<u32> {
+    pub fn sorted_places(keys: &[Text<'_>]) -> Vec<u32> {
         let mut sorted: Vec<u32> = places(keys).collect();
         sort(keys, &mut sorted);
         sorted
@@ -45,14 +45,14 @@ impl<'v> Shape<'v> {
 
     /// Returns a shape with an id of `keys`, which `sorted` puts in order. `None` if it does not or if a key is
     /// duplicated.
-    pub(crate) fn with_order(keys: &'v [Text<'v>], sorted: &'v [u32]) -> Option<Self> {
+    pub fn with_order(keys: &'v [Text<'v>], sorted: &'v [u32]) -> Option<Self> {
         let whole = keys.len() == sorted.len();
         (whole && is_sorted(keys, sorted)).then(|| Shape { id: fresh_id(), keys, sorted })
     }
 
     /// Returns an anonymous shape, or `None` if a key is duplicated. `order` is the order of an earlier shape: if it
     /// fits these keys, they need no sorting; otherwise it is replaced.
-    pub(crate) fn guessed(arena: &'v Arena, keys: &'v [Text<'v>], order: &mut Vec<u32>) -> Option<&'v Shape<'v>> {
+    pub fn guessed(arena: &'v Arena, keys: &'v [Text<'v>], order: &mut Vec<u32>) -> Option<&'v Shape<'v>> {
         if order.len() != keys.len() || !is_sorted(keys, order) {
             order.clear();
             order.extend(places(keys));
@@ -139,7 +139,7 @@ impl<'v> Map<'v> {
 
     /// Nesting depth of lists and maps.
     #[inline(always)]
-    pub(crate) const fn depth(&self) -> u16 {
+    pub const fn depth(&self) -> u16 {
         self.summary.depth
     }
 
@@ -150,7 +150,7 @@ impl<'v> Map<'v> {
 
     /// Returns the shape's id.
     #[inline(always)]
-    pub(crate) const fn shape_id(&self) -> u32 {
+    pub const fn shape_id(&self) -> u32 {
         self.id
     }
 
@@ -180,12 +180,12 @@ impl<'v> Map<'v> {
 
     /// Returns the place of the value under `key`.
     #[inline]
-    pub(crate) fn slot(&self, key: &str) -> Option<&'v Value<'v>> {
+    pub fn slot(&self, key: &str) -> Option<&'v Value<'v>> {
         self.values.get(self.shape.find(key)?)
     }
 
     /// Returns the keys and the places of their values, in insertion order.
-    pub(crate) fn slots(&self) -> impl ExactSizeIterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
+    pub fn slots(&self) -> impl ExactSizeIterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
         self.shape.keys.iter().map(Text::as_str).zip(self.values)
     }
 
@@ -253,7 +253,7 @@ impl<'w> Shapes<'w> {
     /// use dropforge::value::{Arena, InputBuilder, ReadPaths, Shapes};
     /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
     /// let mut paths = ReadPaths::default();
-    /// paths.add_program(template.program());
+    /// template.program().add_reads(&mut paths);
     /// let (arena, names) = (Arena::new(), Arena::new());
     /// let shapes = Shapes::reading(&names, &paths);
     /// let inputs = InputBuilder::new(&arena, &shapes).json(r#"{"image": {"tag": "v1", "note": "new"}, "owners": ["a"]}"#)?;

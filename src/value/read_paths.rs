@@ -16,7 +16,7 @@ pub struct ReadPaths {
 }
 
 /// The index of a node.
-pub(crate) type NodeId = u32;
+pub type NodeId = u32;
 
 #[derive(Debug, Default)]
 struct Node {
@@ -42,7 +42,7 @@ impl ReadPaths {
     pub const ITEM: &'static str = "[]";
 
     /// The node of all inputs.
-    pub(crate) const ROOT: NodeId = 0;
+    pub const ROOT: NodeId = 0;
 
     /// Adds a read of the value at a path, with all that is below it.
     pub fn add<'n>(&mut self, path: impl IntoIterator<Item = &'n str>) {
@@ -57,7 +57,7 @@ impl ReadPaths {
     }
 
     /// Returns the node of `name` below `node`, which it creates. Returns `None` if there would be too many.
-    pub(crate) fn child(&mut self, node: NodeId, name: &str) -> Option<NodeId> {
+    pub fn child(&mut self, node: NodeId, name: &str) -> Option<NodeId> {
         let count = self.nodes.len();
         let parent = self.nodes.get_mut(node as usize)?;
         if let Some(child) = parent.children.get(name) {
@@ -76,7 +76,7 @@ impl ReadPaths {
     }
 
     /// Returns the names on the way to a node.
-    pub(crate) fn path(&self, mut node: NodeId) -> Vec<String> {
+    pub fn path(&self, mut node: NodeId) -> Vec<String> {
         let mut names = Vec::new();
         while let Some(Node { parent, .. }) = self.nodes.get(node as usize).filter(|node| node.depth > 0) {
             let siblings = self.nodes.get(*parent as usize).map(|parent| parent.children.iter());
@@ -88,7 +88,7 @@ impl ReadPaths {
     }
 
     /// Counts everything below `node` as read.
-    pub(crate) fn mark_whole(&mut self, node: NodeId) {
+    pub fn mark_whole(&mut self, node: NodeId) {
         if node == Self::ROOT {
             self.everything = true;
         } else if let Some(node) = self.nodes.get_mut(node as usize) {

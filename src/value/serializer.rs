@@ -8,7 +8,7 @@ use super::input_builder::{MAX_DEPTH, OpenMap, too_deep};
 use super::outline::Place;
 use super::serialize_key::KeySerializer;
 use super::{InputBuilder, Value};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// Serializes `input` into a value, copying texts into the arena. Enum variants become `"Name"` or

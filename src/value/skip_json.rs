@@ -1,14 +1,14 @@
 //! Checks and skips JSON text without building values.
 
 use super::{Data, DataMap};
-use crate::stdlib::byte_search::{first_place, first_special};
+use dropforge_base::stdlib::byte_search::{first_place, first_special};
 
 /// Maximum nesting, as in `serde_json`.
 pub(super) const LEVELS: u32 = 127;
 
 /// Calls `each` with the key and the text of each entry of the JSON object `text`, of any depth. Returns `None` if it is
 /// none, or if one of its own keys has an escape.
-pub(crate) fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
+pub fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
     let from = |rest: &[u8]| text.get(text.len() - rest.len()..);
     let mut rest = white(white(text.as_bytes()).strip_prefix(b"{")?);
     if let Some(end) = rest.strip_prefix(b"}") {
@@ -34,7 +34,7 @@ const MAP_LEVELS: u32 = 16;
 
 /// Reads the JSON object `text` with all lists empty. Returns `None` if it is none, if its maps nest too deep, or if a key
 /// has an escape.
-pub(crate) fn json_maps(text: &str) -> Option<DataMap> {
+pub fn json_maps(text: &str) -> Option<DataMap> {
     maps(text, MAP_LEVELS)
 }
 
@@ -54,7 +54,7 @@ fn maps(text: &str, levels: u32) -> Option<DataMap> {
 
 /// A part of JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonPart<'t> {
+pub enum JsonPart<'t> {
     /// A key as it is written, which may have escapes.
     Key(&'t str),
     /// The start of a map.
@@ -66,7 +66,7 @@ pub(crate) enum JsonPart<'t> {
 }
 
 /// Calls `each` with the parts of a JSON text that is known to be valid.
-pub(crate) fn json_parts<'t>(text: &'t str, mut each: impl FnMut(JsonPart<'t>)) {
+pub fn json_parts<'t>(text: &'t str, mut each: impl FnMut(JsonPart<'t>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -323,7 +323,7 @@ fn some_digits(mut rest: &[u8]) -> Option<&[u8]> {
     (rest.len() < all.len()).then_some(rest)
 }
 
-#[cfg(all(test, feature = "bulk"))]
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 

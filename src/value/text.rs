@@ -3,14 +3,14 @@
 use super::yaml;
 
 /// Size of a [`Block`] in bytes.
-pub(crate) const BLOCK: usize = 32;
+pub const BLOCK: usize = 32;
 
 /// A text of at most this many bytes together with the bytes after it in memory. Blocks are copied and scanned whole,
 /// without a loop over the text's length.
-pub(crate) type Block = [u8; BLOCK];
+pub type Block = [u8; BLOCK];
 
 /// Bytes appended to a short text to fill up a [`Block`].
-pub(crate) const PADDING: &str = match std::str::from_utf8(&[0; BLOCK]) {
+pub const PADDING: &str = match std::str::from_utf8(&[0; BLOCK]) {
     Ok(padding) => padding,
     Err(_) => "",
 };
@@ -42,23 +42,23 @@ impl<'v> Text<'v> {
     }
 
     /// Wraps the first `len` bytes of `buffer`.
-    pub(crate) fn prefix_of(buffer: &'v str, len: usize) -> Self {
+    pub fn prefix_of(buffer: &'v str, len: usize) -> Self {
         let block = if len <= BLOCK { buffer.as_bytes().first_chunk() } else { None };
         Self { text: buffer.get(..len).unwrap_or(buffer), block, word: false }
     }
 
     /// Returns `true` if the text is a [word](yaml::is_word).
-    pub(crate) fn is_word(&self) -> bool {
+    pub fn is_word(&self) -> bool {
         yaml::is_word(self)
     }
 
     /// Records whether the text is a word, for texts that are written again and again.
-    pub(crate) fn classified(self) -> Self {
+    pub fn classified(self) -> Self {
         Self { word: self.is_word(), ..self }
     }
 
     /// Returns `true` if the text is already known to be a word. Other texts may be words, too.
-    pub(in crate::value) const fn is_known_word(&self) -> bool {
+    pub(crate) const fn is_known_word(&self) -> bool {
         self.word
     }
 
@@ -69,7 +69,7 @@ impl<'v> Text<'v> {
 
     /// Returns `true` if the text contains the byte `a` or the byte `b`.
     #[inline]
-    pub(crate) fn has_either(&self, a: u8, b: u8) -> bool {
+    pub fn has_either(&self, a: u8, b: u8) -> bool {
         match self.block {
             Some(_) => !self.all(|byte| (byte != a) & (byte != b)),
             None => memchr::memchr2(a, b, self.text.as_bytes()).is_some(),
@@ -79,13 +79,13 @@ impl<'v> Text<'v> {
     /// Returns `true` if `holds` accepts every byte of the text. For short texts and simple predicates this compiles
     /// to a few vector instructions.
     #[inline(always)]
-    pub(crate) fn all(&self, holds: impl Fn(u8) -> bool) -> bool {
+    pub fn all(&self, holds: impl Fn(u8) -> bool) -> bool {
         all_bytes(self.text, self.block, holds)
     }
 
     /// Returns `true` if all characters are ASCII.
     #[inline]
-    pub(crate) fn is_ascii(&self) -> bool {
+    pub fn is_ascii(&self) -> bool {
         match self.block {
             Some(_) => self.all(|byte| byte.is_ascii()),
             None => self.text.is_ascii(),
@@ -93,14 +93,14 @@ impl<'v> Text<'v> {
     }
 
     /// Returns a short text and the bytes after it.
-    pub(crate) const fn block(&self) -> Option<&'v Block> {
+    pub const fn block(&self) -> Option<&'v Block> {
         self.block
     }
 }
 
 /// Returns `true` if `holds` accepts every byte of `text`, which is the beginning of `block`.
 #[inline(always)]
-pub(in crate::value) fn all_bytes(text: &str, block: Option<&Block>, holds: impl Fn(u8) -> bool) -> bool {
+pub(crate) fn all_bytes(text: &str, block: Option<&Block>, holds: impl Fn(u8) -> bool) -> bool {
     let masks = BLOCK.checked_sub(text.len()).and_then(|start| MASKS.get(start..)?.first_chunk::<BLOCK>());
     let (Some(block), Some(masks)) = (block, masks) else {
         return text.bytes().fold(true, |all, byte| all & holds(byte));

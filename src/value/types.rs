@@ -1,7 +1,7 @@
 //! Types of values, for typed languages: primitive types, collections with one element type, and structural types.
 
 use super::{Arena, Extended, Value};
-use crate::stdlib::small_sort::SmallSort as _;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// A type. `Copy`: it borrows from an arena or from static data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

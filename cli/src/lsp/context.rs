@@ -42,7 +42,7 @@ pub(super) fn of(language: Language, before: &str) -> Option<Context> {
         Language::Template(Dialect::CelYaml) => cel_yaml(before, line),
         Language::Template(Dialect::Cel) => path(before),
         Language::Configuration => configuration(line),
-        Language::Template(_) | Language::Other => None,
+        Language::Other => None,
     }
 }
 

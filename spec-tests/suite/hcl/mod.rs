@@ -23,7 +23,7 @@ use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, Data, Inputs, Type, Value};
-use dropforge::vm::{Evaluator, Hooks, Space};
+use dropforge::vm::{Evaluator, Observer, Space};
 
 use crate::cases::{self, Case};
 
@@ -161,7 +161,7 @@ fn run(case: &mut Case) -> Vec<String> {
 }
 
 /// Evaluates every expression and template of the case files, observed by `hooks`.
-pub fn watch_values(hooks: &mut impl Hooks) {
+pub fn watch_values(mut hooks: &mut dyn Observer) {
     let limits = Limits::default();
     for section in
         cases::read_folder("hcl/values").into_iter().flat_map(|(_, cases)| cases).flat_map(|case| case.sections)
@@ -176,7 +176,7 @@ pub fn watch_values(hooks: &mut impl Hooks) {
             let (space, program) = (Space::new(), expression.program());
             let linked = registry().link(program.imports()).expect("it links");
             let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
-            let _ = evaluator.run_hooked::<Rules, _>(0, variables(space.arena()), hooks);
+            let _ = evaluator.run_hooked::<Rules, _>(0, variables(space.arena()), &mut hooks);
         }
     }
 }

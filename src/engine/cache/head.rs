@@ -7,7 +7,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::Digest;
-use crate::compiler::Loader;
+use dropforge_machine::compiler::Loader;
 
 /// The digest of a missing source.
 const NOTHING: Digest = [0; size_of::<Digest>()];
@@ -31,7 +31,9 @@ impl Head {
     /// Returns `true` if `loader` still finds the same sources.
     pub(super) fn holds(&self, loader: &dyn Loader) -> bool {
         self.names.iter().all(|(name, digest)| {
-            loader.load(name).is_ok_and(|found| digest_of(found.as_deref().map(crate::text::Source::text)) == *digest)
+            loader
+                .load(name)
+                .is_ok_and(|found| digest_of(found.as_deref().map(dropforge_base::text::Source::text)) == *digest)
         })
     }
 

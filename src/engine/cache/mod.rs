@@ -21,11 +21,11 @@ pub(super) use recorder::Recorder;
 use sha2::{Digest as _, Sha256};
 use store::Store;
 
-use crate::bytecode::{Bundle, Dialect, Entry, encode, fingerprint};
-use crate::compiler::{Loader, Unit};
-use crate::function::Registry;
-use crate::limits::Limits;
-use crate::text::Source;
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
+use dropforge_machine::bytecode::{Bundle, Dialect, Entry, encode, fingerprint};
+use dropforge_machine::compiler::{Loader, Unit};
+use dropforge_machine::function::Registry;
 
 /// The digest of a key or a source.
 pub(super) type Digest = [u8; 32];

@@ -6,18 +6,18 @@ use std::sync::Mutex;
 
 use super::Digest;
 use super::head::{Head, digest_of};
-use crate::compiler::Loader;
-use crate::diagnostics::Result;
-use crate::text::Source;
+use dropforge_base::diagnostics::Result;
+use dropforge_base::text::Source;
+use dropforge_machine::compiler::Loader;
 
 /// Forwards every request and records the answer.
-pub(in crate::engine) struct Recorder<'l> {
+pub struct Recorder<'l> {
     loader: &'l dyn Loader,
     asked: Mutex<Option<BTreeMap<String, Digest>>>,
 }
 
 impl<'l> Recorder<'l> {
-    pub(in crate::engine) fn new(loader: &'l dyn Loader) -> Self {
+    pub fn new(loader: &'l dyn Loader) -> Self {
         Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Digest;
-use crate::stdlib::small_sort::SmallSort as _;
-use crate::stdlib::strings::hex;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_base::stdlib::strings::hex;
 
 /// Limits of each of the sixteen directories: files and bytes.
 pub(super) const FILES: usize = 256;

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 
 use super::store::FILES;
 use super::*;
-use crate::diagnostics::Code;
-use crate::engine::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, TeraDialect, UnknownNames};
+use crate::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, TeraDialect, UnknownNames};
+use dropforge_base::diagnostics::Code;
 
 struct Place {
     temp: tempfile::TempDir,

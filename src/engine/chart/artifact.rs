@@ -2,10 +2,10 @@
 
 use super::programs::{self, Extent};
 use super::template::ChartTemplate;
-use crate::bytecode::{Dialect, Resources};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::dialect::helm::chart::{ChartSource, Plan};
-use crate::engine::{Artifact, Origin, Template};
+use crate::{Artifact, Origin, Template};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_helm::chart::{ChartSource, Plan};
+use dropforge_machine::bytecode::{Dialect, Resources};
 
 impl Artifact {
     /// Returns `true` if the artifact holds a chart, with the programs of its templates.
@@ -16,7 +16,7 @@ impl Artifact {
     /// Returns the chart of the artifact. It renders as it does from its files.
     ///
     /// # Errors
-    /// `template.unknown` if the artifact holds no chart; the errors of [`Engine::chart`](crate::engine::Engine::chart) for
+    /// `template.unknown` if the artifact holds no chart; the errors of [`Engine::chart`](crate::Engine::chart) for
     /// damaged files.
     pub fn chart(&self) -> Result<ChartTemplate, Diagnostics> {
         let Some(resources) = self.resources_of_chart() else {
@@ -58,12 +58,6 @@ impl ChartTemplate {
             Origin::Artifact => Ok(self.compiled(plan, Extent::Whole)?.lints().to_vec()),
             _ => Ok(template.lints().to_vec()),
         }
-    }
-
-    /// Fails: this build cannot compile the sources of a plan.
-    #[cfg(not(feature = "compile"))]
-    pub(super) fn compiled(&self, plan: &Plan, _: Extent) -> Result<Template, Diagnostics> {
-        Err(no_program(plan, "and this build cannot compile one: it lacks the feature `compile`").into())
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::programs;
-use crate::bytecode::{Dialect, Entry, FileEntry, Files, encode_with_files};
-use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
-use crate::dialect::helm::chart::{ChartSource, UserValues};
-use crate::engine::{Engine, Template};
+use crate::{Engine, Template};
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
+use dropforge_helm::chart::{ChartSource, UserValues};
+use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, Files, encode_with_files};
 
 /// A compiled chart to write as an artifact.
 #[derive(Debug)]
@@ -105,9 +105,9 @@ impl ChartBundling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytecode::ResourceFile;
-    use crate::dialect::helm::chart::{Capabilities, Release};
-    use crate::value::Data;
+    use dropforge_helm::chart::{Capabilities, Release};
+    use dropforge_machine::bytecode::ResourceFile;
+    use dropforge_value::Data;
 
     /// Returns the value that the artifact has of the schema, and the answers for some values of the user.
     fn of_artifact(defaults: &str, sets: [&str; 3]) -> (Option<Data>, [bool; 3]) {

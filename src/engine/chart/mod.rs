@@ -17,21 +17,17 @@
 //! ```
 
 //!
-//! A chart compiles to an artifact ([`Engine::bundle_chart`](crate::engine::Engine::bundle_chart)), which gives the same
-//! texts ([`Artifact::chart`](crate::engine::Artifact::chart)).
+//! A chart compiles to an artifact ([`Engine::bundle_chart`](crate::Engine::bundle_chart)), which gives the same
+//! texts ([`Artifact::chart`](crate::Artifact::chart)).
 
 mod artifact;
-#[cfg(feature = "compile")]
 mod bundle;
-#[cfg(feature = "bulk")]
 mod open;
 mod programs;
 mod render;
 mod template;
 
-#[cfg(feature = "compile")]
 pub use bundle::ChartBundling;
-#[cfg(feature = "bulk")]
-pub(crate) use open::{OpenChart, OpenRun};
+pub use open::{OpenChart, OpenRun};
 pub use render::{ChartRecording, ChartRender};
 pub use template::ChartTemplate;

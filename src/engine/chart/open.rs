@@ -1,22 +1,24 @@
 //! Runs of a chart's program for releases of one form.
 
 use super::template::{Texts, ends};
-use crate::diagnostics::Result;
-use crate::dialect::helm::chart::{OpenBase, OpenInputs};
-use crate::engine::{Template, instance};
-use crate::value::{InputBuilder, Inputs};
-use crate::vm::Session;
+use crate::Template;
+use dropforge_base::diagnostics::Result;
+use dropforge_helm::Rules;
+use dropforge_helm::chart::{OpenBase, OpenInputs};
+use dropforge_machine::function::Cx;
+use dropforge_machine::vm::{self, Probing, Session};
+use dropforge_value::{InputBuilder, Inputs, Value};
 
 /// A chart's program with the inputs that releases of one form share.
 #[derive(Debug)]
-pub(crate) struct OpenChart<'v> {
+pub struct OpenChart<'v> {
     pub program: Template,
     pub base: OpenBase<'v>,
 }
 
 /// A run of the program for one release.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OpenRun<'i, 'r> {
+pub struct OpenRun<'i, 'r> {
     /// The inputs.
     pub inputs: &'i OpenInputs<'r>,
     /// The templates to leave out.
@@ -27,7 +29,7 @@ pub(crate) struct OpenRun<'i, 'r> {
 
 /// The result of a run.
 #[derive(Debug)]
-pub(crate) struct OpenTexts {
+pub struct OpenTexts {
     /// The texts of the templates, in the order of rendering. Those left out are empty.
     pub texts: Vec<String>,
     /// The keys that the run has added to the maps of charts and that were not known to be added. `None` if it has changed
@@ -54,11 +56,15 @@ impl<'v> OpenChart<'v> {
         let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
         let (mut added, mut changes) = (None, false);
         let mut texts = Texts::of(session, self.program.program(), |session, whole| {
-            instance::ended(session, self.program.run(inputs), whole, run.probes, |cx, answer| {
+            let end = |cx: &Cx<'_>, answer: Value<'_>| {
                 added = self.base.added(cx, run.inputs);
                 changes = added.is_none() || self.base.adds(cx, run.inputs);
                 ends(answer)
-            })?
+            };
+            match run.probes {
+                true => vm::ended::<Probing<Rules>, _>(session, self.program.run(inputs), whole, end)?,
+                false => vm::ended::<Rules, _>(session, self.program.run(inputs), whole, end)?,
+            }
         })?;
         texts.finish(&self.program);
         let all = texts.ranges().map(|range| texts.whole.get(range).unwrap_or("").to_owned()).collect();

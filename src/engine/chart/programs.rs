@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::dialect::helm::chart::Plan;
-use crate::engine::Template;
+use crate::Template;
+use dropforge_helm::chart::Plan;
 
 /// Maximum number of programs that are kept.
 const KEPT: usize = 16;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::template::{ChartTemplate, run};
-use crate::diagnostics::{Diagnostic, Diagnostics, Label, Result};
-use crate::dialect::helm::chart::{DocumentLints, Output, Plan};
-use crate::engine::recording::{Recorder, Recording, Why};
-use crate::text::{Source, Text};
-use crate::vm::{Observer, Session};
+use crate::recording::{Recorder, Recording, Why};
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Label, Result};
+use dropforge_base::text::{Source, Text};
+use dropforge_helm::chart::{DocumentLints, Output, Plan};
+use dropforge_machine::vm::Session;
 
 /// The rendered templates of a chart.
 #[derive(Debug, Clone)]
@@ -82,15 +82,13 @@ impl ChartRender {
     ///
     /// # Errors
     /// Those of compiling and rendering.
-    #[cfg(feature = "yaml")]
     pub fn record(
         &self,
         session: &mut Session,
         mut recorder: Recorder,
     ) -> std::result::Result<ChartRecording, Diagnostics> {
         let template = self.template.compile(&self.plan)?;
-        let observer = &mut (&mut recorder as &mut dyn Observer);
-        let texts = run(session, &template, &self.plan, observer)?;
+        let texts = run(session, &template, &self.plan, Some(&mut recorder))?;
         let ranges = texts.ranges().collect();
         Ok(ChartRecording { recording: recorder.end(texts.whole), ranges })
     }

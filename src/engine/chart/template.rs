@@ -6,26 +6,20 @@ use std::sync::Arc;
 
 use super::programs::{Extent, Programs};
 use super::render::ChartRender;
-#[cfg(feature = "compile")]
-use crate::bytecode::Dialect;
-use crate::bytecode::Program;
-#[cfg(feature = "compile")]
-use crate::compiler::{NoLoader, Unit};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use crate::dialect::helm;
-use crate::dialect::helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
-#[cfg(feature = "compile")]
-use crate::engine::Origin;
-#[cfg(feature = "bulk")]
-use crate::engine::coverage::{Coverage, during};
-#[cfg(feature = "compile")]
-use crate::engine::template::{Callees, Findings};
-use crate::engine::{Artifact, Engine, Template, instance};
-#[cfg(feature = "compile")]
-use crate::text::Source;
-use crate::text::Text;
-use crate::value::{InputSpace, Inputs, Value};
-use crate::vm::{Hooks, NoHooks, Session};
+use crate::Origin;
+use crate::coverage::{Coverage, during};
+use crate::template::{Callees, Findings};
+use crate::{Artifact, Engine, Template};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::text::Source;
+use dropforge_base::text::Text;
+use dropforge_helm as helm;
+use dropforge_helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
+use dropforge_machine::bytecode::Dialect;
+use dropforge_machine::bytecode::Program;
+use dropforge_machine::compiler::{NoLoader, Unit};
+use dropforge_machine::vm::{Observer, Session};
+use dropforge_value::{InputSpace, Inputs, Value};
 
 /// A chart with the charts in it. Cheap to clone, shared between threads.
 ///
@@ -96,9 +90,9 @@ impl ChartTemplate {
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
     pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
         let (template, extent) = self.program(&plan, Extent::Partial)?;
-        let mut texts = match run(session, &template, &plan, &mut NoHooks) {
+        let mut texts = match run(session, &template, &plan, None) {
             Err(error) if extent == Extent::Partial && error.code == Code::UnknownTemplate => {
-                run(session, &self.compile(&plan)?, &plan, &mut NoHooks)?
+                run(session, &self.compile(&plan)?, &plan, None)?
             }
             texts => texts?,
         };
@@ -110,7 +104,6 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Same as [`ChartTemplate::render_in`].
-    #[cfg(feature = "bulk")]
     pub fn render_covered(
         &self,
         session: &mut Session,
@@ -119,7 +112,7 @@ impl ChartTemplate {
     ) -> std::result::Result<ChartRender, Diagnostics> {
         let template = self.compile(&plan)?;
         coverage.add(&template);
-        let mut texts = during(coverage, |watch| run(session, &template, &plan, watch))?;
+        let mut texts = during(coverage, |watch| run(session, &template, &plan, Some(watch)))?;
         texts.finish(&template);
         Ok(self.rendered(plan, texts))
     }
@@ -163,7 +156,6 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Every syntax error of every template, or a limit.
-    #[cfg(feature = "compile")]
     pub(super) fn compiled(&self, plan: &Plan, extent: Extent) -> std::result::Result<Template, Diagnostics> {
         let engine = &self.shared.engine;
         let sources: Vec<Arc<Source>> = plan.templates().iter().map(|template| plan.source(template)).collect();
@@ -246,45 +238,44 @@ pub(super) fn ends(answer: Value<'_>) -> Result<Vec<usize>> {
 }
 
 /// Runs the program of a plan and returns its texts, with those of missing values.
-pub(super) fn run<H: Hooks>(session: &mut Session, template: &Template, plan: &Plan, hooks: &mut H) -> Result<Texts> {
+pub(super) fn run(
+    session: &mut Session,
+    template: &Template,
+    plan: &Plan,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Texts> {
     KEPT.with(|kept| match kept.try_borrow_mut() {
-        Ok(mut kept) => run_with(&mut kept, session, template, plan, hooks),
+        Ok(mut kept) => run_with(&mut kept, session, template, plan, observer),
         // In use: a registered function is rendering a chart of its own.
-        Err(_) => run_with(&mut InputSpace::default(), session, template, plan, hooks),
+        Err(_) => run_with(&mut InputSpace::default(), session, template, plan, observer),
     })
 }
 
-fn run_with<H: Hooks>(
+fn run_with(
     space: &mut InputSpace,
     session: &mut Session,
     template: &Template,
     plan: &Plan,
-    hooks: &mut H,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<Texts> {
     space.with(|builder| {
         let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
         Texts::of(session, template.program(), |session, whole| {
-            let answer = instance::answer(session, template.run(inputs), whole, hooks);
+            let machine = template.shared.language.machine();
+            let answer = machine.answer(session, template.run(inputs), Some(whole), observer);
             ends(answer.map_err(|error| explained(template, plan, error))?)
         })
     })
 }
 
 /// Adds Helm's message and the values that an error is about.
-#[cfg(feature = "compile")]
 fn explained(template: &Template, plan: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
     let error = helm::explain(template.program(), error);
     let reads = helm::values_read(&error);
     plan.explain(error, &reads)
 }
 
-/// Marks an error as one of a render. Helm's own message needs the parser.
-#[cfg(not(feature = "compile"))]
-fn explained(_: &Template, _: &Plan, error: Box<Diagnostic>) -> Box<Diagnostic> {
-    error.with_field("stage", "render")
-}
-
-#[cfg(all(test, feature = "compile"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -376,7 +367,7 @@ mod tests {
         };
         let (off, on) = (plan("on=false"), plan("on=true"));
         let partial = chart.compile_for(&off).unwrap();
-        let error = run(&mut Session::new(), &partial, &on, &mut NoHooks).unwrap_err();
+        let error = run(&mut Session::new(), &partial, &on, None).unwrap_err();
         assert_eq!(error.code, Code::UnknownTemplate);
         let whole = chart.compile(&off).unwrap();
         assert!(whole.program().bytes() > partial.program().bytes());

@@ -14,9 +14,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Template;
-use crate::bytecode::Program;
-use crate::stdlib::small_sort::SmallSort as _;
-use crate::text::{Source, Span};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_base::text::{Source, Span};
+use dropforge_machine::bytecode::Program;
 use table::{Step, steps};
 pub(super) use watch::{Watch, current, during};
 

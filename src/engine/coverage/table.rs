@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::BranchKind;
-use crate::bytecode::{Control, Instruction, Op, Operand, Program};
-use crate::text::{Source, Span};
+use dropforge_base::text::{Source, Span};
+use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Program};
 
 /// An instruction with its place.
 #[derive(Debug, Clone)]

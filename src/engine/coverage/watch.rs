@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use super::Coverage;
 use super::table::{Jump, Step};
-use crate::bytecode::{Op, Program};
-use crate::diagnostics::Diagnostic;
-use crate::vm::{Moment, Observer};
+use dropforge_base::diagnostics::Diagnostic;
+use dropforge_machine::bytecode::{Op, Program};
+use dropforge_machine::vm::{Moment, Observer};
 
 /// Observes a run.
-pub(in crate::engine) struct Watch {
+pub struct Watch {
     coverage: Coverage,
     /// The program of the last step, by its address.
     program: usize,
@@ -62,16 +62,16 @@ thread_local! {
 }
 
 /// Returns the coverage of the render that this thread does, for renders within it.
-pub(in crate::engine) fn current() -> Option<Coverage> {
+pub fn current() -> Option<Coverage> {
     CURRENT.with_borrow(Clone::clone)
 }
 
 /// Makes a coverage the current one while `render` runs.
-pub(in crate::engine) fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut &mut dyn Observer) -> R) -> R {
+pub fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut dyn Observer) -> R) -> R {
     coverage.begin();
     let before = CURRENT.replace(Some(coverage.clone()));
     let mut watch = coverage.watch();
-    let result = render(&mut (&mut watch as &mut dyn Observer));
+    let result = render(&mut watch);
     CURRENT.set(before);
     result
 }

@@ -1,9 +1,9 @@
 //! The path of a value in YAML text by its position.
 
-use crate::limits::Limits;
-use crate::text::Source;
-use crate::value::assign::Step;
-use crate::value::yaml::{self, Node, Tags};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
+use dropforge_value::assign::Step;
+use dropforge_value::yaml::{self, Node, Tags};
 
 /// Returns the number of the document, from 0, and the path of the value or key at byte `at` of YAML or JSON text. A byte
 /// before the first value of its line stands for that value.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::bytecode::Op;
-use crate::value::assign::Step;
+use dropforge_machine::bytecode::Op;
+use dropforge_value::assign::Step;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::Recording;
 use super::event::{Detail, Edge, Event, Member};
-use crate::bytecode::{Op, Operand, Segment};
-use crate::value::assign::Step;
+use dropforge_machine::bytecode::{Op, Operand, Segment};
+use dropforge_value::assign::Step;
 
 /// Maximum number of inputs of a value, and of origins that are looked at.
 const FLOWS: usize = 64;

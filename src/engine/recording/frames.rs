@@ -6,9 +6,9 @@ use hashbrown::HashMap;
 
 use super::Recording;
 use super::event::{Edge, Event};
-use crate::bytecode::Op;
-use crate::bytecode::analysis::ControlDependence;
-use crate::vm::{Heights, Moment};
+use dropforge_machine::bytecode::Op;
+use dropforge_machine::bytecode::analysis::ControlDependence;
+use dropforge_machine::vm::{Heights, Moment};
 
 /// The context of what runs outside all branches and loops of the first chunk.
 pub(super) const OUTERMOST: u32 = 0;
@@ -150,7 +150,9 @@ impl Frames {
         let dependence = self.dependences.entry((unit, entry)).or_insert_with(|| {
             let program = recording.program(unit);
             let chunk = program.and_then(|program| program.chunks().find(|chunk| chunk.entry == entry));
-            let of = |(program, chunk): (&crate::bytecode::Program, _)| ControlDependence::of(program.code(), chunk);
+            let of = |(program, chunk): (&dropforge_machine::bytecode::Program, _)| {
+                ControlDependence::of(program.code(), chunk)
+            };
             Rc::new(program.zip(chunk).map(of).unwrap_or_default())
         });
         let found: Rc<[u32]> = dependence.branches(at).into();

@@ -1,7 +1,7 @@
 //! The members of lists and maps that are gathered one after another.
 
 use super::event::Member;
-use crate::value::assign::Step;
+use dropforge_value::assign::Step;
 
 /// What is gathered, and where each open gathering begins.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! The identity of values: which argument of a call a result, or a member of it, is.
 
 use super::event::{Detail, Edge, Member};
-use crate::value::assign::Step;
-use crate::value::{Extended, Value};
+use dropforge_value::assign::Step;
+use dropforge_value::{Extended, Value};
 
 /// Maximum number of members of a value that are looked at.
 const MEMBERS: usize = 64;

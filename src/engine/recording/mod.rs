@@ -34,7 +34,7 @@ mod why;
 
 use hashbrown::HashMap;
 
-use crate::bytecode::Program;
+use dropforge_machine::bytecode::Program;
 use event::{Edge, Event, Part};
 use frames::Context;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Recording;
 use super::event::Event;
-use crate::bytecode::{PieceKind, TextPiece};
-use crate::text::{Source, Span};
+use dropforge_base::text::{Source, Span};
+use dropforge_machine::bytecode::{PieceKind, TextPiece};
 
 impl Recording {
     /// Returns the source and the span of an event. For text, the span is that of the line with the byte `nth` of it.

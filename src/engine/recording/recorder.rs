@@ -9,13 +9,13 @@ use super::frames::{Frames, OUTERMOST};
 use super::gathered::Gathered;
 use super::known::{Arguments, step_of};
 use super::uses::{indexes, members_built, tested};
-use crate::bytecode::{Control, Instruction, Op, Operand, Root};
-use crate::diagnostics::Diagnostic;
-use crate::function::excerpt_in;
-use crate::stdlib::strings::abridged;
-use crate::value::assign::Step;
-use crate::value::{JsonStyle, Value};
-use crate::vm::{Beginning, Heights, Moment, Observer};
+use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::stdlib::strings::abridged;
+use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Root};
+use dropforge_machine::function::excerpt_in;
+use dropforge_machine::vm::{Beginning, Heights, Moment, Observer};
+use dropforge_value::assign::Step;
+use dropforge_value::{JsonStyle, Value};
 
 /// Maximum number of events, and of bytes of the texts that are kept of them.
 const EVENTS: usize = 2 << 20;
@@ -119,7 +119,7 @@ impl Recorder {
     }
 
     /// Ends the recording of a run that wrote `text`.
-    pub(in crate::engine) fn end(mut self, mut text: String) -> Recording {
+    pub fn end(mut self, mut text: String) -> Recording {
         // An instruction that fails may have written text before, which belongs to no event.
         if let Some(running) = self.running.as_ref().filter(|_| self.failed) {
             text.truncate(running.output);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Recording;
 use super::event::{Event, Part};
 use super::flow::Flow;
-use crate::text::{Source, Span};
+use dropforge_base::text::{Source, Span};
 
 /// Maximum number of values.
 const VALUES: usize = 20_000;
@@ -80,11 +80,11 @@ impl Recording {
     }
 }
 
-#[cfg(all(test, feature = "tera", feature = "compile"))]
+#[cfg(all(test, feature = "tera"))]
 mod tests {
-    use crate::engine::{Dialect, Engine};
-    use crate::value::{Arena, Inputs, Value};
-    use crate::vm::Session;
+    use crate::{Dialect, Engine};
+    use dropforge_machine::vm::Session;
+    use dropforge_value::{Arena, Inputs, Value};
 
     #[test]
     fn variables_have_values_that_are_written_nowhere() {

@@ -7,7 +7,7 @@ use super::Recording;
 use super::event::Event;
 use super::frames::OUTERMOST;
 use super::why::{Within, Writer};
-use crate::bytecode::{Op, instruction_text};
+use dropforge_machine::bytecode::{Op, instruction_text};
 
 /// A condition, a turn of a loop, or a call.
 #[derive(Debug, Clone)]

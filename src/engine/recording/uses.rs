@@ -2,10 +2,10 @@
 
 use super::event::{Edge, Member};
 use super::known::{members_of, step_of};
-use crate::bytecode::{Instruction, Op, Operand, Segment};
-use crate::value::Value;
-use crate::value::assign::Step;
-use crate::vm::{Beginning, Moment};
+use dropforge_machine::bytecode::{Instruction, Op, Operand, Segment};
+use dropforge_machine::vm::{Beginning, Moment};
+use dropforge_value::Value;
+use dropforge_value::assign::Step;
 
 /// Returns the members of the list or map that an instruction builds or adds to.
 pub(super) fn members_built(

@@ -8,10 +8,10 @@ use super::document::path_at;
 use super::event::{Captured, Detail, Edge, Event, Part};
 use super::flow::Flow;
 use super::frames::OUTERMOST;
-use crate::bytecode::{Control, Op};
-use crate::diagnostics::Label;
-use crate::text::{Source, Span};
-use crate::value::assign::Step;
+use dropforge_base::diagnostics::Label;
+use dropforge_base::text::{Source, Span};
+use dropforge_machine::bytecode::{Control, Op};
+use dropforge_value::assign::Step;
 
 /// Maximum number of captures that a text is followed through, and of calls that one goes through.
 const CAPTURES: usize = 64;
@@ -34,7 +34,7 @@ pub struct Why {
 
 impl Why {
     /// Returns labels of the places that wrote it.
-    pub(crate) fn into_labels(self) -> Vec<Label> {
+    pub fn into_labels(self) -> Vec<Label> {
         let texts = std::iter::once("written here").chain(std::iter::repeat("passed on here"));
         let label = |(Writer { source, span }, text): (Writer, &str)| Label { source, span, text: text.to_owned() };
         self.written.into_iter().zip(texts).map(label).collect()
@@ -100,7 +100,7 @@ impl Recording {
     }
 
     /// Returns why byte `at` of one of several outputs is there: `text`, which the run wrote to `range` of its output.
-    pub(in crate::engine) fn why_part(&self, range: Range<usize>, text: &str, at: usize) -> Option<Why> {
+    pub(crate) fn why_part(&self, range: Range<usize>, text: &str, at: usize) -> Option<Why> {
         self.why_text(self.written_at(range, text, at)?)
     }
 
@@ -110,7 +110,7 @@ impl Recording {
         let at = match whole == text {
             true => at,
             #[cfg(feature = "helm")]
-            false => crate::dialect::helm::with_no_values(whole, text, at)?,
+            false => dropforge_helm::with_no_values(whole, text, at)?,
             #[cfg(not(feature = "helm"))]
             false => return None,
         };
@@ -119,7 +119,7 @@ impl Recording {
     }
 
     /// Returns labels of the places that wrote byte `at` of the output `text`, the innermost first.
-    pub(in crate::engine) fn labels_of(&self, text: &str, at: usize) -> Vec<Label> {
+    pub(crate) fn labels_of(&self, text: &str, at: usize) -> Vec<Label> {
         self.why(text, at).map(Why::into_labels).unwrap_or_default()
     }
 

@@ -22,7 +22,7 @@ use super::clock::{Clock, SystemClock};
 use super::location::Kind;
 use super::retry::Patience;
 use super::store::{Condition, Object, Revision, Store};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The key of the lock object.
 pub const LOCK: &str = ".dropforge-lock";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::remote::clock::rfc3339;
+use crate::clock::rfc3339;
 
 /// The content of a lock object. Times are milliseconds since the Unix epoch, by the clock of the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Held;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// A thread that renews a lock until it is stopped or the lock is lost.
 #[derive(Debug)]

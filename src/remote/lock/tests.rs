@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::thread;
 
 use super::*;
-use crate::remote::ManualClock;
-use crate::remote::faults::Faulty;
+use crate::ManualClock;
+use crate::faults::Faulty;
 
 struct World {
     faulty: Arc<Faulty>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::stdlib::base64::octets_of_base64;
+use dropforge_base::stdlib::base64::octets_of_base64;
 
 /// Maximum size of the configuration.
 const MAX_BYTES: u64 = 1 << 20;

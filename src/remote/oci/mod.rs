@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 pub use self::reference::Reference;
 use self::registry::{Call, Registry, Reply};
 use super::retry::Patience;
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// The type of artifacts.
 pub const ARTIFACT_TYPE: &str = "application/vnd.dropforge.artifact.v1";

@@ -11,12 +11,12 @@ use ureq::Agent;
 use super::auth::{self, Challenge};
 use super::credentials::{self, Credentials};
 use super::reference::Reference;
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::remote::clock::Skew;
-use crate::remote::failure::Failure;
-use crate::remote::http::{Connector, broken, failure_of, is_transient, overloaded, send};
-use crate::remote::retry::Patience;
-use crate::stdlib::base64;
+use crate::clock::Skew;
+use crate::failure::Failure;
+use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
+use crate::retry::Patience;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::base64;
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);

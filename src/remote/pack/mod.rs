@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
 pub use self::index::{Frame, PackEntry, PackIndex};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Tar bytes in a frame, at least.
 const FRAME: u64 = 4 << 20;

@@ -9,7 +9,7 @@ use arrow_array::{Array, OffsetSizeTrait, RunArray};
 use arrow_schema::DataType;
 
 use super::{nested, times};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Reads a cell. Panics for a row behind the last one.
 type Get<'a, T> = Box<dyn Fn(usize) -> T + 'a>;
@@ -61,7 +61,6 @@ impl Column<'_> {
     }
 
     /// Takes the number of values of a cell from `left`. Returns `false` if there are too few left.
-    #[cfg(feature = "arrow")]
     pub fn take(&self, at: usize, left: &mut usize) -> bool {
         if *left == 0 {
             return false;

@@ -25,7 +25,7 @@ use self::column::{Cells, Column, Fields};
 use super::Value;
 use super::input_builder::{InputBuilder, MAX_DEPTH, too_deep};
 use super::outline::{Learned, Place};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// The rows of a record batch, prepared for [`InputBuilder::arrow_row`].
 ///
@@ -74,8 +74,7 @@ impl<'a> ArrowRows<'a> {
 
     /// Returns `true` if the row at `at` has at most so many values. Lists and maps may share values, so a row can have
     /// more than fit in memory.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn has_at_most(&self, at: usize, most: usize) -> bool {
+    pub fn has_at_most(&self, at: usize, most: usize) -> bool {
         let mut left = most;
         self.columns.iter().all(|(_, column)| column.take(at, &mut left))
     }
@@ -102,7 +101,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Converts a row like [`InputBuilder::arrow_row`]. Errors name the column only.
-    pub(crate) fn arrow_cells<'a: 'v>(&self, rows: &ArrowRows<'a>, at: usize) -> Result<Value<'v>> {
+    pub fn arrow_cells<'a: 'v>(&self, rows: &ArrowRows<'a>, at: usize) -> Result<Value<'v>> {
         let columns = if at < rows.rows { rows.columns.as_slice() } else { &[] };
         self.arrow_fields(columns, at, self.whole())
     }

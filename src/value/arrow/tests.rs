@@ -11,7 +11,7 @@ use arrow_array::*;
 use arrow_schema::{DataType, Field, Fields as SchemaFields};
 
 use super::*;
-use crate::value::{Arena, ReadPaths, Shapes};
+use crate::{Arena, ReadPaths, Shapes};
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.iter().map(|(name, array)| (*name, array.clone(), true))).unwrap()

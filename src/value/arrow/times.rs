@@ -5,7 +5,7 @@ use arrow_array::types::*;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::column::primitive;
-use crate::stdlib::timestamps::utc_text;
+use dropforge_base::stdlib::timestamps::utc_text;
 
 const DAY: i64 = 86_400;
 

@@ -3,8 +3,8 @@
 //! A path creates the maps and lists that are missing or null on its way. A value of another kind is an error.
 
 use super::assignment::{Action, Assignment, Gaps, MAX_GAPS, Step, merge};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
-use crate::value::{Data, DataMap};
+use crate::{Data, DataMap};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 impl Assignment {
     /// Returns the top-level key that the assignment changes.
@@ -16,7 +16,7 @@ impl Assignment {
     }
 
     /// Returns the assigned value.
-    pub(crate) fn value_mut(&mut self) -> Option<&mut Data> {
+    pub fn value_mut(&mut self) -> Option<&mut Data> {
         match &mut self.action {
             Action::Set(value) => Some(value),
             _ => None,
@@ -47,7 +47,7 @@ impl Assignment {
     }
 
     /// Returns `true` if the assignment gives the value at `path`, alone or as a part of a larger value.
-    pub(crate) fn gives(&self, path: &[Step]) -> bool {
+    pub fn gives(&self, path: &[Step]) -> bool {
         let Some(rest) = path.strip_prefix(self.path.as_slice()) else { return false };
         match &self.action {
             Action::Set(value) => value_at(value, rest).is_some(),
@@ -124,7 +124,7 @@ impl Assignment {
 }
 
 /// Returns the value at `path` in `data`.
-pub(crate) fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
+pub fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
     path.iter().try_fold(data, |here, step| match step {
         Step::Key(key) => here.get(key),
         Step::Index(at) => here.index(*at),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::stdlib::json_pointer::names;
-use crate::stdlib::strings::prefix;
-use crate::value::{Data, DataMap};
+use crate::{Data, DataMap};
+use dropforge_base::stdlib::json_pointer::names;
+use dropforge_base::stdlib::strings::prefix;
 
 /// Maximum list index.
 pub const MAX_INDEX: usize = 65_536;
@@ -21,7 +21,7 @@ pub struct Gaps(pub(super) usize);
 
 impl Gaps {
     /// Allows to skip `more` items.
-    pub(crate) fn allow(&mut self, more: usize) {
+    pub fn allow(&mut self, more: usize) {
         self.0 += more;
     }
 }
@@ -85,7 +85,7 @@ impl Step {
     }
 
     /// Returns the steps of a JSON pointer into `values`, up to the first that leads nowhere.
-    pub(crate) fn of_pointer(pointer: &str, values: &DataMap) -> Vec<Step> {
+    pub fn of_pointer(pointer: &str, values: &DataMap) -> Vec<Step> {
         let (mut here, mut path): (Option<&Data>, _) = (None, Vec::new());
         for name in names(pointer) {
             let (step, next) = match (here, name.parse()) {
@@ -125,7 +125,7 @@ pub struct InputValue {
 
 /// The effect at the end of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Action {
+pub enum Action {
     Set(Data),
     Delete,
     /// `a[0]` without a value: makes `a` a list if it is missing or null.
@@ -146,10 +146,10 @@ pub(crate) enum Action {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    pub(crate) path: Vec<Step>,
-    pub(crate) action: Action,
+    pub path: Vec<Step>,
+    pub action: Action,
     /// The beginning of the option, for errors. The assignments of an option share it.
-    pub(crate) origin: Arc<str>,
+    pub origin: Arc<str>,
 }
 
 impl Assignment {

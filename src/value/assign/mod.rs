@@ -8,8 +8,8 @@ mod apply;
 mod assignment;
 mod parse;
 
-pub(crate) use apply::value_at;
-pub(crate) use assignment::Action;
+pub use apply::value_at;
+pub use assignment::Action;
 pub use assignment::{Assignment, Gaps, InputValue, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, Step, merge};
 pub use parse::parse_set;
-pub(crate) use parse::{Rules, parse_path, parse_set_in, set_to, typed};
+pub use parse::{Rules, parse_path, parse_set_in, set_to, typed};

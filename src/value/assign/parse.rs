@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::assignment::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
-use crate::diagnostics::{Code, Diagnostic, Result, thousands};
-use crate::value::Data;
+use crate::Data;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Parses one expression. `read_file` returns the text of a file, for [`SetKind::File`].
 ///
@@ -20,7 +20,7 @@ pub fn parse_set(
 
 /// The rules in which users of the grammar differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub enum Rules {
     /// A null deletes the key, an empty name is an error, and a whole JSON object is merged.
     Deletes,
     /// A null is a value like any other, and an assignment to or below an empty name does nothing.
@@ -31,7 +31,7 @@ pub(crate) enum Rules {
 ///
 /// # Errors
 /// See [`parse_set`].
-pub(crate) fn parse_set_in(
+pub fn parse_set_in(
     rules: Rules,
     kind: SetKind,
     text: &str,
@@ -73,7 +73,7 @@ impl Assignment {
 ///
 /// # Errors
 /// `input.bad_set` if the text does not follow the grammar.
-pub(crate) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
+pub fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
     let (kind, mut no_file) = (SetKind::Literal, |_: &str| Ok(String::new()));
     let mut parser = Parser::new((Rules::Deletes, kind), PATH, origin.clone(), text, &mut no_file);
     parser.assignment().map(|()| parser.path)
@@ -305,7 +305,7 @@ impl<'t> Parser<'t> {
 }
 
 /// Returns the assignment of a value, which deletes if it is null.
-pub(crate) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
+pub fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
     let action = set_or_delete(&path, value);
     Assignment { path, action, origin }
 }
@@ -319,7 +319,7 @@ fn set_or_delete(path: &[Step], value: Data) -> Action {
 }
 
 /// Types text as `--set` does. A number that begins with `0` stays a string, so `00123` keeps its digits.
-pub(crate) fn typed(text: String) -> Data {
+pub fn typed(text: String) -> Data {
     match () {
         () if text.eq_ignore_ascii_case("true") => Data::Bool(true),
         () if text.eq_ignore_ascii_case("false") => Data::Bool(false),

@@ -1,7 +1,7 @@
 //! The JSON writer against another one, with deep trees and with limits.
 
 use super::*;
-use crate::value::{Arena, Data, InputBuilder, Shapes};
+use crate::{Arena, Data, InputBuilder, Shapes};
 
 fn written(value: Value<'_>, style: JsonStyle) -> String {
     // Behind other text, the writer has a buffer of its own.

@@ -2,8 +2,8 @@
 //! request.
 
 use super::{MAX_DEPTH, Plain, Refused};
-use crate::stdlib::base64::{base64, base64_len};
-use crate::value::{Map, Value};
+use crate::{Map, Value};
+use dropforge_base::stdlib::base64::{base64, base64_len};
 
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn scalar<E>(
 }
 
 /// Returns the name of a float without a value.
-pub(in crate::value) fn not_finite(n: f64) -> &'static str {
+pub fn not_finite(n: f64) -> &'static str {
     match n {
         n if n.is_nan() => "NaN",
         n if n > 0.0 => "+Inf",
@@ -179,7 +179,7 @@ fn text<E>(
 }
 
 /// Appends text in quotes. Bytes that are not UTF-8 become the escape of U+FFFD.
-pub(in crate::value) fn quoted(bytes: &[u8], escape_markup: bool, out: &mut String) {
+pub fn quoted(bytes: &[u8], escape_markup: bool, out: &mut String) {
     out.push('"');
     for chunk in bytes.utf8_chunks() {
         escaped(chunk.valid(), escape_markup, out);
@@ -227,7 +227,7 @@ mod tests {
 
     use super::super::plain;
     use super::*;
-    use crate::value::{Arena, Extended};
+    use crate::{Arena, Extended};
 
     fn written(value: Value<'_>, layout: Layout<'_>) -> Result<String, Refused<Infallible>> {
         let mut out = String::new();

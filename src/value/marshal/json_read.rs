@@ -1,8 +1,8 @@
 //! Reads JSON, with the wording of errors that network services use.
 
 use super::{Numbers, lossy};
-use crate::stdlib::quoting::push_quoted;
-use crate::value::{Arena, Value};
+use crate::{Arena, Value};
+use dropforge_base::stdlib::quoting::push_quoted;
 
 /// The kind of value that a caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -97,7 +97,7 @@ impl<E> From<E> for Refused<E> {
 }
 
 /// Returns text as UTF-8; other bytes become U+FFFD, one for each.
-pub(in crate::value) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

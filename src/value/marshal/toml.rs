@@ -1,8 +1,8 @@
 //! Writes TOML: plain entries of a table first, then its tables, each indented by its level.
 
 use super::{MAX_DEPTH, Plain, Refused, lossy};
-use crate::stdlib::float_format::shortest;
-use crate::value::{Map, Value};
+use crate::{Map, Value};
+use dropforge_base::stdlib::float_format::shortest;
 
 /// Appends `value` to `out`. A value that is not a map is written like the value of an entry. `grow` receives the length
 /// of `out` after each entry and may stop the writing.
@@ -275,7 +275,7 @@ mod tests {
 
     use super::super::plain;
     use super::*;
-    use crate::value::Arena;
+    use crate::Arena;
 
     fn written(value: Value<'_>) -> Result<String, Refused<Infallible>> {
         let mut out = String::new();

@@ -3,7 +3,7 @@
 use ::toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
-use crate::value::{Arena, Extended, Numbers, Value};
+use crate::{Arena, Extended, Numbers, Value};
 
 /// Maximum number of open brackets and dots of one entry, below the parser's own limits: dropping a deep value takes
 /// stack.

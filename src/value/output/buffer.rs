@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::value::{BLOCK, Block, Text};
+use crate::{BLOCK, Block, Text};
 
 /// A block of spaces.
 const BLANKS: [u8; BLOCK] = [b' '; BLOCK];
@@ -38,7 +38,7 @@ fn set<const N: usize, const M: usize>(chunk: &mut [u8; N], at: usize, bytes: &[
 
 /// Text under construction.
 #[derive(Debug)]
-pub(in crate::value) struct Buffer {
+pub struct Buffer {
     /// The text and initialized spare bytes after it, so that chunks of fixed length can be copied without a call.
     bytes: Vec<u8>,
     /// The length of the text.

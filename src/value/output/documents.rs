@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use super::{Buffer, Sorted, Tree};
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::limits::Limit;
-use crate::value::Value;
-use crate::value::json::Json;
-use crate::value::yaml::{Kyaml, Yaml, quoted};
+use crate::Value;
+use crate::json::Json;
+use crate::yaml::{Kyaml, Yaml, quoted};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::limits::Limit;
 
 /// A document format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

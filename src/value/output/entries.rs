@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::slice::Iter;
 
 use super::tree::{Key, Sorted};
-use crate::value::{Entries, Map, Text, Value};
+use crate::{Entries, Map, Text, Value};
 
 /// An iterator over the entries of a map value.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub enum MapEntries<'v> {
 impl<'v> MapEntries<'v> {
     /// Returns the entries of a map, optionally in key order.
     #[inline]
-    pub(in crate::value) fn of(map: &'v Map<'v>, sorted: bool) -> Self {
+    pub fn of(map: &'v Map<'v>, sorted: bool) -> Self {
         match sorted {
             true => Self::Sorted(map, 0..map.len()),
             false => Self::Inserted(map.shape().keys().iter(), map.values().iter()),
@@ -31,7 +31,7 @@ impl<'v> MapEntries<'v> {
     }
 
     /// Returns the entries of a map with keys other than text.
-    pub(in crate::value) fn keyed(entries: &Entries<'v>) -> Self {
+    pub fn keyed(entries: &Entries<'v>) -> Self {
         Self::Keyed(entries.keys().iter(), entries.values().iter())
     }
 

@@ -1,10 +1,10 @@
 //! Documents of hostile strings survive a round trip through every format, and writers stop at the limit.
 
-use crate::diagnostics::Code;
-use crate::limits::Limits;
-use crate::text::Source;
-use crate::value::yaml::{Kind, Node, keeps_spelling, read, read_one};
-use crate::value::{Arena, Data, DataMap, Entries, Extended, OutputFormat, Tree, Value, write_documents};
+use crate::yaml::{Kind, Node, keeps_spelling, read, read_one};
+use crate::{Arena, Data, DataMap, Entries, Extended, OutputFormat, Tree, Value, write_documents};
+use dropforge_base::diagnostics::Code;
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
 
 fn source(text: &str) -> std::sync::Arc<Source> {
     Source::new("in.yaml", text)

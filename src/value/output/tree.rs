@@ -9,7 +9,7 @@ use std::iter::Copied;
 use std::slice::Iter;
 
 use super::entries::{InOrder, MapEntries};
-use crate::value::{Data, Extended, Text, Value, Writing};
+use crate::{Data, Extended, Text, Value, Writing};
 
 /// A reference to a node of a writable tree.
 pub trait Tree<'t>: Copy + 't {
@@ -70,7 +70,7 @@ pub enum Node<'t, T: Tree<'t>> {
     /// Bytes, written as base64 text.
     Bytes(&'t [u8]),
     /// A finite number in a spelling that is portable across formats and parsers
-    /// ([`keeps_spelling`](crate::value::yaml::keeps_spelling)).
+    /// ([`keeps_spelling`](crate::yaml::keeps_spelling)).
     Spelled(&'t str),
     /// A finite number in an owned portable spelling.
     Digits(String),
@@ -117,7 +117,7 @@ pub enum Key<'t> {
 impl<'t> Key<'t> {
     /// Returns the key for `value`; null for values that cannot be keys.
     #[inline]
-    pub(in crate::value) fn of(value: Value<'t>) -> Self {
+    pub fn of(value: Value<'t>) -> Self {
         match value {
             Value::Str(text) => Key::Text(*text),
             Value::Bool(b) => Key::Bool(b),
@@ -145,7 +145,7 @@ impl<'t> Key<'t> {
 }
 
 /// Returns the name of a non-finite float, for formats without such numbers.
-pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
+pub(crate) fn non_finite(n: f64) -> Option<&'static str> {
     match n {
         n if n.is_finite() => None,
         n if n.is_nan() => Some("NaN"),
@@ -156,7 +156,7 @@ pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
 
 /// Returns the text of the first duplicate key.
 #[cold]
-pub(in crate::value) fn duplicate<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
+pub fn duplicate<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
     let mut seen = HashSet::with_capacity(entries.len());
     entries.map(|(key, _)| key.to_text()).find(|text| !seen.insert(text.clone())).map(Cow::into_owned)
 }

@@ -4,7 +4,7 @@ use super::bytes::{END, FIRST, NAME, is};
 use super::nest::Kind;
 use super::scalar::Stop;
 use super::{Outlined, Scan};
-use crate::value::yaml::is_own_name;
+use crate::yaml::is_own_name;
 
 /// Maximum length of a key. Readers allow a little more.
 pub(super) const LONGEST_KEY: usize = 1000;

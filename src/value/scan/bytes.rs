@@ -1,7 +1,7 @@
 //! Classes of bytes, and steps over them: eight at a time where most are skipped.
 
 use super::Scan;
-use crate::stdlib::byte_search::{all, first_place, first_special};
+use dropforge_base::stdlib::byte_search::{all, first_place, first_special};
 
 /// Ends a run of a plain scalar in a flow collection.
 pub(super) const FLOW: u8 = 1;
@@ -60,7 +60,7 @@ const fn is_odd(byte: u8) -> bool {
 }
 
 /// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
-pub(in crate::value) fn is_usual(text: &str) -> bool {
+pub(crate) fn is_usual(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = first_odd(rest.as_bytes()) {
         let Some(c) = rest.get(at..).and_then(|rest| rest.chars().next()) else { return false };

@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn a_reader_finds_the_same() {
         let text = "kind: A\nm:\n  a:\n  - x: 1\n  b: c\nn:\n- m: 1\no: {m: 2}\n";
-        let source = crate::text::Source::new("t", text);
-        let data = crate::value::yaml::read_data(&source, &crate::limits::Limits::default()).unwrap();
+        let source = dropforge_base::text::Source::new("t", text);
+        let data = crate::yaml::read_data(&source, &dropforge_base::limits::Limits::default()).unwrap();
         for path in ["kind", "m", "m.a", "m.b", "n", "n.m", "o", "o.m"] {
-            let found = data.at_path(path).and_then(crate::value::Data::as_str);
+            let found = data.at_path(path).and_then(crate::Data::as_str);
             assert!(word_at(text, path).is_none() || word_at(text, path) == found, "{path}");
         }
         assert_eq!(word_at(text, "m.b"), Some("c"));

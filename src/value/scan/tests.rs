@@ -1,10 +1,10 @@
 use super::Scanner;
-use crate::limits::Limits;
-use crate::text::Source;
-use crate::value::Arena;
-use crate::value::marshal::Numbers;
-use crate::value::yaml::libyaml::{self, ReadOptions};
-use crate::value::yaml::{Tags, read_with};
+use crate::Arena;
+use crate::marshal::Numbers;
+use crate::yaml::libyaml::{self, ReadOptions};
+use crate::yaml::{Tags, read_with};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
 
 /// Returns the answer of the scanner. Checks that the readers take what the scanner takes.
 fn scans(text: &str) -> bool {

@@ -4,8 +4,8 @@ use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Coerce, Misfit, Step, ValueDeserializer};
-use crate::value::Value;
-use crate::value::output::{Key, MapEntries};
+use crate::Value;
+use crate::output::{Key, MapEntries};
 
 /// Access to the items of a list.
 pub(super) struct Items<'v, C> {

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::error::Error;
 use super::{Step, ValueDeserializer};
-use crate::diagnostics::Result;
-use crate::value::{Type, Value};
+use crate::{Type, Value};
+use dropforge_base::diagnostics::Result;
 
 /// Deserializes `value` into a `T`, which may borrow text and bytes from it.
 ///
@@ -36,7 +36,7 @@ pub fn from_value<'v, T: Deserialize<'v>>(value: Value<'v>) -> Result<T> {
 }
 
 /// The implicit conversions of a language.
-pub(crate) trait Coerce<'v>: Copy {
+pub trait Coerce<'v>: Copy {
     /// The error for a value that does not fit.
     type Error: Misfit;
 
@@ -48,7 +48,7 @@ pub(crate) trait Coerce<'v>: Copy {
 }
 
 /// An error with a path into the value.
-pub(crate) trait Misfit: serde::de::Error {
+pub trait Misfit: serde::de::Error {
     /// Prepends a step to the path.
     fn within(self, step: Step) -> Self;
 

@@ -5,13 +5,13 @@ use serde::de::{self, Error as _, IntoDeserializer, Visitor};
 
 use super::access::{Entries, Items};
 use super::coerce::{Coerce, Misfit};
-use crate::stdlib::bignum::BigNum;
-use crate::value::output::MapEntries;
-use crate::value::{Extended, Type, Value};
+use crate::output::MapEntries;
+use crate::{Extended, Type, Value};
+use dropforge_base::stdlib::bignum::BigNum;
 
 /// A deserializer of a value by the rules of a language.
 #[derive(Clone, Copy)]
-pub(crate) struct ValueDeserializer<'v, C> {
+pub struct ValueDeserializer<'v, C> {
     pub(super) value: Value<'v>,
     pub(super) language: C,
 }

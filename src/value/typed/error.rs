@@ -5,15 +5,15 @@ use std::fmt::{self, Write as _};
 use serde::de::{self, Expected, Unexpected};
 
 use super::coerce::Misfit;
-use crate::diagnostics::{Code, Diagnostic};
-use crate::stdlib::strings::prefix;
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::stdlib::strings::prefix;
 
 /// Maximum number of bytes of a text in a message.
 const SHOWN: usize = 60;
 
 /// A step into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// To the value under a key.
     Key(String),
     /// To an item.
@@ -22,7 +22,7 @@ pub(crate) enum Step {
 
 /// A path into a value. Steps are stored innermost first, in the order in which they are found.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Path(Vec<Step>);
+pub struct Path(Vec<Step>);
 
 impl Path {
     /// Prepends a step.
@@ -50,7 +50,7 @@ impl fmt::Display for Path {
 }
 
 /// Appends a key to a path: `.name`, or `["a name"]` if it is not a plain word.
-pub(crate) fn add_name(path: &mut String, name: &str) {
+pub fn add_name(path: &mut String, name: &str) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80;
     if name.is_empty() || !name.bytes().all(plain) {
         path.push_str(&format!("[{name:?}]"));

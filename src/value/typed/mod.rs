@@ -22,6 +22,6 @@ mod error;
 mod tests;
 
 pub use coerce::from_value;
-pub(crate) use coerce::{Coerce, Misfit};
-pub(crate) use de::ValueDeserializer;
-pub(crate) use error::{Path, Step, add_name};
+pub use coerce::{Coerce, Misfit};
+pub use de::ValueDeserializer;
+pub use error::{Path, Step, add_name};

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::from_value;
-use crate::diagnostics::Code;
-use crate::stdlib::bignum::BigNum;
-use crate::value::{Arena, Capsule, CapsuleContent, Data, Entries, Extended, Type, Value};
+use crate::{Arena, Capsule, CapsuleContent, Data, Entries, Extended, Type, Value};
+use dropforge_base::diagnostics::Code;
+use dropforge_base::stdlib::bignum::BigNum;
 
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]

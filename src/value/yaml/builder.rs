@@ -16,9 +16,9 @@ use super::lines::{Part, Sink};
 use super::merge::{MapError, close_map};
 use super::node::{Entry, Kind, Node, Style, TEXT};
 use super::read::{Errors, Tags};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
-use crate::limits::{Limit, Limits};
-use crate::text::{Source, Span};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::text::{Source, Span};
 
 /// Allowance for copies by aliases: nodes per node of the file, and additional nodes.
 const COPIES_PER_NODE: u64 = 10;

@@ -94,7 +94,7 @@ pub(super) fn tagged(suffix: &str, text: &str) -> Result<Kind, String> {
 }
 
 /// Returns `true` if the name of a plain key is its spelling, and it is not `<<`.
-pub(in crate::value) fn is_own_name(text: &str) -> bool {
+pub(crate) fn is_own_name(text: &str) -> bool {
     match plain(text) {
         Kind::Str => text != "<<",
         kind => key_name(&kind, text) == text,

@@ -7,12 +7,12 @@
 use super::quoted::{escaped, numbered};
 use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word, must_escape};
 use super::write::{bool_text, float, untagged};
-use crate::stdlib::base64::{base64, base64_len};
-use crate::value::Text;
-use crate::value::output::{Buffer, Key, Node, Tree, duplicate};
+use crate::Text;
+use crate::output::{Buffer, Key, Node, Tree, duplicate};
+use dropforge_base::stdlib::base64::{base64, base64_len};
 
 /// A KYAML writer. `grow` receives the length of `out` after each node and before each text, and may stop the writing.
-pub(in crate::value) struct Kyaml<'a, G> {
+pub struct Kyaml<'a, G> {
     out: &'a mut Buffer,
     grow: &'a mut G,
     /// A key that is duplicated in a map.
@@ -20,12 +20,12 @@ pub(in crate::value) struct Kyaml<'a, G> {
 }
 
 impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
-    pub(in crate::value) const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
+    pub const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
         Self { out, grow, duplicate: None }
     }
 
     /// Appends a document with its `---` line and a final newline. Returns a key that is duplicated in a map, if any.
-    pub(in crate::value) fn document<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
+    pub fn document<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
         self.out.push_str("---\n");
         self.node(tree.node(), 0)?;
         self.out.push(b'\n');

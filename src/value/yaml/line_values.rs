@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::lines::{DEPTH, KEY, Lines, Part, Step, Stop};
 use super::node::Style;
-use crate::text::Span;
+use dropforge_base::text::Span;
 
 /// Maximum number of anchors of a document, among which each alias is searched.
 const ANCHORS: usize = 100;

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use super::node::Style;
-use crate::diagnostics::{Diagnostic, Result};
-use crate::text::Span;
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::text::Span;
 
 /// Maximum nesting, far below the limit of the parser.
 pub(super) const DEPTH: usize = 64;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Tags;
 use super::read::{read_events, read_lines};
-use crate::limits::Limits;
-use crate::text::Source;
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
 
 /// Pieces of texts, of which most go together.
 const PIECES: &[&str] = &[

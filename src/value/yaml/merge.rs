@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::node::{Entry, Kind, Node, Style};
-use crate::diagnostics::{Code, Diagnostic};
-use crate::text::{Source, Span};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::text::{Source, Span};
 
 /// Maximum characters of a key in a message.
 const SHOWN: usize = 60;

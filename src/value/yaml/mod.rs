@@ -25,7 +25,7 @@ mod builder;
 #[cfg(feature = "yaml")]
 mod core_schema;
 mod kyaml;
-#[cfg(feature = "documents")]
+#[cfg(feature = "yaml")]
 #[doc(hidden)]
 pub mod libyaml;
 #[cfg(feature = "yaml")]

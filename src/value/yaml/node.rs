@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::stdlib::json_pointer::names;
-use crate::text::Span;
-use crate::value::{Data, DataMap};
+use crate::{Data, DataMap};
+use dropforge_base::stdlib::json_pointer::names;
+use dropforge_base::text::Span;
 
 /// The notation of a scalar in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

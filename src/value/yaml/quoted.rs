@@ -1,10 +1,10 @@
 //! Double-quoted text.
 
 use super::scalar::{is_clean, must_escape};
-use crate::value::output::Buffer;
+use crate::output::Buffer;
 
 /// Appends `text` between double quotes. Characters without a short escape are written by code point.
-pub(in crate::value) fn quoted(text: &str, out: &mut Buffer) {
+pub fn quoted(text: &str, out: &mut Buffer) {
     out.push(b'"');
     escaped(text, out, &|c| must_escape(c), &|c, out| match c {
         '\n' => out.push_str("\\n"),

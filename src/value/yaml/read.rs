@@ -8,10 +8,10 @@ use granit_parser::{ErrorKind, Parser, ScanError};
 use super::builder::{Builder, scalar_node};
 use super::lines;
 use super::node::{Kind, Node, Style};
-use crate::diagnostics::{Code, Diagnostic, with_reason};
-use crate::limits::{Limit, Limits};
-use crate::text::{Source, Span};
-use crate::value::Data;
+use crate::Data;
+use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::text::{Source, Span};
 
 pub(super) type Errors = Vec<Box<Diagnostic>>;
 

@@ -3,7 +3,7 @@
 //! One pass intersects table entries of all bytes, which decides most texts. Only texts that start like a number or
 //! contain spaces and colons are scanned again.
 
-use crate::value::text::{Block, Text, all_bytes};
+use crate::text::{Block, Text, all_bytes};
 
 /// Maximum length of an unquoted key or text: parsers look no further ahead for the end of a key.
 pub(super) const LONGEST_PLAIN: usize = 1000;
@@ -91,7 +91,7 @@ pub(super) const fn is_clean(byte: u8) -> bool {
 /// Returns `true` if `text` is a word that every parser reads unquoted as text, as most keys and many texts are. This
 /// test takes a few instructions. Other texts may be plain, too.
 #[inline(always)]
-pub(in crate::value) fn is_word(text: &Text<'_>) -> bool {
+pub fn is_word(text: &Text<'_>) -> bool {
     text.is_known_word() || is_found_word(text.as_str(), text.block())
 }
 
@@ -312,7 +312,7 @@ pub fn keeps_spelling(text: &str) -> bool {
 }
 
 /// Returns `true` if `text` is a valid tag: `!` or `!!` and a name, or a whole one in `!<>`.
-pub(in crate::value) fn is_tag(text: &str) -> bool {
+pub fn is_tag(text: &str) -> bool {
     let Some(name) = text.strip_prefix('!') else { return false };
     if let Some(whole) = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')) {
         return whole.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~*'():;/?@&=+$#%,".contains(&byte))

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Kind, Node, Tags, read, read_data, read_one, read_with, to_string};
-use crate::diagnostics::{Code, Diagnostic};
-use crate::limits::Limits;
-use crate::text::{Source, Span};
-use crate::value::{Data, DataMap};
+use crate::{Data, DataMap};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::{Source, Span};
 
 fn source(text: &str) -> Arc<Source> {
     Source::new("in.yaml", text)

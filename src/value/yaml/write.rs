@@ -14,9 +14,9 @@ use std::convert::Infallible;
 
 use super::quoted::quoted;
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_word};
-use crate::stdlib::base64::{base64, base64_len};
-use crate::value::output::{Buffer, Key, Node, Tree};
-use crate::value::{Block, Data, Text};
+use crate::output::{Buffer, Key, Node, Tree};
+use crate::{Block, Data, Text};
+use dropforge_base::stdlib::base64::{base64, base64_len};
 
 /// Formats a value as a YAML document with a final newline.
 ///
@@ -33,7 +33,7 @@ pub fn to_string(value: &Data) -> String {
 
 /// Appends a value as a YAML document with a final newline.
 ///
-/// The depth of `value` was bounded when it was built ([`crate::limits::Limits::value_depth`]).
+/// The depth of `value` was bounded when it was built ([`dropforge_base::limits::Limits::value_depth`]).
 pub fn write(value: &Data, out: &mut String) {
     match Buffer::append(out, |out| Yaml::new(out, &mut |_| Ok::<_, Infallible>(())).document(value)) {
         Ok(()) => (),
@@ -43,18 +43,18 @@ pub fn write(value: &Data, out: &mut String) {
 
 /// A writer of block-style YAML. `grow` receives the length of `out` after each node and before each long text, and may
 /// stop the writing.
-pub(in crate::value) struct Yaml<'a, G> {
+pub struct Yaml<'a, G> {
     out: &'a mut Buffer,
     grow: &'a mut G,
 }
 
 impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
-    pub(in crate::value) const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
+    pub const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
         Self { out, grow }
     }
 
     /// Appends a document with a final newline.
-    pub(in crate::value) fn document<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<(), E> {
+    pub fn document<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<(), E> {
         self.node(tree.node(), 0, false)?;
         self.out.push(b'\n');
         (self.grow)(self.out.len())

@@ -28,7 +28,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use scan::NO_TOKEN;
+pub use scan::NO_TOKEN;
 
 pub use read::{Documents, ReadOptions, read, read_all};
 pub use write::{Form, write};

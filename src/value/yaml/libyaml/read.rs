@@ -7,12 +7,12 @@ use super::chars::is_allowed;
 use super::parse::{Event, Parser};
 use super::resolve::{Resolved, resolve};
 use super::scan::Problem;
-use crate::stdlib::base64::octets_of_base64;
-use crate::stdlib::float_format::shortest;
-use crate::stdlib::quoting::push_quoted;
-use crate::value::marshal::{Numbers, json, lossy};
-use crate::value::scan::is_usual;
-use crate::value::{Arena, Value};
+use crate::marshal::{Numbers, json, lossy};
+use crate::scan::is_usual;
+use crate::{Arena, Value};
+use dropforge_base::stdlib::base64::octets_of_base64;
+use dropforge_base::stdlib::float_format::shortest;
+use dropforge_base::stdlib::quoting::push_quoted;
 
 /// The prefix of the tags of YAML itself.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -421,7 +421,7 @@ fn shown_scalar(value: Value<'_>, out: &mut String) {
         Value::Uint(n) => drop(write!(out, "0x{n:x}")),
         Value::Float(n) => out.push_str(&shortest(n)),
         Value::Extended(extension) => match extension.kind() {
-            crate::value::Extended::Sized(number) => drop(write!(out, "{}", number.number())),
+            crate::Extended::Sized(number) => drop(write!(out, "{}", number.number())),
             _ => out.push_str("interface {}(nil)"),
         },
         _ => out.push_str("interface {}(nil)"),

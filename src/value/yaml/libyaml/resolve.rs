@@ -1,6 +1,6 @@
 //! Resolves plain scalars.
 
-use crate::stdlib::int_parse;
+use dropforge_base::stdlib::int_parse;
 
 /// The value of a plain scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ use super::chars::{is_blank, is_break};
 const LONGEST_KEY: usize = 1024;
 
 /// The message about a character that begins nothing, such as a tab that indents.
-pub(crate) const NO_TOKEN: &str = "found character that cannot start any token";
+pub const NO_TOKEN: &str = "found character that cannot start any token";
 
 /// A message and the line that it names, if it names one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 use std::convert::Infallible;
 
 use super::*;
-use crate::value::marshal::json::Layout;
-use crate::value::marshal::{Numbers, Refused, json, plain};
-use crate::value::{Arena, Value};
+use crate::marshal::json::Layout;
+use crate::marshal::{Numbers, Refused, json, plain};
+use crate::{Arena, Value};
 
 const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 100 };
 

@@ -7,11 +7,11 @@ use super::chars::is_allowed;
 use super::emit::Emitter;
 use super::order;
 use super::resolve::{Resolved, is_base_60, resolve};
-use crate::stdlib::base64::base64;
-use crate::stdlib::float_format::shortest;
-use crate::value::marshal::json;
-use crate::value::marshal::{MAX_DEPTH, Plain, Refused, lossy};
-use crate::value::{Map, Value};
+use crate::marshal::json;
+use crate::marshal::{MAX_DEPTH, Plain, Refused, lossy};
+use crate::{Map, Value};
+use dropforge_base::stdlib::base64::base64;
+use dropforge_base::stdlib::float_format::shortest;
 
 /// Maximum length of a key in the line of its value.
 const LONGEST_KEY: usize = 128;

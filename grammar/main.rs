@@ -1,0 +1,52 @@
+//! Generates the parsers of the languages from the grammars in this directory. The parsers are committed, so that building
+//! dropforge needs no parser generator.
+//!
+//! ```sh
+//! cargo run -p dropforge-grammar
+//! ```
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+const LANGUAGES: [&str; 5] = ["cel", "hcl", "helm", "tera", "tower"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for language in LANGUAGES {
+        std::fs::write(committed(language), generated(language)?)?;
+    }
+    Ok(())
+}
+
+/// Returns the path of the committed parser of a language.
+fn committed(language: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../src/lang/{language}/syntax/parser.generated"))
+}
+
+/// Generates the parser of a language.
+///
+/// # Errors
+/// The grammar has an error, or the temporary folder cannot be used.
+fn generated(language: &str) -> Result<String, Box<dyn Error>> {
+    let grammar = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{language}.lalrpop"));
+    let out = tempfile::tempdir()?;
+    // The second path is relative to the output folder, and the generator keeps the path of the grammar.
+    lalrpop::Configuration::new().set_out_dir(out.path()).log_quiet().process_file(&grammar)?;
+    let name = format!("{language}.rs");
+    let mut entries = std::fs::read_dir(out.path())?;
+    let file = entries.find_map(|entry| entry.ok().filter(|entry| entry.file_name().to_string_lossy() == name));
+    Ok(std::fs::read_to_string(file.ok_or("no parser was generated")?.path())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_parsers_are_those_of_the_grammars() -> Result<(), Box<dyn Error>> {
+        for language in LANGUAGES {
+            let is_current = std::fs::read_to_string(committed(language))? == generated(language)?;
+            assert!(is_current, "the grammar of {language} has changed: run `cargo run -p dropforge-grammar`");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Formats floats like C's `%g`, `%f` and `%e`.
+
+/// Returns the shortest text that parses back to `number`, with an exponent below 0.0001 and from 1,000,000.
+///
+/// `shortest(1.0)` is `1`, `shortest(123456789.0)` is `1.23456789e+08`; infinities are `+Inf` and `-Inf`.
+pub fn shortest(number: f64) -> String {
+    if let Some(name) = not_finite(number) {
+        return name.to_owned();
+    }
+    let text = format!("{number:e}");
+    let Some((digits, exponent)) = split_exponent(&text) else { return text };
+    if (-4..6).contains(&exponent) { number.to_string() } else { with_exponent(digits, exponent) }
+}
+
+/// Formats with a fixed number of decimals.
+///
+/// `fixed(2.5, 0)` is `2`: exact ties go to the even digit.
+pub fn fixed(number: f64, digits: usize) -> String {
+    not_finite(number).map_or_else(|| format!("{number:.digits$}"), str::to_owned)
+}
+
+/// Formats with an exponent and a fixed number of decimals.
+///
+/// `scientific(1234.5, 2)` is `1.23e+03`.
+pub fn scientific(number: f64, digits: usize) -> String {
+    if let Some(name) = not_finite(number) {
+        return name.to_owned();
+    }
+    let text = format!("{number:.digits$e}");
+    split_exponent(&text).map_or_else(|| text.clone(), |(digits, exponent)| with_exponent(digits, exponent))
+}
+
+const fn not_finite(number: f64) -> Option<&'static str> {
+    if number.is_nan() {
+        return Some("NaN");
+    }
+    match (number.is_infinite(), number < 0.0) {
+        (true, true) => Some("-Inf"),
+        (true, false) => Some("+Inf"),
+        (false, _) => None,
+    }
+}
+
+fn split_exponent(text: &str) -> Option<(&str, i32)> {
+    let (digits, exponent) = text.split_once('e')?;
+    Some((digits, exponent.parse().ok()?))
+}
+
+fn with_exponent(digits: &str, exponent: i32) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exponent_decides() {
+        for (number, text) in [
+            (1.0, "1"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (100_000.0, "100000"),
+            (123_456.5, "123456.5"),
+            (1_000_000.0, "1e+06"),
+            (123_456_789.0, "1.23456789e+08"),
+            (1e21, "1e+21"),
+            (1e100, "1e+100"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (-1.5e-7, "-1.5e-07"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (5e-324, "5e-324"),
+            (f64::INFINITY, "+Inf"),
+            (f64::NEG_INFINITY, "-Inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(shortest(number), text);
+        }
+    }
+
+    #[test]
+    fn with_so_many_digits() {
+        assert_eq!(
+            [fixed(2.5, 0), fixed(1.005, 2), fixed(-0.0, 1), fixed(1e21, 0)].join(" "),
+            "2 1.00 -0.0 1000000000000000000000"
+        );
+        assert_eq!(
+            [scientific(1234.5, 2), scientific(0.0, 0), scientific(1e-7, 1)].join(" "),
+            "1.23e+03 0e+00 1.0e-07"
+        );
+        assert_eq!([fixed(f64::NAN, 2), scientific(f64::INFINITY, 2)].join(" "), "NaN +Inf");
+    }
+
+    #[test]
+    fn the_shortest_text_reads_back() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..20_000 {
+            let number = f64::from_bits(random.u64(..));
+            if number.is_finite() {
+                let text = shortest(number);
+                assert_eq!(text.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()), "{text}");
+                assert!(text.len() < 30, "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! One cluster: its name and its own inputs.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::input::{self, Format, Place};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::text::{Source, Span};
+use dropforge_value::{Data, DataMap, json_maps};
+
+/// A cluster: its name and its own inputs.
+///
+/// A cluster of an NDJSON file stays text until a worker needs its inputs.
+#[derive(Debug, Clone)]
+pub struct Cluster(Content);
+
+#[derive(Debug, Clone)]
+enum Content {
+    Parsed(Box<Parsed>),
+    /// The position of a JSON line in its source, and of the name in that line.
+    Line {
+        source: Arc<Source>,
+        start: usize,
+        length: u32,
+        name_start: u32,
+        name_length: u32,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Parsed {
+    name: String,
+    own: DataMap,
+    place: Option<Place>,
+}
+
+impl Cluster {
+    /// Creates a cluster called `name` with the inputs `own`.
+    pub fn new(name: impl Into<String>, own: DataMap) -> Self {
+        Self(Content::Parsed(Box::new(Parsed { name: name.into(), own, place: None })))
+    }
+
+    /// Sets the place that the inputs were read from. Has no effect on a cluster that is still text.
+    pub(super) fn read_from(mut self, from: Place) -> Self {
+        if let Content::Parsed(parsed) = &mut self.0 {
+            parsed.place = Some(from);
+        }
+        self
+    }
+
+    /// Returns the place that the inputs were read from.
+    pub fn place(&self) -> Option<Place> {
+        match &self.0 {
+            Content::Parsed(parsed) => parsed.place.clone(),
+            Content::Line { source, start, length, .. } => {
+                Some(Place::text(source, Format::of_lines(source), *start..*start + *length as usize))
+            }
+        }
+    }
+
+    /// Adds a label to an error: the place of the name, or else that of the cluster, if it is known.
+    pub(super) fn label(&self, error: Box<Diagnostic>, text: &str) -> Box<Diagnostic> {
+        match self.place().and_then(|place| Some((place.name()?, place))) {
+            Some((at, place)) => error.at(place.source(), at, text),
+            None => error,
+        }
+    }
+
+    /// Returns the position of the name behind a colon, or else that of the cluster: `: f.csv:3:1`.
+    pub(super) fn position(&self) -> Option<String> {
+        let place = self.place()?;
+        let position = place.source().position(place.name()?.start);
+        Some(format!(": {}:{position}", place.source().path()))
+    }
+
+    /// Creates a cluster from the JSON line at `line`. The name is the text at `name` in that line.
+    ///
+    /// Returns `None` if the line is too long for the compact form.
+    pub(super) fn of_line(source: &Arc<Source>, line: &Range<usize>, name: Range<usize>) -> Option<Self> {
+        Some(Self(Content::Line {
+            source: source.clone(),
+            start: line.start,
+            length: line.len().try_into().ok()?,
+            name_start: name.start.try_into().ok()?,
+            name_length: name.len().try_into().ok()?,
+        }))
+    }
+
+    /// Creates a cluster from the row that [`Cluster::line`] returns.
+    pub(super) fn at_line(source: &Arc<Source>, [start, length, name_start, name_length]: [u32; 4]) -> Self {
+        Self(Content::Line { source: source.clone(), start: start as usize, length, name_start, name_length })
+    }
+
+    /// Returns the start and length of a line in its source, and of the name in the line, in bytes.
+    pub(super) fn line(&self) -> Option<[u32; 4]> {
+        match &self.0 {
+            Content::Parsed(_) => None,
+            Content::Line { start, length, name_start, name_length, .. } => {
+                Some([u32::try_from(*start).ok()?, *length, *name_start, *name_length])
+            }
+        }
+    }
+
+    /// Returns the name, unique in its fleet.
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Content::Parsed(parsed) => &parsed.name,
+            Content::Line { source, start, name_start, name_length, .. } => {
+                let start = start + *name_start as usize;
+                source.text().get(start..start + *name_length as usize).unwrap_or("")
+            }
+        }
+    }
+
+    /// Returns the cluster's own inputs as the JSON object they were read from, if they are still text.
+    pub fn json(&self) -> Option<&str> {
+        match &self.0 {
+            Content::Parsed(_) => None,
+            Content::Line { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
+        }
+    }
+
+    /// Returns the cluster's own inputs.
+    ///
+    /// # Errors
+    /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
+    pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
+        let (source, line) = match &self.0 {
+            Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.own)),
+            Content::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
+        };
+        let data = input::json(source, line.clone())?;
+        data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))
+    }
+
+    /// Returns the cluster's own inputs, perhaps with empty lists: items are not read if the inputs are still text.
+    ///
+    /// # Errors
+    /// Same as [`Cluster::inputs`].
+    pub(super) fn maps(&self) -> Result<Cow<'_, DataMap>> {
+        self.json().and_then(json_maps).map_or_else(|| self.inputs(), |maps| Ok(Cow::Owned(maps)))
+    }
+}
+
+/// Returns the error for a cluster that is not a map.
+pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
+    let error = Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
+        .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header");
+    // A table or TOML without the extension of a file is a text of YAML.
+    match found {
+        Data::Str(_) => {
+            error.with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
+        }
+        _ => error,
+    }
+}

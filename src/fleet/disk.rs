@@ -1,0 +1,159 @@
+//! Outputs in a directory.
+
+use std::fs::File;
+use std::sync::Mutex;
+
+use super::destination::{Destination, FileReader, Files, WriteParts};
+use super::foreign::Ours;
+use super::job::Job;
+use super::manifest::{Entry, Row};
+use super::output_dir::OutputDir;
+use super::output_files::{Change, OutputReader, OutputWriter, appeared, open_existing, remove, unlink};
+use super::pieces::Piece;
+use super::plan::Placed;
+use super::report::Report;
+use super::sinks::Outputs;
+use super::workers::{Late, Sink, SinkError, SinkResult, for_template, lock};
+use dropforge_base::diagnostics::Result;
+
+impl Destination for OutputDir {
+    type Reader<'d> = OutputReader<'d>;
+    type Sink<'d> = DiskSink<'d>;
+
+    fn open_own(&self, name: &str) -> Result<Option<File>> {
+        open_existing(self, name)
+    }
+
+    fn write_own(&self, name: &str, fsync: bool, write: WriteParts<'_>) -> Result<Change> {
+        let mut writer = OutputWriter::new(self, fsync).forced(true);
+        let change = writer.stage_with(name, write)?;
+        writer.rename_all().1.map(|()| change)
+    }
+
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        Destination::each_file(self, directory, each)
+    }
+
+    fn remove_own(&self, name: &str) -> Result<()> {
+        unlink(self, name)
+    }
+
+    fn sweep(&self) -> Result<()> {
+        OutputDir::sweep(self)
+    }
+
+    fn is_fresh(&self) -> bool {
+        OutputDir::is_fresh(self)
+    }
+
+    fn each_file(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        OutputDir::each_file(self, directory, &mut |path, _| each(path))
+    }
+
+    fn reader(&self) -> OutputReader<'_> {
+        OutputReader::new(self)
+    }
+
+    fn sink<'d>(&'d self, job: &Job<'d>, ours: &'d Ours<'d>, files: &'d Mutex<Files>) -> DiskSink<'d> {
+        DiskSink::new(job, self, ours, files)
+    }
+
+    fn remove(&self, entry: Entry<'_>) -> Result<Option<bool>> {
+        remove(self, entry.path, |content| blake3::hash(content) == entry.hash)
+    }
+}
+
+impl FileReader for OutputReader<'_> {
+    fn exists(&mut self, path: &str) -> Result<bool> {
+        Ok(OutputReader::exists(self, path))
+    }
+
+    fn read(&mut self, path: &str) -> Result<Option<(&[u8], Option<bool>)>> {
+        Ok(self.read_with_mode(path)?.map(|(content, executable)| (content, Some(executable))))
+    }
+}
+
+/// A file of a cluster that was written, or that already had its content.
+struct Written {
+    change: Change,
+    output: usize,
+    path: String,
+    hash: blake3::Hash,
+}
+
+/// Writes files.
+pub struct DiskSink<'j> {
+    outputs: Outputs<'j>,
+    dir: &'j OutputDir,
+    ours: &'j Ours<'j>,
+    files: &'j Mutex<Files>,
+    writer: OutputWriter<'j>,
+    report: Report,
+    /// The files of the current cluster.
+    written: Vec<Written>,
+}
+
+impl<'j> DiskSink<'j> {
+    fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>, files: &'j Mutex<Files>) -> Self {
+        let writer = OutputWriter::new(dir, job.options.fsync).forced(job.options.force);
+        let (outputs, written) = (Outputs::new(job), Vec::new());
+        Self { outputs, dir, ours, files, writer, report: Report::default(), written }
+    }
+
+    /// Writes the outputs of a cluster. Returns the number of files that were renamed.
+    fn write(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> (usize, Result<Report>) {
+        let (writer, written, mut report) = (&mut self.writer, &mut self.written, Report::default());
+        let (job, dir, ours) = (self.outputs.job, self.dir, self.ours);
+        let staged = self.outputs.each(cluster, text, pieces, |piece, path, content| {
+            let output = piece.output;
+            let change = writer.stage_as(path, content, job.plan.is_executable(output));
+            let change = change.map_err(|error| for_template(&job, output, error))?;
+            // There was no such file when the plan was checked.
+            if change == Change::Update && !job.options.force && !ours.contains(path)? {
+                return Err(for_template(&job, output, appeared(&dir.full_path(path))));
+            }
+            report.count(change, content.len());
+            written.push(Written { change, output, path: path.to_owned(), hash: blake3::hash(content) });
+            Ok(())
+        });
+        let (renamed, result) = match staged {
+            Ok(()) => self.writer.commit_counted(),
+            Err(error) => (0, Err(error)),
+        };
+        (renamed, result.map(|()| report))
+    }
+
+    /// Notes the files of a cluster.
+    fn note(&mut self, cluster: &Placed<'_>) -> Result<()> {
+        let mut files = lock(self.files);
+        self.written.drain(..).try_for_each(|Written { output, path, hash, .. }| {
+            files.made.add(&path)?;
+            let (cluster, template) = (cluster.name().to_owned(), u32::try_from(output).unwrap_or(u32::MAX));
+            files.rows.add(Row { cluster, path, template, hash: *hash.as_bytes(), tag: String::new() })
+        })
+    }
+}
+
+impl Sink for DiskSink<'_> {
+    type Done = Report;
+
+    fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
+        self.written.clear();
+        let (renamed, result) = self.write(cluster, text, pieces);
+        if result.is_err() {
+            self.writer.discard();
+            // Only the first files were written.
+            self.written.retain(|file| file.change != Change::Unchanged);
+            self.written.truncate(renamed);
+        }
+        self.note(cluster).map_err(SinkError::Run)?;
+        self.report.add(&result.map_err(SinkError::Cluster)?);
+        Ok(())
+    }
+
+    fn skip(&mut self, _: usize) {}
+
+    fn done(self, _: Late<'_>) -> Self::Done {
+        self.report
+    }
+}

@@ -1,0 +1,336 @@
+//! Collecting the clusters of files, and their errors.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::{FleetOptions, unnamed};
+use crate::cluster::{Cluster, not_a_map};
+use crate::input::{self, CsvTypes, Format, Place, Table};
+use crate::selector::scalar_text;
+use crate::values::{Gaps, Step};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, with_reason};
+use dropforge_base::text::{Source, Span};
+use dropforge_value::{Data, DataMap, json_entries};
+
+/// Maximum number of errors to report at once.
+pub(super) const MAX_ERRORS: usize = 100;
+
+/// Finds clusters in files.
+#[derive(Debug)]
+pub(super) struct Collector {
+    /// Dotted paths of a cluster's name, in order of precedence.
+    name_paths: Vec<String>,
+    csv_types: CsvTypes,
+    /// The clusters that were found last.
+    pub(super) clusters: Vec<Cluster>,
+    /// The number of clusters of the current file, valid or not.
+    seen: usize,
+    errors: Vec<Box<Diagnostic>>,
+    /// The number of clusters of the current file without a name, but for the first one, whose error is reported.
+    others_unnamed: Option<usize>,
+}
+
+/// What the parts of a file have in common.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PartState {
+    /// The header of a table.
+    pub(super) table: Option<Table>,
+    /// `true` if the header is not valid, so that the rest of the file is not read.
+    pub(super) is_over: bool,
+    pub(super) gaps: Gaps,
+}
+
+impl Collector {
+    pub(super) fn new(options: &FleetOptions<'_>) -> Self {
+        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).map(str::to_owned).collect();
+        Self::with(name_paths, options.csv_types)
+    }
+
+    /// Creates a collector of clusters that were found before.
+    pub(super) fn again(&self) -> Self {
+        Self::with(self.name_paths.clone(), self.csv_types)
+    }
+
+    fn with(name_paths: Vec<String>, csv_types: CsvTypes) -> Self {
+        Self { name_paths, csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new(), others_unnamed: None }
+    }
+
+    /// Checks that there were no errors.
+    ///
+    /// # Errors
+    /// All errors of all files.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.note_others();
+        if self.errors.is_empty() { Ok(()) } else { Err(input::all_of(self.errors)) }
+    }
+
+    /// Returns the dotted paths of a cluster's name, in order of precedence.
+    #[cfg(feature = "arrow")]
+    pub(super) fn name_paths(&self) -> &[String] {
+        &self.name_paths
+    }
+
+    /// Begins a file.
+    pub(super) fn begin(&mut self) {
+        self.note_others();
+        self.seen = 0;
+    }
+
+    /// Finds the clusters of a whole file.
+    pub(super) fn file(&mut self, source: &Arc<Source>, format: Format) {
+        self.begin();
+        if format.is_of_records() {
+            self.part(source, format, &mut PartState::default(), true);
+        } else {
+            self.documents(source, format).unwrap_or_else(|error| self.report(error));
+        }
+    }
+
+    /// Finds the clusters of a part of a file with a cluster a line or row. Returns the number of bytes of whole records,
+    /// which is 0 if there is none. The last part is whole.
+    pub(super) fn part(&mut self, source: &Arc<Source>, format: Format, state: &mut PartState, is_last: bool) -> usize {
+        let length = source.text().len();
+        if format == Format::Ndjson {
+            let end = if is_last { length } else { source.text().rfind('\n').map_or(0, |end| end + 1) };
+            self.lines(source, end);
+            return end;
+        }
+        self.rows(source, format, state, is_last).unwrap_or_else(|error| {
+            self.report(error);
+            state.is_over = true;
+            length
+        })
+    }
+
+    /// Adds an error and those that it carries.
+    pub(super) fn report(&mut self, mut error: Box<Diagnostic>) {
+        let others = std::mem::take(&mut error.also);
+        error = with_reason(error);
+        let room = MAX_ERRORS.saturating_sub(self.errors.len());
+        self.errors.extend(std::iter::once(error).chain(others).take(room));
+    }
+
+    /// Returns `true` if no more errors are reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
+    fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
+        for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
+            let (whole, read) = (Place::document(source, format, nth, None), OnceCell::new());
+            let item = |at| Place::document(source, format, nth, at);
+            let items: Vec<(Data, Place)> = match &mut document {
+                Data::Null => Vec::new(),
+                Data::List(items) => {
+                    std::mem::take(items).into_iter().enumerate().map(|(at, one)| (one, item(Some(at)))).collect()
+                }
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => {
+                    let place = |path| Place::block(source, format, path);
+                    blocks(std::mem::take(map)).into_iter().map(|(one, path)| (one, place(path))).collect()
+                }
+                cluster => vec![(std::mem::take(cluster), item(None))],
+            };
+            for (at, (item, place)) in items.into_iter().enumerate() {
+                // The items of a list are found in one tree.
+                let in_list = || whole.find_with(&read, &[Step::Index(at)]);
+                self.add(item, place, &|place| in_list().or_else(|| place.find(&[])).map(start_of));
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, source: &Arc<Source>, format: Format, state: &mut PartState, is_last: bool) -> Result<usize> {
+        let (mut start, length) = (0, source.text().len());
+        let table = match &mut state.table {
+            Some(table) => table,
+            none => {
+                if !is_last && Table::header_end(source, format) == length {
+                    return Ok(0);
+                }
+                let (table, end) = Table::of(source, format, self.csv_types, &self.name_paths)?;
+                start = end;
+                let has_rows = !is_last || source.text().get(end..).is_some_and(|rest| !rest.is_empty());
+                if let Some(error) = unnamed::table(source, &self.name_paths, table.paths()).filter(|_| has_rows) {
+                    return Err(error);
+                }
+                none.insert(table)
+            }
+        };
+        let columns = table.paths().clone();
+        let mut found = table.rows(source, start, &mut state.gaps);
+        let end = if is_last { length } else { found.last };
+        // The last record may go on in the next part.
+        found.rows.retain(|row| row.at < end);
+        found.errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
+        found.errors.into_iter().for_each(|error| self.report(error));
+        for row in found.rows {
+            let place = Place::row(source, format, row.at, &columns);
+            self.add(Data::Map(row.map), place, &|_| Some(Span::of(row.at..row.at)));
+        }
+        Ok(if self.is_full() { length } else { end })
+    }
+
+    /// Finds the clusters of the lines before `end`.
+    fn lines(&mut self, source: &Arc<Source>, end: usize) {
+        for line in input::lines(source).take_while(|line| line.start < end) {
+            let text = source.text().get(line.clone()).unwrap_or("");
+            let name = self.plain_name(text).map(|name| {
+                let start = name.as_ptr() as usize - text.as_ptr() as usize;
+                start..start + name.len()
+            });
+            match name.and_then(|name| Cluster::of_line(source, &line, name)) {
+                Some(cluster) => {
+                    self.seen += 1;
+                    self.clusters.push(cluster);
+                }
+                None => match input::json(source, line.clone()) {
+                    Ok(cluster) => {
+                        let place = Place::text(source, Format::of_lines(source), line.clone());
+                        self.add(cluster, place, &|_| Some(Span::of(line.clone())));
+                    }
+                    Err(error) => {
+                        self.seen += 1;
+                        self.report(error);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Adds the cluster `item`. Errors find it with `find`.
+    fn add(&mut self, item: Data, place: Place, find: &dyn Fn(&Place) -> Option<Span>) {
+        self.seen += 1;
+        let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
+        if name.is_none() && item.as_map().is_some() {
+            return self.report_unnamed(&item, &place, find);
+        }
+        match (item.try_into_map(), name) {
+            (Ok(own), Some(name)) => self.clusters.push(Cluster::new(name, own).read_from(place)),
+            (Err(other), _) if !self.is_full() => {
+                let span = find(&place).unwrap_or_default();
+                self.report(not_a_map(&other).at(place.source(), span, ""));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports a cluster without a name. The others of its file are only counted.
+    fn report_unnamed(&mut self, item: &Data, place: &Place, find: &dyn Fn(&Place) -> Option<Span>) {
+        if let Some(others) = &mut self.others_unnamed {
+            *others += 1;
+            return;
+        }
+        self.others_unnamed = Some(0);
+        let (source, start) = (place.source(), find(place).map(start_of).unwrap_or_default());
+        let invalid = self.name_paths.iter().find_map(|path| Some((path, item.at_path(path)?)));
+        let error = match invalid {
+            Some((path, value)) => {
+                let steps: Vec<Step> = path.split('.').map(|key| Step::Key(key.to_owned())).collect();
+                let span = place.find(&steps).unwrap_or(start);
+                unnamed::invalid(self.seen, path, value, source.slice(span)).at(source, span, "")
+            }
+            None => unnamed::cluster(self.seen, &self.name_paths, item, place.format()).at(source, start, ""),
+        };
+        self.report(error);
+    }
+
+    /// Adds the number of the other clusters without a name to the error of the first one in a file.
+    fn note_others(&mut self) {
+        let others = self.others_unnamed.take().filter(|others| *others > 0);
+        let first = self.errors.iter_mut().rfind(|error| error.code == Code::UnnamedCluster);
+        if let (Some(others), Some(error)) = (others, first) {
+            let have = if others == 1 { "has" } else { "have" };
+            error.notes.push(format!("{} of this file {have} no name", counted(others, "more cluster")));
+        }
+    }
+
+    /// Finds the name in a line of JSON without building its other values. Returns `None` if the line has to be parsed
+    /// in full: it is malformed, or its name is missing or not written as is.
+    fn plain_name<'t>(&self, line: &'t str) -> Option<&'t str> {
+        let raw = raw_at(line, &self.name_paths)?;
+        for raw in raw.into_iter().flatten() {
+            match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                Some("") => {}
+                Some(text) => return (!text.contains('\\')).then_some(text),
+                None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                    return (raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw);
+                }
+                None => {}
+            }
+        }
+        None
+    }
+}
+
+/// Returns the JSON text at each of some dotted paths. `None` if the text is no object, or if a key on the way has an
+/// escape. The last of repeated keys counts.
+fn raw_at<'t>(object: &'t str, paths: &[impl AsRef<str>]) -> Option<Vec<Option<&'t str>>> {
+    let first = |path: &str| path.split_once('.').map_or(path.len(), |(key, _)| key.len());
+    let mut found = vec![None; paths.len()];
+    json_entries(object, |key, value| {
+        for (path, found) in
+            paths.iter().map(AsRef::as_ref).zip(&mut found).filter(|(path, _)| &path[..first(path)] == key)
+        {
+            *found = Some((value, &path[first(path)..]));
+        }
+    })?;
+    let below = |found: Option<(&'t str, &str)>| match found {
+        Some((inner, rest)) if !rest.is_empty() => match inner.starts_with('{') {
+            true => Some(raw_at(inner, &[&rest[1..]])?.into_iter().flatten().next()),
+            false => Some(None),
+        },
+        found => Some(found.map(|(value, _)| value)),
+    };
+    found.into_iter().map(below).collect()
+}
+
+/// Returns a name as text: a string that is not empty, or an integer.
+fn name_of(data: &Data) -> Option<String> {
+    match data {
+        Data::Str(text) if !text.is_empty() => Some(text.clone()),
+        Data::Int(_) | Data::Uint(_) => Some(scalar_text(data)),
+        _ => None,
+    }
+}
+
+/// Returns the empty span at the start of a span.
+fn start_of(span: Span) -> Span {
+    let start = span.range().start;
+    Span::of(start..start)
+}
+
+/// Returns the clusters of an HCL or TOML file and their paths: its list or blocks `clusters` or `cluster`, else its
+/// blocks `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
+fn blocks(mut map: DataMap) -> Vec<(Data, Vec<Step>)> {
+    if map.len() > 1 {
+        return vec![(Data::Map(map), Vec::new())];
+    }
+    for key in ["clusters", "cluster"] {
+        if let Some(Data::List(clusters)) = map.get_mut(key) {
+            let clusters = std::mem::take(clusters).into_iter().enumerate();
+            return clusters.map(|(at, one)| (one, vec![Step::Key(key.to_owned()), Step::Index(at)])).collect();
+        }
+    }
+    let named = match map.get("cluster") {
+        Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
+        _ => None,
+    };
+    named.map_or_else(|| vec![(Data::Map(map), Vec::new())], |named: Vec<_>| named.concat())
+}
+
+/// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
+/// later, as duplicate names.
+fn labelled(label: &str, blocks: &Data) -> Option<Vec<(Data, Vec<Step>)>> {
+    let (blocks, are_several) = match blocks {
+        Data::List(blocks) => (blocks.as_slice(), true),
+        block => (std::slice::from_ref(block), false),
+    };
+    let named = |(at, block): (usize, &Data)| {
+        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.to_owned()))]);
+        own.extend(block.as_map()?.clone());
+        let mut path = ["cluster", label].map(|key| Step::Key(key.to_owned())).to_vec();
+        path.extend(are_several.then_some(Step::Index(at)));
+        Some((Data::Map(own), path))
+    };
+    blocks.iter().enumerate().map(named).collect()
+}

@@ -1,0 +1,127 @@
+//! The files of a fleet.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::input::Format;
+use crate::manifest::ReadLog;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8};
+use dropforge_base::text::Source;
+
+/// Maximum size of a file that is read at once.
+const MAX_TEXT: u64 = 1 << 30;
+/// Maximum number of bytes that the format of a file is guessed from.
+const HEAD: u64 = 16 << 20;
+
+/// A file of a fleet.
+#[derive(Debug)]
+pub struct FleetFile {
+    pub(super) name: String,
+    pub(super) format: Format,
+    pub(super) content: Content,
+    /// Notes the content as it is read.
+    pub(super) log: ReadLog,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Text(Arc<Source>),
+    /// A cluster a line or row.
+    Records(File),
+    /// A Parquet or Arrow file.
+    Table(File),
+}
+
+impl From<(Arc<Source>, Format)> for FleetFile {
+    fn from((source, format): (Arc<Source>, Format)) -> Self {
+        Self { name: source.name().to_owned(), format, content: Content::Text(source), log: ReadLog::default() }
+    }
+}
+
+impl FleetFile {
+    /// Opens the file at `path`, of this format or that of its name or content. Files with a cluster a line or row (NDJSON,
+    /// CSV, TSV) are read later, part by part, and so have to stay as they are until the run is over. Pipes are copied first.
+    /// The rows of Parquet and Arrow files are copied to a temporary file when the fleet is read.
+    ///
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let path = temp.path().join("clusters.ndjson");
+    /// # std::fs::write(&path, "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n")?;
+    /// use dropforge::bulk::{Fleet, FleetFile, FleetOptions};
+    /// let fleet = Fleet::read_all([FleetFile::open(&path, None)?], &FleetOptions::default())?;
+    /// assert_eq!(fleet.reader().cluster(1)?.name(), "us-1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `file.read_failed`; `limit.source_bytes` for a file over 1 GiB of any other format; `syntax.not_utf8`.
+    pub fn open(path: &Path, format: Option<Format>) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| unreadable(&name, error))?;
+        let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
+        if is_file { Self::of(name, file, format) } else { Self::spool(name, file, format) }
+    }
+
+    /// Copies `input` to a temporary file, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// Same as [`FleetFile::open`]; `file.write_failed`.
+    pub fn spool(name: impl Into<String>, mut input: impl Read, format: Option<Format>) -> Result<Self> {
+        let name = name.into();
+        let mut file = tempfile::tempfile().map_err(|error| cannot_spool(&name, error))?;
+        io::copy(&mut input, &mut file).map_err(|error| cannot_spool(&name, error))?;
+        file.rewind().map_err(|error| cannot_spool(&name, error))?;
+        Self::of(name, file, format)
+    }
+
+    /// Notes the file in a log when it is read. Of a Parquet or Arrow file its rows count.
+    #[must_use]
+    pub fn logged(self, log: ReadLog) -> Self {
+        Self { log, ..self }
+    }
+
+    fn of(name: String, mut file: File, format: Option<Format>) -> Result<Self> {
+        let format = match format.or_else(|| Format::of_name(&name)) {
+            Some(format) => format,
+            None => guessed(&mut file).map_err(|error| unreadable(&name, error))?,
+        };
+        let content = match format {
+            format if format.is_of_records() => Content::Records(file),
+            format if format.is_table() => Content::Table(file),
+            _ => Content::Text(text(&name, file)?),
+        };
+        Ok(Self { name, format, content, log: ReadLog::default() })
+    }
+}
+
+fn guessed(file: &mut File) -> io::Result<Format> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(Format::of_magic(&head).unwrap_or_else(|| Format::of("", &String::from_utf8_lossy(&head))))
+}
+
+fn text(name: &str, file: File) -> Result<Arc<Source>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
+    if bytes.len() as u64 > MAX_TEXT {
+        let error = Diagnostic::new(Code::LimitSourceBytes, format!("`{name}` is too long: the limit is 1 GiB"));
+        return Err(error.with_help("write one cluster a line (NDJSON), or several files"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(name, error.as_bytes(), (0, 0)))?;
+    Ok(Source::new(name, text))
+}
+
+pub(super) fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
+}
+
+pub(super) fn cannot_spool(name: &str, error: io::Error) -> Box<Diagnostic> {
+    let directory = std::env::temp_dir();
+    let message = format!("cannot copy `{name}` to a temporary file in `{}`: {error}", directory.display());
+    Diagnostic::new(Code::WriteFailed, message)
+        .with_help("name a directory with free space in `TMPDIR`")
+        .caused_by(error)
+}

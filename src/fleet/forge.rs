@@ -1,0 +1,264 @@
+//! The compiled templates of a run.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::layers::Layers;
+use super::manifest::ReadLog;
+use super::splitter::Content;
+use super::stamper::Stamper;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
+use dropforge_base::stdlib::small_sort::tree_map;
+use dropforge_engine::{
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
+    unknown_language_in,
+};
+use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
+
+/// Compiled templates by name, and files that are copied as they are.
+#[derive(Debug, Default)]
+pub struct Forge {
+    templates: BTreeMap<String, Template>,
+    /// Templates with a residual, for clusters over shared inputs that give the known values.
+    over_known: BTreeMap<String, Template>,
+    files: BTreeMap<String, Arc<[u8]>>,
+    /// The names of templates and files that are executable.
+    executable: HashSet<String>,
+}
+
+impl Forge {
+    /// Compiles every file of `set` as `dialect`, or as the language of its name. `builder` provides limits and
+    /// functions. Includes are jailed to the root of the set.
+    ///
+    /// # Errors
+    /// All errors of all files, without duplicates.
+    pub fn compile(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+    ) -> std::result::Result<Self, Diagnostics> {
+        match Self::compile_valid(set, dialect, builder)? {
+            (forge, errors) if errors.is_empty() => Ok(forge),
+            (_, errors) => Err(errors.into()),
+        }
+    }
+
+    /// Works like [`Forge::compile`], but returns the valid templates and the errors of the others.
+    ///
+    /// # Errors
+    /// `file.read_failed` if the root of the set cannot be read.
+    pub fn compile_valid(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+    ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
+        Self::compile_logged(set, dialect, builder, &ReadLog::default())
+    }
+
+    /// Works like [`Forge::compile_valid`], and notes the files of templates.
+    ///
+    /// # Errors
+    /// Same as [`Forge::compile_valid`].
+    pub fn compile_logged(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+        log: &ReadLog,
+    ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
+        let loader = loader(&set.root, &builder)?;
+        let engine = builder.loader(log.loader(loader)).build();
+        let language = |file: &TemplateFile| dialect.or_else(|| dialect_of(&file.name));
+        let mut compiled = BTreeMap::new();
+        for one in Dialect::ALL {
+            let files = set.files.iter().filter(|file| language(file) == Some(one));
+            let names: Vec<&str> = files.map(|file| file.name.as_str()).collect();
+            compiled.extend(names.iter().copied().zip(engine.load_all(one, &names)));
+        }
+        let (mut templates, mut errors) = (BTreeMap::new(), Vec::new());
+        for TemplateFile { name, .. } in &set.files {
+            match compiled.remove(name.as_str()).unwrap_or_else(|| Err(unknown_language_in(&set.root, name).into())) {
+                Ok(template) => {
+                    templates.insert(name.clone(), template);
+                }
+                Err(more) => errors.extend(more.into_vec()),
+            }
+        }
+        let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
+        Ok((Self { templates, executable, ..Self::default() }, without_duplicates(errors)))
+    }
+
+    /// Opens the templates of an artifact.
+    ///
+    /// # Errors
+    /// Errors of [`Artifact::template`].
+    pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
+        let (mut templates, mut over_known) = (BTreeMap::new(), BTreeMap::new());
+        for name in artifact.names() {
+            let template = artifact.template(name)?;
+            if template.residual().is_some() {
+                over_known.insert(name.to_owned(), template.over_known());
+            }
+            templates.insert(name.to_owned(), template);
+        }
+        let executable = artifact.bundle().entries().iter().filter(|entry| entry.executable());
+        let executable = executable.map(|entry| entry.name().to_owned()).collect();
+        Ok(Self { templates, over_known, executable, ..Self::default() })
+    }
+
+    /// Adds the templates of `other`.
+    ///
+    /// # Errors
+    /// `plan.duplicate_output` if both have a template of the same name.
+    pub fn add(&mut self, other: Self) -> Result<()> {
+        if let Some(name) = other.templates.keys().find(|name| self.templates.contains_key(*name)) {
+            return Err(Diagnostic::new(Code::DuplicateOutput, format!("two templates are named `{name}`")));
+        }
+        self.templates.extend(other.templates);
+        self.over_known.extend(other.over_known);
+        self.executable.extend(other.executable);
+        Ok(())
+    }
+
+    /// Adds a file that is copied as it is.
+    pub fn add_file(&mut self, name: String, bytes: Vec<u8>, executable: bool) {
+        if executable {
+            self.executable.insert(name.clone());
+        }
+        self.files.insert(name, bytes.into());
+    }
+
+    /// Returns the content of the file called `name` that is copied as it is.
+    pub fn file(&self, name: &str) -> Option<&Arc<[u8]>> {
+        self.files.get(name)
+    }
+
+    /// Returns the files that are copied as they are, sorted by name.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(name, content)| (name.as_str(), &**content))
+    }
+
+    /// Returns `true` if the owner may execute this template or file, and so its output.
+    pub fn is_executable(&self, name: &str) -> bool {
+        self.executable.contains(name)
+    }
+
+    /// Returns the templates, sorted by name.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.values()
+    }
+
+    /// Problems of templates that may still render, such as unknown filters and missing includes, without duplicates.
+    pub fn lints(&self) -> Vec<Box<Diagnostic>> {
+        without_duplicates(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
+    }
+
+    /// Returns the template called `name`.
+    pub fn get(&self, name: &str) -> Option<&Template> {
+        self.templates.get(name)
+    }
+
+    /// Returns the names of the templates that `name` includes, imports or extends.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn references(&self, name: &str) -> Result<Vec<String>> {
+        self.find(name).map(|template| template.reaches().to_vec())
+    }
+
+    /// Creates a renderer of the templates and files `names` with the shared inputs of `layers`. The known inputs of an
+    /// artifact are compared with the shared ones once.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
+        let over_known = self.over_known_of(layers.shared());
+        let content = |name| match (self.files.get(name), over_known.get(name)) {
+            // The plan has the bytes of a file that is not text.
+            (Some(file), _) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
+            (None, Some(template)) => Ok(Content::Template(template)),
+            (None, None) => self.find(name).map(Content::Template),
+        };
+        let contents = names.into_iter().map(content).collect::<Result<_>>()?;
+        Ok(Stamper::new(contents, layers))
+    }
+
+    /// Returns the templates whose known inputs `shared` gives.
+    fn over_known_of(&self, shared: &DataMap) -> BTreeMap<&str, &Template> {
+        if self.over_known.is_empty() {
+            return BTreeMap::new();
+        }
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        // Values that nest too deep are an error of every cluster.
+        let Ok(shared) = InputBuilder::new(&arena, &shapes).data_map(shared) else { return BTreeMap::new() };
+        let agrees = |template: &Template| template.difference(Inputs::new(shared)).is_none();
+        let all = self.over_known.iter().filter(|(_, template)| agrees(template));
+        tree_map(all.map(|(name, template)| (name.as_str(), template)))
+    }
+
+    /// Returns the templates without the residuals of artifacts.
+    pub fn general(self) -> Self {
+        Self { over_known: BTreeMap::new(), ..self.with_each(Template::general) }
+    }
+
+    /// Sets the format of templates that produce documents, which have no residuals.
+    pub fn with_format(self, format: OutputFormat) -> Self {
+        self.with_each(|template| template.clone().with_format(format))
+    }
+
+    fn with_each(mut self, change: impl Fn(&Template) -> Template) -> Self {
+        self.templates.values_mut().for_each(|template| *template = change(template));
+        self
+    }
+
+    fn find(&self, name: &str) -> Result<&Template> {
+        self.get(name).ok_or_else(|| Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found")))
+    }
+}
+
+/// Builds an engine whose includes are jailed to `root`.
+///
+/// # Errors
+/// `file.read_failed`.
+pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
+    let loader = loader(root, &builder)?;
+    Ok(builder.loader(loader).build())
+}
+
+fn loader(root: &Path, builder: &EngineBuilder) -> Result<DirLoader> {
+    Ok(DirLoader::jailed(root)?.paths_from_here().source_bytes(builder.max_source_bytes()))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use dropforge_engine::Skipped;
+
+    /// Returns a folder with these files, and their set.
+    pub fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
+        let temp = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(temp.path().join(name), text).unwrap();
+        }
+        let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
+        let files = files.iter().map(|(name, _)| file(name)).collect();
+        let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
+        (temp, set)
+    }
+
+    #[test]
+    fn all_errors_of_all_files_each_once() {
+        let (_temp, set) = forge(&[
+            ("a.tera", "{% include \"bad.tera\" %}"),
+            ("b.tera", "{% include \"bad.tera\" %}{{ 1 | nope }}"),
+            ("bad.tera", "{{ }}"),
+            ("c.txt", ""),
+        ]);
+        let errors = Forge::compile(&set, None, Engine::builder()).unwrap_err();
+        let places: Vec<String> =
+            errors.iter().map(|error| error.primary().map_or(String::new(), |at| at.source.name().into())).collect();
+        assert_eq!(places.iter().filter(|place| *place == "bad.tera").count(), 1, "{errors}");
+        assert_eq!(places.iter().filter(|place| place.is_empty()).count(), 1, "{errors}");
+    }
+}

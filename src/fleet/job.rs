@@ -1,0 +1,227 @@
+//! The inputs of a run: renderer, fleet, plan, options and observers.
+//!
+//! Rendering is behind the trait [`Stamp`], so runs do not depend on a template language.
+
+use std::sync::atomic::AtomicBool;
+
+use super::cluster::Cluster;
+use super::deletions::TemplatePaths;
+use super::fleet::Fleet;
+use super::layers::{Layers, Overlay};
+use super::manifest::{ReadLog, RunOptions};
+use super::output_files::Change;
+use super::pieces::Piece;
+use super::plan::Plan;
+use super::shards::PlanShard;
+use super::specialised::Specialise;
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::stdlib::globs::Glob;
+
+/// A factory of renderers for the outputs of a plan. It includes the shared inputs.
+///
+/// ```
+/// use dropforge::bulk::{Cluster, Overlay, Renderer, Stamp};
+/// use dropforge::diagnostics::Result;
+///
+/// /// One output: the number of the cluster's own inputs.
+/// struct Count;
+/// impl Stamp for Count {
+///     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+///         body(&mut Count);
+///     }
+/// }
+/// impl Renderer for Count {
+///     fn render(
+///         &mut self,
+///         _: &Cluster,
+///         own: &Overlay<'_>,
+///         text: &mut String,
+///         results: &mut Vec<Result<usize>>,
+///     ) -> Result<()> {
+///         text.push_str(&own.to_map()?.len().to_string());
+///         results.push(Ok(text.len()));
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait Stamp: Sync {
+    /// Creates the renderer of one thread, with its own memory and the shared inputs, and calls `body` with it once.
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
+
+    /// Prepares for a run. Called before the threads of the run start, for some runs more than once.
+    fn prepare(&self, job: &Job<'_>) {
+        let _ = job;
+    }
+}
+
+/// The renderer of one thread.
+pub trait Renderer {
+    /// Renders all outputs of the plan, in its order, for one cluster with the inputs `own`. Appends each text to `text`,
+    /// and its end in `text` to `results`. For a template that fails, appends its error to `results` and nothing to
+    /// `text`.
+    ///
+    /// # Errors
+    /// The cluster's inputs are invalid.
+    fn render(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()>;
+
+    /// Checks the text of an output of the last render that goes to `path`. Returns its errors.
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        let _ = (output, path, text);
+        Vec::new()
+    }
+
+    /// Adds the place in the template that wrote the invalid part of an output to the errors of [`Renderer::check`].
+    fn show_writer(
+        &mut self,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+        (output, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
+        let _ = (cluster, own, output, text, errors);
+    }
+
+    /// Moves the documents of the last render to `to`, for a plan with a file for each document.
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        let _ = to;
+    }
+}
+
+/// Options of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The number of threads, or 0 for one per core.
+    pub threads: usize,
+    /// Stop at the first cluster that fails.
+    pub fail_fast: bool,
+    /// Sync files to disk before the run ends.
+    pub fsync: bool,
+    /// After a run without failures, remove files of earlier runs that nothing makes any more.
+    pub prune: bool,
+    /// Report files in a preview that nothing makes any more, even without `prune`.
+    pub deletions: bool,
+    /// Note how many files earlier runs with the same options made and this one does not, if it is a run of the whole fleet
+    /// without `prune`.
+    pub leftovers: bool,
+    /// Overwrite files that dropforge did not write.
+    pub force: bool,
+    /// The paths of the templates, which tell the files of this run from those of others in the manifest.
+    pub templates: TemplatePaths,
+    /// Prune even if more than half of the files would be removed.
+    pub prune_force: bool,
+    /// Write no separators between the outputs of a stream, for outputs that are JSON.
+    pub plain_stream: bool,
+    /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
+    pub check_outputs: bool,
+    /// Outputs whose paths match one of these are not checked.
+    pub unchecked: Vec<Glob>,
+    /// Write files for outputs of nothing but white space.
+    pub keep_empty: bool,
+    /// The order of the documents of a cluster in a stream.
+    pub order: Order,
+    /// Stamp a shard: write a part of the manifest instead of the manifest, and prune nothing.
+    pub shard: Option<PlanShard>,
+    /// When to specialise templates to the values that the clusters share.
+    pub specialise: Specialise,
+    /// The options of the command, for the manifest.
+    pub run: Option<RunOptions>,
+    /// The files that the run reads, for the manifest.
+    pub read: ReadLog,
+}
+
+impl Options {
+    /// Returns the options of the command with the files that it has read so far.
+    pub(super) fn run_and_files(&self) -> Option<RunOptions> {
+        let mut run = self.run.clone()?;
+        if let Some(read) = &mut run.read {
+            read.extend(self.read.files());
+        }
+        Some(run)
+    }
+}
+
+/// The order of the documents of a cluster in a stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As the templates make them, sorted by template name.
+    #[default]
+    Template,
+    /// By kind, as Helm installs them. Documents of one kind keep their order. Streams of JSON are not sorted.
+    Install,
+}
+
+impl std::str::FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "install" => Ok(Self::Install),
+            "none" => Ok(Self::Template),
+            _ => Err("expected `install` or `none`".to_owned()),
+        }
+    }
+}
+
+/// Observes a run and stops it.
+#[derive(Clone, Copy)]
+pub struct Watch<'w> {
+    /// Set to end the run once clusters in progress are done.
+    pub stop: &'w AtomicBool,
+    /// Called after each cluster, from any thread.
+    pub done: &'w (dyn Fn() + Sync),
+}
+
+impl Watch<'static> {
+    /// Returns a watch that does nothing.
+    pub fn none() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self { stop: &NEVER, done: &|| {} }
+    }
+}
+
+/// Everything a run works on.
+#[derive(Clone, Copy)]
+pub struct Job<'j> {
+    /// The clusters.
+    pub fleet: &'j Fleet,
+    /// The shared inputs and assignments.
+    pub layers: &'j Layers,
+    /// The outputs and their paths.
+    pub plan: &'j Plan,
+    /// The options.
+    pub options: &'j Options,
+    /// The observer.
+    pub watch: Watch<'j>,
+}
+
+impl Job<'_> {
+    /// Returns the number of threads to use.
+    pub(super) fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if self.options.threads == 0 { all() } else { self.options.threads };
+        threads.min(self.plan.clusters()).clamp(1, 1_024)
+    }
+}
+
+/// The effect that a run would have on one file.
+#[derive(Debug)]
+pub struct FilePreview<'t> {
+    /// The path below the output directory.
+    pub path: &'t str,
+    /// The cluster that makes the file, or an empty string for one file for all clusters.
+    pub cluster: &'t str,
+    /// The path of the template that makes the file, or an empty string if it is unknown.
+    pub template: &'t str,
+    /// The change, or `None` if nothing makes the file any more.
+    pub change: Option<Change>,
+    /// The current content. Empty if there is no file.
+    pub old: &'t str,
+    /// The new content.
+    pub new: &'t str,
+}

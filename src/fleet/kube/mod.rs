@@ -1,0 +1,254 @@
+//! Checks of outputs by the schemas of Kubernetes kinds.
+
+mod adapt;
+mod sources;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use self::sources::{Found, Sources};
+use super::schema::{self, draft, strangers};
+use super::workers::lock;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::{Source, Span};
+use dropforge_engine::OutputSyntax;
+use dropforge_schema::{Draft, Schema, Violation};
+use dropforge_value::yaml::{self, Node};
+use dropforge_value::{Arena, Data, InputBuilder, Shapes};
+
+/// Maximum number of violations to report for one resource. The others are counted.
+const REPORTED: usize = 20;
+/// Maximum number of steps for validating one resource.
+const STEPS: u64 = 8_000_000;
+/// Maximum number of kinds without a schema to remember.
+const UNKNOWN: usize = 1_000;
+
+/// A kind of resources, such as `apps/v1` `Deployment`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Kind {
+    group: String,
+    version: String,
+    kind: String,
+}
+
+impl Kind {
+    /// Returns the kind of a resource.
+    fn of(resource: &Node) -> Option<Self> {
+        let text = |name| resource.get(name).and_then(Node::as_str).filter(|text| !text.is_empty());
+        let (api, kind) = (text("apiVersion")?, text("kind")?);
+        let (group, version) = api.split_once('/').unwrap_or(("", api));
+        Some(Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() })
+    }
+
+    /// Reads an item of `x-kubernetes-group-version-kind`.
+    fn of_mark(mark: &Data) -> Option<Self> {
+        let text = |name| mark.get(name).and_then(Data::as_str).map(str::to_owned);
+        Some(Self { group: text("group")?, version: text("version")?, kind: text("kind")? })
+    }
+
+    /// Returns the names that a JSON Schema of this kind may have.
+    fn file_names(&self) -> Vec<String> {
+        let Self { group, version, kind } = self;
+        let short = group.split('.').next().unwrap_or(group);
+        let names = match group.is_empty() {
+            true => vec![format!("{kind}-{version}")],
+            false => vec![
+                format!("{kind}-{short}-{version}"),
+                format!("{kind}-{group}-{version}"),
+                format!("{group}/{kind}_{version}"),
+            ],
+        };
+        names.into_iter().map(|name| name.to_lowercase()).collect()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slash = if self.group.is_empty() { "" } else { "/" };
+        write!(f, "`{}{slash}{}` `{}`", self.group, self.version, self.kind)
+    }
+}
+
+/// A compiled schema, or the error of one that cannot be used.
+type Compiled = Result<Option<Arc<Schema>>>;
+
+/// The schemas of Kubernetes kinds, read from files.
+///
+/// Kinds come from OpenAPI documents with `x-kubernetes-group-version-kind` (version 2 or 3), from
+/// CustomResourceDefinitions, and from JSON Schemas whose names are those of kubeconform: `deployment-apps-v1.json`.
+#[derive(Debug)]
+pub struct KubeSchemas {
+    sources: Sources,
+    compiled: Mutex<HashMap<Kind, Compiled>>,
+    /// Kinds without a schema, and the first output of each by name.
+    unknown: Mutex<BTreeMap<Kind, String>>,
+    /// Kinds without a schema are errors.
+    strict: bool,
+}
+
+impl KubeSchemas {
+    /// Reads the schemas in `files`.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `input.syntax`; `usage` if there are no schemas.
+    pub fn read(files: &[PathBuf]) -> Result<Self> {
+        let mut sources = Sources::default();
+        files.iter().try_for_each(|path| sources.add(path))?;
+        if sources.is_empty() {
+            return Err(Diagnostic::new(Code::Usage, "there are no schemas of Kubernetes kinds").with_help(
+                "give an OpenAPI document, CustomResourceDefinitions, or JSON Schemas named `deployment-apps-v1.json`",
+            ));
+        }
+        Ok(Self { sources, compiled: Mutex::default(), unknown: Mutex::default(), strict: false })
+    }
+
+    /// Makes a kind without a schema an error instead of a [warning](KubeSchemas::warnings).
+    pub fn with_strict(self, strict: bool) -> Self {
+        Self { strict, ..self }
+    }
+
+    /// Returns the violations by the resources in the text of the file `path`. A file that is named neither as YAML nor as
+    /// JSON has none, and so have documents without `apiVersion` and `kind`.
+    pub fn errors_of_file(&self, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        if OutputSyntax::of_file(path).is_none() {
+            return Vec::new();
+        }
+        let source = Source::new(path, text);
+        let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+        // The check of syntax reports what cannot be read.
+        let documents = yaml::read_with(&source, &limits, yaml::Tags::Kept).unwrap_or_default();
+        documents.iter().flat_map(|document| self.document(&source, document)).collect()
+    }
+
+    /// Returns a warning for each kind without a schema.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |(kind, path): (&Kind, &String)| format!("{kind} has no schema and was not checked (`{path}`)");
+        lock(&self.unknown).iter().map(warning).collect()
+    }
+
+    /// Validates a resource, or those in a `List`.
+    fn document(&self, source: &Arc<Source>, document: &Node) -> Vec<Box<Diagnostic>> {
+        let Some(kind) = Kind::of(document) else { return Vec::new() };
+        if let ("List", Some(items)) = (&*kind.kind, document.get("items").and_then(Node::as_list)) {
+            return items.iter().flat_map(|item| self.resource(source, item)).collect();
+        }
+        self.resource(source, document)
+    }
+
+    fn resource(&self, source: &Arc<Source>, resource: &Node) -> Vec<Box<Diagnostic>> {
+        let Some(kind) = Kind::of(resource) else { return Vec::new() };
+        match self.schema(&kind) {
+            Ok(Some(schema)) => violations(&kind, &schema, source, resource),
+            Ok(None) if self.strict => {
+                let span = resource.get("kind").map_or(resource.span, |kind| kind.span);
+                let error =
+                    Diagnostic::new(Code::UnfitOutput, format!("{kind} has no schema, and warnings are errors"));
+                vec![error.at(source, span, "").with_help("add its schema to `--kube-schemas`, or omit `--strict`")]
+            }
+            Ok(None) => {
+                self.note_unknown(kind, source.name());
+                Vec::new()
+            }
+            Err(error) => vec![error],
+        }
+    }
+
+    /// Remembers a kind without a schema, with the first output by name: the order of threads does not matter.
+    fn note_unknown(&self, kind: Kind, output: &str) {
+        let mut unknown = lock(&self.unknown);
+        if unknown.len() < UNKNOWN || unknown.contains_key(&kind) {
+            let first = unknown.entry(kind).or_insert_with(|| output.to_owned());
+            if output < first.as_str() {
+                output.clone_into(first);
+            }
+        }
+    }
+
+    /// Returns the schema of a kind, compiled once.
+    fn schema(&self, kind: &Kind) -> Compiled {
+        if let Some(known) = lock(&self.compiled).get(kind) {
+            return known.clone();
+        }
+        let compiled = self.sources.find(kind).and_then(|found| found.map(|found| compile(kind, &found)).transpose());
+        let mut all = lock(&self.compiled);
+        if all.len() < UNKNOWN {
+            all.insert(kind.clone(), compiled.clone());
+        }
+        compiled
+    }
+}
+
+fn compile(kind: &Kind, Found { data, file }: &Found) -> Result<Arc<Schema>> {
+    // OpenAPI has the boolean `exclusiveMinimum` of draft 4.
+    let draft = if file.is_some() { draft(data) } else { Ok(Draft::Draft4) };
+    draft.and_then(|draft| Schema::read(data, draft)).map(Arc::new).map_err(|errors| {
+        let first = errors.first().map_or(String::new(), |first| format!("{}: {}", first.pointer, first.message));
+        let message = format!("the schema of {kind} is not a usable JSON Schema: {first}");
+        let error = Diagnostic::new(Code::InputStructure, message);
+        file.iter().fold(error, |error, file| error.with_note(format!("file: {}", file.display())))
+    })
+}
+
+/// Returns the violations of a resource.
+fn violations(kind: &Kind, schema: &Schema, source: &Arc<Source>, resource: &Node) -> Vec<Box<Diagnostic>> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let mut data = resource.to_data();
+    remove_nulls(&mut data);
+    let value = match InputBuilder::new(&arena, &shapes).data(&data) {
+        Ok(value) => value,
+        Err(error) => return vec![error],
+    };
+    let mut left = STEPS;
+    let found = schema.violations(value, REPORTED, &mut |steps| {
+        left = left.checked_sub(steps).ok_or(())?;
+        Ok::<(), ()>(())
+    });
+    let Ok(found) = found else {
+        let message = format!("checking by the schema of {kind} takes too many steps");
+        return vec![Diagnostic::new(Code::UnfitOutput, message).at(source, resource.span, "")];
+    };
+    let name = data.at_path("metadata.name").and_then(Data::as_str);
+    let error = |violation: &Violation| {
+        let error = unfit(kind, schema, violation).at(source, place(resource, violation), "");
+        name.iter().fold(error, |error, name| error.with_note(format!("resource: {name}")))
+    };
+    let mut errors: Vec<Box<Diagnostic>> = found.violations.iter().map(error).collect();
+    if let Some(last) = errors.last_mut().filter(|_| found.more > 0) {
+        last.notes.push(format!("not shown: {}", counted(found.more, "further violation")));
+    }
+    errors
+}
+
+fn unfit(kind: &Kind, compiled: &Schema, violation: &Violation) -> Box<Diagnostic> {
+    let what = match &violation.path {
+        path if path.is_empty() => "the resource".to_owned(),
+        path => format!("`{path}`"),
+    };
+    schema::unfit(Code::UnfitOutput, &format!("{what} does not fit the schema of {kind}"), compiled, violation)
+}
+
+/// Returns the span of the value that violates, or of the innermost map around it.
+fn place(resource: &Node, violation: &Violation) -> Span {
+    if let [first, ..] = strangers(violation)
+        && let Some(entry) = resource.at_pointer(&violation.pointer).and_then(|parent| parent.entry(first))
+    {
+        return entry.key.span;
+    }
+    resource.at_pointer(&violation.pointer).map_or(resource.span, |node| node.span)
+}
+
+/// Removes nulls from maps, as a server does.
+fn remove_nulls(data: &mut Data) {
+    match data {
+        Data::Map(map) => {
+            map.retain(|_, value| *value != Data::Null);
+            map.values_mut().for_each(remove_nulls);
+        }
+        Data::List(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
+}

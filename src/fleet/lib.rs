@@ -1,0 +1,161 @@
+//! Stamping a fleet: rendering the same templates for every cluster, to disk or into one stream.
+//!
+//! ```
+//! # let temp = tempfile::tempdir()?;
+//! # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
+//! # std::fs::create_dir(&templates)?;
+//! # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+//! use dropforge::bulk::{self, *};
+//! use dropforge::engine::Engine;
+//! use dropforge::text::Source;
+//!
+//! // Compile all templates of a directory.
+//! let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+//! let forge = Forge::compile(&set, None, Engine::builder())?;
+//! let names = outputs(&set.files, &mut |name| forge.references(name))?;
+//!
+//! // Read the clusters. Here all inputs are their own.
+//! let fleet = Source::new("fleet.csv", "name,image\neu-1,web:1\nus-1,web:2\n");
+//! let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+//! let layers = Layers::default();
+//!
+//! // Check all names and paths before anything is written.
+//! let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+//! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
+//!     .map_err(Failure::diagnostics)?;
+//!
+//! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+//! let options = Options::default();
+//! let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+//! let report = bulk::stamp(&stamper, &job, &out)?;
+//! assert_eq!((report.created, report.failed), (2, 0));
+//! assert_eq!(std::fs::read_to_string(out.join("us-1/app.yaml"))?, "name: us-1\nimage: web:2\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The data flow of a run:
+//!
+//! ```text
+//! templates ─▶ Forge (compiled)  ─┐
+//! -f, --set ─▶ Layers (shared)   ─┼─▶ Plan (paths, checked) ─▶ stamp | preview | stream ─▶ Report
+//! fleet     ─▶ Fleet ─ Selector  ─┘
+//! ```
+//!
+//! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does
+//! not stop the others.
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
+)]
+
+mod cause;
+mod change_groups;
+mod chart_check;
+mod chart_names;
+mod charts;
+mod cluster;
+mod deletions;
+pub mod destination;
+mod diff;
+mod disk;
+mod documents;
+mod fleet;
+pub mod foreign;
+mod forge;
+pub mod input;
+mod job;
+pub(crate) mod key_set;
+mod kube;
+mod layers;
+mod layout;
+mod line_paths;
+pub mod manifest;
+mod missing;
+mod origins;
+mod output_dir;
+mod output_files;
+mod output_names;
+mod output_path;
+mod pieces;
+mod plan;
+#[cfg(feature = "remote")]
+mod remote;
+mod report;
+#[cfg(feature = "arrow-rows")]
+mod row_names;
+#[cfg(feature = "arrow-rows")]
+mod rows;
+pub mod run;
+pub mod schema;
+pub mod scratch;
+mod selection;
+mod selector;
+mod shards;
+pub(crate) mod sinks;
+mod specialised;
+mod splitter;
+mod stamper;
+mod stream_file;
+mod streamed;
+mod unread;
+pub mod values;
+mod variants;
+mod view;
+pub mod why;
+pub mod workers;
+
+pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
+pub use chart_check::DocumentCheck;
+pub use chart_names::missing_in_chart;
+pub use charts::{FleetChart, show_chart_writers};
+pub use cluster::Cluster;
+pub use deletions::TemplatePaths;
+#[doc(hidden)]
+pub use diff::unified_diff;
+pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream};
+pub use forge::{Forge, engine};
+pub use input::{CsvTypes, Format};
+pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
+pub use kube::KubeSchemas;
+pub use layers::{Layers, Merge, Overlay};
+pub use layout::{DEFAULT_LAYOUT, Layout};
+pub use manifest::{Logged, MANIFEST, Maker, Manifest, ReadFiles, ReadLog, RunOptions, Withheld, short_digest};
+pub use missing::MissingNames;
+pub use origins::{Origin, Origins, leaves};
+pub use output_dir::OutputDir;
+pub use output_files::{Change, OutputReader, OutputWriter};
+#[doc(hidden)]
+pub use output_names::{document_name, output_name, outputs};
+#[doc(hidden)]
+pub use output_path::check_path;
+#[doc(hidden)]
+pub use pieces::Piece;
+pub use plan::{Output, Placed, Plan};
+#[cfg(feature = "remote")]
+pub use remote::{
+    Locking, PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs,
+    finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
+    stream_to_store,
+};
+pub use report::{Failure, Report, join_places};
+#[cfg(feature = "arrow-rows")]
+pub use row_names::row_names;
+#[cfg(feature = "arrow-rows")]
+pub use rows::{RowOptions, RowOutput, RowStamper};
+pub use run::{preview, stamp, stream};
+pub use selection::Selection;
+pub use selector::Selector;
+pub use shards::{PlanDigest, PlanShard, Shard, finish_shards};
+pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
+pub use stamper::Stamper;
+pub use stream_file::{StreamFile, write_file};
+pub use streamed::StreamJob;
+pub use unread::ReadValues;
+pub use variants::Variants;
+pub use view::View;
+
+pub use dropforge_engine::{
+    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    unknown_language,
+};

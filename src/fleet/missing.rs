@@ -1,0 +1,258 @@
+//! Names that templates look up and that values lack, found without rendering.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use roaring::RoaringBitmap;
+
+use super::fleet::Fleet;
+use super::layers::Layers;
+use super::report::Failure;
+use super::selection::Selection;
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
+use dropforge_base::text::Span;
+use dropforge_engine::Template;
+use dropforge_machine::bytecode::analysis::{Effect, Lack, Miss, missing};
+use dropforge_machine::bytecode::{Op, Program};
+use dropforge_value::{DataMap, ReadPaths};
+
+/// Maximum number of steps of the analysis, for each template and set of values.
+const STEPS: u64 = 2_000_000;
+/// Maximum number of steps of the analysis of all templates with all values. The clusters that are left are not looked at.
+const ALL_STEPS: u64 = 2_000_000_000;
+/// Maximum number of available names to compare with a missing one.
+const COMPARED: usize = 1_000;
+/// Maximum number of maps to search for the one that lacks a name.
+const SEARCHED: usize = 100_000;
+/// Minimum length of a misspelled name in a condition. Shorter ones resemble each other.
+const SHORT: usize = 4;
+/// Minimum length of a misspelled name if the right name is used elsewhere.
+const LONG: usize = 5;
+
+/// Finds the names that templates look up and that values lack.
+///
+/// ```
+/// use dropforge::bulk::{Layers, Merge, MissingNames};
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::value::Data;
+/// let template = Engine::new().compile(Dialect::Tera, "t.tera", "{% if tls.enabld %}{{ image.tga }}{% endif %}{{ x }}")?;
+/// let values = serde_json::from_str::<Data>(r#"{"tls": {"enabled": true}, "image": {"tag": 1}}"#)?.into_map().unwrap();
+/// let mut found = MissingNames::of([&template]);
+/// found.look_at(0, &values);
+/// let found: Vec<_> = found.into_failures(None).iter().map(|failure| failure.diagnostic.to_string()).collect();
+/// assert_eq!(
+///     found,
+///     [
+///         "E0204: nothing gives `tls.enabld`, so the condition is false (t.tera:1:11)",
+///         "E0201: nothing gives `x` (t.tera:1:49)",
+///     ]
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct MissingNames<'t> {
+    templates: Vec<&'t Template>,
+    /// All that the templates read, found when it is asked for.
+    read: OnceLock<ReadPaths>,
+    found: BTreeMap<Cause, Found>,
+    left: u64,
+    /// `true` to tell in which map of the values a name is missing.
+    places: bool,
+    /// Templates that change maps are looked at, too.
+    looks_at_changed: bool,
+}
+
+/// The identity of a missing name: the place and the message.
+type Cause = (String, Span, String);
+
+#[derive(Debug)]
+struct Found {
+    diagnostic: Box<Diagnostic>,
+    clusters: RoaringBitmap,
+}
+
+impl<'t> MissingNames<'t> {
+    /// Prepares for these templates.
+    pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
+        let (templates, read) = (templates.into_iter().collect(), OnceLock::new());
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false, looks_at_changed: false }
+    }
+
+    /// Adds two fields to what is found: `looked_up`, the missing name, and `looked_in`, a JSON array with the keys that
+    /// lead to the map that lacks it.
+    pub fn with_places(self) -> Self {
+        Self { places: true, ..self }
+    }
+
+    fn read(&self) -> &ReadPaths {
+        self.read.get_or_init(|| {
+            let mut read = ReadPaths::default();
+            self.templates.iter().for_each(|template| template.program().add_reads(&mut read));
+            read
+        })
+    }
+
+    /// Also looks at templates that change maps, which may add the names that are found.
+    pub fn with_changed_maps(self) -> Self {
+        Self { looks_at_changed: true, ..self }
+    }
+
+    /// Looks at the values of each cluster, or without clusters at the shared ones.
+    ///
+    /// # Errors
+    /// Errors of [`Layers::merged`].
+    pub fn look_at_all(&mut self, layers: &Layers, clusters: &Selection<'_>) -> Result<()> {
+        if clusters.is_empty() {
+            self.look_at(0, layers.alone()?);
+        }
+        clusters.each(&mut |at, cluster| {
+            if self.left > 0 {
+                let merged = layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?;
+                self.look_at(at, &merged);
+            }
+            Ok(())
+        })
+    }
+
+    /// Looks at the values of the cluster `at`. Clusters come in order.
+    pub fn look_at(&mut self, at: usize, values: &DataMap) {
+        for nth in 0..self.templates.len() {
+            let Some(template) = self.templates.get(nth).copied() else { continue };
+            let mut left = STEPS.min(self.left);
+            let before = left;
+            let misses = missing(template.program(), values, self.looks_at_changed, &mut left);
+            self.left -= before - left;
+            misses.iter().for_each(|miss| self.add(at, (template, values), miss));
+        }
+    }
+
+    fn add(&mut self, cluster: usize, (template, values): (&'t Template, &DataMap), miss: &Miss<'_>) {
+        let program = template.program();
+        let place = match miss.lack.step {
+            Some(step) => program.detail(miss.at, step),
+            None => program.root(miss.at),
+        };
+        let Some((place, source)) = place.and_then(|place| Some((place.span, program.source(place)?))) else { return };
+        let path = path_to(miss.path, &miss.lack);
+        let cause = (source.name().to_owned(), place, path);
+        if let Some(known) = self.found.get_mut(&cause) {
+            // The templates of a cluster may share the place.
+            known.clusters.extend(u32::try_from(cluster));
+            return;
+        }
+        let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
+        if let Some(way) = miss.lack.parent.filter(|_| self.places).and_then(|parent| way_to(values, parent)) {
+            let way = serde_json::Value::from(way).to_string();
+            diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
+        }
+        diagnostic = diagnostic.at(source, place, "");
+        if source.name() != template.name() {
+            diagnostic.template = Some(template.name().to_owned());
+        }
+        self.found.insert(cause, Found { diagnostic, clusters: u32::try_from(cluster).into_iter().collect() });
+    }
+
+    /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
+    /// gives what only may be needed.
+    fn diagnostic(&self, program: &Program, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
+        let Lack { name, parent, .. } = miss.lack;
+        let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(COMPARED);
+        let near = match miss.effect {
+            Effect::Condition => nearest(name, keys().filter(|near| self.is_mistake(miss, path, name, near))),
+            _ => nearest(name, keys()),
+        };
+        let diagnostic = match miss.effect {
+            Effect::Fails => Diagnostic::new(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            Effect::MayFail if near.is_none() && is_written_as_nothing(program, miss) => {
+                let message = format!("nothing gives `{path}`, so nothing is written");
+                Diagnostic::warning(Code::UndefinedVariable, message)
+            }
+            _ if near.is_none() => return None,
+            Effect::MayFail => Diagnostic::warning(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            Effect::Condition => {
+                let message = format!("nothing gives `{path}`, so the condition is false");
+                Diagnostic::warning(Code::UngivenCondition, message)
+            }
+        };
+        let diagnostic = if parent.is_some() { diagnostic.with_available(keys()) } else { diagnostic };
+        Some(match near {
+            Some(near) => {
+                let help = format!("did you mean `{}`?", sibling(path, name, near));
+                diagnostic.with_help(help).with_replacement(name, near)
+            }
+            None => diagnostic,
+        })
+    }
+
+    /// Returns `true` if the condition `path` is a misspelled `near`. A condition may be about something optional, and
+    /// its name may resemble another: `host` and `hosts`, `tls1` and `tls2`. If templates use that other name, only a
+    /// difference within the name counts.
+    fn is_mistake(&self, miss: &Miss<'_>, path: &str, name: &str, near: &str) -> bool {
+        if miss.lack.step.is_none() || name.len() < SHORT {
+            return false;
+        }
+        let used = self.read().reads(sibling(path, name, near).split('.').map(Some));
+        let has_digit = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+        let is_longer = near.starts_with(name) || name.starts_with(near);
+        !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)
+    }
+
+    /// Returns what was found, in the order of templates and places. Without a fleet, only shared values were looked at.
+    pub fn into_failures(self, fleet: Option<&Fleet>) -> Vec<Failure> {
+        let mut reader = fleet.filter(|fleet| !fleet.is_empty()).map(Fleet::reader);
+        let failure = |Found { mut diagnostic, clusters }: Found| {
+            let Some(reader) = &mut reader else { return Failure::new(diagnostic) };
+            diagnostic.cluster = clusters.min().map(|at| reader.name(at as usize));
+            Failure::of_clusters(diagnostic, &clusters, &mut |at| reader.name(at))
+        };
+        self.found.into_values().map(failure).collect()
+    }
+}
+
+/// Returns `true` if the missing value is written, in a language in which that is no error.
+fn is_written_as_nothing(program: &Program, miss: &Miss<'_>) -> bool {
+    let op = program.words().get(miss.at as usize).map(|word| Op::of(*word));
+    let mark_left = miss.path.split('.').count().saturating_sub(miss.lack.step.map_or(1, |step| step as usize + 2));
+    matches!(op, Some(Op::EmitPath | Op::TextPath))
+        && miss.lack.parent.is_some()
+        && !program.dialect().fails_without(miss.path, mark_left, true)
+}
+
+/// Returns the keys that lead from `values` to a map in it.
+fn way_to<'d>(values: &'d DataMap, map: &DataMap) -> Option<Vec<&'d str>> {
+    let (mut open, mut seen) = (vec![(values, Vec::new())], 0);
+    while let Some((at, way)) = open.pop() {
+        if std::ptr::eq(at, map) {
+            return Some(way);
+        }
+        seen += 1;
+        if seen > SEARCHED {
+            return None;
+        }
+        let inner = at.iter().filter_map(|(key, value)| Some((key, value.as_map()?)));
+        open.extend(inner.map(|(key, inner)| (inner, way.iter().copied().chain([key.as_str()]).collect())));
+    }
+    None
+}
+
+/// Returns the part of a path that ends with the missing name.
+fn path_to(path: &str, lack: &Lack<'_>) -> String {
+    let wanted = lack.step.map_or(1, |step| step as usize + 2);
+    let names: Vec<&str> = path.split('.').collect();
+    match names.get(..wanted) {
+        Some(part) if part.last() == Some(&lack.name) => part.join("."),
+        _ if lack.step.is_none() && !lack.name.is_empty() => lack.name.to_owned(),
+        _ if path.ends_with(lack.name) => path.to_owned(),
+        // The key is computed.
+        _ => format!("{path}` with the key `{}", lack.name),
+    }
+}
+
+/// Returns `path`, which ends with `name`, with `near` in its place.
+fn sibling(path: &str, name: &str, near: &str) -> String {
+    let is_name = |end: &&str| end.is_empty() || end.ends_with('.');
+    match path.strip_suffix(name).filter(is_name) {
+        Some(parent) => format!("{parent}{near}"),
+        None => near.to_owned(),
+    }
+}

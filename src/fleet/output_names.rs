@@ -1,0 +1,133 @@
+//! Selection of the templates that make an output, and the names of these outputs.
+
+use std::collections::BTreeSet;
+
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_engine::{Dialect, TemplateFile};
+use dropforge_value::OutputFormat;
+
+/// Selects the templates that make an output: those the user named, and those that no other template refers to and
+/// whose file name does not begin with `_`. `references` returns the names that a template includes, imports or
+/// extends.
+///
+/// # Errors
+/// `plan.no_templates` if none is left; errors of `references`.
+pub fn outputs(files: &[TemplateFile], references: &mut dyn FnMut(&str) -> Result<Vec<String>>) -> Result<Vec<String>> {
+    let mut used = BTreeSet::new();
+    for file in files {
+        used.extend(references(&file.name)?.into_iter().filter(|name| *name != file.name));
+    }
+    let is_output = |file: &&TemplateFile| {
+        let base = file.name.rsplit('/').next().unwrap_or("");
+        file.explicit || (!used.contains(&file.name) && !base.starts_with('_'))
+    };
+    let outputs: Vec<String> = files.iter().filter(is_output).map(|file| file.name.clone()).collect();
+    match outputs.is_empty() {
+        false => Ok(outputs),
+        true => Err(Diagnostic::new(Code::NoTemplates, "no template makes an output")
+            .with_note("each template begins with `_` or is included, imported or extended by another")
+            .with_help("name a template file explicitly to make it an output")),
+    }
+}
+
+/// Returns the output name of a template, the `{template}` of a layout: its name without the language extension, which
+/// is the last (`app.yaml.tera`) or second to last (`app.tera.yaml`), and without a `.tmpl` after that.
+///
+/// ```
+/// use dropforge::bulk::output_name;
+/// let name = |name| output_name(name, &["tera", "tower"]);
+/// assert_eq!(name("Dockerfile.tera"), "Dockerfile");
+/// assert_eq!(name("sub.d/app.json.tera"), "sub.d/app.json");
+/// assert_eq!(name("app.tera.yaml"), "app.yaml");
+/// assert_eq!(name("app.json.tera.tmpl"), "app.json");
+/// assert_eq!(name("app.yml"), "app.yml");
+/// ```
+pub fn output_name(name: &str, extensions: &[&str]) -> String {
+    without_language(name, extensions)
+}
+
+/// Returns the output name of a template that produces documents in `format`. Works like [`output_name`], but adds the
+/// extension of the format if none is left. If the format was `requested`, its extension also replaces that of another format. NDJSON
+/// that was not requested is one document and is named `.json`.
+///
+/// ```
+/// use dropforge::bulk::document_name;
+/// use dropforge::value::OutputFormat;
+/// let name = |name, requested| document_name(name, &["cel", "cel.yaml"], OutputFormat::Json, requested);
+/// assert_eq!(name("app.cel.yaml", true), "app.json");
+/// assert_eq!(name("app.cel", false), "app.json");
+/// assert_eq!(name("app.yaml.cel", false), "app.yaml");
+/// assert_eq!(name("app.txt.cel", true), "app.txt");
+/// assert_eq!(document_name("app.cel", &["cel"], OutputFormat::Ndjson, false), "app.json");
+/// assert_eq!(document_name("app.cel", &["cel"], OutputFormat::Ndjson, true), "app.ndjson");
+/// ```
+pub fn document_name(name: &str, extensions: &[&str], format: OutputFormat, requested: bool) -> String {
+    let default = if requested || !format.is_json() { format } else { OutputFormat::Json };
+    let mut name = without_language(name, extensions);
+    if !name.rsplit('/').next().is_some_and(|base| base.contains('.')) {
+        name = format!("{name}.{}", default.extension());
+    }
+    match name.rsplit_once('.') {
+        Some((stem, "yml")) if requested && format.extension() == "yaml" => format!("{stem}.yml"),
+        Some((stem, "yaml" | "yml" | "json" | "ndjson")) if requested => format!("{stem}.{}", format.extension()),
+        _ => name,
+    }
+}
+
+/// Removes the language extension.
+fn without_language(name: &str, extensions: &[&str]) -> String {
+    let (directory, base) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
+    let mut parts: Vec<&str> = base.split('.').collect();
+    let last = parts.len() - 1;
+    let is_language = |at: usize, part: &str| {
+        let known = extensions.iter().any(|extension| extension.eq_ignore_ascii_case(part));
+        // Before the last extension, the id of a language also counts.
+        known || (at < last && Dialect::from_id(&part.to_ascii_lowercase()).is_some())
+    };
+    let at = (1..parts.len()).rev().take(2).find(|&at| parts.get(at).is_some_and(|part| is_language(at, part)));
+    if let Some(at) = at {
+        parts.remove(at);
+        let was_last = parts.len() == at;
+        parts.pop_if(|last| !was_last && last.eq_ignore_ascii_case("tmpl"));
+    }
+    format!("{directory}{}", parts.join("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_used_by_others_make_no_output_unless_named() {
+        let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit, executable: false };
+        let files = [file("_m.tera", false), file("a.tera", false), file("base.tera", false), file("x/_p.tera", true)];
+        let mut references =
+            |name: &str| Ok(if name == "a.tera" { vec!["base.tera".into(), "a.tera".into()] } else { vec![] });
+        assert_eq!(outputs(&files, &mut references).unwrap(), ["a.tera", "x/_p.tera"]);
+        assert_eq!(outputs(&files[..1], &mut references).unwrap_err().code, Code::NoTemplates);
+    }
+
+    #[test]
+    fn output_names() {
+        let cases = [
+            ("Dockerfile.tera", "Dockerfile"),
+            ("a.b.tera", "a.b"),
+            ("a", "a"),
+            ("tera", "tera"),
+            ("x/a.sh.tower", "x/a.sh"),
+            ("a.tera.x.y", "a.tera.x.y"),
+            ("a.TERA", "a"),
+            ("a.tera.tera", "a.tera"),
+            ("a.yaml.tftpl", "a.yaml"),
+            ("a.yaml.hcl.tmpl", "a.yaml"),
+            ("a.HCL.Tmpl", "a"),
+            ("a.hcl.sh", "a.sh"),
+            ("a.tmpl.tera", "a.tmpl"),
+            ("a.x.tmpl", "a.x.tmpl"),
+            ("main.hcl", "main.hcl"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(output_name(name, &["tera", "tower", "tftpl"]), expected, "{name}");
+        }
+    }
+}

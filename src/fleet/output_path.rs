@@ -1,0 +1,141 @@
+//! Checks of output paths and of the names in them.
+//!
+//! A checked path is relative, has no `.`, `..`, empty or reserved part, and only characters that mean the same on
+//! every system. No cluster name or input can lead out of the output directory.
+
+use super::output_dir::{OWN, is_temporary};
+use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, thousands};
+
+/// Maximum bytes of one part of a path, and of a whole path.
+const MAX_PART: usize = 128;
+const MAX_PATH: usize = 1_024;
+
+/// Checks a name that becomes one part of a path, or a piece of one: a cluster name or the value of an input. `what`
+/// names it in the error.
+///
+/// # Errors
+/// `plan.bad_output_name`.
+pub fn check_value(value: &str, what: &str) -> Result<()> {
+    let why = match value {
+        "" => Some("is empty".to_owned()),
+        _ if value.starts_with('.') => Some("begins with a dot".to_owned()),
+        _ => problem_of(value),
+    };
+    why.map_or(Ok(()), |why| Err(bad_name(what, value, &why)))
+}
+
+/// Checks a whole path, part by part.
+///
+/// # Errors
+/// `plan.bad_output_name`.
+pub fn check_path(path: &str) -> Result<()> {
+    if path.len() > MAX_PATH {
+        return Err(bad_name("output path", path, &format!("is longer than {} bytes", thousands(MAX_PATH))));
+    }
+    match path.split('/').find_map(|part| problem_of(part).map(|why| (part, why))) {
+        Some((part, why)) => {
+            Err(bad_name("output path", path, &format!("contains the part `{}`, which {why}", printable(part))))
+        }
+        None => Ok(()),
+    }
+}
+
+fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
+        .with_field(PROBLEM, format!("{what} {why}"))
+        .with_help("each part of a path is at most 128 ASCII letters, digits, `.`, `_` and `-`")
+}
+
+/// Escapes and shortens a hostile name for printing.
+fn printable(name: &str) -> String {
+    let mut text: String = name.chars().take(60).flat_map(char::escape_debug).collect();
+    if name.chars().nth(60).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// Returns the reason why `part` cannot be one part of a path.
+fn problem_of(part: &str) -> Option<String> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    Some(match part {
+        "" => "is empty".to_owned(),
+        "." | ".." => "is not a file name".to_owned(),
+        _ if part.len() > MAX_PART => format!("is longer than {MAX_PART} bytes"),
+        _ if !part.bytes().all(is_allowed) => {
+            let other = part.chars().find(|c| !u8::try_from(*c).is_ok_and(is_allowed));
+            format!("contains the character {:?}", other.unwrap_or_default())
+        }
+        _ if part.starts_with('-') => "begins with `-`".to_owned(),
+        _ if part.ends_with('.') => "ends with a dot".to_owned(),
+        _ if is_device(part) => "is a device name on Windows".to_owned(),
+        _ if !part.starts_with('.') => return None,
+        _ if part.eq_ignore_ascii_case(".git") => "is reserved by Git".to_owned(),
+        _ if part.to_ascii_lowercase().starts_with(OWN) || is_temporary(part) => "is reserved by dropforge".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Returns `true` for the device names of Windows, with any extension.
+fn is_device(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or("");
+    let digit = stem.get(3..).and_then(|rest| rest.bytes().next());
+    match (stem.len(), stem.get(..3)) {
+        (3, Some(name)) => ["CON", "PRN", "AUX", "NUL"].iter().any(|device| name.eq_ignore_ascii_case(device)),
+        (4, Some(name)) if digit.is_some_and(|digit| matches!(digit, b'1'..=b'9')) => {
+            ["COM", "LPT"].iter().any(|device| name.eq_ignore_ascii_case(device))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_are_refused() {
+        let long = "a".repeat(129);
+        let bad = [
+            "",
+            ".",
+            "..",
+            "../x",
+            "/etc/x",
+            "a/../../b",
+            "a\0b",
+            "CON",
+            "nul.yaml",
+            "com1",
+            "LPT9.x",
+            "-rf",
+            "a.",
+            "a b",
+            "ä",
+            "e\u{301}",
+            "a\\b",
+            "a:b",
+            "a\n",
+            ".git",
+            ".dropforge-manifest.json",
+            "a//b",
+            "a/",
+            &long,
+            ".a.yaml.12.3.dropforge.tmp",
+        ];
+        for name in bad {
+            assert_eq!(check_path(name).map_err(|error| error.code), Err(Code::BadOutputName), "{name:?}");
+        }
+        for name in [".git/hooks/post-checkout", ".hidden", "a/b", "x/.GIT"] {
+            assert_eq!(
+                check_value(name, "cluster name").map_err(|error| error.code),
+                Err(Code::BadOutputName),
+                "{name:?}"
+            );
+        }
+        for name in ["a", "eu-1", "A_b.c", "console", "com10", &long[..128], "a/.gitlab-ci.yml", "x/y.z"] {
+            assert!(check_path(name).is_ok(), "{name:?}");
+        }
+        assert_eq!(check_path(&["abcdefgh"; 120].join("/")).unwrap_err().code, Code::BadOutputName);
+    }
+}

@@ -1,0 +1,321 @@
+//! The places of packs: a directory, or a prefix of an object store.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use super::list::{LIST, ListedFile, MAX_LIST};
+use super::part::failed;
+use crate::destination::Destination;
+use crate::foreign::RECORD;
+use crate::output_dir::{OutputDir, cannot};
+use crate::output_files::{open_existing, remove};
+use crate::remote::Locking;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
+
+/// Maximum number of bytes of an index, or of a pack without one, that are read to find an output.
+const MAX_FILE: u64 = 1 << 30;
+
+/// A place that packs are written to.
+pub(super) trait PackPlace: Sync {
+    /// Returns the path or URL of a file, for messages.
+    fn name_of(&self, path: &str) -> String;
+
+    /// Reads a file, or a part of it. Returns `None` if there is none.
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>>;
+
+    /// Reads the list of packs, if there is one.
+    fn read_list(&self) -> Result<Option<Vec<u8>>>;
+
+    /// Replaces the list that was read or written last.
+    ///
+    /// # Errors
+    /// `store.changed` if someone else has replaced it since.
+    fn write_list(&self, json: &[u8]) -> Result<()>;
+
+    /// Returns the state of a file that may be listed.
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State>;
+
+    /// Writes a file in this state. Returns its ETag, if it has one.
+    fn put(&self, path: &str, file: &File, state: &State) -> Result<Option<String>>;
+
+    /// Removes a file, unless it has changed since it was listed. Returns `Some(true)` if it was removed, and `None` if
+    /// there is no such file.
+    fn remove(&self, listed: &ListedFile) -> Result<Option<bool>>;
+
+    /// Removes the list, and the place if it has nothing else.
+    fn clear(&self) -> Result<()>;
+
+    /// Marks the end of the run.
+    fn end(&self) {}
+}
+
+/// The state of a file in a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    Missing,
+    /// It has the listed content.
+    Listed,
+    /// It has, or may have, other content than listed.
+    Other(Option<Revision>),
+}
+
+/// No place: there is no directory yet.
+pub(super) struct Nowhere;
+
+impl PackPlace for Nowhere {
+    fn name_of(&self, path: &str) -> String {
+        path.to_owned()
+    }
+
+    fn read(&self, _: &str, _: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn read_list(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn write_list(&self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn state(&self, _: &str, _: Option<&ListedFile>) -> Result<State> {
+        Ok(State::Missing)
+    }
+
+    fn put(&self, _: &str, _: &File, _: &State) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn remove(&self, _: &ListedFile) -> Result<Option<bool>> {
+        Ok(None)
+    }
+
+    fn clear(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A directory.
+pub(super) struct DirectoryPlace {
+    dir: OutputDir,
+    fsync: bool,
+    /// A run without packs was killed here. Its record stays.
+    has_record: bool,
+}
+
+impl DirectoryPlace {
+    /// Opens and locks the directory for writing.
+    pub(super) fn create(path: &Path, fsync: bool) -> Result<Self> {
+        let dir = OutputDir::create(path)?;
+        dir.lock(true)?;
+        let has_record = dir.open_own(RECORD)?.is_some();
+        if has_record {
+            dir.sweep()?;
+        } else {
+            dir.write_own(RECORD, fsync, &mut |_| Ok(()))?;
+        }
+        Ok(Self { dir, fsync, has_record })
+    }
+
+    /// Opens the directory for reading, if it exists.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>> {
+        let Some(dir) = OutputDir::open(path)? else { return Ok(None) };
+        dir.lock(false)?;
+        Ok(Some(Self { dir, fsync: false, has_record: true }))
+    }
+
+    fn write(&self, path: &str, from: &mut dyn FnMut(&mut [u8]) -> io::Result<usize>) -> Result<()> {
+        let written = self.dir.write_own(path, self.fsync, &mut |write| {
+            let mut bytes = vec![0; 1 << 16];
+            loop {
+                let read = from(&mut bytes).map_err(failed)?;
+                if read == 0 {
+                    return Ok(());
+                }
+                write(bytes.get(..read).unwrap_or_default())?;
+            }
+        });
+        written.map(|_| ())
+    }
+}
+
+impl PackPlace for DirectoryPlace {
+    fn name_of(&self, path: &str) -> String {
+        self.dir.full_path(path).display().to_string()
+    }
+
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        let Some(mut file) = open_existing(&self.dir, path)? else { return Ok(None) };
+        let (mut bytes, Range { start, end }) = (Vec::new(), range.unwrap_or(0..MAX_FILE));
+        let read = file.seek(SeekFrom::Start(start));
+        let read = read.and_then(|_| file.take(end.saturating_sub(start)).read_to_end(&mut bytes));
+        read.map(|_| Some(bytes)).map_err(|error| cannot("read", &self.dir.full_path(path), error))
+    }
+
+    fn read_list(&self) -> Result<Option<Vec<u8>>> {
+        let Some(file) = open_existing(&self.dir, LIST)? else { return Ok(None) };
+        let (mut bytes, fail) = (Vec::new(), |error| cannot("read", &self.dir.full_path(LIST), error));
+        file.take(MAX_LIST).read_to_end(&mut bytes).map_err(fail)?;
+        Ok(Some(bytes))
+    }
+
+    fn write_list(&self, mut json: &[u8]) -> Result<()> {
+        self.write(LIST, &mut |to| json.read(to))
+    }
+
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State> {
+        let Some(file) = open_existing(&self.dir, path)? else { return Ok(State::Missing) };
+        let Some(listed) = listed else { return Ok(State::Other(None)) };
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(file).map_err(|error| cannot("read", &self.dir.full_path(path), error))?;
+        let is_same = hasher.finalize().to_hex().as_str() == listed.hash;
+        Ok(if is_same { State::Listed } else { State::Other(None) })
+    }
+
+    fn put(&self, path: &str, mut file: &File, _: &State) -> Result<Option<String>> {
+        file.rewind().map_err(failed)?;
+        self.write(path, &mut |to| file.read(to))?;
+        Ok(None)
+    }
+
+    fn remove(&self, listed: &ListedFile) -> Result<Option<bool>> {
+        match self.state(&listed.path, Some(listed))? {
+            State::Missing => Ok(None),
+            State::Other(_) => Ok(Some(false)),
+            State::Listed => remove(&self.dir, &listed.path, |_| true),
+        }
+    }
+
+    fn clear(&self) -> Result<()> {
+        self.dir.remove_own(LIST)?;
+        self.end();
+        // It may have files of others.
+        let _ = std::fs::remove_dir(self.dir.full_path(""));
+        Ok(())
+    }
+
+    fn end(&self) {
+        if !self.has_record {
+            // If the record stays, the next run sweeps in vain.
+            let _ = self.dir.remove_own(RECORD);
+        }
+    }
+}
+
+/// A prefix of an object store.
+pub(super) struct StorePlace {
+    store: Store,
+    lock: Option<Lock>,
+    /// The version of the list that was read or written last.
+    list: Mutex<Option<Revision>>,
+}
+
+impl StorePlace {
+    /// Locks the prefix for writing.
+    pub(super) fn lock(store: &Store, locking: Locking) -> Result<Self> {
+        Ok(Self { lock: locking.lock(store)?, ..Self::unlocked(store) })
+    }
+
+    /// Locks the prefix of a shard, the second one, for writing.
+    pub(super) fn lock_shard((whole, own): (&Store, &Store), locking: Locking, stop: &AtomicBool) -> Result<Self> {
+        Ok(Self { lock: locking.lock_shard(whole, own, stop)?, ..Self::unlocked(own) })
+    }
+
+    /// Opens the prefix for reading.
+    pub(super) fn unlocked(store: &Store) -> Self {
+        Self { store: store.clone(), lock: None, list: Mutex::default() }
+    }
+
+    fn options(&self) -> UploadOptions {
+        UploadOptions { guard: self.lock.as_ref().map(Lock::guard), ..UploadOptions::default() }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.lock.as_ref().map(Lock::guard).filter(|guard| !guard.is_held()) {
+            Some(guard) => Err(guard.lost()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the condition that an object is as it was, or absent.
+fn unchanged(revision: Option<&Revision>) -> Condition {
+    revision.map_or(Condition::Absent, |revision| Condition::Match(revision.clone()))
+}
+
+impl PackPlace for StorePlace {
+    fn name_of(&self, path: &str) -> String {
+        self.store.url_of(path)
+    }
+
+    fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Option<Vec<u8>>> {
+        let Some(Range { start, end }) = range else {
+            return Ok(self.store.get(path, MAX_FILE)?.map(|object| object.bytes.to_vec()));
+        };
+        let Some(object) = self.store.head(path)? else { return Ok(None) };
+        self.store.get_range(path, start, end, &object.revision).map(|bytes| Some(bytes.to_vec()))
+    }
+
+    fn read_list(&self) -> Result<Option<Vec<u8>>> {
+        let Some(object) = self.store.get(LIST, MAX_LIST)? else { return Ok(None) };
+        *self.list.lock().unwrap_or_else(PoisonError::into_inner) = Some(object.revision);
+        Ok(Some(object.bytes.to_vec()))
+    }
+
+    fn write_list(&self, json: &[u8]) -> Result<()> {
+        self.check()?;
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let put = |condition| self.store.put(LIST, json.to_vec().into(), condition);
+        let revision = match put(unchanged(list.as_ref())) {
+            // Without a lock the user vouches for it that nobody else writes.
+            Err(error) if error.code == Code::NoConditions && self.lock.is_none() => put(Condition::Always)?,
+            result => result?,
+        };
+        *list = Some(revision);
+        Ok(())
+    }
+
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State> {
+        let Some(object) = self.store.head(path)? else { return Ok(State::Missing) };
+        let tag = object.revision.tag();
+        let is_same = listed.is_some_and(|listed| tag.is_some() && listed.tag.as_deref() == tag);
+        Ok(if is_same { State::Listed } else { State::Other(Some(object.revision)) })
+    }
+
+    fn put(&self, path: &str, file: &File, state: &State) -> Result<Option<String>> {
+        let condition = match state {
+            _ if self.lock.is_none() => Condition::Always,
+            State::Missing => Condition::Absent,
+            State::Listed => Condition::Always,
+            State::Other(revision) => unchanged(revision.as_ref()),
+        };
+        let revision = upload_file(&self.store, path, file, condition, &self.options())?;
+        Ok(revision.tag().map(str::to_owned))
+    }
+
+    fn remove(&self, listed: &ListedFile) -> Result<Option<bool>> {
+        self.check()?;
+        match self.state(&listed.path, Some(listed))? {
+            State::Missing => Ok(None),
+            State::Other(_) => Ok(Some(false)),
+            State::Listed => self.store.delete(&listed.path).map(|()| Some(true)),
+        }
+    }
+
+    fn clear(&self) -> Result<()> {
+        self.store.delete(LIST)?;
+        self.store.delete(LOCK)
+    }
+}
+
+/// Returns the error of a file that is not ours.
+pub(super) fn foreign(name: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ForeignFile, format!("`{name}` would be overwritten, but dropforge did not write it"))
+        .with_help("move it, use another directory or prefix, or overwrite it with `--force`")
+}

@@ -1,0 +1,228 @@
+//! A prefix of an object store that a run writes to.
+//!
+//! Its objects are listed once, at the start. Of each only hashes are kept, on disk: of its path, and of its path with
+//! its ETag. An object that still has the ETag of the manifest has the content of the manifest, so it is neither read nor
+//! put again.
+
+use std::fs::File;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use super::Locking;
+use super::own::OwnFiles;
+use super::reader::StoreReader;
+use super::sink::StoreSink;
+use crate::destination::{Destination, Files, WriteParts};
+use crate::foreign::Ours;
+use crate::job::Job;
+use crate::key_set::{KeySet, SortedKeys};
+use crate::manifest::{Entry, MANIFEST, Manifest};
+use crate::output_files::Change;
+use crate::output_path::check_path;
+use crate::shards::PlanShard;
+use crate::workers::lock;
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_remote::{Guard, Lane, Lock, PutOptions, Putter, Store};
+
+/// The objects below a prefix.
+pub(super) struct Prefix {
+    pub(super) store: Store,
+    lock: Option<Lock>,
+    pub(super) putter: Putter,
+    own: OwnFiles,
+    /// Paths of the objects at the start.
+    present: SortedKeys,
+    /// Paths with ETags of the objects at the start.
+    versions: SortedKeys,
+    /// Paths with hashes of the objects that are as the manifest says.
+    current: SortedKeys,
+    /// `true` if the manifest lists all objects.
+    all_listed: bool,
+    /// The deletions underway.
+    deletions: Mutex<Lane<()>>,
+}
+
+/// Separates the parts of keys. No path has it.
+const SEPARATOR: &str = "\0";
+
+fn key(path: &str, other: &str) -> String {
+    [path, other].join(SEPARATOR)
+}
+
+/// Returns the key of an object with a content.
+fn content_key(path: &str, hash: &blake3::Hash) -> String {
+    key(path, &hash.to_hex())
+}
+
+impl Prefix {
+    /// Locks the prefix for writing, and lists its objects.
+    ///
+    /// # Errors
+    /// Errors of [`Lock::acquire`], of listing, and of reading the manifest.
+    pub(super) fn lock(store: &Store, locking: Locking) -> Result<Self> {
+        Self::open(store, locking.lock(store)?)
+    }
+
+    /// Locks the part of a shard for writing, and lists the objects of the prefix. Waits for the lock of a shard that was
+    /// killed until it expires, or `stop` is set.
+    ///
+    /// # Errors
+    /// Same as [`Prefix::lock`].
+    pub(super) fn lock_shard(store: &Store, locking: Locking, shard: &PlanShard, stop: &AtomicBool) -> Result<Self> {
+        Self::open(store, locking.lock_shard(store, &store.below(&shard.lock()), stop)?)
+    }
+
+    /// Lists the objects, for reading.
+    ///
+    /// # Errors
+    /// Errors of listing, and of reading the manifest.
+    pub(super) fn unlocked(store: &Store) -> Result<Self> {
+        Self::open(store, None)
+    }
+
+    fn open(store: &Store, lock: Option<Lock>) -> Result<Self> {
+        let guard = lock.as_ref().map(Lock::guard);
+        let putter = Putter::new(store, PutOptions { guard, ..PutOptions::default() });
+        let (mut present, mut versions, mut count) = (KeySet::default(), KeySet::default(), 0);
+        for object in store.list("")? {
+            let object = object?;
+            // Names that no output can have are our own, such as the manifest's, or of no interest.
+            if check_path(&object.key).is_ok() {
+                present.add(&object.key)?;
+                versions.add(&key(&object.key, object.revision.tag().unwrap_or("")))?;
+                count += 1;
+            }
+        }
+        let mut prefix = Self {
+            own: OwnFiles::new(store, lock.as_ref().map(Lock::guard)),
+            deletions: Mutex::new(putter.lane()),
+            store: store.clone(),
+            lock,
+            putter,
+            present: present.sort()?,
+            versions: versions.sort()?,
+            current: SortedKeys::default(),
+            all_listed: false,
+        };
+        prefix.compare(count)?;
+        Ok(prefix)
+    }
+
+    /// Finds the objects that are as the manifest says. There are `count` objects.
+    fn compare(&mut self, count: u64) -> Result<()> {
+        let (manifest, mut current, mut listed) = (Manifest::of(Some(self))?, KeySet::default(), 0);
+        manifest.each(&mut |entry| {
+            listed += u64::from(self.present.contains(entry.path)?);
+            match self.is_unchanged(entry)? {
+                true => current.add(&content_key(entry.path, &entry.hash)),
+                false => Ok(()),
+            }
+        })?;
+        self.current = current.sort()?;
+        self.all_listed = listed == count;
+        Ok(())
+    }
+
+    /// Returns `true` if the object has the ETag of the manifest.
+    fn is_unchanged(&self, entry: Entry<'_>) -> Result<bool> {
+        Ok(!entry.tag.is_empty() && self.versions.contains(&key(entry.path, entry.tag))?)
+    }
+
+    /// Returns `true` if there was such an object at the start.
+    pub(super) fn has(&self, path: &str) -> Result<bool> {
+        self.present.contains(path)
+    }
+
+    /// Returns `true` if the object had this content at the start, by the manifest and the ETag.
+    pub(super) fn has_content(&self, path: &str, hash: &blake3::Hash) -> Result<bool> {
+        self.current.contains(&content_key(path, hash))
+    }
+
+    /// Returns the guard of the lock, if there is a lock.
+    pub(super) fn guard(&self) -> Option<Guard> {
+        self.lock.as_ref().map(Lock::guard)
+    }
+
+    /// Waits for all deletions.
+    ///
+    /// # Errors
+    /// The first error of a deletion.
+    fn settle(&self) -> Result<()> {
+        lock(&self.deletions).finish().into_iter().try_for_each(|outcome| outcome.result.map(|_| ()))
+    }
+}
+
+impl Destination for Prefix {
+    type Reader<'d> = StoreReader<'d>;
+    type Sink<'d> = StoreSink<'d>;
+
+    fn open_own(&self, name: &str) -> Result<Option<File>> {
+        self.own.open(name)
+    }
+
+    fn write_own(&self, name: &str, _: bool, write: WriteParts<'_>) -> Result<Change> {
+        self.settle()?;
+        self.own.write(name, name == MANIFEST, write)
+    }
+
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        self.store.list(directory)?.try_for_each(|object| each(&object?.key))
+    }
+
+    fn remove_own(&self, name: &str) -> Result<()> {
+        self.settle()?;
+        self.own.remove(name)
+    }
+
+    fn sweep(&self) -> Result<()> {
+        // Objects appear whole or not at all.
+        Ok(())
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.present.is_empty()
+    }
+
+    fn each_file(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        // The caller looks for files that the manifest does not list. A listing of each cluster costs a request.
+        if self.all_listed {
+            return Ok(());
+        }
+        for object in self.store.list(directory)? {
+            let object = object?;
+            if check_path(&object.key).is_ok() {
+                each(&object.key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reader(&self) -> StoreReader<'_> {
+        StoreReader::new(self)
+    }
+
+    fn sink<'d>(&'d self, job: &Job<'d>, ours: &'d Ours<'d>, files: &'d Mutex<Files>) -> StoreSink<'d> {
+        StoreSink::new(job, self, ours, files)
+    }
+
+    /// Starts to remove the object. The manifest is only written after all objects are removed.
+    fn remove(&self, entry: Entry<'_>) -> Result<Option<bool>> {
+        if !self.has(entry.path)? {
+            return Ok(None);
+        }
+        if let Some(error) = self.putter.stopped() {
+            return Err(error);
+        }
+        if !self.is_unchanged(entry)? {
+            match StoreReader::new(self).content(entry.path)? {
+                None => return Ok(None),
+                Some(object) if blake3::hash(&object.bytes) != entry.hash => return Ok(Some(false)),
+                Some(_) => {}
+            }
+        }
+        let mut lane = lock(&self.deletions);
+        lane.delete((), entry.path);
+        let failed: Option<Box<Diagnostic>> = lane.ready().into_iter().find_map(|outcome| outcome.result.err());
+        failed.map_or(Ok(Some(true)), Err)
+    }
+}

@@ -1,0 +1,277 @@
+//! Templates specialised to the values that a fleet shares.
+//!
+//! Some clusters of the fleet are looked at first, to find the shared values that clusters seldom change. Each template
+//! is then specialised to those. A guard, which knows the shapes of clusters' inputs, decides for each cluster between
+//! the specialised templates and the original ones, so that outputs and errors are always those of the original.
+
+mod chooser;
+mod classes;
+mod division;
+mod form;
+mod plan;
+mod seen;
+mod uses;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use self::classes::{Class, Classes, Scale};
+use self::division::Division;
+use self::form::{Form, over};
+use self::uses::Uses;
+use super::job::Job;
+use super::layers::{Layers, Merge};
+use super::splitter::Content;
+use dropforge_engine::Template;
+use dropforge_machine::specialise::{Given, Guard, Known, TIME};
+use dropforge_value::{Arena, DataMap, InputBuilder, Map, Shapes};
+
+pub(crate) use self::chooser::Chooser;
+pub use self::plan::{General, Size, Specialisation, TemplatePlan};
+
+/// Maximum number of specialised templates of a run.
+const TEMPLATES: usize = 64;
+
+/// Maximum memory of the specialised templates of a run, in bytes.
+const MEMORY: usize = 64 << 20;
+
+/// The number of clusters for which all classes pay.
+const ALWAYS: usize = 1 << 24;
+
+/// Maximum number of clusters to look at: a twelfth of the fleet, but at least an eighth of this. Looking at one costs more
+/// than rendering a few templates for it.
+const LOOKED_AT: usize = 128;
+
+/// When to specialise templates to the values that a fleet shares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Specialise {
+    /// Where it pays, by the number of clusters.
+    #[default]
+    IfItPays,
+    /// Whenever there are shared values.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The least number of clusters for which specialising pays.
+pub(crate) const PAYS: usize = 300;
+
+/// The templates of a run, specialised.
+#[derive(Debug, Default)]
+pub struct Specialised {
+    guard: Guard,
+    /// By output.
+    templates: Vec<Option<Template>>,
+    classes: Option<OfClasses>,
+    pub plan: Specialisation,
+}
+
+/// The templates specialised to classes of clusters.
+#[derive(Debug, Default)]
+struct OfClasses {
+    guard: Guard,
+    /// The leaves in the order of the guard's choices.
+    order: Vec<usize>,
+    /// By output.
+    templates: Vec<HashMap<Class, Template>>,
+}
+
+impl OfClasses {
+    /// Returns the template of an output for a class of the guard.
+    fn template(&self, output: usize, class: &[u8]) -> Option<&Template> {
+        let templates = self.templates.get(output)?;
+        let mut own: Class = templates.keys().next()?.clone();
+        for (leaf, value) in self.order.iter().zip(class) {
+            if let Some(Some(place)) = own.get_mut(*leaf) {
+                *place = *value;
+            }
+        }
+        templates.get(&own)
+    }
+}
+
+/// The clusters of a run, and what they share.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'r> {
+    pub layers: &'r Layers,
+    pub clusters: usize,
+    pub specialise: Specialise,
+    /// `true` to specialise to classes of clusters, too.
+    pub classes: bool,
+}
+
+/// What is left of the budgets of a run.
+struct Budget {
+    started: Instant,
+    templates: usize,
+    memory: usize,
+}
+
+impl Budget {
+    /// Specialises a template, within the budgets.
+    fn specialise(&mut self, template: &Template, known: &Known<'_>) -> Result<Template, General> {
+        if self.templates == 0 || self.started.elapsed() > TIME {
+            return Err(General::Budget);
+        }
+        let made = template.specialise(known).ok_or(General::Program)?;
+        self.memory = self.memory.checked_sub(made.memory()).ok_or(General::Budget)?;
+        self.templates -= 1;
+        Ok(made)
+    }
+}
+
+impl Specialised {
+    /// Specialises the templates of a run, by output. Files that are copied have none.
+    pub fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
+        let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
+        let run = Run { layers: job.layers, clusters, specialise, classes: true };
+        Self::of(templates, run, || looked_at(job))
+    }
+
+    /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
+    pub fn of(templates: &[Option<&Template>], run: Run<'_>, look: impl FnOnce() -> Vec<DataMap>) -> Self {
+        let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
+        let general = General::of_run(&run);
+        let (arena, keys) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&keys);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let shared = if general.is_none() { builder.data_map(run.layers.base()).ok() } else { None };
+        let Some(shared) = shared.as_ref().and_then(|shared| shared.as_map()) else {
+            let general = general.unwrap_or(General::NothingShared);
+            templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general), 0));
+            return all;
+        };
+        let own = look();
+        all.divide(templates, &run, &own.iter().collect::<Vec<_>>(), shared);
+        all
+    }
+
+    fn divide(&mut self, templates: &[Option<&Template>], run: &Run<'_>, own: &[&DataMap], shared: &Map<'_>) {
+        let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
+        let division = Division::new(run.layers, &names, own.iter().copied());
+        let mut sorted: Vec<&str> = names.into_iter().collect();
+        sorted.sort_unstable();
+        let sorted: Vec<String> = sorted.into_iter().map(str::to_owned).collect();
+        let known = division.known(shared, sorted.iter().map(String::as_str));
+        self.guard = Guard::new(&known);
+        self.plan.divided(&known, &division, run.layers);
+        let mut budget = Budget { started: Instant::now(), templates: TEMPLATES, memory: MEMORY };
+        let mut made = |template: &&Template| {
+            if reads(template, &known) { budget.specialise(template, &known) } else { Err(General::NothingShared) }
+        };
+        let made: Vec<_> = templates.iter().map(|template| template.as_ref().map(&mut made)).collect();
+        // Inputs with defaults filled in are not those that classes look at.
+        if run.classes && !run.layers.fills() {
+            self.classify(templates, (run, own), (&known, &made), &mut budget);
+        }
+        for (nth, (template, made)) in templates.iter().zip(made).enumerate() {
+            let (Some(template), Some(made)) = (template, made) else { continue };
+            let classes = self.classes.as_ref().and_then(|classes| classes.templates.get(nth)).map_or(0, HashMap::len);
+            self.plan.add(template, made.as_ref().map_err(|general| *general), classes);
+            self.templates[nth] = made.ok();
+        }
+    }
+
+    /// Specialises the templates to classes of clusters, as far as they pay.
+    fn classify(
+        &mut self,
+        templates: &[Option<&Template>],
+        (run, own): (&Run<'_>, &[&DataMap]),
+        (known, made): (&Known<'_>, &[Option<Result<Template, General>>]),
+        budget: &mut Budget,
+    ) {
+        let of = |(template, made): (&Option<&Template>, &Option<Result<Template, General>>)| match (template, made) {
+            (_, Some(Ok(made))) => Uses::of(made.program()),
+            (Some(template), Some(Err(General::NothingShared))) => Uses::of(template.program()),
+            _ => Uses::default(),
+        };
+        let uses: Vec<Uses> = templates.iter().zip(made).map(of).collect();
+        let clusters = if run.specialise == Specialise::Always { ALWAYS } else { run.clusters };
+        let scale = Scale { clusters, room: budget.templates };
+        let classes =
+            Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(run.layers, keys));
+        if classes.is_empty() {
+            return;
+        }
+        let values = classes.values();
+        let (arena, keys) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&keys);
+        let values = InputBuilder::new(&arena, &shapes).data_map(&values).ok();
+        let values = values.as_ref().and_then(|values| values.as_map());
+        let form = Form::of(&classes);
+        let mut all = OfClasses::default();
+        let given = form.given(&classes, &mut all.order);
+        all.guard = self.guard.with(if let Given::Fields(given) = given { given } else { Vec::new() });
+        for (template, own) in templates.iter().zip(&classes.templates) {
+            let mut made = HashMap::new();
+            for (template, class) in own.iter().filter_map(|class| Some(((*template)?, class))) {
+                let value = |leaf: usize| values?.get(&Classes::name(leaf, (*class.get(leaf)?)?));
+                if let Ok(one) = budget.specialise(template, &over(known, form.known(&value))) {
+                    made.insert(class.clone(), one);
+                }
+            }
+            all.templates.push(made);
+        }
+        self.plan.classified(&classes);
+        self.classes = Some(all);
+    }
+
+    /// Returns the template of an output for a cluster with the inputs `own`. `None` for the original.
+    pub fn template(&self, output: usize, own: &DataMap) -> Option<&Template> {
+        self.templates.get(output)?.as_ref().filter(|_| self.guard.admits_data(own))
+    }
+
+    /// Returns the memory that the specialised templates take, in bytes. It is an estimate.
+    pub fn memory(&self) -> usize {
+        self.templates.iter().flatten().map(Template::memory).sum()
+    }
+
+    /// Returns the choice of templates for one thread. `None` if no template is specialised. `contents` are the originals.
+    pub(crate) fn chooser<'t>(&'t self, contents: &'t [Content<'t>]) -> Option<Chooser<'t>> {
+        let is_any = self.templates.iter().any(Option::is_some) || self.classes.is_some();
+        is_any.then(|| Chooser::new(self, contents))
+    }
+}
+
+/// Returns `true` if nothing is known of the value at a path.
+fn is_open(known: &Known<'_>, keys: &[String]) -> bool {
+    let mut known = known;
+    for key in keys {
+        known = match known {
+            Known::Fields(_) => known.field(key),
+            other => return matches!(other, Known::Open),
+        };
+    }
+    matches!(known, Known::Open)
+}
+
+/// Returns `true` if a map of a cluster at a path is merged with a shared one.
+fn is_merged(layers: &Layers, keys: &[String]) -> bool {
+    let mut shared = keys.split_first().and_then(|(name, rest)| Some((layers.shared().get(name)?, rest)));
+    while let Some((value, [key, rest @ ..])) = shared {
+        shared = value.get(key).map(|value| (value, rest));
+    }
+    layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
+}
+
+/// Returns the inputs of clusters from all parts of the fleet, with empty lists.
+fn looked_at(job: &Job<'_>) -> Vec<DataMap> {
+    let (clusters, mut reader) = (job.plan.clusters(), job.fleet.reader());
+    let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
+    let mut maps = |nth: usize| {
+        let cluster = reader.cluster(job.plan.nth(nth * clusters / count)?).ok()?;
+        cluster.maps().ok().map(Cow::into_owned)
+    };
+    (0..count).filter_map(&mut maps).collect()
+}
+
+/// Returns `true` if a template reads an input of which a value is known.
+fn reads(template: &Template, known: &Known<'_>) -> bool {
+    template.inputs().into_iter().any(|name| match known.field(name) {
+        Known::Value(_) => true,
+        Known::Fields(fields) | Known::Entries(fields) => !fields.is_empty(),
+        Known::Open | Known::Absent | Known::Text => false,
+    })
+}

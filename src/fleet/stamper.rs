@@ -1,0 +1,323 @@
+//! The renderer of a run's templates.
+//!
+//! Each thread converts the shared inputs once. A cluster's own inputs are converted once for all its templates, into
+//! an arena that is reset for each cluster. Text is appended to one buffer.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::cause::cause;
+use super::charts::{self, FleetChart};
+use super::cluster::Cluster;
+use super::job::{Job, Renderer, Stamp};
+use super::kube::KubeSchemas;
+use super::layers::{Layers, Merge, Overlay};
+use super::pieces::Piece;
+use super::plan::Plan;
+use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
+use super::splitter::{Content, Splitter};
+use dropforge_base::diagnostics::{Diagnostic, Identity, Result};
+use dropforge_engine::OutputCheck;
+use dropforge_engine::recording::Recording;
+use dropforge_machine::vm::Session;
+use dropforge_value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
+
+/// The number of clusters from which a run finds out what its templates read, so that the rest of the inputs is not
+/// converted. That costs about as much as compiling the templates.
+const CLUSTERS: usize = 1_000;
+
+/// The number of releases of a chart from which they share what is the same in all of one form.
+const RELEASES: usize = 16;
+
+/// The text of a template, its recording, and the error that ended it.
+type Recorded = (String, Recording, Option<Box<Diagnostic>>);
+
+/// Renders a plan's templates with the engine.
+#[derive(Debug)]
+pub struct Stamper<'f> {
+    contents: Vec<Content<'f>>,
+    /// The chart that makes all outputs instead.
+    chart: Option<&'f FleetChart>,
+    layers: &'f Layers,
+    /// The names of the outputs, if each document becomes a piece.
+    names: Vec<String>,
+    /// The document fields in the layout.
+    fields: Vec<String>,
+    kinds: Option<&'f KubeSchemas>,
+    /// The templates specialised to the shared inputs, once a run has prepared them.
+    specialised: OnceLock<Specialised>,
+    /// What the templates read, once a run has found out.
+    reads: OnceLock<ReadPaths>,
+    /// `true` if releases of the chart share what is the same, once a run has prepared for it.
+    forms: OnceLock<bool>,
+    /// The number of renders with specialised templates, or of releases that share the plan of a form.
+    admitted: AtomicUsize,
+}
+
+impl<'f> Stamper<'f> {
+    pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
+        let (names, fields) = (Vec::new(), Vec::new());
+        let (specialised, reads, forms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let admitted = AtomicUsize::new(0);
+        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, forms, admitted }
+    }
+
+    /// Creates a renderer of a chart. `layers` has the schemas that inputs are checked by.
+    pub fn of_chart(chart: &'f FleetChart, layers: &'f Layers) -> Self {
+        Self { chart: Some(chart), ..Self::new(Vec::new(), layers) }
+    }
+
+    /// Checks outputs also by the schemas of their Kubernetes kinds.
+    pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
+        Self { kinds, ..self }
+    }
+
+    /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
+    pub fn for_plan(mut self, plan: &Plan) -> Self {
+        self.fields = plan.layout().placeholders_of_fields().map(str::to_owned).collect();
+        if !self.fields.is_empty() {
+            self.names = plan.outputs().iter().map(|output| output.name.clone()).collect();
+        }
+        self
+    }
+
+    /// Returns which templates a run specialises to the shared inputs, and why not the others.
+    pub fn specialisation(&self, job: &Job<'_>) -> &Specialisation {
+        &self.specialised(job).plan
+    }
+
+    /// Returns the number of clusters that were rendered with specialised templates, or whose releases shared the plan of a
+    /// form.
+    pub fn admitted(&self) -> usize {
+        self.admitted.load(Ordering::Relaxed)
+    }
+
+    /// Returns the chart that makes all outputs.
+    pub(super) fn chart(&self) -> Option<&FleetChart> {
+        self.chart
+    }
+
+    /// Renders a template for a cluster and records it. Returns its text, the recording and the error that ended it, or
+    /// `None` for a file that is copied.
+    ///
+    /// # Errors
+    /// The inputs are invalid.
+    pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<Recorded>> {
+        let Some(template) = self.contents.get(output).and_then(Content::template) else { return Ok(None) };
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let (shared, given) = (builder.data_map(self.layers.shared())?, converted(own, &builder)?);
+        let inputs = inputs_of(shared, self.layers.merge(), own, given, &builder);
+        Ok(Some(match template.record(&mut Session::new(), inputs) {
+            (recording, Ok(text)) => (text, recording, None),
+            (recording, Err(error)) => (String::new(), recording, Some(error)),
+        }))
+    }
+
+    fn specialised(&self, job: &Job<'_>) -> &Specialised {
+        self.specialised.get_or_init(|| {
+            let templates: Vec<_> = self.contents.iter().map(Content::template).collect();
+            Specialised::new(&templates, job)
+        })
+    }
+}
+
+impl Stamp for Stamper<'_> {
+    fn prepare(&self, job: &Job<'_>) {
+        if self.chart.is_some() {
+            self.forms.get_or_init(|| match job.options.specialise {
+                Specialise::Always => true,
+                Specialise::IfItPays => job.plan.clusters() >= RELEASES,
+                Specialise::Never => false,
+            });
+            return;
+        }
+        self.specialised(job);
+        if job.plan.clusters() >= CLUSTERS {
+            self.reads.get_or_init(|| {
+                let mut reads = ReadPaths::default();
+                let templates = self.contents.iter().filter_map(Content::template);
+                templates.for_each(|template| template.program().add_reads(&mut reads));
+                reads
+            });
+        }
+    }
+
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        if let Some(chart) = self.chart {
+            let forms = self.forms.get().is_some_and(|forms| *forms);
+            let shared = charts::work(chart, (&self.fields, self.kinds, forms), body);
+            self.admitted.fetch_add(shared, Ordering::Relaxed);
+            return;
+        }
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
+        let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
+        let mut thread = Thread {
+            contents: &self.contents,
+            faster: self.specialised.get().and_then(|all| all.chooser(&self.contents)),
+            shared,
+            merge: self.layers.merge(),
+            shapes: &shapes,
+            own: Arena::new(),
+            session: Session::new(),
+            explained: HashSet::new(),
+            check: OutputCheck::default(),
+            kinds: self.kinds,
+            splitter: Splitter::new(&self.names, &self.fields),
+            admitted: 0,
+        };
+        body(&mut thread);
+        self.admitted.fetch_add(thread.admitted, Ordering::Relaxed);
+    }
+}
+
+/// The renderer of one thread.
+struct Thread<'t, 'w> {
+    contents: &'t [Content<'t>],
+    /// The specialised templates.
+    faster: Option<Chooser<'t>>,
+    /// The shared inputs, or the error of inputs that nest too deep.
+    shared: Result<Value<'t>>,
+    merge: Merge,
+    shapes: &'t Shapes<'w>,
+    /// The inputs of the current cluster.
+    own: Arena,
+    session: Session,
+    /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
+    /// explanation has to parse the template.
+    explained: HashSet<(usize, Identity<String>)>,
+    check: OutputCheck,
+    kinds: Option<&'t KubeSchemas>,
+    splitter: Splitter<'t>,
+    /// The number of renders with specialised templates.
+    admitted: usize,
+}
+
+impl Renderer for Thread<'_, '_> {
+    fn render(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let shared = self.shared.clone()?;
+        let given = converted(own, &builder)?;
+        let faster = self.faster.as_mut().and_then(|faster| faster.choose(own, given));
+        self.admitted += usize::from(faster.is_some());
+        let inputs = inputs_of(shared, self.merge, own, given, &builder);
+        self.splitter.pieces.clear();
+        for (at, content) in self.contents.iter().enumerate() {
+            let faster = faster.and_then(|faster| faster.get(at)).unwrap_or(content);
+            let result = match faster.documents() {
+                _ if self.splitter.fields.is_empty() => faster.write(&mut self.session, inputs, text),
+                Some(template) => self.splitter.documents(template, &mut self.session, inputs, at, text),
+                None => {
+                    let check = (&mut self.session, &mut self.check);
+                    self.splitter.split((*content, *faster), check, inputs, at, text)
+                }
+            };
+            results.push(result.map(|()| text.len()).map_err(|mut error| {
+                if let Content::Template(template) = content
+                    && self.explained.insert((at, cause(&error).owned()))
+                {
+                    template.explain(inputs, &mut error);
+                }
+                error
+            }));
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        // Texts were checked as a whole before they were split, and documents have our own writer.
+        let is_checked = !self.splitter.fields.is_empty()
+            || self.contents.get(output).is_some_and(|content| content.documents().is_some());
+        let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
+        match self.kinds {
+            Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
+            _ => errors,
+        }
+    }
+
+    fn show_writer(
+        &mut self,
+        _: &Cluster,
+        own: &Overlay<'_>,
+        (output, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let given = self.shared.clone().and_then(|shared| Ok((shared, converted(own, &builder)?)));
+        let Ok(inputs) = given.map(|(shared, given)| inputs_of(shared, self.merge, own, given, &builder)) else {
+            return;
+        };
+        if let Some(Content::Template(template)) = self.contents.get(output) {
+            template.show_writer(&mut self.session, inputs, text, errors);
+        }
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        to.append(&mut self.splitter.pieces);
+    }
+}
+
+/// Converts the inputs of a cluster: its own, or all of them.
+fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
+    match own {
+        Overlay::Json(text) => builder.json(text),
+        Overlay::Map(map) => builder.data_map(map),
+        Overlay::Whole { all, .. } => builder.data_map(all),
+    }
+}
+
+/// Returns the inputs of a cluster, converted as `given`, over the shared ones.
+fn inputs_of<'v, 'w: 'v>(
+    shared: Value<'v>,
+    merge: Merge,
+    own: &Overlay<'_>,
+    given: Value<'v>,
+    builder: &InputBuilder<'v, 'w>,
+) -> Inputs<'v> {
+    match (own, merge) {
+        (Overlay::Whole { .. }, _) => Inputs::new(given),
+        (_, Merge::Deep) => builder.merged(shared, given),
+        (_, Merge::Replace) => Inputs::layered(shared, given),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Forge;
+    use crate::forge::tests::forge;
+    use dropforge_engine::Engine;
+
+    #[test]
+    fn own_inputs_lie_over_the_shared_ones() {
+        let (_temp, set) = forge(&[("a.tera", "{{ x.n }}{{ y }}{{ _p }}")]);
+        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+        let map = |text| serde_json::from_str::<dropforge_value::Data>(text).unwrap().into_map().unwrap();
+        let shared = map(r#"{"x": {"n": 1, "m": 2}, "y": 3, "_p": "."}"#);
+        let clusters = [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#, r#"{"_p": null}"#].map(Overlay::Json);
+        for (merge, expected) in [(Merge::Deep, "53.17.13."), (Merge::Replace, "53.17.13")] {
+            let layers = Layers::new([shared.clone()], Vec::new(), merge);
+            let stamper = forge.stamper(["a.tera"], &layers).unwrap();
+            let (mut text, mut results) = (String::new(), Vec::new());
+            stamper.work(&mut |renderer| {
+                let cluster = Cluster::new("", Default::default());
+                clusters.iter().for_each(|own| renderer.render(&cluster, own, &mut text, &mut results).unwrap());
+            });
+            assert_eq!(text, expected);
+            // A removed name is missing; a name that is replaced lacks the shared names below it.
+            let failed: Vec<usize> = (0..4).filter(|at| results[*at].is_err()).collect();
+            assert_eq!(failed, if merge == Merge::Deep { vec![3] } else { vec![2] });
+        }
+    }
+}

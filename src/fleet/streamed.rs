@@ -1,0 +1,207 @@
+//! Runs over a fleet that is read once: faults of the plan are found as they come.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use super::destination::Destination;
+use super::fleet::{Fleet, FleetStream, MAX_REPORTED};
+use super::foreign::{self, Ours, RECORD};
+use super::job::{Job, Options, Stamp, Watch};
+use super::key_set::KeySet;
+use super::layers::Layers;
+use super::manifest::Manifest;
+use super::output_dir::OutputDir;
+use super::plan::Plan;
+use super::report::Report;
+use super::run::{Before, begin, end, made, stream};
+use super::scratch::Scratch;
+use super::selector::Selector;
+use super::workers::drive;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+
+/// Everything that a run over a stream of clusters works on.
+#[derive(Clone, Copy)]
+pub struct StreamJob<'j> {
+    /// The shared inputs and assignments.
+    pub layers: &'j Layers,
+    /// Selects clusters.
+    pub selector: &'j Selector,
+    /// The outputs and the layout: the plan of no clusters.
+    pub plan: &'j Plan,
+    /// The options.
+    pub options: &'j Options,
+    /// The observer.
+    pub watch: Watch<'j>,
+}
+
+impl StreamJob<'_> {
+    /// Stamps the clusters of `fleet` into the directory `out`, batch by batch. A fault of a batch ends the run. What was
+    /// written before stays and is listed in the manifest, which is marked as incomplete; nothing is pruned.
+    ///
+    /// A name or path that is repeated in another batch is found at the end.
+    ///
+    /// # Errors
+    /// Same as [`stamp`](super::stamp); faults of batches are in [`Report::errors`].
+    pub fn stamp<S: Stamp>(&self, stamp: &S, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
+        let dir = OutputDir::create(out)?;
+        dir.lock(true)?;
+        self.stamp_to(stamp, fleet, &dir)
+    }
+
+    /// Works like [`StreamJob::stamp`], for any destination. It must be locked.
+    ///
+    /// # Errors
+    /// Same as [`StreamJob::stamp`]; errors of the destination.
+    pub(crate) fn stamp_to<S: Stamp, D: Destination>(
+        &self,
+        stamp: &S,
+        fleet: &mut FleetStream<'_>,
+        to: &D,
+    ) -> Result<Report> {
+        let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
+        let before = anything(to, &Ours::read(Some(to), &manifest, "")?)?;
+        begin(&self.job(&none, self.plan), to, (RECORD, &before))?;
+        // Now all files are ours but those that were there before.
+        let mut ours = Ours::read(Some(to), &manifest, "")?;
+        let files = Mutex::default();
+        let mut report = self.batches(fleet, &mut |job| {
+            foreign::check(stamp, job, to, &mut ours)?;
+            let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
+            done.iter().for_each(|counts| report.add(counts));
+            Ok(report)
+        })?;
+        let before = Before { manifest: &manifest, stale: None, record: Some(RECORD) };
+        end(&self.job(&none, self.plan), to, before, made(files), &mut report);
+        Ok(report)
+    }
+
+    /// Writes the outputs of the clusters of `fleet` to one stream, batch by batch. A fault of a batch ends the run.
+    ///
+    /// # Errors
+    /// Same as [`stream`]; faults of batches are in [`Report::errors`].
+    pub fn stream<S: Stamp>(
+        &self,
+        stamp: &S,
+        fleet: &mut FleetStream<'_>,
+        out: &mut (dyn Write + Send),
+    ) -> Result<Report> {
+        self.batches(fleet, &mut |job| stream(stamp, job, out))
+    }
+
+    /// Runs all batches. A fault of one is in the errors of the report.
+    fn batches(&self, fleet: &mut FleetStream<'_>, run: &mut dyn FnMut(&Job<'_>) -> Result<Report>) -> Result<Report> {
+        let (mut report, mut names) = (Report::default(), Names::default());
+        loop {
+            let batch = fleet.next_until(self.watch.stop);
+            // The signal that stops this run may have ended the program that writes the pipe.
+            if self.watch.stop.load(Ordering::SeqCst) {
+                report.interrupted = true;
+                break;
+            }
+            let batch = match batch {
+                Ok(Some(batch)) => batch,
+                Ok(None) => break,
+                Err(fault) => {
+                    report.errors.push(fault);
+                    break;
+                }
+            };
+            match self.batch(&batch, &mut names, run) {
+                Ok(more) => report.merge(more),
+                // Nobody reads on.
+                Err(faults) if faults.iter().any(|fault| fault.code == Code::ClosedPipe) => {
+                    return faults.into_iter().next().map_or(Ok(report), Err);
+                }
+                Err(faults) => report.errors.extend(faults),
+            }
+            let is_halted = report.interrupted || (self.options.fail_fast && report.failed > 0);
+            if is_halted || !report.errors.is_empty() {
+                break;
+            }
+        }
+        if report.errors.is_empty() {
+            report.errors.extend(names.repeated()?);
+        }
+        Ok(report)
+    }
+
+    fn batch(
+        &self,
+        batch: &Fleet,
+        names: &mut Names,
+        run: &mut dyn FnMut(&Job<'_>) -> Result<Report>,
+    ) -> std::result::Result<Report, Vec<Box<Diagnostic>>> {
+        let one = |error| vec![error];
+        batch.check_unique().map_err(one)?;
+        batch.each(&mut |_, cluster| names.add(cluster.name())).map_err(one)?;
+        let (outputs, layout) = (self.plan.outputs().to_vec(), self.plan.layout().clone());
+        let plan = Plan::new(batch, self.layers, self.selector, outputs, layout);
+        let plan =
+            plan.map_err(|failures| failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>())?;
+        run(&self.job(batch, &plan)).map_err(one)
+    }
+
+    fn job<'a>(&'a self, fleet: &'a Fleet, plan: &'a Plan) -> Job<'a> {
+        Job { fleet, layers: self.layers, plan, options: self.options, watch: self.watch }
+    }
+}
+
+/// Returns a record of a run that may write any file but those that are there and not ours.
+fn anything<D: Destination>(to: &D, ours: &Ours<'_>) -> Result<Scratch> {
+    let mut record = Scratch::default();
+    record.push(b"/\n")?;
+    to.each_file("", &mut |path| match ours.contains(path)? {
+        true => Ok(()),
+        false => record.push(format!("!{path}\n").as_bytes()),
+    })?;
+    Ok(record)
+}
+
+/// The names of all clusters, to find repeated ones.
+#[derive(Default)]
+struct Names {
+    keys: KeySet,
+    lines: Scratch,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) -> Result<()> {
+        // Names that differ only in letter case would have the same files in some file systems.
+        self.keys.add(&name.to_ascii_lowercase())?;
+        self.lines.push(name.as_bytes())?;
+        self.lines.push(b"\n")
+    }
+
+    /// Returns the error of names that were repeated in another batch.
+    fn repeated(self) -> Result<Option<Box<Diagnostic>>> {
+        let keys = self.keys.sort()?;
+        if keys.are_distinct() {
+            return Ok(None);
+        }
+        let (mut seen, mut found, mut rest) = (HashMap::<String, usize>::new(), Vec::new(), Vec::new());
+        self.lines.each_part(&mut |part| {
+            rest.extend_from_slice(part);
+            let end = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            for name in String::from_utf8_lossy(&rest.drain(..end).collect::<Vec<_>>()).lines() {
+                let key = name.to_ascii_lowercase();
+                if keys.is_repeated(&key) {
+                    let count = seen.entry(key).or_default();
+                    *count += 1;
+                    if *count == 2 && found.len() < MAX_REPORTED {
+                        found.push(format!("`{name}`"));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let Some(first) = found.first() else { return Ok(None) };
+        let message = format!("duplicate cluster name {first}, in another batch of the stream");
+        let mut error = Diagnostic::new(Code::DuplicateCluster, message)
+            .with_help("give each cluster a unique name; the one written last was kept");
+        error.notes.extend(found.iter().skip(1).map(|more| format!("also {more}")));
+        Ok(Some(error))
+    }
+}

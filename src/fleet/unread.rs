@@ -1,0 +1,321 @@
+//! Warnings for values that no template reads.
+//!
+//! Shared values are there for the templates, so each of them must be read. Fleets often come from inventories, which have
+//! much that no template reads: a cluster's value is only reported if it looks like a mistake.
+
+mod keys;
+mod suspects;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::charts::FleetChart;
+use super::layers::Layers;
+use super::layout::Layout;
+use super::origins::{Origins, leaves};
+use super::report::Failure;
+use super::selection::Selection;
+use super::selector::Selector;
+use super::values::{Step, value_at};
+use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
+use dropforge_engine::Template;
+use dropforge_machine::bytecode::analysis::places_of_reads;
+use dropforge_value::{DataMap, ReadPaths, ReadPosition};
+
+/// Maximum number of names to report.
+const REPORTED: usize = 20;
+/// Maximum number of leaves of a name that suggestions are tried for.
+const TRIED: usize = 4;
+/// Maximum number of names that one name is compared with.
+const COMPARED: usize = 2_000;
+
+/// The values that a run reads.
+///
+/// ```
+/// use dropforge::bulk::{Format, Layers, Merge, ReadValues, input::{self, Place}};
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::text::Source;
+/// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
+/// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");
+/// let map = input::map(&source, Format::Yaml)?;
+/// let layers = Layers::new([map], Vec::new(), Merge::Deep).with_places(vec![Place::file(&source, Format::Yaml)]);
+/// let warnings = ReadValues::by([&template]).unread(&layers);
+/// assert_eq!(warnings[0].to_string(), "E0809: no template reads `imge.tag` (v.yaml:2:8)");
+/// assert_eq!(warnings[0].help.as_deref(), Some("did you mean `image.tag`?"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ReadValues {
+    tree: ReadPaths,
+    /// Maps that identify a cluster: they may hold anything.
+    identities: Vec<String>,
+    /// The templates, to find the places of what they read.
+    templates: Vec<Template>,
+    /// The paths that the templates read, with their places.
+    places: OnceLock<Vec<(String, String)>>,
+}
+
+impl ReadValues {
+    /// Finds the values that templates read.
+    pub fn by<'t>(templates: impl IntoIterator<Item = &'t Template>) -> Self {
+        let mut read = Self { templates: templates.into_iter().cloned().collect(), ..Self::default() };
+        read.templates.iter().for_each(|template| template.program().add_reads(&mut read.tree));
+        read
+    }
+
+    /// Finds the values that a chart knows, with all charts in it: those that its templates read, and those that
+    /// `values.yaml`, a schema or the condition of a dependency names. All count if the chart does not compile as a whole.
+    /// If these names have all shared values of `given`, nothing is compiled, and those that only templates read are left
+    /// out.
+    pub fn by_chart(chart: &FleetChart, given: Option<&Layers>) -> Self {
+        let mut read = ReadPaths::default();
+        if let Some(given) = given {
+            let named = Self::known_to(chart, &read, false);
+            if named.unread_names(given).order.is_empty() {
+                return named;
+            }
+        }
+        let (mut templates, mut changes_maps) = (Vec::new(), false);
+        match chart.template.compile(&chart.template.chart().whole()) {
+            Ok(template) => {
+                template.program().add_reads(&mut read);
+                changes_maps = template.program().start().mutable;
+                templates.push(template);
+            }
+            Err(_) => read.everything = true,
+        }
+        Self { templates, ..Self::known_to(chart, &read, changes_maps) }
+    }
+
+    /// Returns the values that a chart knows, whose templates read `read`.
+    fn known_to(chart: &FleetChart, read: &ReadPaths, changes_maps: bool) -> Self {
+        let mut found = Self { tree: chart.template.chart().known_values(read, changes_maps), ..Self::default() };
+        chart.namespace_key.iter().for_each(|path| found.add(path));
+        found
+    }
+
+    /// Adds the value at a dotted path, and all below it.
+    pub fn add(&mut self, path: &str) {
+        self.tree.add(path.split('.'));
+    }
+
+    /// Adds the values that select, name and place clusters.
+    pub fn and_plan(mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) -> Self {
+        let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());
+        paths.for_each(|path| self.add(path));
+        for path in ["name", "cluster.name"].into_iter().chain(name_key) {
+            self.add(path);
+            self.identities.extend(path.rsplit_once('.').map(|(parent, _)| parent.to_owned()));
+        }
+        self
+    }
+
+    /// Adds the values that schemas and variables of `layers` declare.
+    pub fn and_declared(mut self, layers: &Layers) -> Self {
+        layers.declared().into_iter().for_each(|path| self.tree.add(path));
+        self
+    }
+
+    /// Returns a warning for each name in shared values that nothing reads.
+    pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
+        let names = self.unread_names(layers);
+        let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
+        if names.order.is_empty() {
+            return warnings;
+        }
+        layers.origins(None, &mut |origins| {
+            for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
+                // The misspelled name of a value that is given elsewhere does not override it.
+                let warning = warning(unread, origins);
+                warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
+                    Some(near) => self.suggest(warning, &near),
+                    None => match unread.near(&self.tree, &[]) {
+                        Some(given) => meant(warning, &given),
+                        None => warning,
+                    },
+                });
+            }
+        });
+        if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
+    }
+
+    /// Returns the names in shared values that nothing reads.
+    fn unread_names(&self, layers: &Layers) -> Names {
+        let mut names = Names::default();
+        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        names
+    }
+
+    /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn unread_by_clusters(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
+        if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
+    }
+
+    /// Adds the path that was likely meant to a warning, and where it is read: as nothing gives it, the name there may be the
+    /// wrong one.
+    fn suggest(&self, warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+        let is_below = |path: &str| {
+            let rest = path.strip_prefix(near);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        // Values of charts are below a name of their own.
+        let is_it =
+            |(path, _): &&(String, String)| is_below(path) || path.strip_prefix("Values.").is_some_and(is_below);
+        let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
+        let warning = match self.places.get_or_init(places).iter().find(is_it) {
+            Some((path, place)) => warning.with_note(format!("a template reads `{path}` ({place})")),
+            None => warning,
+        };
+        meant(warning, near)
+    }
+
+    /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
+    fn has_names(&self, path: &[Step], at: &ReadPosition) -> bool {
+        !path.is_empty() && !self.identities.contains(&display(path)) && self.tree.names(at).next().is_some()
+    }
+
+    fn note(&self, path: &[Step], names: &mut Names) {
+        let is_private = path.first().and_then(Step::key).is_some_and(|key| key.starts_with("x-"));
+        if let Some((depth, at)) = self.lost(path)
+            && !is_private
+        {
+            names.add(path, depth, at);
+        }
+    }
+
+    /// Returns the number of the first step of `path` that nothing reads, and the position before it.
+    fn lost(&self, path: &[Step]) -> Option<(usize, ReadPosition)> {
+        let mut at = self.tree.start();
+        for (depth, step) in path.iter().enumerate() {
+            if self.tree.is_whole(&at) {
+                return None;
+            }
+            match self.tree.step(&at, step.key()) {
+                Some(next) => at = next,
+                None => return Some((depth, at)),
+            }
+        }
+        None
+    }
+}
+
+/// Names that nothing reads, in the order of their first values.
+#[derive(Debug, Default)]
+struct Names {
+    order: Vec<String>,
+    found: HashMap<String, Unread>,
+}
+
+/// A name that nothing reads, and the values below it.
+#[derive(Debug)]
+struct Unread {
+    /// The first of these values.
+    paths: Vec<Vec<Step>>,
+    /// The number of these values.
+    count: usize,
+    /// The step of the name in their paths.
+    depth: usize,
+    /// The position of the map or list that has the name.
+    at: ReadPosition,
+}
+
+impl Names {
+    fn add(&mut self, path: &[Step], depth: usize, at: ReadPosition) {
+        let name = display(path.get(..=depth).unwrap_or(path));
+        let order = &mut self.order;
+        let unread = self.found.entry(name).or_insert_with_key(|name| {
+            order.push(name.clone());
+            Unread { paths: Vec::new(), count: 0, depth, at }
+        });
+        let folded = |known: &Vec<Step>| display(known) == display(path);
+        if unread.paths.iter().any(folded) {
+            return;
+        }
+        unread.count += 1;
+        if unread.paths.len() < TRIED {
+            unread.paths.push(path.to_vec());
+        }
+    }
+}
+
+impl Unread {
+    /// Returns the path to name: that of the value if there is only one.
+    fn path(&self) -> &[Step] {
+        let path = self.paths.first().map_or(&[][..], Vec::as_slice);
+        let end = if self.count == 1 { path.len() } else { self.depth + 1 };
+        let items = path.iter().take(end).rev().take_while(|step| step.key().is_none()).count();
+        path.get(..end - items).unwrap_or(path)
+    }
+
+    /// Returns the key that nothing reads.
+    fn key(&self) -> Option<&str> {
+        self.paths.first()?.get(self.depth)?.key()
+    }
+
+    /// Returns the path that was likely meant: it is read, and none of `given` has it.
+    fn near(&self, tree: &ReadPaths, given: &[&DataMap]) -> Option<String> {
+        let name = self.key()?;
+        let fits = |near: &&str| {
+            self.paths.iter().any(|path| {
+                let path = with_step(path, self.depth, near);
+                tree.reads(path.iter().map(Step::key)) && !given.iter().any(|map| has(map, &path))
+            })
+        };
+        let near = nearest(name, tree.names(&self.at).take(COMPARED).filter(fits))?;
+        Some(display(&with_step(self.path(), self.depth, near)))
+    }
+}
+
+/// Returns `path` with another key at `depth`.
+fn with_step(path: &[Step], depth: usize, key: &str) -> Vec<Step> {
+    let mut path = path.to_vec();
+    if let Some(step) = path.get_mut(depth) {
+        *step = Step::Key(key.to_owned());
+    }
+    path
+}
+
+/// Returns `true` if there is a value at `path`.
+fn has(map: &DataMap, path: &[Step]) -> bool {
+    let Some((Step::Key(top), rest)) = path.split_first() else { return false };
+    map.get(top).is_some_and(|value| value_at(value, rest).is_some())
+}
+
+/// Formats a path. All items of a list have one name: `ports[].name`.
+fn display(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text.extend([".", key]),
+            Step::Index(_) => text.push_str("[]"),
+        }
+    }
+    text
+}
+
+fn meant(warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+    warning.with_help(format!("did you mean `{near}`?"))
+}
+
+fn warning(unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
+    let mut problem = format!("no template reads `{}`", display(unread.path()));
+    if unread.count > 1 {
+        problem += &format!(" ({})", counted(unread.count, "value"));
+    }
+    let given: Vec<_> = unread.paths.first().into_iter().flat_map(|path| origins.of(path)).collect();
+    let of = |message| Diagnostic::warning(Code::UnreadValue, message);
+    let mut warning = match given.first().filter(|origin| origin.place().is_none()) {
+        Some(option) => of(format!("`{option}`: {problem}")).with_field(PROBLEM, problem),
+        None => of(problem),
+    };
+    for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
+        warning = warning.at(source, span, "");
+    }
+    warning
+}

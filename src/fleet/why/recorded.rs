@@ -1,0 +1,227 @@
+//! Outputs that are recorded, to tell why a part of them is there.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::found::{SOURCE, found_in};
+use super::report::{Answer, GivenOf, Question};
+use crate::cluster::Cluster;
+use crate::job::Stamp as _;
+use crate::layers::Layers;
+use crate::origins::Origin;
+use crate::stamper::Stamper;
+use crate::values::Step;
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result};
+use dropforge_engine::chart::{ChartRecording, ChartRender};
+use dropforge_engine::recording::{Flow, Recorder, Recording, Why};
+use dropforge_machine::vm::Session;
+use dropforge_value::assign::InputValue;
+
+/// Maximum number of characters of a line that are looked at and shown.
+const LOOKED_AT: usize = 500;
+/// Stands for what is not shown.
+const HIDDEN: char = '…';
+
+/// The recorded render of an output for a cluster.
+#[derive(Debug)]
+pub struct RecordedOutput {
+    of: Of,
+    /// The error of a template, which ended the recording.
+    pub error: Option<Box<Diagnostic>>,
+}
+
+#[derive(Debug)]
+enum Of {
+    /// A template, with the text that it gives.
+    Template(String, Box<Recording>),
+    /// All templates of a chart.
+    Chart(Box<(ChartRender, ChartRecording)>),
+    /// A file that is copied.
+    Copied,
+}
+
+/// The values that an input was read from.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The path as the values have it.
+    pub path: String,
+    /// What gives the value, and then what that overrides.
+    pub origins: Vec<Origin>,
+    /// The file and line of a default, or the schema that has it.
+    pub default: Option<String>,
+    /// A schema marks the value secret.
+    pub is_secret: bool,
+}
+
+impl Stamper<'_> {
+    /// Renders all outputs for a cluster. Returns the text of each, or its error.
+    ///
+    /// # Errors
+    /// The inputs of the cluster are invalid.
+    pub fn texts(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<Result<String>>> {
+        let own = layers.overlay(cluster)?;
+        let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
+        self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
+        rendered?;
+        let mut start = 0;
+        let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
+        Ok(ends.into_iter().map(|end| end.map(&mut part)).collect())
+    }
+
+    /// Renders an output for a cluster again and records it.
+    ///
+    /// # Errors
+    /// The inputs of the cluster are invalid; errors of a chart.
+    pub fn recorded(
+        &self,
+        layers: &Layers,
+        cluster: &Cluster,
+        output: usize,
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        let own = layers.overlay(cluster)?;
+        if let Some(chart) = self.chart() {
+            let render = chart.rendered(cluster, &own)?;
+            let recording = render.record(&mut Session::new(), Recorder::default())?;
+            return Ok(RecordedOutput::of_chart(render, recording));
+        }
+        Ok(match self.record(&own, output)? {
+            Some((text, recording, error)) => RecordedOutput { error, ..RecordedOutput::of_template(text, recording) },
+            None => RecordedOutput { of: Of::Copied, error: None },
+        })
+    }
+}
+
+impl RecordedOutput {
+    /// Creates it from the recording of a template and the text that it gives.
+    pub fn of_template(text: String, recording: Recording) -> Self {
+        Self { of: Of::Template(text, Box::new(recording)), error: None }
+    }
+
+    /// Creates it from the recording of a chart.
+    pub fn of_chart(render: ChartRender, recording: ChartRecording) -> Self {
+        Self { of: Of::Chart(Box::new((render, recording))), error: None }
+    }
+
+    /// Answers a question about byte `at` of a file, whose text is the output or documents of it. `given` tells what gives an
+    /// input. `None` if the output does not have the byte.
+    pub fn answer(&self, question: &Question<'_>, (file, at): (&str, usize), given: GivenOf<'_>) -> Option<Answer> {
+        if let Some((line, template)) = self.head(file, at) {
+            let answer = Answer::of(Some(&Why::default()), question, (file, at), given)?;
+            return Some(Answer { text: line.to_owned(), heads: template.to_owned(), ..answer });
+        }
+        let at = if question.has_column { at } else { self.first_value(file, at) };
+        let why = if self.is_copied() { None } else { Some(self.why(file, at)?) };
+        let answer = Answer::of(why.as_ref(), question, (file, at), given)?;
+        Some(Answer { text: self.line(file, at, given)?, ..answer })
+    }
+
+    /// Returns the line around `at` and the template of the document that it begins, if it is the separator or the comment
+    /// before a document of a chart.
+    fn head<'f>(&self, file: &'f str, at: usize) -> Option<(&'f str, &'f str)> {
+        let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = file.get(start..)?.lines();
+        let line = lines.next()?;
+        let comment = if line == "---" { lines.next()? } else { line };
+        let is_of_chart = !matches!(self.of, Of::Copied | Of::Template(..));
+        comment.strip_prefix(SOURCE).filter(|_| is_of_chart).map(|template| (line, template))
+    }
+
+    /// Returns the first byte from `at` to the end of its line that is no text of the template, or `at`.
+    fn first_value(&self, file: &str, at: usize) -> usize {
+        let line = file.get(at..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        let is_value = |at: usize| self.why(file, at).is_some_and(|why| !why.is_text);
+        let bytes = line.char_indices().take(LOOKED_AT).map(|(nth, _)| at + nth);
+        bytes.into_iter().find(|at| is_value(*at)).unwrap_or(at)
+    }
+
+    /// Returns the line around `at`, with `…` in place of what was made from secrets or was not recorded, and of the rest of
+    /// a long line.
+    fn line(&self, file: &str, at: usize, given: GivenOf<'_>) -> Option<String> {
+        let start = file.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+        let line = file.get(start..)?.lines().next().unwrap_or("");
+        let (mut shown, mut last) = (String::new(), (Vec::new(), false));
+        for (nth, char) in line.char_indices().take(LOOKED_AT) {
+            let why = self.why(file, start + nth);
+            let is_unknown = why.is_none() && self.is_cut();
+            let inputs = why.map(|why| why.inputs).unwrap_or_default();
+            if inputs != last.0 {
+                let is_secret = inputs.iter().any(|flow| given(flow).is_secret);
+                last = (inputs, is_secret);
+            }
+            match last.1 || is_unknown {
+                true if shown.ends_with(HIDDEN) => {}
+                is_hidden => shown.push(if is_hidden { HIDDEN } else { char }),
+            }
+        }
+        let is_cut = line.char_indices().nth(LOOKED_AT).is_some() && !shown.ends_with(HIDDEN);
+        shown.extend(is_cut.then_some(HIDDEN));
+        Some(shown)
+    }
+
+    /// Returns `true` if the render was too long to be recorded to its end.
+    pub fn is_cut(&self) -> bool {
+        self.recording().is_some_and(Recording::is_cut)
+    }
+
+    /// Returns `true` for a file that is copied as it is.
+    pub fn is_copied(&self) -> bool {
+        matches!(self.of, Of::Copied)
+    }
+
+    /// Returns why byte `at` of a file is there, whose text is the output or documents of it.
+    pub fn why(&self, file: &str, at: usize) -> Option<Why> {
+        match &self.of {
+            Of::Copied => None,
+            Of::Template(text, recording) => recording.why(text, found_in(file, at, text)?),
+            Of::Chart(chart) => {
+                let (render, recording) = &**chart;
+                let source = file.get(..at)?.lines().rev().find_map(|line| line.strip_prefix(SOURCE));
+                let named = |(_, (name, _)): &(usize, &(String, _))| Some(name.as_str()) == source;
+                let files = || render.files().iter().enumerate();
+                let in_order = files().filter(named).chain(files());
+                let mut whys = in_order.filter_map(|(nth, (_, text))| {
+                    let text = text.as_str();
+                    recording.why(nth, text, found_in(file, at, text)?)
+                });
+                whys.next()
+            }
+        }
+    }
+
+    /// Returns the recording of the run. `None` for a file that is copied.
+    pub fn recording(&self) -> Option<&Recording> {
+        match &self.of {
+            Of::Copied => None,
+            Of::Template(_, recording) => Some(recording),
+            Of::Chart(chart) => Some(chart.1.recording()),
+        }
+    }
+
+    /// Returns a function that tells what gives an input. A path is looked for once, as the files of values are read again.
+    pub fn givens<'r>(&'r self, layers: &'r Layers, cluster: Option<&'r Cluster>) -> impl Fn(&Flow) -> Given + 'r {
+        let known = RefCell::new(HashMap::new());
+        move |flow| {
+            let mut known = known.borrow_mut();
+            let given: &Given = known.entry(flow.path.clone()).or_insert_with(|| self.given(layers, cluster, flow));
+            given.clone()
+        }
+    }
+
+    fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
+        let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
+        let mut origins = Vec::new();
+        layers.origins(cluster, &mut |all| {
+            origins = all.of(&values).map(|one| one.of_value(&values)).collect::<Vec<_>>()
+        });
+        let default = default.or_else(|| layers.default_place(&values).filter(|_| origins.is_empty()));
+        Given { path, origins, default, is_secret: is_secret || layers.is_secret(&values) }
+    }
+
+    /// Returns the value that an input is.
+    pub fn value_of(&self, path: &[Step]) -> InputValue {
+        match &self.of {
+            Of::Chart(chart) => chart.0.plan().value_of(path),
+            _ => InputValue { name: Step::joined(path), path: path.to_vec(), ..InputValue::default() },
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Resource quantities.
+
+use crate::values::capsules::{Content, Parsed, QUANTITY, capsule_of, form_of};
+use crate::values::errors::bad_argument;
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::stdlib::quantity::{Quantity, Refused};
+use dropforge_machine::function::{Cx, FromArgument, IntoValue};
+use dropforge_machine::overloads;
+use dropforge_value::Value;
+
+overloads! {
+    /// The library `kubernetes.quantity`.
+    pub static TABLE:
+    "quantity": "Parses a quantity."
+        ["quantity('1Ki') == quantity('1024')" => "true", "quantity('200K')" => "E0403", "quantity('Three')" => "E0403"]
+        fn "string_to_quantity" (String) -> "kubernetes.Quantity" = quantity;
+    "isQuantity": "Returns `true` if a string is a quantity." ["isQuantity('1.3Gi')" => "true", "isQuantity('1,3G')" => "false"]
+        fn "is_quantity_string" (String) -> Bool = |cx: &Cx<'_>, text: &str| parse(cx, text).map(|parsed| parsed.is_ok());
+    "sign": "Returns the sign: 1, 0 or -1." ["quantity('-1.5').sign()" => "-1", "sign(quantity('1n'))" => "1"]
+        fn "quantity_sign" ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
+        fn "quantity_get_sign" member ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
+    "add": "Adds a quantity or an integer." ["quantity('50k').add(quantity('20k')) == quantity('70k')" => "true", "quantity('50k').add(20) == quantity('50020')" => "true"]
+        fn "quantity_add" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.add(&b).map(Parsed).map_err(invalid);
+        fn "quantity_add_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.add(&b).map(Parsed).map_err(invalid);
+    "sub": "Subtracts a quantity or an integer." ["quantity('50k').sub(20000) == quantity('30k')" => "true"]
+        fn "quantity_sub" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.sub(&b).map(Parsed).map_err(invalid);
+        fn "quantity_sub_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.sub(&b).map(Parsed).map_err(invalid);
+    "isLessThan": "Returns `true` if the quantity is less than another." ["quantity('50M').isLessThan(quantity('50Mi'))" => "true"]
+        fn "quantity_is_less_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b).is_lt();
+    "isGreaterThan": "Returns `true` if the quantity is greater than another." ["quantity('150Mi').isGreaterThan(quantity('100Mi'))" => "true"]
+        fn "quantity_is_greater_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b).is_gt();
+    "compareTo": "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"]
+        fn "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int =
+            |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b) as i64;
+    "isInteger": "Returns `true` if the quantity is a 64-bit integer. As in Kubernetes, it has at most 18 digits, no fraction, and a small binary suffix."
+        ["quantity('50k').isInteger()" => "true", "quantity('1.0').isInteger()" => "false", "quantity('1Pi').isInteger()" => "false"]
+        fn "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = |quantity: Parsed<Quantity>| quantity.as_int().is_some();
+    "asInteger": "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"]
+        fn "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
+    "asApproximateFloat": "Converts to a double, approximately." ["quantity('1500m').asApproximateFloat()" => "1.5"]
+        fn "quantity_get_float" member ("kubernetes.Quantity") -> Double = |quantity: Parsed<Quantity>| quantity.as_float();
+}
+
+/// Parses a quantity. Every eight digits take a step, because arithmetic of long numbers is not linear.
+fn parse(cx: &Cx<'_>, text: &str) -> Result<std::result::Result<Quantity, Refused>> {
+    cx.spend(text.len() as u64 / 8)?;
+    Ok(Quantity::parse(text))
+}
+
+fn invalid(why: Refused) -> Box<Diagnostic> {
+    bad_argument(why.to_string())
+}
+
+/// Converts a quantity or an integer.
+impl<'v> FromArgument<'v> for Parsed<Quantity> {
+    fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self> {
+        match value {
+            Value::Int(n) => Ok(Self(Quantity::of_int(n))),
+            value => {
+                let (text, form) = (Content::of(value).0, form_of(value));
+                cx.spend(text.len() as u64 / 8)?;
+                Quantity::of_form(text, form).map(Self).map_err(invalid)
+            }
+        }
+    }
+}
+
+impl<'v> IntoValue<'v> for Parsed<Quantity> {
+    fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>> {
+        capsule_of(cx, QUANTITY, self.form(), &self.0.to_string())
+    }
+}
+
+fn quantity<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Parsed<Quantity>> {
+    parse(cx, text)?.map(Parsed).map_err(invalid)
+}
+
+fn as_int(quantity: Parsed<Quantity>) -> Result<i64> {
+    quantity.as_int().ok_or_else(|| bad_argument("cannot convert value to integer"))
+}

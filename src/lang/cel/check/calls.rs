@@ -1,0 +1,180 @@
+//! Calls: the function, and the overloads that its arguments match.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::checked::Reference;
+use super::checker::Checker;
+use super::environment::{Callable, Signature};
+use super::report::applied_to;
+use super::types::{Kind, TypeId, Types};
+use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Operator};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+
+/// The function that binds values to names: its first argument is a list of them.
+const BLOCK: &str = "cel.@block";
+
+impl Checker<'_> {
+    pub fn call(&mut self, id: ExprId, call: Call) -> TypeId {
+        let name = self.tree.function(call.function);
+        let args = self.tree.ids(call.args);
+        if let (BLOCK, &[values, body]) = (name, args) {
+            return self.block(id, values, body);
+        }
+        for &arg in args {
+            self.check(arg);
+        }
+        let Some(receiver) = call.receiver else { return self.named(id, call, name, args) };
+        if let Some(namespace) = self.qualified(receiver)
+            && let Some((name, callable)) = self.env.function(&format!("{}.{name}", namespace.text()), namespace.rooted)
+        {
+            return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
+        }
+        self.check(receiver);
+        self.named(id, call, name, args)
+    }
+
+    fn named(&mut self, id: ExprId, call: Call, name: &str, args: &[ExprId]) -> TypeId {
+        match self.env.function(name, call.rooted) {
+            Some((name, callable)) => self.resolve(id, call, name, callable, args),
+            None => self.unknown(id, name),
+        }
+    }
+
+    fn unknown(&mut self, id: ExprId, name: &str) -> TypeId {
+        let error = self.undeclared(Code::UnknownFunction, name).with_suggestion(name, self.env.function_names());
+        self.report.add(self.tree, self.tree.place(id), error);
+        Types::ERROR
+    }
+
+    /// Returns the type of a call of `callable`, by the overloads that the arguments match.
+    fn resolve(&mut self, id: ExprId, call: Call, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
+        let given: Vec<_> = call.receiver.iter().chain(args).map(|&arg| self.type_of(arg)).collect();
+        let member = call.receiver.is_some();
+        let (overloads, result) = match callable {
+            Callable::Open => (Vec::new(), Some(Types::DYN)),
+            Callable::Signatures(_) if is_logic(call.function) => return self.logic(id, name, callable, args),
+            Callable::Signatures(signatures) => self.matching(signatures, &given, member),
+        };
+        let Some(result) = result else { return self.no_overload(id, call.function, name, given, member) };
+        self.refer(id, Reference::Function { name: name.clone(), overloads, member });
+        if self.options.literals {
+            self.literal(id, name, call, callable, args);
+        }
+        let result = self.number_of(call.function, &given).unwrap_or(result);
+        self.known_key(call, args).unwrap_or(result)
+    }
+
+    /// Returns the type of arithmetic with an operand that is an integer or a float.
+    fn number_of(&mut self, function: Function, given: &[TypeId]) -> Option<TypeId> {
+        let Function::Operator(operator) = function else { return None };
+        if !operator.is_arithmetic() {
+            return None;
+        }
+        let kinds = given.iter().map(|&of| {
+            let of = self.unify.resolved(of);
+            match *self.unify.types.kind(of) {
+                Kind::Nullable(of) => self.unify.types.kind(of).clone(),
+                ref kind => kind.clone(),
+            }
+        });
+        let kinds: Vec<_> = kinds.collect();
+        let all = kinds.iter().all(|kind| matches!(kind, Kind::Number | Kind::Int | Kind::Double));
+        (all && kinds.contains(&Kind::Number)).then_some(Types::NUMBER)
+    }
+
+    /// Returns the matching overloads and their result type, which is `dyn` if they have different ones.
+    fn matching(
+        &mut self,
+        signatures: &[Signature],
+        given: &[TypeId],
+        member: bool,
+    ) -> (Vec<Arc<str>>, Option<TypeId>) {
+        let (mut overloads, mut result) = (Vec::new(), None);
+        for signature in signatures.iter().filter(|of| of.member == member && of.params.len() == given.len()) {
+            let fresh: SmallVec<[TypeId; 4]> = (0..signature.generic).map(|_| self.unify.fresh()).collect();
+            let params: SmallVec<[TypeId; 4]> =
+                signature.params.iter().map(|&ty| self.unify.with_params(ty, &fresh)).collect();
+            if !self.unify.all_assignable(given, &params) {
+                continue;
+            }
+            let returned = self.unify.with_params(signature.result, &fresh);
+            let returned = self.unify.resolved(returned);
+            overloads.push(signature.id.clone());
+            result = Some(match result {
+                None => returned,
+                Some(so_far) if so_far == returned => returned,
+                Some(_) => Types::DYN,
+            });
+        }
+        (overloads, result)
+    }
+
+    fn no_overload(
+        &mut self,
+        id: ExprId,
+        function: Function,
+        name: &str,
+        mut given: Vec<TypeId>,
+        member: bool,
+    ) -> TypeId {
+        self.unify.settle(&mut given);
+        let code = match function {
+            Function::Operator(_) => Code::TypeMismatch,
+            Function::Named(_) => Code::BadArgument,
+        };
+        let given = applied_to(&self.unify.types, &given, member);
+        let error = Diagnostic::new(code, format!("found no matching overload for '{name}' applied to '{given}'"));
+        self.report.add(self.tree, self.tree.place(id), error);
+        Types::ERROR
+    }
+
+    /// `&&` and `||`: each operand that is not a boolean is an error of its own.
+    fn logic(&mut self, id: ExprId, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
+        let mut result = Types::BOOL;
+        for &arg in args {
+            let found = self.type_of(arg);
+            if !self.unify.assignable(found, Types::BOOL) {
+                self.mismatch(arg, Types::BOOL, found);
+                result = Types::ERROR;
+            }
+        }
+        let Callable::Signatures(signatures) = callable else { return result };
+        let overloads = signatures.iter().map(|of| of.id.clone()).collect();
+        self.refer(id, Reference::Function { name: name.clone(), overloads, member: false });
+        result
+    }
+
+    /// Returns the type of the value under a literal key of an object.
+    fn known_key(&mut self, call: Call, args: &[ExprId]) -> Option<TypeId> {
+        let (Function::Operator(Operator::Index), &[operand, key]) = (call.function, args) else { return None };
+        let Expr::Literal(Literal::String(name)) = self.tree.expr(key) else { return None };
+        let of = self.type_of(operand);
+        let of = self.unify.resolved(of);
+        matches!(self.unify.types.kind(of), Kind::Object(_)).then(|| self.field_of(key, of, name))
+    }
+
+    /// `cel.block`: values that later ones and the body refer to by position.
+    fn block(&mut self, id: ExprId, values: ExprId, body: ExprId) -> TypeId {
+        let Expr::List(run) = self.tree.expr(values) else { return self.check(body) };
+        let outside = self.locals.len();
+        for (at, element) in self.tree.elements(run).iter().enumerate() {
+            let ty = self.check(element.value);
+            if let Some(name) = self.tree.find_name(&format!("@index{at}")) {
+                self.locals.push((name, ty));
+            }
+        }
+        let list = self.unify.types.list(Types::DYN);
+        self.set_type(values, list);
+        let ty = self.check(body);
+        self.locals.truncate(outside);
+        let overloads = vec!["cel_block_list".into()];
+        self.refer(id, Reference::Function { name: BLOCK.into(), overloads, member: false });
+        ty
+    }
+}
+
+fn is_logic(function: Function) -> bool {
+    matches!(function, Function::Operator(Operator::And | Operator::Or))
+}

@@ -1,0 +1,139 @@
+//! The costs of calls.
+
+use super::estimator::{Entries, Estimator};
+use super::result_size::{constant, result_size};
+use crate::check::Reference;
+use crate::cost::{CHARACTER, LIST, Price, Range, Rule, STEP};
+use crate::syntax::tree::{Call, ExprId, Function};
+
+/// The cost of an ordinary call.
+const CALL: Range = Range::fixed(STEP);
+
+/// The cost of a call without its arguments, and the size of its result.
+struct Estimate {
+    cost: Range,
+    size: Option<Range>,
+}
+
+/// A call and the costs of its arguments.
+struct Arguments<'a> {
+    id: ExprId,
+    /// The arguments without the receiver.
+    args: &'a [ExprId],
+    /// The receiver of a member function, and the arguments.
+    operands: Vec<ExprId>,
+    costs: Vec<Range>,
+}
+
+impl Estimator<'_> {
+    pub(super) fn call(&mut self, id: ExprId, call: Call) -> Range {
+        let tree = self.tree;
+        let (args, checked) = (tree.ids(call.args), self.checked);
+        if let (Function::Named(name), &[arg], None) = (call.function, args, call.receiver)
+            && tree.name(name) == "dyn"
+        {
+            let cost = self.cost(arg).plus(CALL);
+            self.copy_sizes(id, arg);
+            return cost;
+        }
+        let costs: Vec<_> = args.iter().map(|&arg| self.cost(arg)).collect();
+        let member = matches!(checked.reference(id), Some(Reference::Function { member: true, .. }));
+        let receiver = call.receiver.filter(|_| member);
+        let target = receiver.map_or(Range::default(), |receiver| self.cost(receiver));
+        let operands = receiver.into_iter().chain(args.iter().copied()).collect();
+        target.plus(self.dispatched(&Arguments { id, args, operands, costs }))
+    }
+
+    /// Returns the cost over all overloads that the call may dispatch to.
+    fn dispatched(&mut self, arguments: &Arguments<'_>) -> Range {
+        let checked = self.checked;
+        let all = arguments.costs.iter().fold(Range::default(), |sum, &cost| sum.plus(cost));
+        let (mut cost, mut size) = (None, None);
+        for overload in checked.overloads(arguments.id) {
+            let estimate = match self.lazy(arguments, overload) {
+                Some(estimate) => estimate,
+                None => {
+                    let estimate = self.strict(arguments, overload);
+                    Estimate { cost: estimate.cost.plus(all), ..estimate }
+                }
+            };
+            cost = Some(cost.map_or(estimate.cost, |cost: Range| cost.union(estimate.cost)));
+            size = match (size, estimate.size) {
+                (None, size) | (size, None) => size,
+                (Some(a), Some(b)) => Some(Range::union(a, b)),
+            };
+            size = self.element(arguments, overload).unwrap_or(size).or_else(|| self.size(arguments.id));
+        }
+        self.set_size(arguments.id, size);
+        cost.unwrap_or_else(|| all.plus(CALL))
+    }
+
+    /// Returns the size of an element of a list or map, if the call takes one, and records its path.
+    fn element(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<Option<Range>> {
+        let part = match overload {
+            "index_list" => "@items",
+            "index_map" => "@values",
+            _ => return None,
+        };
+        let of = *arguments.args.first()?;
+        let path = self.path(of).map(|path| format!("{path}.{part}"));
+        self.set_path(arguments.id, path);
+        Some(self.entries_of(of).map(|entries| entries.value))
+    }
+
+    /// Estimates operators that do not evaluate all operands, including the costs of those.
+    fn lazy(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<Estimate> {
+        match (overload, arguments.args, arguments.costs.as_slice()) {
+            ("logical_or" | "logical_and", _, &[left, right]) => {
+                Some(Estimate { cost: Range::new(left.min, left.plus(right).max), size: None })
+            }
+            ("conditional", &[_, then, other], &[condition, then_cost, other_cost]) => {
+                let size = self.size_or_unknown(then).union(self.size_or_unknown(other));
+                let entries = Entries::union(self.entries_of(then), self.entries_of(other));
+                self.set_entries(arguments.id, entries);
+                Some(Estimate { cost: condition.plus(then_cost.union(other_cost)), size: Some(size) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Estimates a call by the price of its overload.
+    fn strict(&mut self, arguments: &Arguments<'_>, overload: &str) -> Estimate {
+        let operands = &arguments.operands;
+        if let ("add_string" | "add_bytes" | "add_list", &[left, right]) = (overload, operands.as_slice()) {
+            let entries = Entries::union(self.entries_of(left), self.entries_of(right));
+            self.set_entries(arguments.id, entries);
+        }
+        let price = match overload {
+            // The estimate of the reference knows only the member function.
+            "matches" => Price::CALL,
+            overload => Price::of(overload),
+        };
+        let size = result_size(self, overload, operands);
+        let by_sizes = price.arguments.map_or(Range::default(), |rule| self.by_sizes(rule, overload, operands));
+        let searches = matches!(price.arguments, Some(Rule::Searching | Rule::Replacing));
+        let result = match size {
+            Some(size) if searches => size,
+            // The reference multiplies in floats, so the largest sizes are rounded.
+            Some(size) if price.result => size.scaled(1.0),
+            _ => Range::default(),
+        };
+        // The estimate of a search has no fixed cost, but that of a list.
+        let fixed = if searches && price.fixed != LIST { 0 } else { price.fixed };
+        Estimate { cost: Range::fixed(fixed).plus(by_sizes).plus(result), size }
+    }
+
+    fn by_sizes(&self, rule: Rule, overload: &str, operands: &[ExprId]) -> Range {
+        let is_text = ["list_string_", "list_bytes_"].iter().any(|prefix| overload.starts_with(prefix));
+        let each = if is_text { 2.0 + CHARACTER } else { 2.0 };
+        let size = |nth: usize| {
+            Ok::<_, std::convert::Infallible>(match operands.get(nth) {
+                Some(&depth) if (rule, nth) == (Rule::Flattening, 1) => Range::fixed(constant(self, depth, u64::MAX)),
+                Some(&id) => self.size_or_unknown(id),
+                None => Range::fixed(1),
+            })
+        };
+        let Ok(cost) = rule.estimate(each, size);
+        cost
+    }
+}

@@ -1,0 +1,145 @@
+//! `cel`: the Common Expression Language, without protobuf messages; and [`yaml`]: YAML templates with CEL expressions.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`syntax`] | lexer, parser, tree, macros, unparser |
+//! | [`check`] | types, overloads, cost estimates |
+//! | `lower` | bytecode |
+//! | `partial`, `attributes` | partial evaluation with unknown attributes |
+//! | [`builtins`], [`dispatch`] | functions, and the choice of their overloads |
+//! | [`values`], [`cost`], `semantics` | operations on values, their costs, the rules of the machine |
+//!
+//! [`Expression`] compiles and evaluates expressions; [`compile()`] compiles a template that is one expression.
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
+)]
+
+#[cfg(feature = "compile")]
+mod attributes;
+#[doc(hidden)]
+pub mod builtins;
+#[cfg(feature = "compile")]
+pub mod check;
+#[cfg(feature = "compile")]
+mod compile;
+#[cfg(feature = "compile")]
+mod constant;
+pub mod cost;
+#[doc(hidden)]
+pub mod dispatch;
+#[cfg(feature = "compile")]
+mod expression;
+#[cfg(feature = "compile")]
+mod lower;
+#[cfg(feature = "compile")]
+mod marks;
+#[cfg(feature = "compile")]
+mod partial;
+#[cfg(feature = "compile")]
+mod resolution;
+mod semantics;
+#[cfg(feature = "compile")]
+mod settings;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub mod syntax;
+#[doc(hidden)]
+pub mod values;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub mod yaml;
+
+#[cfg(feature = "compile")]
+pub use attributes::Pattern;
+#[doc(hidden)]
+pub use builtins::libraries::kubernetes as registry;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use compile::compile;
+#[cfg(feature = "compile")]
+pub use expression::Expression;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use marks::marks;
+#[cfg(feature = "compile")]
+pub use partial::{Partial, Residual, UnknownAttribute};
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use resolution::Names;
+#[doc(hidden)]
+pub use semantics::Rules;
+#[cfg(feature = "compile")]
+pub use settings::{Declarations, Settings};
+
+use dropforge_machine::bytecode::Dialect;
+use dropforge_machine::function::Registry;
+use dropforge_machine::language::{Language, Machine, MachineOf};
+use dropforge_value::OutputFormat;
+#[cfg(feature = "compile")]
+use {
+    dropforge_base::diagnostics::Diagnostic,
+    dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all},
+    dropforge_machine::language::MarkRequest,
+};
+
+/// The language of expressions.
+#[derive(Debug)]
+pub struct Cel;
+
+impl Language for Cel {
+    fn dialect(&self) -> Dialect {
+        Dialect::Cel
+    }
+
+    fn machine(&self) -> &'static dyn Machine {
+        &MachineOf::<Rules>::INSTANCE
+    }
+
+    fn registry(&self) -> Registry {
+        registry()
+    }
+
+    #[cfg(feature = "compile")]
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        compile_all(units, compile)
+    }
+
+    #[cfg(feature = "compile")]
+    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        marks(request.source, request.registry, request.limits)
+    }
+
+    fn default_format(&self) -> OutputFormat {
+        OutputFormat::Ndjson
+    }
+}
+
+/// The language of YAML with expressions.
+#[derive(Debug)]
+pub struct CelYaml;
+
+impl Language for CelYaml {
+    fn dialect(&self) -> Dialect {
+        Dialect::CelYaml
+    }
+
+    fn machine(&self) -> &'static dyn Machine {
+        &MachineOf::<Rules>::INSTANCE
+    }
+
+    fn registry(&self) -> Registry {
+        registry()
+    }
+
+    #[cfg(feature = "compile")]
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        compile_all(units, yaml::compile)
+    }
+
+    #[cfg(feature = "compile")]
+    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        yaml::marks(request.source, request.strict, request.registry, request.limits)
+    }
+}

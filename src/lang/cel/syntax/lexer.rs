@@ -1,0 +1,306 @@
+//! The lexer of expressions.
+//!
+//! Logos finds where tokens begin. Loops measure tokens of any length (names, numbers, strings, comments), so that no
+//! source can exhaust the stack. The minus sign of a number is part of its token: it is the only minus at a position where
+//! an operand is expected.
+
+use logos::{Lexer, Logos};
+
+use super::error::SyntaxError;
+use super::token::{Symbol, Token};
+use super::tree::DEPTH;
+use dropforge_base::diagnostics::Code;
+use dropforge_base::text::Span;
+
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    #[regex("[ \t\r\n\x0C]", space)]
+    #[token("//", comment)]
+    Skipped,
+    #[token("?", |_| Symbol::Question)]
+    #[token(":", |_| Symbol::Colon)]
+    #[token("||", |_| Symbol::Or)]
+    #[token("&&", |_| Symbol::And)]
+    #[token("==", |_| Symbol::Equal)]
+    #[token("!=", |_| Symbol::NotEqual)]
+    #[token("<", |_| Symbol::Less)]
+    #[token("<=", |_| Symbol::LessEqual)]
+    #[token(">", |_| Symbol::Greater)]
+    #[token(">=", |_| Symbol::GreaterEqual)]
+    #[token("+", |_| Symbol::Plus)]
+    #[token("-", |_| Symbol::Minus)]
+    #[token("*", |_| Symbol::Star)]
+    #[token("/", |_| Symbol::Slash)]
+    #[token("%", |_| Symbol::Percent)]
+    #[token("!", |_| Symbol::Bang)]
+    #[token(".", dot)]
+    #[token(",", |_| Symbol::Comma)]
+    #[token("(", |_| Symbol::OpenParen)]
+    #[token(")", |_| Symbol::CloseParen)]
+    #[token("[", |_| Symbol::OpenBracket)]
+    #[token("]", |_| Symbol::CloseBracket)]
+    #[token("{", |_| Symbol::OpenBrace)]
+    #[token("}", |_| Symbol::CloseBrace)]
+    #[regex("[0-9]", number)]
+    #[regex("[A-Za-z_]", name)]
+    #[token("`", backtick)]
+    Token(Symbol),
+    #[regex("[bB]?[rR]?['\"]", quoted)]
+    Quoted(Symbol),
+}
+
+fn run(rest: &str, wanted: impl Fn(u8) -> bool) -> usize {
+    rest.bytes().position(|byte| !wanted(byte)).unwrap_or(rest.len())
+}
+
+fn space(lex: &mut Lexer<'_, Raw>) {
+    lex.bump(run(lex.remainder(), |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0C')));
+}
+
+fn comment(lex: &mut Lexer<'_, Raw>) {
+    let rest = lex.remainder();
+    lex.bump(memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
+}
+
+fn name(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    lex.bump(run(lex.remainder(), is_name));
+    match lex.slice() {
+        "true" => Symbol::True,
+        "false" => Symbol::False,
+        "null" => Symbol::Null,
+        "in" => Symbol::In,
+        _ => Symbol::Ident,
+    }
+}
+
+/// Returns `true` for a byte that can continue a name.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Lexes a name in backticks. A backtick without a name is an unknown character.
+fn backtick(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let rest = lex.remainder();
+    let inside = run(rest, |byte| is_name(byte) || matches!(byte, b'.' | b'-' | b'/' | b' '));
+    let closed = rest.as_bytes().get(inside) == Some(&b'`');
+    lex.bump(if closed { inside + 1 } else { 0 });
+    if inside == 0 || !closed {
+        return Symbol::Bad;
+    }
+    Symbol::Escaped
+}
+
+fn digits(rest: &str) -> usize {
+    run(rest, |byte| byte.is_ascii_digit())
+}
+
+fn behind(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or("")
+}
+
+/// Returns the length of the exponent at the beginning of `rest`, 0 if there is none.
+fn exponent(rest: &str) -> usize {
+    let Some(after) = rest.strip_prefix(['e', 'E']) else { return 0 };
+    let unsigned = after.strip_prefix(['+', '-']).unwrap_or(after);
+    match digits(unsigned) {
+        0 => 0,
+        count => rest.len() - unsigned.len() + count,
+    }
+}
+
+fn start(lex: &Lexer<'_, Raw>) -> u32 {
+    Span::of(lex.span()).start
+}
+
+fn dot(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let at = start(lex);
+    let rest = lex.remainder();
+    match digits(rest) {
+        0 => Symbol::Dot,
+        count => {
+            lex.bump(count + exponent(behind(rest, count)));
+            Symbol::Double(at)
+        }
+    }
+}
+
+fn number(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let (at, rest) = (start(lex), lex.remainder());
+    if lex.slice() == "0" && rest.starts_with('x') {
+        let hex = run(behind(rest, 1), |byte| byte.is_ascii_hexdigit());
+        if hex > 0 {
+            return whole(lex, at, hex + 1);
+        }
+    }
+    let whole_digits = digits(rest);
+    let after = behind(rest, whole_digits);
+    let fraction = after.strip_prefix('.').map_or(0, digits);
+    let fraction = if fraction > 0 { fraction + 1 } else { 0 };
+    let tail = fraction + exponent(behind(after, fraction));
+    if tail == 0 {
+        return whole(lex, at, whole_digits);
+    }
+    lex.bump(whole_digits + tail);
+    Symbol::Double(at)
+}
+
+/// Lexes an integer with `length` more digits, and the suffix of an unsigned one.
+fn whole(lex: &mut Lexer<'_, Raw>, at: u32, length: usize) -> Symbol {
+    lex.bump(length);
+    if lex.remainder().starts_with(['u', 'U']) {
+        lex.bump(1);
+        return Symbol::Uint;
+    }
+    Symbol::Int(at)
+}
+
+/// Lexes a string or bytes literal: [`Symbol::Invalid`] if it is unterminated.
+fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let prefix = lex.slice();
+    let (one, two, three) = if prefix.ends_with('"') { ("\"", "\"\"", "\"\"\"") } else { ("'", "''", "'''") };
+    let raw = prefix.contains(['r', 'R']);
+    let bytes = prefix.starts_with(['b', 'B']);
+    let rest = lex.remainder();
+    let (length, closed) = match rest.strip_prefix(two).map(|inside| until(inside, three, raw)) {
+        Some((length, true)) => (length + two.len(), true),
+        // Without an end, the first two quotes are an empty string, as in the reference.
+        _ => until(rest, one, raw),
+    };
+    lex.bump(length);
+    match (closed, bytes) {
+        (false, _) => Symbol::Invalid,
+        (true, true) => Symbol::Bytes,
+        (true, false) => Symbol::String,
+    }
+}
+
+/// Returns the length of a literal after its opening `quotes`, and `true` if it is closed. One quote closes on its line.
+fn until(rest: &str, quotes: &str, raw: bool) -> (usize, bool) {
+    let (bytes, one_line) = (rest.as_bytes(), quotes.len() == 1);
+    let ends = |byte: u8| one_line && matches!(byte, b'\n' | b'\r');
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            byte if ends(byte) => return (at, false),
+            b'\\' if !raw => at += 1 + usize::from(bytes.get(at + 1).is_some_and(|next| !ends(*next))),
+            _ if bytes.get(at..at + quotes.len()) == Some(quotes.as_bytes()) => return (at + quotes.len(), true),
+            _ => at += 1,
+        }
+    }
+    (rest.len(), false)
+}
+
+/// Iterates over the tokens of a text. Signs are tokens of their own; unterminated literals are [`Symbol::Invalid`].
+pub struct Tokens<'t>(Lexer<'t, Raw>);
+
+impl<'t> Tokens<'t> {
+    /// Starts at the byte offset `from`.
+    pub fn new(text: &'t str, from: usize) -> Self {
+        let mut lexer = Raw::lexer(text);
+        lexer.bump(from);
+        Self(lexer)
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let symbol = match self.0.next()? {
+                Ok(Raw::Skipped) => continue,
+                Ok(Raw::Token(symbol) | Raw::Quoted(symbol)) => symbol,
+                Err(()) => Symbol::Bad,
+            };
+            return Some(Token { symbol, span: Span::of(self.0.span()) });
+        }
+    }
+}
+
+/// The tokens of an expression.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    /// The tokens, up to the first bracket that nests too deep.
+    pub tokens: Vec<Token>,
+    /// The lexical errors.
+    pub errors: Vec<SyntaxError>,
+    /// The error of brackets that nest too deep.
+    pub too_deep: Option<SyntaxError>,
+}
+
+/// Lexes an expression.
+pub(super) fn lex(text: &str) -> Lexed {
+    let mut lexed = Lexed::default();
+    let (mut depth, mut signs) = (0_usize, Signs::default());
+    for mut token in Tokens::new(text, 0) {
+        token.symbol = checked(text, token, &mut lexed.errors);
+        if signs.belongs_to(token.symbol)
+            && let Some(minus) = lexed.tokens.pop()
+        {
+            token.span = minus.span.to(token.span);
+        }
+        signs.see(token.symbol);
+        depth = match token.symbol {
+            symbol if symbol.closer().is_some() => depth + 1,
+            symbol if symbol.closes() => depth.saturating_sub(1),
+            _ => depth,
+        };
+        if depth > DEPTH {
+            lexed.too_deep = Some(SyntaxError::too_deep(token.span));
+            break;
+        }
+        lexed.tokens.push(token);
+    }
+    lexed
+}
+
+/// The effect of the previous token on a following minus or number.
+#[derive(Debug, Default)]
+struct Signs {
+    /// The token ends an operand.
+    operand: bool,
+    /// The token is a prefix minus.
+    negates: bool,
+    /// It is the only prefix minus, so it is the sign of a following number. Two cancel each other out.
+    sign: bool,
+}
+
+impl Signs {
+    fn belongs_to(&self, symbol: Symbol) -> bool {
+        self.sign && matches!(symbol, Symbol::Int(_) | Symbol::Double(_))
+    }
+
+    fn see(&mut self, symbol: Symbol) {
+        let negates = symbol == Symbol::Minus && !self.operand;
+        *self = Self { operand: symbol.ends_operand(), negates, sign: negates && !self.negates };
+    }
+}
+
+/// Returns the symbol of a token, or the one that was probably meant. Records lexical errors.
+fn checked(text: &str, token: Token, errors: &mut Vec<SyntaxError>) -> Symbol {
+    let slice = text.get(token.span.range()).unwrap_or("");
+    match token.symbol {
+        Symbol::Invalid => {
+            let quote = Span::of(slice.find(['"', '\'']).unwrap_or(0)..slice.len()).start;
+            let span = Span::new(token.span.start + quote, token.span.end);
+            errors.push(SyntaxError::new(Code::Unterminated, span, "a string does not end"));
+        }
+        Symbol::Bad => {
+            let message = format!("no token begins with `{}`", slice.escape_debug());
+            let error = SyntaxError::new(Code::UnknownCharacter, token.span, message);
+            let (meant, symbol) = match slice {
+                "=" => ("==", Symbol::Equal),
+                "&" => ("&&", Symbol::And),
+                "|" => ("||", Symbol::Or),
+                _ => {
+                    errors.push(error);
+                    return Symbol::Bad;
+                }
+            };
+            errors.push(error.with_help(format!("did you mean `{meant}`?")));
+            return symbol;
+        }
+        _ => {}
+    }
+    token.symbol
+}

@@ -1,0 +1,164 @@
+//! Macros that iterate over the elements of a list or the entries of a map.
+
+use super::bindings::{bound, simple_name};
+use super::factory::{ACCUMULATOR, Expansion, Factory, Loop, MacroCall};
+use crate::syntax::error::SyntaxError;
+use crate::syntax::tree::{Expr, ExprId, Literal, Name, Operator};
+
+/// Macros whose last argument and value are booleans.
+pub(crate) const QUANTIFIERS: [&str; 4] = ["all", "exists", "exists_one", "existsOne"];
+
+/// The former name of the accumulator. Loop variables cannot have it either.
+const OLD_ACCUMULATOR: &str = "__result__";
+
+fn variable(make: &Factory<'_, '_>, arg: ExprId, wanted: &str) -> Result<Name, SyntaxError> {
+    let name = simple_name(make, arg, wanted)?;
+    if [ACCUMULATOR, OLD_ACCUMULATOR].contains(&make.tree().name(name)) {
+        return Err(make.error(arg, "iteration variable overwrites accumulator variable"));
+    }
+    Ok(name)
+}
+
+const SIMPLE_NAME: &str = "argument must be a simple name";
+
+/// Returns the two variables that the first arguments name.
+fn two_variables(make: &Factory<'_, '_>, of: &MacroCall<'_>) -> Result<(Name, Option<Name>), SyntaxError> {
+    let first = simple_name(make, of.arg(0), SIMPLE_NAME)?;
+    let second = simple_name(make, of.arg(1), SIMPLE_NAME)?;
+    if first == second {
+        let name = make.tree().name(first);
+        return Err(make.error(of.arg(1), format!("duplicate variable name: {name}")));
+    }
+    variable(make, of.arg(0), SIMPLE_NAME)?;
+    variable(make, of.arg(1), SIMPLE_NAME)?;
+    Ok((first, Some(second)))
+}
+
+/// Returns the variables and the predicate of `(x, p)` or `(k, v, p)`.
+fn quantifier(make: &Factory<'_, '_>, of: &MacroCall<'_>) -> Result<((Name, Option<Name>), ExprId), SyntaxError> {
+    match of.args {
+        [name, predicate] => Ok(((variable(make, *name, SIMPLE_NAME)?, None), *predicate)),
+        _ => Ok((two_variables(make, of)?, of.arg(2))),
+    }
+}
+
+/// `range.all(x, p)`, `range.exists(x, p)`: continues until the predicate is known to be false, or true.
+pub(super) fn until(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let decisive = of.name == "exists";
+    let (variables, predicate) = quantifier(make, of)?;
+    let init = make.literal(Literal::Bool(!decisive));
+    let accu = make.accu();
+    let undecided = if decisive { make.operator(Operator::Not, &[accu]) } else { accu };
+    let condition = make.operator(Operator::NotStrictlyFalse, &[undecided]);
+    let accu = make.accu();
+    let step = make.operator(if decisive { Operator::Or } else { Operator::And }, &[accu, predicate]);
+    let result = make.accu();
+    Ok(make.fold(Loop { range: of.target, variables, init, condition, step, result }))
+}
+
+/// `range.exists_one(x, p)`: counts the elements.
+pub(super) fn exists_one(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let (variables, predicate) = quantifier(make, of)?;
+    let init = make.literal(Literal::Int(0));
+    let condition = make.literal(Literal::Bool(true));
+    let (accu, one) = (make.accu(), make.literal(Literal::Int(1)));
+    let more = make.operator(Operator::Add, &[accu, one]);
+    let step = when(make, predicate, more);
+    let (accu, one) = (make.accu(), make.literal(Literal::Int(1)));
+    let result = make.operator(Operator::Equal, &[accu, one]);
+    Ok(make.fold(Loop { range: of.target, variables, init, condition, step, result }))
+}
+
+/// Adds `then` if the condition is true, otherwise the unchanged accumulator.
+fn when(make: &mut Factory<'_, '_>, condition: ExprId, then: ExprId) -> ExprId {
+    let accu = make.accu();
+    make.operator(Operator::Conditional, &[condition, then, accu])
+}
+
+/// Adds a comprehension over the elements that satisfy `filter`, if there is one, whose value is the accumulator.
+fn collect(
+    make: &mut Factory<'_, '_>,
+    range: ExprId,
+    variables: (Name, Option<Name>),
+    (init, filter, step): (ExprId, Option<ExprId>, ExprId),
+) -> Expansion {
+    let step = filter.map_or(step, |filter| when(make, filter, step));
+    let condition = make.literal(Literal::Bool(true));
+    let result = make.accu();
+    Ok(make.fold(Loop { range, variables, init, condition, step, result }))
+}
+
+/// Adds the accumulator with an element appended.
+fn appended(make: &mut Factory<'_, '_>, element: ExprId) -> ExprId {
+    let (accu, list) = (make.accu(), make.list(&[element]));
+    make.operator(Operator::Add, &[accu, list])
+}
+
+const IDENTIFIER: &str = "argument is not an identifier";
+
+/// `range.map(x, t)`, `range.map(x, p, t)`
+pub(super) fn map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let (name, filter, transform) = match of.args {
+        [name, transform] => (*name, None, *transform),
+        _ => (of.arg(0), Some(of.arg(1)), of.arg(2)),
+    };
+    let variables = (variable(make, name, IDENTIFIER)?, None);
+    let init = make.list(&[]);
+    let step = appended(make, transform);
+    collect(make, of.target, variables, (init, filter, step))
+}
+
+/// `range.filter(x, p)`
+pub(super) fn filter(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let name = variable(make, of.arg(0), IDENTIFIER)?;
+    let init = make.list(&[]);
+    // The element is the argument itself, so that it has the position of the name in the source.
+    let step = appended(make, of.arg(0));
+    collect(make, of.target, (name, None), (init, Some(of.arg(1)), step))
+}
+
+/// Returns the filter and the transformation that follow two variables.
+fn transformation(of: &MacroCall<'_>) -> (Option<ExprId>, ExprId) {
+    match of.args {
+        [_, _, transform] => (None, *transform),
+        _ => (Some(of.arg(2)), of.arg(3)),
+    }
+}
+
+/// `range.transformList(k, v[, p], t)`
+pub(super) fn transform_list(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let variables = two_variables(make, of)?;
+    let (filter, transform) = transformation(of);
+    let init = make.list(&[]);
+    let step = appended(make, transform);
+    collect(make, of.target, variables, (init, filter, step))
+}
+
+/// `range.transformMap(k, v[, p], t)` keeps the keys, `range.transformMapEntry(k, v[, p], {key: value})` does not.
+pub(super) fn transform_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let variables = two_variables(make, of)?;
+    let (filter, transform) = transformation(of);
+    let init = make.empty_map();
+    let accu = make.accu();
+    let step = if of.name == "transformMap" {
+        let key = make.ident(variables.0);
+        make.function("cel.@mapInsert", &[accu, key, transform])
+    } else {
+        make.function("cel.@mapInsert", &[accu, transform])
+    };
+    collect(make, of.target, variables, (init, filter, step))
+}
+
+/// `list.sortBy(x, key)`: computes the keys of all elements, then sorts.
+pub(super) fn sort_by(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    if matches!(make.tree().expr(of.target), Expr::Literal(_) | Expr::Map(_) | Expr::Message { .. }) {
+        let message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
+        return Err(make.error(of.target, message));
+    }
+    let input = make.name("@__sortBy_input__");
+    let range = make.ident(input);
+    let keys = map(make, &MacroCall { target: range, ..*of })?;
+    let list = make.ident(input);
+    let sorted = make.member(list, "@sortByAssociatedKeys", &[keys]);
+    Ok(bound(make, input, of.target, sorted))
+}

@@ -1,0 +1,121 @@
+//! Expressions: each text is parsed once, and its names are resolved at each position.
+
+use std::sync::Arc;
+
+use super::build::{Build, Directive};
+use super::parsed::ParsedExpression;
+use super::tree::{Expression, ExpressionId, Free, NodeId};
+use crate::syntax::{self, Options};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_base::text::{Source, Span};
+use dropforge_value::yaml::Places;
+
+/// The maximum number of expressions of a file.
+const EXPRESSIONS: usize = 100_000;
+
+/// The maximum number of nodes of all expressions, each text counted once.
+const NODES: usize = 4 << 20;
+
+impl Build<'_> {
+    /// Parses an expression, unless its text was parsed before, maybe in another file.
+    pub fn parse(&mut self, text: &str) -> Result<Arc<ParsedExpression>, Diagnostics> {
+        let nodes = |parsed: &Result<Arc<ParsedExpression>, _>| parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
+        if let Some((parsed, is_first)) = self.parsed.expressions.get(text) {
+            self.parsed_nodes += if is_first { nodes(parsed) } else { 0 };
+            return parsed.clone();
+        }
+        let source = Source::new(self.file.source.name(), text);
+        let parsed = syntax::parse(&source, &Options::default()).map(|tree| Arc::new(ParsedExpression::new(tree)));
+        self.parsed_nodes += nodes(&parsed);
+        self.parsed.expressions.insert(text.to_owned(), parsed.clone());
+        parsed
+    }
+
+    /// Adds the expression `text`. Returns `None` after an error.
+    pub fn expression(&mut self, owner: NodeId, text: &str, places: &Places) -> Option<ExpressionId> {
+        if self.is_full(owner, places.span(Span::of(0..text.len()))) {
+            return None;
+        }
+        match self.parse(text) {
+            Ok(parsed) => self.add_expression(owner, &parsed, text, places),
+            Err(errors) => {
+                for error in errors.into_vec() {
+                    self.syntax_error(owner, *error, places);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns `true` after too many expressions, and reports that once.
+    fn is_full(&mut self, owner: NodeId, span: Span) -> bool {
+        let full = self.file.expressions.len() >= EXPRESSIONS || self.parsed_nodes > NODES;
+        if full && !self.too_many {
+            self.too_many = true;
+            let message =
+                format!("the expressions of the file are too many: the limit is {EXPRESSIONS}, or {NODES} nodes");
+            self.error(Code::LimitCode, span, owner, message);
+        }
+        full
+    }
+
+    /// Reports a syntax error at its position in the file.
+    fn syntax_error(&mut self, owner: NodeId, mut error: Diagnostic, places: &Places) {
+        for label in &mut error.labels {
+            label.source = self.file.source.clone();
+            label.span = places.span(label.span);
+        }
+        self.report(Box::new(error), owner);
+    }
+
+    /// Adds a parsed expression.
+    pub(crate) fn add_expression(
+        &mut self,
+        owner: NodeId,
+        parsed: &ParsedExpression,
+        text: &str,
+        places: &Places,
+    ) -> Option<ExpressionId> {
+        let span = places.span(Span::of(0..text.len()));
+        if self.is_full(owner, span) {
+            return None;
+        }
+        let free: Vec<_> =
+            parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
+        free.iter().for_each(|free| self.lint_elsewhere(owner, free));
+        let (tree, places) = (parsed.tree.clone(), places.clone());
+        self.file.expressions.push(Expression { tree, places, span, owner, free });
+        Some(ExpressionId::of(self.file.expressions.len() - 1))
+    }
+
+    /// Resolves a free name.
+    fn free(&self, name: &Arc<str>, span: Span) -> Free {
+        let binding = self.names.get(name);
+        let later = if binding.is_none() { self.names.later(name) } else { None };
+        let elsewhere = match (binding, later, self.elsewhere.get(name)) {
+            (None, None, Some((span, Directive::Let))) => Some(*span),
+            _ => None,
+        };
+        let binding = binding.unwrap_or_default();
+        Free { name: name.clone(), span, variable: binding.variable, declared: binding.declared, later, elsewhere }
+    }
+
+    /// Warns about a name that only an earlier document defines or declares.
+    fn lint_elsewhere(&mut self, owner: NodeId, free: &Free) {
+        let unknown = free.variable.is_none() && free.declared.is_none() && free.later.is_none();
+        let Some((span, directive)) = self.elsewhere.get(&free.name).copied().filter(|_| unknown) else { return };
+        let name = &free.name;
+        let (message, help) = match directive {
+            Directive::Let => (
+                format!("`{name}` is not defined in this document"),
+                format!("repeat its `$let` here, or give an input called `{name}`"),
+            ),
+            Directive::Schema => {
+                (format!("`{name}` has no schema in this document"), "repeat its `$schema` here".to_owned())
+            }
+        };
+        let lint = Diagnostic::warning(Code::UndefinedVariable, message).at(&self.file.source, free.span, "");
+        let lint = lint.at(&self.file.source, span, "this is of another document").with_help(help);
+        self.report(lint, owner);
+    }
+}

@@ -1,0 +1,199 @@
+//! Bodies as Rust types, through serde.
+//!
+//! A struct is a body. The name of a field selects its content:
+//!
+//! | field | content |
+//! |---|---|
+//! | `port: u16` | the argument `port`, converted as the language converts values |
+//! | `route: Route` | the only block `route { … }`, or an argument that is an object |
+//! | `route: Vec<Route>` | all blocks of that type, or an argument that is a list |
+//! | `#[serde(rename = "@name")] name: String` | a label of the block: the fields with `@` are its labels in order |
+//! | `#[serde(rename = "...")] rest: T` | all other arguments, as a map or a type that deserializes from one |
+//!
+//! Optional content is an `Option` or has `#[serde(default)]`. Content without a field is an error, unless the struct
+//! has the field `...`. Errors are diagnostics with their locations.
+//!
+//! ```
+//! use dropforge::dialect::hcl::body::{Context, File, from_body};
+//! use dropforge::dialect::hcl::registry;
+//! use dropforge::{limits::Limits, text::Source, vm::Space};
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize)]
+//! struct Service {
+//!     #[serde(rename = "@name")]
+//!     name: String,
+//!     port: u16,
+//!     #[serde(default)]
+//!     route: Vec<Route>,
+//! }
+//!
+//! #[derive(Deserialize)]
+//! struct Route {
+//!     #[serde(rename = "@path")]
+//!     path: String,
+//!     methods: Option<Vec<String>>,
+//! }
+//!
+//! #[derive(Deserialize)]
+//! struct Config {
+//!     service: Vec<Service>,
+//! }
+//!
+//! let text = "service \"web\" {\n  port = \"80\" + 8000\n  route \"/\" { methods = [\"GET\"] }\n  route \"/up\" {}\n}\n";
+//! let (limits, space) = (Limits::default(), Space::new());
+//! let file = File::native(&Source::new("services.hcl", text), &registry(), &limits);
+//! let config: Config = from_body(&file.body(), &Context::new(&space, &limits)).unwrap();
+//! let web = &config.service[0];
+//! assert_eq!((web.name.as_str(), web.port, web.route.len()), ("web", 8080, 2));
+//! assert_eq!(web.route[0].methods.as_deref(), Some(&["GET".to_owned()][..]));
+//! assert_eq!((web.route[1].path.as_str(), &web.route[1].methods), ("/up", &None));
+//! ```
+
+mod field;
+mod value;
+
+use serde::de;
+use serde::de::value::StrDeserializer;
+use serde::de::{Deserialize, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+
+use super::{Body, BodySchema, Context, Label};
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
+use field::Field;
+use value::{Error, deserializer, visit_attributes};
+
+/// Deserializes a body. The result may borrow text of its values.
+///
+/// # Errors
+/// Content that does not fit the type or that the type has no field for, errors of evaluation, or a limit.
+pub fn from_body<'r, T: Deserialize<'r>>(body: &Body<'r>, context: &Context<'r>) -> Result<T, Diagnostics> {
+    T::deserialize(BodyDeserializer { body, labels: &[], context }).map_err(Error::into_diagnostics)
+}
+
+/// The name of the field for all other arguments.
+const REST: &str = "...";
+
+/// The prefix of the names of label fields.
+const LABEL: char = '@';
+
+/// Returns the names of the labels of a struct with these fields.
+fn label_names(fields: &[&'static str]) -> Vec<&'static str> {
+    fields.iter().filter_map(|field| field.strip_prefix(LABEL)).collect()
+}
+
+/// A body, and the labels of its block.
+struct BodyDeserializer<'b, 'r> {
+    body: &'b Body<'r>,
+    labels: &'b [Label],
+    context: &'b Context<'r>,
+}
+
+impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
+    type Error = Error;
+
+    fn deserialize_struct<V: Visitor<'r>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let Self { body, labels, context } = self;
+        let mut schema = BodySchema::new();
+        let mut found = Vec::with_capacity(fields.len());
+        let mut names = labels.iter();
+        let mut takes_rest = false;
+        for &name in fields {
+            if name == REST {
+                takes_rest = true;
+            } else if name.starts_with(LABEL) {
+                found.extend(names.next().map(|label| (name, Item::Label(label))));
+            } else if let Some(field) = Field::new(body, name, context) {
+                schema.add_attribute(name.to_owned(), false);
+                schema.add_block(name.to_owned(), Vec::new());
+                found.push((name, Item::Field(field)));
+            }
+        }
+        let (_, rest) = body.partial_content(&schema, &mut Vec::new());
+        if takes_rest {
+            found.push((REST, Item::Rest(&rest)));
+        }
+        let access = Fields { items: found.into_iter(), next: None, context };
+        let made = visitor.visit_map(access).map_err(|error| error.at(body.missing_item()))?;
+        if !takes_rest {
+            check_unexpected(body, fields)?;
+        }
+        Ok(made)
+    }
+
+    fn deserialize_any<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
+        visit_attributes(self.body, self.context, visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'r>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        <V: Visitor<'r>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Reports content without a field.
+fn check_unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<(), Error> {
+    let mut schema = BodySchema::new();
+    for name in fields.iter().filter(|name| !name.starts_with(LABEL)) {
+        schema = schema.optional(*name).block(*name, &[]);
+    }
+    let mut diagnostics = Vec::new();
+    body.content(&schema, &mut diagnostics);
+    // The fields of blocks check their labels.
+    let of_labels = |error: &Diagnostic| {
+        error.message.starts_with("Extraneous label") || error.message.starts_with("Incorrect JSON")
+    };
+    diagnostics.retain(|error| !of_labels(error));
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error::of(diagnostics)) }
+}
+
+/// The content of a field.
+enum Item<'b, 'r> {
+    Label(&'b Label),
+    Field(Field<'b, 'r>),
+    Rest(&'b Body<'r>),
+}
+
+struct Fields<'b, 'r, I> {
+    items: I,
+    next: Option<Item<'b, 'r>>,
+    context: &'b Context<'r>,
+}
+
+impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'r>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some((name, item)) = self.items.next() else { return Ok(None) };
+        self.next = Some(item);
+        let key: StrDeserializer<'_, Error> = name.into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'r>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        match self.next.take() {
+            Some(Item::Label(label)) => {
+                seed.deserialize(deserializer(self.context.arena().text(&label.text), self.context))
+            }
+            Some(Item::Field(field)) => {
+                let location = field.location();
+                seed.deserialize(field).map_err(|error| error.at(location))
+            }
+            Some(Item::Rest(body)) => seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context }),
+            None => Err(de::Error::custom("there is no value")),
+        }
+    }
+}

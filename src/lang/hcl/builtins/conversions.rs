@@ -1,0 +1,248 @@
+//! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
+
+use super::{Arguments, FromArguments, functions, type_name};
+use crate::values::types::has_optional;
+use crate::values::{
+    constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type, type_of, types_of,
+    unified_type,
+};
+use dropforge_machine::function::{Cx, Fault, Note, Noted, Outcome, fitting};
+use dropforge_value::{Type, Value};
+
+functions! {
+    /// Conversions and `coalesce` of OpenTofu.
+    pub(super) static OPENTOFU_CONVERSIONS:
+    "tostring" (v: Any [null dynamic marked]) -> {type_to [Type::String]} or null = value_to [Type::String],
+        "Converts a value to a string." ["tostring(1.5)" => "\"1.5\"", "tostring(true)" => "\"true\""];
+    "tonumber" (v: Any [null dynamic marked]) -> {type_to [Type::Number]} or null = value_to [Type::Number],
+        "Converts a value to a number." ["tonumber(\"1.50\")" => "1.5"];
+    "tobool" (v: Any [null dynamic marked]) -> {type_to [Type::Bool]} or null = value_to [Type::Bool],
+        "Converts a value to a boolean." ["tobool(\"true\")" => "true"];
+    "tolist" (v: Any [null dynamic marked]) -> {type_to [Type::List(&Type::Dynamic)]} or null
+        = value_to [Type::List(&Type::Dynamic)],
+        "Converts a tuple or set to a list with one element type." ["tolist([1, \"a\"])" => "[\"1\", \"a\"]"];
+    "toset" (v: Any [null dynamic marked]) -> {type_to [Type::Set(&Type::Dynamic)]} or null
+        = value_to [Type::Set(&Type::Dynamic)],
+        "Converts a tuple or list to a set, which drops duplicates." ["toset([\"b\", \"a\", \"b\"])" => "[\"a\", \"b\"]"];
+    "tomap" (v: Any [null dynamic marked]) -> {type_to [Type::Map(&Type::Dynamic)]} or null
+        = value_to [Type::Map(&Type::Dynamic)],
+        "Converts an object to a map with one element type." ["tomap({a = 1, b = \"c\"})" => "{a = \"1\", b = \"c\"}"];
+    "coalesce" (... vals: Any [null unknown dynamic]) -> Any = coalesce_text,
+        "Returns the first value that is neither null nor the empty string." ["coalesce(\"\", null, \"a\")" => "\"a\""];
+}
+
+functions! {
+    /// `assertnotnull` and `coalesce` of the standard library.
+    pub(super) static STANDARD_CONVERSIONS:
+    "assertnotnull" (v: Any) -> {type_of} = itself,
+        "Returns the value, which must not be null." ["assertnotnull(1)" => "1"];
+    "coalesce" (... vals: Any [null unknown dynamic]) -> Any = coalesce,
+        "Returns the first value that is not null." ["coalesce(null, \"\")" => "\"\""];
+}
+
+/// Returns `wanted` if a conversion from the type of `value` exists.
+fn type_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Type<'v>> {
+    let from = type_of(cx, value)?;
+    if same_type(cx, &from, &wanted)? || conversion_exists(cx, &from, &wanted, true)? {
+        return Ok(wanted);
+    }
+    Err(Fault::argument(0, mismatch(cx, &from, &wanted)?))
+}
+
+fn value_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Value<'v>> {
+    fitting(convert(cx, value, &wanted))?.map_or_else(|| Err(unconvertible(cx, value, &wanted)?), Ok)
+}
+
+/// Explains why `value` does not convert, without revealing a marked value.
+fn unconvertible<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: &Type<'v>) -> Outcome<Fault> {
+    let hint = match (shallow_type(cx, value), wanted) {
+        (Type::String, Type::Bool) => "; only \"true\" and \"false\" are allowed",
+        (Type::String, Type::Number) => "; expected the decimal digits of a number",
+        _ => "",
+    };
+    let what = match value.as_str() {
+        Some(text) if text.len() <= 64 => format!("{text:?}"),
+        _ => format!("this {}", type_name(cx, value)?),
+    };
+    Ok(Fault::argument(0, format!("cannot convert {what} to {}{hint}", constraint_name(wanted))))
+}
+
+fn coalesce_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
+    let common = unified_type(cx, &types_of(cx, args)?, true)?;
+    common.ok_or_else(|| Fault::wrong("the arguments have no common type"))
+}
+
+fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let ty = coalesce_type(cx, args)?;
+    match args.iter().find(|arg| !arg.is_null()) {
+        Some(arg) if !arg.is_known() => Ok(cx.arena().unknown(ty)),
+        Some(arg) => convert(cx, *arg, &ty),
+        None => Err(Fault::wrong("all arguments are null")),
+    }
+}
+
+fn coalesce_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let ty = coalesce_type(cx, args)?;
+    for arg in args {
+        // Like the reference, skips a value that does not convert.
+        let Some(value) = fitting(convert(cx, *arg, &ty))? else { continue };
+        if !value.is_known() {
+            return Ok(cx.arena().unknown(ty));
+        }
+        if !value.is_null() && value.as_str() != Some("") {
+            return Ok(value);
+        }
+    }
+    Err(Fault::wrong("all arguments are null or empty strings"))
+}
+
+fn itself<'v>(_: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
+    Ok(value)
+}
+
+functions! {
+    /// Functions of expressions that can fail, and conversion to any type.
+    pub(super) static ATTEMPTS:
+    "try" (... expressions: Any [null unknown dynamic marked errors]) -> Any or null = first_that_succeeds,
+        "Returns the value of the first expression without an error." ["try({}.baz, \"fallback\")" => "\"fallback\""];
+    "can" (expression: Any [null unknown dynamic marked errors]) -> Bool or null = succeeds,
+        "Returns `true` if the expression has no error." ["can({}.baz)" => "false"];
+    "convert" (value: Any [null dynamic], type: Any [constraint]) -> {converted_type} or null = converted,
+        "Converts a value to a type, which is written as in a declaration." ["convert(\"1\", number)" => "1"];
+}
+
+/// The value of an expression and what its evaluation noted.
+struct Attempt<'v> {
+    value: Value<'v>,
+    notes: Vec<Note<'v>>,
+}
+
+impl<'v> Attempt<'v> {
+    /// Takes the notes of the last argument off the run. `before` is the number of notes before its evaluation.
+    fn of(cx: &Cx<'v>, before: Value<'v>, value: Value<'v>) -> Outcome<Self> {
+        let Value::Int(before) = before else { return Err(cx.arity().into()) };
+        let before = usize::try_from(before).map_err(|_| cx.arity())?;
+        Ok(Self { value, notes: cx.notes().take(before) })
+    }
+
+    fn failed(&self) -> bool {
+        self.notes.iter().any(|note| matches!(note.what, Noted::Error(..)))
+    }
+}
+
+impl<'v> FromArguments<'v> for Attempt<'v> {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        let ((_, before), (_, value)) = (arguments.next()?, arguments.next()?);
+        Self::of(arguments.cx, before, value)
+    }
+}
+
+fn first_that_succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let last_first = args.as_chunks::<2>().0.iter().rev();
+    let attempts = last_first.map(|[before, value]| Attempt::of(cx, *before, *value)).collect::<Outcome<Vec<_>>>()?;
+    if let Some(Attempt { value, .. }) = attempts.iter().rev().find(|attempt| !attempt.failed()) {
+        // An unknown value may still fail, or turn out to have another type.
+        return Ok(if is_wholly_known(cx, *value)? { *value } else { cx.arena().unknown(Type::Dynamic) });
+    }
+    if attempts.is_empty() {
+        return Err(Fault::wrong("at least one argument is required"));
+    }
+    let mut why = String::from("no expression succeeds");
+    for note in attempts.iter().rev().flat_map(|attempt| &attempt.notes) {
+        let Noted::Error(error, _) = &note.what else { continue };
+        let detail = error.detail.as_ref().or(error.help.as_ref());
+        let parts = [Some(("; ", &error.message)), detail.map(|detail| (": ", detail))];
+        for (before, part) in parts.into_iter().flatten() {
+            cx.charge(before.len() + part.len())?;
+            why.push_str(before);
+            why.push_str(part);
+        }
+    }
+    Err(Fault::wrong(why))
+}
+
+fn succeeds<'v>(cx: &Cx<'v>, attempt: Attempt<'v>) -> Outcome<Value<'v>> {
+    Ok(match () {
+        () if attempt.failed() => Value::Bool(false),
+        () if is_wholly_known(cx, attempt.value)? => Value::Bool(true),
+        () => cx.arena().unknown(Type::Bool),
+    })
+}
+
+fn converted_type<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Type<'v>> {
+    type_of(cx, converted(cx, value, ty)?)
+}
+
+/// Converts a value. Like the reference, converts it again to the type of the result, in which every attribute is
+/// required: so a missing one is an error even if it is optional.
+fn converted<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Value<'v>> {
+    let converted = convert(cx, value, &ty).and_then(|converted| match has_optional(&ty) {
+        true => convert(cx, value, &type_of(cx, converted)?),
+        false => Ok(converted),
+    });
+    converted.map_err(|fault| fault.of_argument(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::with_cx;
+    use dropforge_base::diagnostics::Code;
+    use dropforge_machine::function::Subject;
+    use dropforge_value::{Capsule, CapsuleContent, Extended};
+
+    /// Notes an error and returns the value of an expression that failed.
+    fn fail<'v>(cx: &Cx<'v>) -> Value<'v> {
+        cx.note_error(cx.fault(Code::UndefinedVariable, "nope"), Subject::Whole);
+        cx.arena().faulty(Type::Dynamic)
+    }
+
+    fn before<'v>(cx: &Cx<'v>) -> Value<'v> {
+        Value::uint(cx.notes().count() as u64)
+    }
+
+    #[test]
+    fn the_first_argument_without_errors_is_the_answer_and_no_error_is_left() {
+        with_cx(|cx| {
+            fail(cx);
+            let args = [before(cx), fail(cx), before(cx), Value::Int(2), before(cx), fail(cx)];
+            assert!(matches!(first_that_succeeds(cx, &args), Ok(Value::Int(2))));
+            assert_eq!(cx.notes().count(), 1);
+            let args = [before(cx), fail(cx), before(cx), fail(cx)];
+            let Err(Fault::Wrong(wrong)) = first_that_succeeds(cx, &args) else { panic!("all fail") };
+            assert_eq!(wrong.message, "no expression succeeds; nope; nope");
+            assert_eq!((wrong.argument, cx.notes().count()), (None, 1));
+            let unknown = cx.arena().list(&[cx.arena().unknown(Type::Bool)]);
+            let answer = first_that_succeeds(cx, &[before(cx), unknown, before(cx), Value::Int(2)]).unwrap();
+            assert!(answer.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic && !unknown.faulty));
+            assert!(first_that_succeeds(cx, &[]).is_err());
+        });
+    }
+
+    fn can<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+        succeeds(cx, Attempt::take(&Arguments::new(cx, args))?)
+    }
+
+    #[test]
+    fn can_says_whether_there_are_errors() {
+        with_cx(|cx| {
+            assert!(matches!(can(cx, &[before(cx), fail(cx)]), Ok(Value::Bool(false))));
+            assert!(matches!(can(cx, &[before(cx), Value::Null]), Ok(Value::Bool(true))));
+            let unknown = can(cx, &[before(cx), cx.arena().unknown(Type::String)]).unwrap();
+            assert!(!unknown.is_known());
+            assert_eq!(cx.notes().count(), 0);
+        });
+    }
+
+    #[test]
+    fn types_are_arguments_of_convert() {
+        with_cx(|cx| {
+            let content = CapsuleContent::Type(Type::Number);
+            let number = cx.arena().extended(Extended::Capsule(Capsule { name: "type", id: 0, content }));
+            let convert = |value, ty| converted(cx, value, Type::take(&Arguments::new(cx, &[ty]))?);
+            assert!(matches!(convert(cx.arena().text("1"), number), Ok(Value::Int(1))));
+            assert!(matches!(convert(cx.arena().text("a"), number), Err(Fault::Wrong(_))));
+            assert!(matches!(convert(Value::Int(1), Value::Int(2)), Err(Fault::Wrong(_))));
+        });
+    }
+}

@@ -1,0 +1,369 @@
+//! The parser, with the errors and the recovery of the reference.
+//!
+//! Open arrays and objects are on a stack of their own, so nesting costs memory instead of calls. A limit bounds it.
+
+use std::sync::Arc;
+
+use logos::Logos;
+
+use super::document::{Document, Json, JsonId, Property};
+use super::errors;
+use super::errors::unexpected;
+use super::scan::{Token, TokenKind, decode, scan};
+use crate::syntax::{Run, Str};
+use dropforge_base::diagnostics::{Diagnostic, at_most};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_base::text::{Source, Span};
+
+/// A document and its syntax errors.
+#[derive(Debug, Clone)]
+pub struct Parsed {
+    /// The document, with [`Json::Invalid`] at syntax errors.
+    pub document: Document,
+    /// The syntax errors.
+    pub diagnostics: Vec<Box<Diagnostic>>,
+}
+
+/// Parses a file, whose root is an object or an array of objects. Any other root is an error, and the document is an
+/// empty object.
+///
+/// ```
+/// use dropforge::{dialect::hcl::json::parse_file, limits::Limits, text::Source};
+/// let parsed = parse_file(&Source::new("a.tf.json", r#"{"a": flase}"#), &Limits::default());
+/// assert_eq!(parsed.diagnostics[0].help.as_deref(), Some("did you mean `false`?"));
+/// ```
+pub fn parse_file(source: &Arc<Source>, limits: &Limits) -> Parsed {
+    let mut parsed = parse_expression(source, limits);
+    let root = parsed.document.node(parsed.document.root());
+    if !matches!(root.json, Json::Object(_) | Json::Array(_)) {
+        parsed.document = Document::new(source);
+        parsed.document.root = parsed.document.add(Json::Object(Run::default()), Span::default());
+        if !parsed.diagnostics.iter().any(|diagnostic| diagnostic.code.is_limit()) {
+            let detail = "A JSON configuration must be an object or an array of objects.";
+            parsed.diagnostics.push(unexpected(source, root.start(), "Root value must be object", detail));
+        }
+    }
+    parsed
+}
+
+/// Parses a file that is a single JSON value.
+pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
+    let too_long = source.text().len() > limits.source_bytes;
+    let tokens = if too_long { scan("") } else { scan(source.text()) };
+    let mut parser = Parser {
+        source,
+        tokens,
+        at: 0,
+        open: Vec::new(),
+        items: Vec::new(),
+        properties: Vec::new(),
+        document: Document::new(source),
+        diagnostics: Vec::new(),
+        more: 0,
+        limits,
+    };
+    parser.document.root = if too_long {
+        let limit = Limit::SourceBytes.error(limits.source_bytes as u64);
+        parser.diagnostics.push(limit.at_if_nowhere(source, Span::default()));
+        parser.document.add(Json::Invalid, Span::default())
+    } else {
+        parser.root()
+    };
+    Parsed { document: parser.document, diagnostics: at_most(parser.diagnostics, limits.diagnostics, parser.more) }
+}
+
+/// The part that an open array or object expects next.
+#[derive(Debug, Clone, Copy)]
+enum Expects {
+    Item,
+    Name,
+    Value { name: Str, name_span: Span, key: JsonId },
+}
+
+/// An open array or object: its bracket, and the index of its first item or property.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    bracket: Span,
+    first: usize,
+    expects: Expects,
+}
+
+struct Parser<'s> {
+    source: &'s Arc<Source>,
+    tokens: Vec<Token>,
+    at: usize,
+    open: Vec<Open>,
+    /// The items and properties of open arrays and objects.
+    items: Vec<JsonId>,
+    properties: Vec<Property>,
+    document: Document,
+    diagnostics: Vec<Box<Diagnostic>>,
+    /// The number of errors beyond the limit.
+    more: usize,
+    limits: &'s Limits,
+}
+
+/// The state of an array or object behind one of its parts.
+enum Next {
+    /// It expects another value.
+    More,
+    /// It is closed, or abandoned after an error.
+    Done(JsonId),
+}
+
+impl Parser<'_> {
+    fn root(&mut self) -> JsonId {
+        let root = self.value();
+        if self.diagnostics.is_empty() && self.peek().kind != TokenKind::End {
+            let detail = "Only whitespace may follow the JSON value.";
+            self.report(unexpected(self.source, self.peek().span, "Extraneous data after value", detail));
+        }
+        root
+    }
+
+    /// Parses a value and its parts, without a call for each level.
+    fn value(&mut self) -> JsonId {
+        loop {
+            let token = self.peek();
+            let mut whole = match token.kind {
+                TokenKind::OpenBrace | TokenKind::OpenBracket if self.open.len() >= self.limits.nesting => {
+                    return self.too_deep(token.span);
+                }
+                TokenKind::OpenBrace | TokenKind::OpenBracket => match self.open(token) {
+                    Next::More => continue,
+                    Next::Done(empty) => empty,
+                },
+                _ => self.scalar(token),
+            };
+            loop {
+                let Some(open) = self.open.pop() else { return whole };
+                match self.take(open, whole) {
+                    Next::More => break,
+                    Next::Done(done) => whole = done,
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, token: Token) -> Next {
+        self.read();
+        let (first, expects) = match token.kind {
+            TokenKind::OpenBrace => (self.properties.len(), Expects::Name),
+            _ => (self.items.len(), Expects::Item),
+        };
+        let open = Open { bracket: token.span, first, expects };
+        let close = if matches!(expects, Expects::Name) { TokenKind::CloseBrace } else { TokenKind::CloseBracket };
+        if self.peek().kind == close {
+            return Next::Done(self.close(open));
+        }
+        self.open.push(open);
+        Next::More
+    }
+
+    /// Adds a value to an open array or object.
+    fn take(&mut self, open: Open, value: JsonId) -> Next {
+        match open.expects {
+            Expects::Name => match self.name(value) {
+                Ok(expects) => {
+                    self.open.push(Open { expects, ..open });
+                    Next::More
+                }
+                Err(error) => self.abandon(open, error),
+            },
+            Expects::Value { name, name_span, key } => {
+                self.properties.push(Property { name, name_span, key, value });
+                self.behind(open)
+            }
+            Expects::Item => {
+                self.items.push(value);
+                self.behind(open)
+            }
+        }
+    }
+
+    /// Takes a property name and the colon behind it.
+    fn name(&mut self, key: JsonId) -> Result<Expects, Box<Diagnostic>> {
+        let node = self.document.node(key);
+        let Json::String(name) = node.json else {
+            let detail = "The name of a JSON property must be a string in quotes.";
+            return Err(unexpected(self.source, node.start(), "Invalid object property name", detail));
+        };
+        let colon = self.read();
+        if colon.kind == TokenKind::Colon {
+            return Ok(Expects::Value { name, name_span: node.span, key });
+        }
+        self.recover(colon, TokenKind::OpenBrace, TokenKind::CloseBrace);
+        Err(errors::missing_colon(self.source, colon))
+    }
+
+    /// Reads what follows a property or an item: a comma or the closing bracket.
+    fn behind(&mut self, open: Open) -> Next {
+        let is_array = matches!(open.expects, Expects::Item);
+        let (of, opening, closing) = match is_array {
+            true => ("array", TokenKind::OpenBracket, TokenKind::CloseBracket),
+            false => ("object", TokenKind::OpenBrace, TokenKind::CloseBrace),
+        };
+        let token = self.peek();
+        let error = match token.kind {
+            TokenKind::Comma => {
+                self.read();
+                if self.peek().kind != closing {
+                    let expects = if is_array { Expects::Item } else { Expects::Name };
+                    self.open.push(Open { expects, ..open });
+                    return Next::More;
+                }
+                errors::trailing_comma(self.source, token.span, of)
+            }
+            kind if kind == closing => return Next::Done(self.close(open)),
+            TokenKind::End => errors::unclosed(self.source, open.bracket, of),
+            kind => {
+                self.read();
+                if is_array || kind != TokenKind::CloseBracket {
+                    self.recover(token, opening, closing);
+                }
+                errors::wrong_separator(self.source, self.peek().span, kind, is_array)
+            }
+        };
+        self.abandon(open, error)
+    }
+
+    /// Takes the closing bracket.
+    fn close(&mut self, open: Open) -> JsonId {
+        let span = open.bracket.to(self.read().span);
+        let json = if matches!(open.expects, Expects::Item) {
+            Json::Array(moved(&mut self.items, open.first, &mut self.document.items))
+        } else {
+            Json::Object(moved(&mut self.properties, open.first, &mut self.document.properties))
+        };
+        self.document.add(json, span)
+    }
+
+    fn abandon(&mut self, open: Open, error: Box<Diagnostic>) -> Next {
+        self.report(error);
+        match open.expects {
+            Expects::Item => self.items.truncate(open.first),
+            _ => self.properties.truncate(open.first),
+        }
+        Next::Done(self.document.add(Json::Invalid, open.bracket))
+    }
+
+    /// Skips to the likely end of the array or object around `token`. It counts as the reference does: the first
+    /// closing bracket ends it, or the match of a bracket opened before that.
+    fn recover(&mut self, mut token: Token, opening: TokenKind, closing: TokenKind) {
+        let mut open = 1_usize;
+        loop {
+            if token.kind == opening {
+                open += 1;
+            } else if token.kind == closing {
+                open = open.saturating_sub(1);
+                if open <= 1 {
+                    return;
+                }
+            } else if token.kind == TokenKind::End {
+                return;
+            }
+            token = self.read();
+        }
+    }
+
+    /// Reports a nesting beyond the limit, and parses no further.
+    fn too_deep(&mut self, span: Span) -> JsonId {
+        self.at = self.tokens.len().saturating_sub(1);
+        let limit = Limit::Nesting.error(self.limits.nesting as u64);
+        self.diagnostics.push(limit.at_if_nowhere(self.source, span));
+        self.document.add(Json::Invalid, span)
+    }
+
+    fn scalar(&mut self, token: Token) -> JsonId {
+        let text = self.source.slice(token.span);
+        let read = match token.kind {
+            TokenKind::Keyword => keyword(text).ok_or_else(|| errors::keyword(self.source, token.span)),
+            TokenKind::Number if is_number(text) => Ok(Json::Number(Str::of(token.span))),
+            TokenKind::Number => {
+                let detail = "This is not a JSON number.";
+                Err(unexpected(self.source, token.span, "Invalid JSON number", detail))
+            }
+            TokenKind::String => self.string(token.span),
+            _ => {
+                self.report(errors::not_a_value(self.source, token));
+                return self.document.add(Json::Invalid, token.span);
+            }
+        };
+        self.read();
+        let json = read.unwrap_or_else(|error| {
+            self.report(error);
+            Json::Invalid
+        });
+        self.document.add(json, token.span)
+    }
+
+    fn string(&mut self, span: Span) -> Result<Json, Box<Diagnostic>> {
+        let text = decode(self.source.slice(span)).map_err(|behind| errors::string(self.source, span, behind))?;
+        if text.len() + 2 == span.range().len() {
+            return Ok(Json::String(Str::of(Span::new(span.start + 1, span.end - 1))));
+        }
+        Ok(Json::String(self.document.pooled(&text)))
+    }
+
+    fn peek(&self) -> Token {
+        let end = Token { kind: TokenKind::End, span: Span::default() };
+        self.tokens.get(self.at).copied().unwrap_or(end)
+    }
+
+    /// Takes the next token. The end token stays.
+    fn read(&mut self) -> Token {
+        let token = self.peek();
+        self.at += usize::from(token.kind != TokenKind::End);
+        token
+    }
+
+    fn report(&mut self, error: Box<Diagnostic>) {
+        if self.diagnostics.len() < self.limits.diagnostics {
+            self.diagnostics.push(error);
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+/// Moves the entries of `from` from index `first` on to the end of `to`.
+fn moved<T>(from: &mut Vec<T>, first: usize, to: &mut Vec<T>) -> Run {
+    let start = to.len();
+    to.extend(from.drain(first.min(from.len())..));
+    let Span { start, end } = Span::of(start..to.len());
+    Run { start, end }
+}
+
+fn keyword(text: &str) -> Option<Json> {
+    Some(match text {
+        "null" => Json::Null,
+        "true" => Json::Bool(true),
+        "false" => Json::Bool(false),
+        _ => return None,
+    })
+}
+
+/// A JSON number.
+#[derive(Logos)]
+enum Number {
+    #[regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")]
+    Plain,
+    #[regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+")]
+    Scientific,
+}
+
+/// Returns `true` if `text` is a JSON number with an exponent in range.
+fn is_number(text: &str) -> bool {
+    let mut lexer = Number::lexer(text);
+    let first = lexer.next();
+    lexer.remainder().is_empty()
+        && match first {
+            Some(Ok(Number::Plain)) => true,
+            Some(Ok(Number::Scientific)) => BigNum::parse(text).is_some(),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! The logos patterns of each mode. They match bytes, not characters: a source need not be UTF-8 to have tokens.
+//!
+//! Logos finds the kind of a token. Functions measure the length of tokens without a limit, because the state machine
+//! that logos generates needs stack for each step where calls are not optimised away.
+
+use logos::{Lexer, Logos};
+
+use crate::syntax::TokenKind;
+
+/// The state of comments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Comments {
+    /// `true` if no `*/` follows. An unclosed `/*` is two operators, and the next one is not searched for its end.
+    no_end: bool,
+}
+
+/// Code outside of templates. The longest match wins, and of equal ones an identifier over a character.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false, extras = Comments)]
+#[logos(skip b"[ \t]+")]
+pub(super) enum Code {
+    #[regex(b"[A-Za-z_][A-Za-z0-9_\\-]*", identifier, priority = 10)]
+    #[regex(r"\p{ID_Start}", identifier, priority = 9)]
+    #[regex(b"[0-9]+", number)]
+    #[token(b"\n", |_| TokenKind::Newline)]
+    #[token(b"\r\n", |_| TokenKind::Newline)]
+    #[token(b"[", |_| TokenKind::OpenBracket)]
+    #[token(b"]", |_| TokenKind::CloseBracket)]
+    #[token(b"(", |_| TokenKind::OpenParen)]
+    #[token(b")", |_| TokenKind::CloseParen)]
+    #[token(b"*", |_| TokenKind::Star)]
+    #[token(b"/", slash)]
+    #[token(b"#", line_comment)]
+    #[token(b"+", |_| TokenKind::Plus)]
+    #[token(b"-", |_| TokenKind::Minus)]
+    #[token(b"%", |_| TokenKind::Percent)]
+    #[token(b"=", |_| TokenKind::Equal)]
+    #[token(b"==", |_| TokenKind::EqualEqual)]
+    #[token(b"!=", |_| TokenKind::NotEqual)]
+    #[token(b"<", less)]
+    #[token(b"<=", |_| TokenKind::LessEqual)]
+    #[token(b">", |_| TokenKind::Greater)]
+    #[token(b">=", |_| TokenKind::GreaterEqual)]
+    #[token(b"&&", |_| TokenKind::And)]
+    #[token(b"||", |_| TokenKind::Or)]
+    #[token(b"!", |_| TokenKind::Bang)]
+    #[token(b".", |_| TokenKind::Dot)]
+    #[token(b",", |_| TokenKind::Comma)]
+    #[token(b"::", |_| TokenKind::DoubleColon)]
+    #[token(b"...", |_| TokenKind::Ellipsis)]
+    #[token(b"=>", |_| TokenKind::FatArrow)]
+    #[token(b"?", |_| TokenKind::Question)]
+    #[token(b":", |_| TokenKind::Colon)]
+    #[token(b"&", |_| TokenKind::BitAnd)]
+    #[token(b"|", |_| TokenKind::BitOr)]
+    #[token(b"~", |_| TokenKind::BitNot)]
+    #[token(b"^", |_| TokenKind::BitXor)]
+    #[token(b"'", |_| TokenKind::Apostrophe)]
+    #[token(b"`", |_| TokenKind::Backtick)]
+    #[token(b";", |_| TokenKind::Semicolon)]
+    #[regex(b"[\x00-\x7F]|[\xC0-\xDF][\x80-\xBF]", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3}", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\x80-\xFF]", |_| TokenKind::BadUtf8, priority = 0)]
+    Plain(TokenKind),
+    #[token(b"{")]
+    OpenBrace,
+    #[token(b"}")]
+    CloseBrace,
+    #[token(b"~}")]
+    TrimBrace,
+    #[token(b"\"")]
+    Quote,
+}
+
+/// Text inside quotes.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+pub(super) enum Quoted {
+    #[token(b"\"")]
+    Quote,
+    #[token(b"$", |lex| sequence(lex.remainder(), b'$'))]
+    #[token(b"%", |lex| sequence(lex.remainder(), b'%'))]
+    Sequence(Sequence),
+    #[regex(b"[\r\n]+")]
+    Newlines,
+    #[regex(b"[\x00-\xFF]", quoted_text, priority = 0)]
+    Text(TokenKind),
+}
+
+/// Text of a heredoc or of a template that is a file. It cannot contain a lone `\r`.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+pub(super) enum Literal {
+    #[token(b"$", |lex| literal_sequence(lex, b'$'))]
+    #[token(b"%", |lex| literal_sequence(lex, b'%'))]
+    #[regex(b"[\x00-\xFF]", literal, priority = 0)]
+    Piece(Piece),
+}
+
+/// A piece of text outside of quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The start of a sequence: the kind, and the length behind its first character.
+    Sequence(TokenKind, usize),
+    /// Text with a line end.
+    Line,
+    /// Text before something else.
+    Part,
+    /// A byte that is not UTF-8.
+    BadUtf8,
+    /// Text that cannot be read any further: a lone `\r`, or a sign at the end.
+    Stuck,
+}
+
+/// A non-ASCII character inside an identifier.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+enum Continuing {
+    #[regex(r"\p{ID_Continue}")]
+    Character,
+}
+
+/// The sequence or text that begins with `$` or `%`, with the length behind that character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sequence {
+    /// `${`, `${~`, `%{`, `%{~`
+    Open(TokenKind, usize),
+    /// `$${` or `%%{`, with a `~` that follows.
+    Escape(usize),
+    /// Itself.
+    Character,
+    /// Itself, at the end of the source.
+    Dangling,
+}
+
+fn sequence(rest: &[u8], mark: u8) -> Sequence {
+    let trim = |at: usize| at + usize::from(rest.get(at) == Some(&b'~'));
+    match rest {
+        [] => Sequence::Dangling,
+        [b'{', ..] if mark == b'$' => Sequence::Open(TokenKind::OpenInterpolation, trim(1)),
+        [b'{', ..] => Sequence::Open(TokenKind::OpenDirective, trim(1)),
+        [first, b'{', ..] if *first == mark => Sequence::Escape(trim(2)),
+        _ => Sequence::Character,
+    }
+}
+
+fn quoted_text(lex: &mut Lexer<'_, Quoted>) -> TokenKind {
+    let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
+    match text_len(from, true) {
+        0 if from.first().is_some_and(u8::is_ascii) => TokenKind::Invalid,
+        0 => TokenKind::BadUtf8,
+        len => {
+            lex.bump(len - 1);
+            TokenKind::QuotedText
+        }
+    }
+}
+
+fn literal(lex: &mut Lexer<'_, Literal>) -> Piece {
+    let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
+    let text = text_len(from, false);
+    let (kind, len) = match from.get(text..).unwrap_or(&[]) {
+        [b'\n', ..] => (Piece::Line, text + 1),
+        [b'\r', b'\n', ..] => (Piece::Line, text + 2),
+        _ if text > 0 => (Piece::Part, text),
+        [b'\r', ..] => (Piece::Stuck, 1),
+        _ => (Piece::BadUtf8, 1),
+    };
+    lex.bump(len - 1);
+    kind
+}
+
+/// The piece that begins with `$` or `%`.
+fn literal_sequence(lex: &mut Lexer<'_, Literal>, mark: u8) -> Piece {
+    let rest = lex.remainder();
+    let (piece, len) = match sequence(rest, mark) {
+        Sequence::Open(kind, len) => return Piece::Sequence(kind, len),
+        Sequence::Dangling => return Piece::Stuck,
+        Sequence::Escape(len) => match rest.get(len..).unwrap_or(&[]) {
+            [b'\n', ..] => (Piece::Line, len + 1),
+            [b'\r', b'\n', ..] => (Piece::Line, len + 2),
+            _ => (Piece::Part, len),
+        },
+        // Before a line end the reference scanner takes one byte more: the whole `\n`, or the `\r` of `\r\n`.
+        Sequence::Character => match rest.get(1) {
+            Some(b'\n') => (Piece::Line, 1),
+            Some(b'\r') => (Piece::Part, 1),
+            _ => (Piece::Part, 0),
+        },
+    };
+    lex.bump(len);
+    piece
+}
+
+fn number(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    lex.bump(number_len(lex.remainder()));
+    TokenKind::Number
+}
+
+fn identifier(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    loop {
+        lex.bump(name_len(lex.remainder()));
+        match lex.remainder().first() {
+            Some(byte) if !byte.is_ascii() => {}
+            _ => return TokenKind::Identifier,
+        }
+        let mut next = Continuing::lexer(lex.remainder());
+        match next.next() {
+            Some(Ok(Continuing::Character)) if !is_newer(next.slice()) => lex.bump(next.span().end),
+            _ => return TokenKind::Identifier,
+        }
+    }
+}
+
+/// Returns `true` for joiners and middle dots, which newer versions of Unicode than the reference's allow in identifiers.
+fn is_newer(character: &[u8]) -> bool {
+    matches!(std::str::from_utf8(character), Ok("\u{200C}" | "\u{200D}" | "\u{30FB}" | "\u{FF65}"))
+}
+
+fn line_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    let rest = lex.remainder();
+    lex.bump(memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1));
+    TokenKind::Comment
+}
+
+fn slash(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    match lex.remainder().first() {
+        Some(b'/') => line_comment(lex),
+        Some(b'*') if !lex.extras.no_end => block_comment(lex),
+        _ => TokenKind::Slash,
+    }
+}
+
+fn block_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    let inside = lex.remainder().get(1..).unwrap_or(&[]);
+    match memchr::memmem::find(inside, b"*/") {
+        Some(end) => {
+            lex.bump(1 + end + 2);
+            TokenKind::Comment
+        }
+        None => {
+            lex.extras.no_end = true;
+            TokenKind::Slash
+        }
+    }
+}
+
+fn less(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    match heredoc_intro(lex.remainder()) {
+        Some(len) => {
+            lex.bump(len);
+            TokenKind::OpenHeredoc
+        }
+        None => TokenKind::Less,
+    }
+}
+
+/// The length of `<EOT` and its line end, behind a first `<`.
+fn heredoc_intro(rest: &[u8]) -> Option<usize> {
+    let name = rest.strip_prefix(b"<")?;
+    let name = name.strip_prefix(b"-").unwrap_or(name);
+    let begins = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii());
+    let behind = name.get(if begins { first_identifier(name)? } else { return None }..)?;
+    let end = behind.strip_prefix(b"\r").unwrap_or(behind).strip_prefix(b"\n")?;
+    Some(rest.len() - end.len())
+}
+
+/// The length of the identifier that `text` begins with.
+pub(super) fn first_identifier(text: &[u8]) -> Option<usize> {
+    let mut lexer = Code::lexer(text);
+    let first = lexer.next()?.ok()?;
+    (first == Code::Plain(TokenKind::Identifier) && lexer.span().start == 0).then(|| lexer.span().end)
+}
+
+/// The length of the literal text that `bytes` begin with: up to `$`, `%` and line ends, inside quotes also to a quote.
+fn text_len(bytes: &[u8], quoted: bool) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let rest = |from: usize| bytes.get(from..).unwrap_or(&[]);
+        let len = match byte {
+            b'$' | b'%' | b'\r' | b'\n' => 0,
+            b'"' if quoted => 0,
+            b'\\' if quoted => match escaped(rest(at + 1)) {
+                0 => 0,
+                len => 1 + len,
+            },
+            0x80.. => wide(rest(at)),
+            _ => 1,
+        };
+        if len == 0 {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+/// The length of the character behind a backslash. A line end is none.
+fn escaped(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        None | Some(b'\r' | b'\n') => 0,
+        Some(byte) if byte.is_ascii() => 1,
+        Some(_) => wide(bytes),
+    }
+}
+
+/// The length of the character beyond ASCII that `bytes` begin with, as the reference reads it: a first byte and
+/// as many others as it asks for, whatever their values. Zero where there are fewer.
+fn wide(bytes: &[u8]) -> usize {
+    let len = match bytes.first() {
+        Some(0xC0..=0xDF) => 2,
+        Some(0xE0..=0xEF) => 3,
+        Some(0xF0..=0xF7) => 4,
+        _ => return 0,
+    };
+    let others = bytes.get(1..len).unwrap_or(&[]);
+    if others.len() == len - 1 && others.iter().all(|byte| (0x80..=0xBF).contains(byte)) { len } else { 0 }
+}
+
+/// The length of the ASCII characters that an identifier goes on with.
+fn name_len(bytes: &[u8]) -> usize {
+    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    bytes.iter().position(|byte| !goes_on(byte)).unwrap_or(bytes.len())
+}
+
+/// The length of a number behind its first digit: digits, exponents, and dots before one of those.
+fn number_len(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = bytes.get(end..).unwrap_or(&[]);
+        let dots = rest.iter().position(|&byte| byte != b'.').unwrap_or(rest.len());
+        end += match rest.get(dots..).unwrap_or(&[]) {
+            [digit, ..] if digit.is_ascii_digit() => dots + 1,
+            [b'e' | b'E', digit, ..] if digit.is_ascii_digit() => dots + 2,
+            [b'e' | b'E', b'+' | b'-', digit, ..] if digit.is_ascii_digit() => dots + 3,
+            _ => return end,
+        };
+    }
+}

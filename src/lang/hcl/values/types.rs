@@ -1,0 +1,147 @@
+//! Types of values, comparison of types, and their names.
+
+use super::elements::any;
+use dropforge_machine::function::{Cx, Outcome};
+use dropforge_value::{Arena, Attribute, Type, Value};
+
+/// Returns the type of `value`, charged by its size. Shared parts of a value count every time.
+pub fn type_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Type<'v>> {
+    cx.spend(1)?;
+    match value {
+        Value::List(list) => {
+            cx.charge(list.items().len() * size_of::<Type>())?;
+            Ok(cx.arena().tuple_type(&types_of(cx, list.items())?))
+        }
+        Value::Map(map) => {
+            cx.charge(map.len() * size_of::<Attribute>())?;
+            let attribute = |(name, value)| Ok(Attribute { name, ty: type_of(cx, value)?, optional: false });
+            Ok(cx.arena().object_type(&map.iter_sorted().map(attribute).collect::<Outcome<Vec<_>>>()?))
+        }
+        _ if value.is_marked() => type_of(cx, value.unmarked().0),
+        _ => Ok(value.type_in(cx.arena())),
+    }
+}
+
+/// Returns the type of `value`, which may be unknown or marked, with nothing in the types of tuples and objects. Costs
+/// nothing.
+pub(crate) fn shallow_type<'v>(cx: &Cx<'v>, value: Value<'v>) -> Type<'v> {
+    match value.unmarked().0 {
+        Value::List(_) => Type::Tuple(&[]),
+        Value::Map(_) => Type::Object(&[]),
+        value => value.type_in(cx.arena()),
+    }
+}
+
+/// Returns the type of each of `values`.
+pub fn types_of<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Outcome<Vec<Type<'v>>> {
+    values.iter().map(|value| type_of(cx, *value)).collect()
+}
+
+/// Compares two types like `==`, charged by the compared parts.
+pub fn same_type(cx: &Cx<'_>, a: &Type<'_>, b: &Type<'_>) -> Outcome<bool> {
+    cx.spend(1)?;
+    match (a, b) {
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+            same_type(cx, a, b)
+        }
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => all(a.iter().zip(*b), |(a, b)| same_type(cx, a, b)),
+        (Type::Object(a), Type::Object(b)) if a.len() == b.len() => all(a.iter().zip(*b), |(a, b)| {
+            Ok(a.name == b.name && a.optional == b.optional && same_type(cx, &a.ty, &b.ty)?)
+        }),
+        _ => Ok(a == b),
+    }
+}
+
+/// Returns `true` if `holds` is true for all of `items`.
+pub(super) fn all<T>(items: impl IntoIterator<Item = T>, holds: impl Fn(T) -> Outcome<bool>) -> Outcome<bool> {
+    for item in items {
+        if !holds(item)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns `true` if values of type `ty` satisfy `constraint` without conversion. The dynamic type in the constraint
+/// stands for any type. Optional attributes are treated as required ones.
+pub fn conforms(ty: &Type<'_>, constraint: &Type<'_>) -> bool {
+    match (ty, constraint) {
+        (_, Type::Dynamic) => true,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => conforms(a, b),
+        (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && a.iter().zip(*b).all(|(a, b)| conforms(a, b)),
+        (Type::Object(a), Type::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(*b).all(|(a, b)| a.name == b.name && conforms(&a.ty, &b.ty))
+        }
+        _ => ty == constraint,
+    }
+}
+
+/// Returns `true` if `ty` has an optional attribute at any depth.
+pub fn has_optional(ty: &Type<'_>) -> bool {
+    match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => has_optional(element),
+        Type::Tuple(elements) => elements.iter().any(has_optional),
+        Type::Object(attributes) => {
+            attributes.iter().any(|attribute| attribute.optional || has_optional(&attribute.ty))
+        }
+        _ => false,
+    }
+}
+
+/// Makes all attributes of `ty` required, at every depth: the type of a value that was converted to `ty`.
+pub fn without_optional<'v>(arena: &'v Arena, ty: Type<'v>) -> Type<'v> {
+    if !has_optional(&ty) {
+        return ty;
+    }
+    match ty {
+        Type::List(element) => arena.list_type(without_optional(arena, *element)),
+        Type::Set(element) => arena.set_type(without_optional(arena, *element)),
+        Type::Map(element) => arena.map_type(without_optional(arena, *element)),
+        Type::Tuple(elements) => {
+            arena.tuple_type(&elements.iter().map(|element| without_optional(arena, *element)).collect::<Vec<_>>())
+        }
+        Type::Object(attributes) => {
+            let required = |attribute: &Attribute<'v>| Attribute {
+                name: attribute.name,
+                ty: without_optional(arena, attribute.ty),
+                optional: false,
+            };
+            arena.object_type(&attributes.iter().map(required).collect::<Vec<_>>())
+        }
+        _ => ty,
+    }
+}
+
+/// Returns `true` if the type of `value` cannot change once its unknown parts are known.
+pub fn has_known_type(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
+    any(cx, value, &|value| value.as_unknown().is_some_and(|unknown| unknown.ty.has_dynamic())).map(|found| !found)
+}
+
+/// Returns the name of a type for messages about a value: `list of string`.
+pub fn name(ty: &Type<'_>) -> String {
+    named(ty, "dynamic", "dynamic")
+}
+
+/// Returns the name of a type for messages about a constraint: `list of any single type`.
+pub fn constraint_name(ty: &Type<'_>) -> String {
+    named(ty, "any type", "any single type")
+}
+
+fn named(ty: &Type<'_>, dynamic: &str, of_dynamic: &str) -> String {
+    let of = |kind: &str, element: &Type<'_>| match element {
+        Type::Dynamic => format!("{kind} of {of_dynamic}"),
+        element => format!("{kind} of {}", named(element, dynamic, of_dynamic)),
+    };
+    match ty {
+        Type::Dynamic => dynamic.to_owned(),
+        Type::Bool => "bool".to_owned(),
+        Type::Number => "number".to_owned(),
+        Type::String => "string".to_owned(),
+        Type::List(element) => of("list", element),
+        Type::Set(element) => of("set", element),
+        Type::Map(element) => of("map", element),
+        Type::Tuple(_) => "tuple".to_owned(),
+        Type::Object(_) => "object".to_owned(),
+        Type::Capsule(name) => (*name).to_owned(),
+    }
+}

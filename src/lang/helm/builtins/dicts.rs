@@ -1,0 +1,188 @@
+//! Maps: making, reading and changing them.
+
+use super::arguments::{bytes, is_nil, only, text_of};
+use super::{copy, merge};
+use crate::error::failed;
+use crate::values::{deep_equal, map_of, strings, type_name};
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::stdlib::byte_texts;
+use dropforge_machine::assigned;
+use dropforge_machine::function::Cx;
+use dropforge_value::{Map, Value};
+
+assigned! {
+    /// Maps.
+    pub(super) static DICTS:
+    "dict" (... Any) = dict, makes Map, looks Kinds, "Returns a map of keys and values. A key without a value gets an empty text."
+        [r#"{{ dict "a" 1 "b" 2 }}"# => "map[a:1 b:2]"];
+    "get" (Map, Str) = get, looks Kinds, "Returns the value under a key, or an empty text." [r#"{{ get (dict "a" 1) "a" }}"# => "1"];
+    "set" (Map, Str, Any) = set, mutates Map, looks Kinds, "Puts a value under a key of a map, and returns the map."
+        [r#"{{ $d := dict }}{{ $_ := set $d "a" 1 }}{{ $d }}"# => "map[a:1]"];
+    "unset" (Map, Str) = unset, mutates Map, looks Keys, "Removes a key from a map, and returns the map."
+        [r#"{{ unset (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
+    "hasKey" (Map, Str) = has_key, looks Keys, "Returns `true` if a map has a key." [r#"{{ hasKey (dict "a" 1) "a" }}"# => "true"];
+    "pluck" (Str, ... Map) = pluck, looks Keys, "Returns the values under a key of several maps."
+        [r#"{{ pluck "a" (dict "a" 1) (dict) (dict "a" 2) }}"# => "[1 2]"];
+    "dig" (... Any) = dig, looks Kinds, "Returns the value at a path of keys, or a default: `dig \"a\" \"b\" default map`."
+        [r#"{{ dict "a" (dict "b" 1) | dig "a" "b" 0 }}"# => "1", r#"{{ dict "a" 1 | dig "a" "b" 0 }}"# => "E0404"];
+    "keys" (... Map) = keys, looks Keys, "Returns the keys of maps, in the order of their entries."
+        [r#"{{ dict "a" 1 "b" 2 | keys }}"# => "[a b]"];
+    "values" (Map) = values, looks Keys, "Returns the values of a map, in the order of its entries."
+        [r#"{{ dict "a" 1 "b" 2 | values }}"# => "[1 2]"];
+    "pick" (Map, ... Str) = pick, makes Map, looks Keys, "Returns a map of some keys of another."
+        [r#"{{ pick (dict "a" 1 "b" 2) "a" }}"# => "map[a:1]"];
+    "omit" (Map, ... Str) = omit, makes Map, looks Keys, "Returns a map without some keys of another."
+        [r#"{{ omit (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
+    "merge" (Map, ... Map) = merge::merge, mutates Map,
+        "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
+        [r#"{{ merge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
+    "mustMerge" (Map, ... Map) = merge::merge, mutates Map,
+        "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
+        [r#"{{ mustMerge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
+    "mergeOverwrite" (Map, ... Map) = merge::merge_overwrite, mutates Map,
+        "Adds entries of other maps to the first one, whatever it has. Returns it."
+        [r#"{{ mergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
+    "mustMergeOverwrite" (Map, ... Map) = merge::merge_overwrite, mutates Map,
+        "Adds entries of other maps to the first one, whatever it has. Returns it."
+        [r#"{{ mustMergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
+    "deepCopy" (Any) = copy::deep_copy, makes Map, "Returns a copy of a value and everything in it."
+        [r#"{{ deepCopy (dict "a" 1) }}"# => "map[a:1]", r#"{{ deepCopy nil }}"# => "E0404"];
+    "mustDeepCopy" (Any) = copy::deep_copy, makes Map, "Returns a copy of a value and everything in it."
+        [r#"{{ mustDeepCopy (dict "a" 1) }}"# => "map[a:1]"];
+    "deepEqual" (Any, Any) = equal, "Returns `true` if values of the same types are equal."
+        [r#"{{ deepEqual (list 1) (list 1) }}"# => "true", r#"{{ deepEqual 1 1.0 }}"# => "false"];
+}
+
+/// Returns the content of a map, which the gate has checked.
+fn entries<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v Map<'v>> {
+    map_of(cx, value).ok_or_else(|| cx.arity())
+}
+
+/// Returns a key of a map. Keys are text: bytes that are not UTF-8 become U+FFFD.
+fn key<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v str> {
+    if let Some(key) = value.as_str() {
+        return Ok(key);
+    }
+    let key = text_of(cx, value)?;
+    cx.charge(key.len())?;
+    Ok(cx.arena().copy_str(&byte_texts::repaired(&key)))
+}
+
+fn dict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.charge(args.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+    let mut pairs = Vec::with_capacity(args.len().div_ceil(2));
+    for pair in args.chunks(2) {
+        let value = pair.get(1).copied().map_or_else(|| cx.borrowed(""), Ok)?;
+        let name = pair.first().copied().unwrap_or_default();
+        pairs.push((if is_nil(name) { "<nil>" } else { key(cx, name)? }, value));
+    }
+    cx.map(&pairs)
+}
+
+fn get<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, name] = args else { return Err(cx.arity()) };
+    cx.entry(*map, key(cx, *name)?).map_or_else(|| cx.borrowed(""), Ok)
+}
+
+pub(super) fn set<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, name, value] = args else { return Err(cx.arity()) };
+    let value = if is_nil(*value) { Value::Null } else { *value };
+    cx.set_entry(*map, key(cx, *name)?, value)?;
+    Ok(*map)
+}
+
+fn unset<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, name] = args else { return Err(cx.arity()) };
+    cx.remove_entry(*map, key(cx, *name)?)?;
+    Ok(*map)
+}
+
+fn has_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, name] = args else { return Err(cx.arity()) };
+    Ok(Value::Bool(cx.entry(*map, key(cx, *name)?).is_some()))
+}
+
+fn pluck<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [name, maps @ ..] = args else { return Err(cx.arity()) };
+    let name = key(cx, *name)?;
+    cx.charge(maps.len().saturating_mul(size_of::<Value<'_>>()))?;
+    cx.list(&maps.iter().filter_map(|map| cx.entry(*map, name)).collect::<Vec<_>>())
+}
+
+fn dig<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [path @ .., default, map] = args else { return Err(too_few()) };
+    if path.is_empty() {
+        return Err(too_few());
+    }
+    map_or_error(cx, *map)?;
+    for step in path {
+        bytes(cx, *step).map_err(|_| not_convertible(*step, "string"))?;
+    }
+    let mut found = *map;
+    for step in path {
+        map_or_error(cx, found)?;
+        match cx.entry(found, key(cx, *step)?) {
+            Some(value) => found = value,
+            None => return Ok(*default),
+        }
+    }
+    Ok(found)
+}
+
+fn too_few() -> Box<Diagnostic> {
+    failed("dig needs at least three arguments")
+}
+
+fn map_or_error<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<()> {
+    cx.spend(1)?;
+    match value {
+        Value::Map(_) => Ok(()),
+        other => Err(not_convertible(other, "map[string]interface {}")),
+    }
+}
+
+/// Returns the error of a value that does not have the type `wanted`.
+fn not_convertible(value: Value<'_>, wanted: &str) -> Box<Diagnostic> {
+    let found = if is_nil(value) { "nil".into() } else { type_name(value) };
+    failed(format!("interface conversion: interface {{}} is {found}, not {wanted}"))
+}
+
+fn keys<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let mut names = Vec::new();
+    for map in args {
+        let map = entries(cx, *map)?;
+        cx.charge(map.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+        names.extend(map.shape().keys().iter().map(Value::Str));
+    }
+    strings(cx, &names)
+}
+
+fn values<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.list(entries(cx, only(cx, args)?)?.values())
+}
+
+fn pick<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, names @ ..] = args else { return Err(cx.arity()) };
+    let map = entries(cx, *map)?;
+    cx.charge(names.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+    let mut picked = Vec::new();
+    for name in names {
+        let name = key(cx, *name)?;
+        picked.extend(map.get(name).map(|value| (name, value)));
+    }
+    cx.map(&picked)
+}
+
+fn omit<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [map, names @ ..] = args else { return Err(cx.arity()) };
+    let map = entries(cx, *map)?;
+    cx.charge(map.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
+    cx.spend((map.len() as u64).saturating_mul(names.len() as u64))?;
+    let omitted = names.iter().map(|name| key(cx, *name)).collect::<Result<Vec<_>>>()?;
+    cx.map(&map.iter().filter(|(name, _)| !omitted.contains(name)).collect::<Vec<_>>())
+}
+
+fn equal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [a, b] = args else { return Err(cx.arity()) };
+    deep_equal(cx, *a, *b).map(Value::Bool)
+}

@@ -1,0 +1,360 @@
+//! Scalars by verbs, flags, width and precision.
+
+use crate::values::type_name;
+use dropforge_base::stdlib::characters::is_printable;
+use dropforge_base::stdlib::float_format::{fixed, scientific, shortest};
+use dropforge_base::stdlib::quoting::push_quoted;
+use dropforge_value::{Extended, Value};
+
+/// Flags, width and precision of a verb.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::builtins) struct Spec {
+    pub minus: bool,
+    pub plus: bool,
+    pub sharp: bool,
+    pub space: bool,
+    pub zero: bool,
+    /// `%#v`: values as Go writes them.
+    pub syntax: bool,
+    pub width: Option<usize>,
+    pub precision: Option<usize>,
+}
+
+impl Spec {
+    /// Reads flags. Returns them and what follows.
+    pub fn flags(text: &[u8]) -> (Self, &[u8]) {
+        let (mut spec, mut rest) = (Self::default(), text);
+        while let Some((flag, behind)) = rest.split_first() {
+            match flag {
+                b'-' => spec.minus = true,
+                b'+' => spec.plus = true,
+                b'#' => spec.sharp = true,
+                b' ' => spec.space = true,
+                b'0' => spec.zero = true,
+                _ => break,
+            }
+            rest = behind;
+        }
+        (spec, rest)
+    }
+
+    /// Returns the flags with their meaning for a verb: for `%v` some of them are no flags of numbers.
+    pub(crate) fn of_verb(&self, verb: char) -> Self {
+        match verb {
+            'v' => Self { syntax: self.sharp, sharp: false, plus: false, ..*self },
+            _ => *self,
+        }
+    }
+
+    fn zeros(&self) -> bool {
+        self.zero && !self.minus
+    }
+}
+
+/// Appends text, filled with spaces to the width, or with zeros.
+pub(super) fn pad(text: &[u8], spec: &Spec, out: &mut Vec<u8>) {
+    let Some(width) = spec.width else { return out.extend_from_slice(text) };
+    let count = text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum();
+    let missing = width.saturating_sub(count);
+    let filler = if spec.zeros() { b'0' } else { b' ' };
+    if spec.minus {
+        out.extend_from_slice(text);
+    }
+    out.extend(std::iter::repeat_n(filler, missing));
+    if !spec.minus {
+        out.extend_from_slice(text);
+    }
+}
+
+fn padded(text: &[u8], spec: &Spec) -> Vec<u8> {
+    let mut out = Vec::new();
+    pad(text, spec, &mut out);
+    out
+}
+
+pub(super) fn bool_text(truth: bool, verb: char, spec: &Spec) -> Option<Vec<u8>> {
+    matches!(verb, 'v' | 't').then(|| padded(if truth { b"true" } else { b"false" }, spec))
+}
+
+/// Returns an integer by a verb. `None` if it is none of integers.
+pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<Vec<u8>> {
+    let number = match (value, value.extended()) {
+        (Value::Int(n), _) => i128::from(n),
+        (Value::Uint(n), _) => i128::from(n),
+        (_, Some(Extended::Sized(n))) => n.number(),
+        _ => return None,
+    };
+    let unsigned = type_name(value).starts_with("uint");
+    Some(match verb {
+        'v' if spec.syntax && unsigned => integer(number, 16, false, &Spec { sharp: true, ..*spec }),
+        'v' | 'd' => integer(number, 10, false, &Spec { sharp: false, ..*spec }),
+        'b' => integer(number, 2, false, spec),
+        'o' => integer(number, 8, false, spec),
+        'O' => {
+            let plain = integer(number, 8, false, &Spec { width: None, sharp: false, ..*spec });
+            let text = String::from_utf8(plain).unwrap_or_default();
+            let text = match text.strip_prefix('-') {
+                Some(digits) => format!("-0o{digits}"),
+                None => format!("0o{text}"),
+            };
+            padded(text.as_bytes(), spec)
+        }
+        'x' => integer(number, 16, false, spec),
+        'X' => integer(number, 16, true, spec),
+        'c' => padded(rune(number).to_string().as_bytes(), spec),
+        'q' => padded(quoted_rune(rune(number), spec.plus).as_bytes(), spec),
+        'U' => {
+            let shown = spec.sharp.then(|| rune(number)).filter(|c| is_printable(*c));
+            let digits = spec.precision.unwrap_or(4).max(4);
+            let text = format!("U+{number:0digits$X}");
+            let text = shown.map_or(text.clone(), |c| format!("{text} '{c}'"));
+            padded(text.as_bytes(), &Spec { zero: false, ..*spec })
+        }
+        _ => return None,
+    })
+}
+
+fn rune(number: i128) -> char {
+    u32::try_from(number).ok().and_then(char::from_u32).unwrap_or('\u{FFFD}')
+}
+
+fn quoted_rune(c: char, ascii: bool) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4];
+    match c {
+        '\'' => return "'\\''".to_owned(),
+        '"' => return "'\"'".to_owned(),
+        _ if ascii && !c.is_ascii() && u32::from(c) > 0xFFFF => return format!("'\\U{:08x}'", u32::from(c)),
+        _ if ascii && !c.is_ascii() => return format!("'\\u{:04x}'", u32::from(c)),
+        _ => push_quoted(c.encode_utf8(&mut buffer).as_bytes(), &mut |piece| text.push_str(piece)),
+    }
+    format!("'{}'", text.get(1..text.len().saturating_sub(1)).unwrap_or(""))
+}
+
+/// Returns an integer in a base, with sign, prefix, and zeros for the precision or the width.
+fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
+    let magnitude = number.unsigned_abs();
+    let digits = match (base, upper) {
+        (2, _) => format!("{magnitude:b}"),
+        (8, _) => format!("{magnitude:o}"),
+        (16, false) => format!("{magnitude:x}"),
+        (16, true) => format!("{magnitude:X}"),
+        _ => magnitude.to_string(),
+    };
+    if spec.precision == Some(0) && number == 0 {
+        return padded(b"", &Spec { zero: false, ..*spec });
+    }
+    let sign = match (number < 0, spec.plus, spec.space) {
+        (true, ..) => "-",
+        (false, true, _) => "+",
+        (false, false, true) => " ",
+        _ => "",
+    };
+    let least = match spec.precision {
+        Some(precision) => precision,
+        None if spec.zeros() => spec.width.unwrap_or(0).saturating_sub(sign.len()),
+        None => 0,
+    };
+    let digits = format!("{digits:0>least$}");
+    let prefix = match (spec.sharp, base, upper) {
+        (true, 2, _) => "0b",
+        (true, 8, _) if !digits.starts_with('0') => "0",
+        (true, 16, false) => "0x",
+        (true, 16, true) => "0X",
+        _ => "",
+    };
+    padded(format!("{sign}{prefix}{digits}").as_bytes(), &Spec { zero: false, ..*spec })
+}
+
+/// Returns a float by a verb. `None` if it is none of floats.
+pub(super) fn float_text(number: f64, verb: char, spec: &Spec) -> Option<Vec<u8>> {
+    let text = match (verb, spec.precision) {
+        ('v' | 'g', None) => shortest(number),
+        ('G', None) => shortest(number).to_uppercase(),
+        ('v' | 'g', Some(precision)) => general(number, precision),
+        ('G', Some(precision)) => general(number, precision).to_uppercase(),
+        ('e', precision) => scientific(number, precision.unwrap_or(6)),
+        ('E', precision) => scientific(number, precision.unwrap_or(6)).to_uppercase(),
+        ('f' | 'F', precision) => fixed(number, precision.unwrap_or(6)),
+        ('b', _) => binary_exponent(number),
+        ('x', precision) => hex_float(number, precision),
+        ('X', precision) => hex_float(number, precision).to_uppercase(),
+        _ => return None,
+    };
+    let text = text.replace("NAN", "NaN").replace("INF", "Inf");
+    let (sign, digits) = match text.strip_prefix(['-', '+']) {
+        Some(digits) => (text.get(..1).unwrap_or(""), digits),
+        None => ("+", text.as_str()),
+    };
+    let sign = match (sign, spec.plus, spec.space) {
+        ("-", ..) => "-",
+        (_, true, _) => "+",
+        (_, _, true) => " ",
+        _ if digits == "Inf" => "+",
+        _ => "",
+    };
+    let digits = if spec.sharp && verb != 'b' { with_point(digits, verb, spec) } else { digits.to_owned() };
+    let infinite = matches!(digits.as_str(), "Inf" | "NaN");
+    if spec.zeros() && !infinite {
+        let width = spec.width.unwrap_or(0).saturating_sub(sign.len());
+        return Some(format!("{sign}{digits:0>width$}").into_bytes());
+    }
+    Some(padded(format!("{sign}{digits}").as_bytes(), &Spec { zero: false, ..*spec }))
+}
+
+/// Returns a number with `precision` significant digits, without zeros at the end.
+fn general(number: f64, precision: usize) -> String {
+    let precision = precision.max(1);
+    let text = scientific(number, precision - 1);
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if exponent < -4 || exponent >= i32::try_from(precision).unwrap_or(i32::MAX) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", trimmed(mantissa), exponent.unsigned_abs());
+    }
+    let decimals = i32::try_from(precision).unwrap_or(i32::MAX) - 1 - exponent;
+    trimmed(&fixed(number, usize::try_from(decimals).unwrap_or(0)))
+}
+
+/// Returns digits with a point, and for `g` with the zeros that it leaves out.
+fn with_point(digits: &str, verb: char, spec: &Spec) -> String {
+    if matches!(digits, "Inf" | "NaN") {
+        return digits.to_owned();
+    }
+    let (mantissa, exponent) = match digits.find(['e', 'E', 'p', 'P']) {
+        Some(at) => digits.split_at(at),
+        None => (digits, ""),
+    };
+    let mut mantissa = mantissa.to_owned();
+    if !mantissa.contains('.') {
+        mantissa.push('.');
+    }
+    if matches!(verb, 'g' | 'G' | 'v' | 'x' | 'X') {
+        // Digits count from the first that is not zero. The `x` of a prefix counts, too.
+        let digits = mantissa.trim_start_matches(['0', '.']).bytes().filter(|byte| *byte != b'.').count();
+        mantissa.extend(std::iter::repeat_n('0', spec.precision.unwrap_or(6).saturating_sub(digits.max(1))));
+    }
+    mantissa + exponent
+}
+
+/// Returns a number as an integer and a power of two: `4503599627370496p-52`.
+fn binary_exponent(number: f64) -> String {
+    if !number.is_finite() {
+        return shortest(number);
+    }
+    let (sign, mantissa, exponent) = parts(number);
+    format!("{sign}{mantissa}p{exponent:+}")
+}
+
+fn parts(number: f64) -> (&'static str, u64, i32) {
+    let bits = number.to_bits();
+    let sign = if bits >> 63 == 1 { "-" } else { "" };
+    let (biased, fraction) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
+    match biased {
+        0 => (sign, fraction, -1074),
+        _ => (sign, fraction | 1 << 52, biased - 1075),
+    }
+}
+
+/// Returns a number as hexadecimal digits and a power of two: `0x1.8p+01`.
+fn hex_float(number: f64, precision: Option<usize>) -> String {
+    if !number.is_finite() {
+        return shortest(number);
+    }
+    let (sign, mut mantissa, mut exponent) = parts(number);
+    if mantissa != 0 {
+        let shift = mantissa.leading_zeros() as i32 - 11;
+        mantissa <<= shift;
+        exponent += 52 - shift;
+    } else {
+        exponent = 0;
+    }
+    // 13 digits stand behind the point.
+    if let Some(precision) = precision.filter(|precision| *precision < 13) {
+        let drop = (13 - precision) * 4;
+        let (half, low) = (1_u64 << (drop - 1), mantissa & ((1 << drop) - 1));
+        mantissa >>= drop;
+        mantissa += u64::from(low > half || low == half && mantissa & 1 == 1);
+        mantissa <<= drop;
+        if mantissa >> 53 == 1 {
+            mantissa >>= 1;
+            exponent += 1;
+        }
+    }
+    let fraction = format!("{:013x}", mantissa & ((1 << 52) - 1));
+    let fraction = match precision {
+        Some(precision) => format!("{fraction:0<precision$}").get(..precision).unwrap_or("").to_owned(),
+        None => fraction.trim_end_matches('0').to_owned(),
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let exponent_sign = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}0x{}{point}{fraction}p{exponent_sign}{:02}", mantissa >> 52, exponent.unsigned_abs())
+}
+
+/// Appends text by a verb. Returns `false` if it is none of strings.
+pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec, out: &mut Vec<u8>) -> bool {
+    match verb {
+        'v' if spec.syntax => pad(quoted(text, spec).as_bytes(), spec, out),
+        'v' | 's' => pad(cut(text, spec), spec, out),
+        'q' => pad(quoted(cut(text, spec), spec).as_bytes(), spec, out),
+        'x' | 'X' => pad(hex(text, verb == 'X', spec).as_bytes(), spec, out),
+        _ => return false,
+    }
+    true
+}
+
+/// Returns the first characters of a text, as many as the precision.
+fn cut<'t>(text: &'t [u8], spec: &Spec) -> &'t [u8] {
+    let Some(precision) = spec.precision else { return text };
+    let (mut count, mut end) = (0, 0);
+    for chunk in text.utf8_chunks() {
+        let lens = chunk.valid().chars().map(char::len_utf8).chain(chunk.invalid().iter().map(|_| 1));
+        for len in lens {
+            if count == precision {
+                return text.get(..end).unwrap_or(text);
+            }
+            (count, end) = (count + 1, end + len);
+        }
+    }
+    text
+}
+
+fn quoted(text: &[u8], spec: &Spec) -> String {
+    let plain = |c: char| c != '`' && c != '\u{FEFF}' && (c == '\t' || !c.is_control());
+    if let Some(verbatim) = std::str::from_utf8(text).ok().filter(|text| spec.sharp && text.chars().all(plain)) {
+        return format!("`{verbatim}`");
+    }
+    let mut out = String::new();
+    push_quoted(text, &mut |piece| out.push_str(piece));
+    if !spec.plus {
+        return out;
+    }
+    let ascii = |c: char| match u32::from(c) {
+        code if c.is_ascii() => char::from_u32(code).map(String::from).unwrap_or_default(),
+        code if code > 0xFFFF => format!("\\U{code:08x}"),
+        code => format!("\\u{code:04x}"),
+    };
+    out.chars().map(ascii).collect()
+}
+
+fn hex(text: &[u8], upper: bool, spec: &Spec) -> String {
+    let text = spec.precision.and_then(|precision| text.get(..precision)).unwrap_or(text);
+    let prefix = match (spec.sharp, upper) {
+        (true, true) => "0X",
+        (true, false) => "0x",
+        _ => "",
+    };
+    let digits = |byte: &u8| if upper { format!("{byte:02X}") } else { format!("{byte:02x}") };
+    let bytes: Vec<String> = text.iter().map(digits).collect();
+    if text.is_empty() {
+        return String::new();
+    }
+    match spec.space {
+        true => bytes.iter().map(|byte| format!("{prefix}{byte}")).collect::<Vec<_>>().join(" "),
+        false => format!("{prefix}{}", bytes.concat()),
+    }
+}

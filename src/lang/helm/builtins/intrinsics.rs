@@ -1,0 +1,124 @@
+//! Operations that only lowering calls.
+
+use super::arguments::only;
+use super::dicts;
+use super::elements::slice;
+use crate::error::{error, failed};
+use crate::objects;
+use crate::print::NO_VALUE;
+use crate::semantics::{wrong_type, zero};
+use crate::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_machine::assigned;
+use dropforge_machine::function::{Cx, Target};
+use dropforge_value::{Extended, Sized, Value, Width};
+
+assigned! {
+    /// Operations that only lowering calls.
+    pub(super) static INTRINSICS:
+    intrinsic "bytes" (Str) = bytes, "A string of the bytes that the characters of another one stand for." [];
+    intrinsic "int64" (Int) = to_int64, "An integer as an `int64`." [];
+    intrinsic "uint32" (Int) = to_uint32, "An integer as a `uint32`." [];
+    intrinsic "complex" (Float, Float) = complex, "A complex number." [];
+    intrinsic "receiver" (Any, Str, Bool) = receiver, looks Kinds, "A value that has a method of this name." [];
+    intrinsic "method" (Any, ... Any) = method, "The result of a method of a value. Its name is the last argument." [];
+    intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
+    intrinsic "checked" (Any, Str) = checked, looks Kinds, "An argument for a parameter of the type of this name." [];
+    intrinsic "nil list" () = |cx, _| nil_list(cx), "The nil of lists." [];
+    intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
+    intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
+    intrinsic "text" (Str) = only, "A text, and nothing else." [];
+    intrinsic "length" () => |_, _, out| Ok(Some(Value::Int(out.len() as i64))), reads Output, "The number of bytes of output." [];
+    intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
+}
+
+/// The types of parameters that are checked before the call.
+const TARGETS: [Target; 11] = [
+    Target::Str,
+    Target::Int,
+    Target::Int64,
+    Target::Uint32,
+    Target::Float,
+    Target::Bool,
+    Target::List,
+    Target::Texts,
+    Target::Map,
+    Target::Time,
+    Target::Duration,
+];
+
+fn bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(text)] = args else { return Err(cx.arity()) };
+    cx.charge(text.as_str().len())?;
+    let bytes: Vec<u8> = text.as_str().chars().filter_map(|c| u8::try_from(c).ok()).collect();
+    string(cx, &bytes)
+}
+
+fn to_int64<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Int(n)] = args else { return Err(cx.arity()) };
+    int64(cx, *n)
+}
+
+fn to_uint32<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Int(n)] = args else { return Err(cx.arity()) };
+    sized(cx, Sized::Unsigned(Width::W32, n.cast_unsigned()))
+}
+
+fn checked<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Str(name)] = args else { return Err(cx.arity()) };
+    match TARGETS.iter().find(|target| target.name() == name.as_str()) {
+        Some(target) if !target.admits(value) => zero(cx, *target, *value)?.ok_or_else(|| wrong_type(*target, *value)),
+        _ => Ok(*value),
+    }
+}
+
+fn complex<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let parts = cx.list(args)?;
+    cx.extended(Extended::Typed(COMPLEX, parts))
+}
+
+fn receiver<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Str(name), Value::Bool(is_item)] = args else { return Err(cx.arity()) };
+    let name = name.as_str();
+    let wrong = |message: String| Err(error(Code::UndefinedVariable, message));
+    match value {
+        Value::Undefined => Ok(Value::Undefined),
+        Value::Null => wrong(format!("nil pointer evaluating interface {{}}.{name}")),
+        value if objects::has_method(*value, name) => Ok(*value),
+        value if map_of(cx, *value).is_some() => wrong(format!("{name} is not a method but has arguments")),
+        value => {
+            let of = if *is_item { "interface {}".into() } else { type_name(*value) };
+            wrong(format!("can't evaluate field {name} in type {of}"))
+        }
+    }
+}
+
+fn method<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, args @ .., Value::Str(name)] = args else { return Err(cx.arity()) };
+    match value {
+        Value::Undefined => Ok(Value::Undefined),
+        value => objects::call(cx, *value, name.as_str(), args),
+    }
+}
+
+fn call<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(text), value, ..] = args else { return Err(cx.arity()) };
+    let of = type_name(*value);
+    Err(failed(match (value, text.as_str()) {
+        (Value::Undefined | Value::Null, _) => "error calling call: call of nil".to_owned(),
+        // A piped value has no text of its own.
+        (_, "") => format!("error calling call: non-function <{of} Value> of type {of}"),
+        (_, text) => format!("error calling call: non-function {text} of type {of}"),
+    }))
+}
+
+fn cleaned<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value] = args else { return Err(cx.arity()) };
+    match value {
+        Value::Str(text) if memchr::memmem::find(text.as_str().as_bytes(), NO_VALUE.as_bytes()).is_some() => {
+            cx.charge(text.as_str().len())?;
+            cx.text(&text.as_str().replace(NO_VALUE, ""))
+        }
+        _ => Ok(*value),
+    }
+}

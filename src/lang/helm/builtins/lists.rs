@@ -1,0 +1,269 @@
+//! Lists: their ends, parts and elements.
+
+use std::borrow::Cow;
+
+use super::arguments::{elements, int, is_nil, kind_name, nil_pointer, only, string_of};
+use super::conversions::to_int64;
+use crate::error::failed;
+use crate::values::{CHUNKS, deep_equal, nil_list, truth};
+use dropforge_base::diagnostics::Result;
+use dropforge_machine::assigned;
+use dropforge_machine::function::Cx;
+use dropforge_value::{Extended, Value};
+
+assigned! {
+    /// Lists.
+    pub(super) static LISTS:
+    "list" (... Any) = list, looks Kinds, "Returns a list of the arguments." [r#"{{ list 1 "a" nil }}"# => "[1 a <nil>]"];
+    "tuple" (... Any) = list, looks Kinds, "Returns a list of the arguments, like `list`." [r#"{{ tuple 1 2 }}"# => "[1 2]"];
+    "first" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | first }}"# => "1"];
+    "mustFirst" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | mustFirst }}"# => "1"];
+    "last" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | last }}"# => "2"];
+    "mustLast" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | mustLast }}"# => "2"];
+    "rest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | rest }}"# => "[2 3]"];
+    "mustRest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | mustRest }}"# => "[2 3]"];
+    "initial" (Any) = initial, looks Kinds, "Returns a list without its last element." [r#"{{ list 1 2 3 | initial }}"# => "[1 2]"];
+    "mustInitial" (Any) = initial, looks Kinds, "Returns a list without its last element."
+        [r#"{{ list 1 2 3 | mustInitial }}"# => "[1 2]"];
+    "append" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
+        [r#"{{ append (list 1) 2 }}"# => "[1 2]", r#"{{ append "a" 2 }}"# => "E0404"];
+    "mustAppend" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
+        [r#"{{ mustAppend (list 1) 2 }}"# => "[1 2]"];
+    "push" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
+        [r#"{{ push (list 1) 2 }}"# => "[1 2]"];
+    "mustPush" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
+        [r#"{{ mustPush (list 1) 2 }}"# => "[1 2]"];
+    "prepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
+        [r#"{{ prepend (list 1) 0 }}"# => "[0 1]"];
+    "mustPrepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
+        [r#"{{ mustPrepend (list 1) 0 }}"# => "[0 1]"];
+    "concat" (... Any) = concat, looks Kinds, "Joins lists." [r#"{{ concat (list 1) (list 2 3) }}"# => "[1 2 3]"];
+    "reverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | reverse }}"# => "[2 1]"];
+    "mustReverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | mustReverse }}"# => "[2 1]"];
+    "chunk" (Int, Any) = chunk, "Splits a list into lists of a length." [r#"{{ list 1 2 3 | chunk 2 }}"# => "[[1 2] [3]]"];
+    "mustChunk" (Int, Any) = chunk, "Splits a list into lists of a length."
+        [r#"{{ list 1 2 3 | mustChunk 2 }}"# => "[[1 2] [3]]"];
+    "slice" (Any, ... Any) = slice, "Returns the elements of a list between two positions."
+        [r#"{{ slice (list 1 2 3) 1 3 }}"# => "[2 3]", r#"{{ slice (list 1) 2 }}"# => "E0404"];
+    "mustSlice" (Any, ... Any) = slice, "Returns the elements of a list between two positions."
+        [r#"{{ mustSlice (list 1 2 3) 1 }}"# => "[2 3]"];
+    "compact" (Any) = compact, "Returns a list without empty elements." [r#"{{ list 1 0 "" "a" | compact }}"# => "[1 a]"];
+    "mustCompact" (Any) = compact, "Returns a list without empty elements."
+        [r#"{{ list 1 0 "" "a" | mustCompact }}"# => "[1 a]"];
+    "uniq" (Any) = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | uniq }}"# => "[1 a]"];
+    "mustUniq" (Any) = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | mustUniq }}"# => "[1 a]"];
+    "without" (Any, ... Any) = without, "Returns a list without some elements."
+        [r#"{{ without (list 1 2 3) 1 3 }}"# => "[2]"];
+    "mustWithout" (Any, ... Any) = without, "Returns a list without some elements."
+        [r#"{{ mustWithout (list 1 2 3) 1 3 }}"# => "[2]"];
+    "has" (Any, Any) = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | has 2 }}"# => "true"];
+    "mustHas" (Any, Any) = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | mustHas 3 }}"# => "false"];
+}
+
+/// Elements of a list.
+type Items<'v> = Cow<'v, [Value<'v>]>;
+
+/// Returns the elements of a list. The message of the error for other values ends with the kind of their type.
+fn items_of<'v>(cx: &Cx<'v>, value: Value<'v>, message: &str, end: &str) -> Result<Items<'v>> {
+    let other = || if is_nil(value) { nil_pointer() } else { failed(format!("{message} {}{end}", kind_name(value))) };
+    let items = elements(cx, value)?.ok_or_else(other)?;
+    cx.spend(items.len() as u64)?;
+    Ok(items)
+}
+
+/// Returns the elements of the only argument, a list.
+fn only_items<'v>(cx: &Cx<'v>, args: &[Value<'v>], message: &str) -> Result<Items<'v>> {
+    items_of(cx, only(cx, args)?, message, "")
+}
+
+/// Returns the texts of the elements of a list except nil, or the text of any other value.
+pub(super) fn texts<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Vec<Value<'v>>> {
+    let Some(items) = elements(cx, value)? else {
+        return if is_nil(value) { Ok(Vec::new()) } else { Ok(vec![string_of(cx, value)?]) };
+    };
+    cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
+    items.iter().filter(|item| !is_nil(**item)).map(|item| string_of(cx, *item)).collect()
+}
+
+fn list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.list(args)
+}
+
+fn first<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find first on type")?;
+    Ok(items.first().copied().unwrap_or(Value::Null))
+}
+
+fn last<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find last on type")?;
+    Ok(items.last().copied().unwrap_or(Value::Null))
+}
+
+fn rest<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find rest on type")?;
+    items.split_first().map_or_else(|| nil_list(cx), |(_, rest)| cx.list(rest))
+}
+
+fn initial<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find initial on type")?;
+    items.split_last().map_or_else(|| nil_list(cx), |(_, rest)| cx.list(rest))
+}
+
+fn append<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, value] = args else { return Err(cx.arity()) };
+    joined(cx, &[&items_of(cx, *list, "Cannot push on type", "")?, &[*value]])
+}
+
+fn prepend<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, value] = args else { return Err(cx.arity()) };
+    joined(cx, &[&[*value], &items_of(cx, *list, "Cannot prepend on type", "")?])
+}
+
+fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = |list: &Value<'v>| items_of(cx, *list, "Cannot concat type", " as list");
+    let lists = args.iter().map(items).collect::<Result<Vec<_>>>()?;
+    if lists.iter().all(|list| list.is_empty()) {
+        return nil_list(cx);
+    }
+    joined(cx, &lists.iter().map(|list| &**list).collect::<Vec<_>>())
+}
+
+/// Returns a list of the elements of several.
+fn joined<'v>(cx: &Cx<'v>, lists: &[&[Value<'v>]]) -> Result<Value<'v>> {
+    let len = lists.iter().map(|list| list.len()).fold(0_usize, usize::saturating_add);
+    cx.charge(len.saturating_mul(size_of::<Value<'_>>()))?;
+    cx.list(&lists.concat())
+}
+
+fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find reverse on type")?;
+    cx.list_of(items.iter().rev().copied())
+}
+
+fn chunk<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [size, list] = args else { return Err(cx.arity()) };
+    let size = int(cx, *size)?;
+    let items = items_of(cx, *list, "Cannot chunk type", "")?;
+    let lens = chunk_lens(items.len(), size).ok_or_else(|| failed("runtime error: makeslice: len out of range"))?;
+    let mut left = &*items;
+    let mut chunks = Vec::new();
+    for len in lens {
+        let (chunk, behind) = left.split_at_checked(len).unwrap_or((left, &[]));
+        cx.charge(size_of::<Value<'_>>())?;
+        chunks.push(cx.list(chunk)?);
+        left = behind;
+    }
+    let chunks = cx.list(&chunks)?;
+    cx.extended(Extended::Typed(CHUNKS, chunks))
+}
+
+/// Returns the lengths of the chunks of a list. `None` if a length or their number is negative. A negative size gives
+/// one chunk at most, of the elements that remain of a division by it.
+fn chunk_lens(len: usize, size: i64) -> Option<impl Iterator<Item = usize>> {
+    let count = ((len as f64 - 1.0) / size as f64).floor() + 1.0;
+    if !(0.0..=len as f64 + 2.0).contains(&count) {
+        return None;
+    }
+    let (count, last) = (count as usize, i64::try_from(len).ok()?.checked_rem(size)?);
+    let last = if last == 0 { size } else { last };
+    let valid = match count {
+        0 => true,
+        1 => last >= 0,
+        _ => size > 0,
+    };
+    let (size, last) = (usize::try_from(size).unwrap_or(0), usize::try_from(last).unwrap_or(0));
+    valid.then(|| (1..=count).map(move |at| if at == count { last } else { size }))
+}
+
+fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, range @ ..] = args else { return Err(cx.arity()) };
+    let items = items_of(cx, *list, "list should be type of slice or array but", "")?;
+    if items.is_empty() {
+        return Ok(Value::Null);
+    }
+    let position = |at: usize| range.get(at).map(|value| usize::try_from(to_int64(*value)).unwrap_or(usize::MAX));
+    let (start, end) = (position(0).unwrap_or(0), position(1).unwrap_or(items.len()));
+    let outside = || failed("reflect.Value.Slice: slice index out of bounds");
+    let part = cx.list(items.get(start..end).ok_or_else(outside)?)?;
+    match list.extended() {
+        Some(Extended::Typed(ty, Value::List(_))) => cx.extended(Extended::Typed(*ty, part)),
+        _ => Ok(part),
+    }
+}
+
+fn compact<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot compact on type")?;
+    kept(cx, &items, |item| Ok(truth(cx, item)))
+}
+
+fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let items = only_items(cx, args, "Cannot find uniq on type")?;
+    cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
+    let mut distinct = Vec::new();
+    for item in items.iter() {
+        if !contains(cx, &distinct, *item)? {
+            distinct.push(*item);
+        }
+    }
+    cx.list(&distinct)
+}
+
+fn without<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, omitted @ ..] = args else { return Err(cx.arity()) };
+    let items = items_of(cx, *list, "Cannot find without on type", "")?;
+    kept(cx, &items, |item| contains(cx, omitted, item).map(|omitted| !omitted))
+}
+
+/// Returns a list of the elements that `keeps` selects.
+fn kept<'v>(cx: &Cx<'v>, items: &[Value<'v>], keeps: impl Fn(Value<'v>) -> Result<bool>) -> Result<Value<'v>> {
+    cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
+    let mut kept = Vec::new();
+    for item in items {
+        if keeps(*item)? {
+            kept.push(*item);
+        }
+    }
+    cx.list(&kept)
+}
+
+fn has<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [wanted, list] = args else { return Err(cx.arity()) };
+    if is_nil(*list) {
+        return Ok(Value::Bool(false));
+    }
+    let items = items_of(cx, *list, "Cannot find has on type", "")?;
+    contains(cx, &items, *wanted).map(Value::Bool)
+}
+
+/// Returns `true` if an element equals `wanted`, with its type.
+fn contains<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<bool> {
+    for item in items {
+        if deep_equal(cx, *item, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunk_lens;
+
+    #[test]
+    fn lengths_of_chunks() {
+        let lens = |len, size| chunk_lens(len, size).map(|lens| lens.collect::<Vec<_>>());
+        assert_eq!(lens(3, 2), Some(vec![2, 1]));
+        assert_eq!(lens(4, 2), Some(vec![2, 2]));
+        assert_eq!(lens(3, 5), Some(vec![3]));
+        assert_eq!(lens(0, 2), Some(vec![]));
+        // Sizes that are not positive.
+        assert_eq!(lens(3, 0), None);
+        assert_eq!(lens(3, -1), None);
+        assert_eq!(lens(3, -2), Some(vec![]));
+        assert_eq!(lens(2, -1), Some(vec![]));
+        assert_eq!(lens(1, -1), None);
+        assert_eq!(lens(1, -2), Some(vec![1]));
+        assert_eq!(lens(0, -1), None);
+        assert_eq!(lens(0, -2), None);
+    }
+}

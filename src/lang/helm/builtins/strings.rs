@@ -1,0 +1,197 @@
+//! Parts of strings, and comparisons with them.
+
+use super::arguments::{bytes, copied, int, made, only, only_bytes, part, string_of, two_bytes};
+use crate::error::failed;
+use crate::values::{STRING_MAP, strings};
+use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::{byte_texts, strings as texts};
+use dropforge_machine::assigned;
+use dropforge_machine::function::Cx;
+use dropforge_value::{Extended, Value};
+
+assigned! {
+    /// Parts of strings.
+    pub(super) static STRINGS:
+    "hello" () = hello, "Returns `Hello!`." [r#"{{ hello }}"# => "Hello!"];
+    "abbrev" (Int, Str) = abbrev, "Shortens a text to a number of bytes, with an ellipsis at its end."
+        [r#"{{ abbrev 5 "hello world" }}"# => "he...", r#"{{ abbrev 3 "hello" }}"# => "hello"];
+    "abbrevboth" (Int, Int, Str) = abbrev_both,
+        "Leaves out the text before an offset and shortens the rest to a number of bytes, with ellipses."
+        [r#"{{ abbrevboth 5 10 "1234 5678 9123" }}"# => "...5678..."];
+    "trunc" (Int, Str) = trunc, "Returns the first bytes of a text, or the last ones if the number is negative."
+        [r#"{{ trunc 3 "hello" }} {{ trunc -2 "hello" }}"# => "hel lo"];
+    "substr" (Int, Int, Str) = substr, "Returns the text between two positions in bytes. A negative one is an end of the text."
+        [r#"{{ substr 0 3 "hello" }}"# => "hel", r#"{{ substr 4 -1 "ab" }}"# => "E0404"];
+    "trim" (Str) = trim, "Removes white space from both ends." [r#"[{{ trim "  a " }}]"# => "[a]"];
+    "trimAll" (Str, Str) = trim_all, "Removes some characters from both ends." [r#"{{ trimAll "$" "$5.00$" }}"# => "5.00"];
+    "trimall" (Str, Str) = trim_all, "Removes some characters from both ends, like `trimAll`."
+        [r#"{{ trimall "-" "--a-" }}"# => "a"];
+    "trimSuffix" (Str, Str) = trim_suffix, "Removes a suffix." [r#"{{ trimSuffix "-" "a-" }}"# => "a"];
+    "trimPrefix" (Str, Str) = trim_prefix, "Removes a prefix." [r#"{{ trimPrefix "v" "v1" }}"# => "1"];
+    "contains" (Str, Str) = contains, "Returns `true` if the second text contains the first."
+        [r#"{{ contains "ell" "hello" }}"# => "true"];
+    "hasPrefix" (Str, Str) = has_prefix, "Returns `true` if the second text begins with the first."
+        [r#"{{ hasPrefix "he" "hello" }}"# => "true"];
+    "hasSuffix" (Str, Str) = has_suffix, "Returns `true` if the second text ends with the first."
+        [r#"{{ hasSuffix "he" "hello" }}"# => "false"];
+    "replace" (Str, Str, Str) = replace, "Replaces every occurrence of the first text by the second."
+        [r#"{{ replace "." "-" "a.b.c" }}"# => "a-b-c"];
+    "repeat" (Int, Str) = repeat, "Repeats a text." [r#"{{ repeat 3 "ab" }}"# => "ababab", r#"{{ repeat -1 "a" }}"# => "E0404"];
+    "splitList" (Str, Str) = split_list, "Returns the parts of a text between separators, as a list."
+        [r#"{{ splitList "," "a,b" }}"# => "[a b]"];
+    "split" (Str, Str) = split, "Returns the parts of a text between separators, as a map with the keys `_0`, `_1` and so on."
+        [r#"{{ (split ":" "host:80")._1 }}"# => "80"];
+    "splitn" (Str, Int, Str) = split_n, "Returns at most a number of parts, like `split`."
+        [r#"{{ splitn "," 2 "a,b,c" }}"# => "map[_0:a _1:b,c]"];
+    "plural" (Str, Str, Int) = plural, "Returns the first text for the number 1, otherwise the second."
+        [r#"{{ plural "one" "many" 2 }}"# => "many"];
+    "toString" (Any) = to_string, "Returns the text of a value." [r#"{{ toString 1.5 }}"# => "1.5"];
+}
+
+fn hello<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed("Hello!")
+}
+
+fn abbrev<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [width, text] = args else { return Err(cx.arity()) };
+    abbreviated(cx, 0, int(cx, *width)?, *text)
+}
+
+fn abbrev_both<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [offset, width, text] = args else { return Err(cx.arity()) };
+    let (offset, width) = (int(cx, *offset)?, int(cx, *width)?);
+    // Ellipses on both sides take six bytes.
+    if offset > 0 && width < 7 { Ok(*text) } else { abbreviated(cx, offset, width, *text) }
+}
+
+fn abbreviated<'v>(cx: &Cx<'v>, offset: i64, width: i64, text: Value<'v>) -> Result<Value<'v>> {
+    match usize::try_from(width) {
+        Ok(width @ 4..) => copied(cx, &byte_texts::abbreviated(bytes(cx, text)?, offset, width)),
+        _ => Ok(text),
+    }
+}
+
+fn trunc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [len, text] = args else { return Err(cx.arity()) };
+    part(cx, byte_texts::truncated(bytes(cx, *text)?, int(cx, *len)?))
+}
+
+fn substr<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [start, end, text] = args else { return Err(cx.arity()) };
+    let found = byte_texts::between(bytes(cx, *text)?, int(cx, *start)?, int(cx, *end)?);
+    let outside = |range: String| failed(format!("runtime error: slice bounds out of range {range}"));
+    part(cx, found.map_err(outside)?)
+}
+
+fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    part(cx, byte_texts::without_outer_space(only_bytes(cx, args)?))
+}
+
+fn trim_all<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (cutset, text) = two_bytes(cx, args)?;
+    cx.spend((text.len() as u64).saturating_mul(cutset.len() as u64 / 64 + 1) / 64)?;
+    part(cx, byte_texts::trimmed(text, cutset))
+}
+
+fn trim_suffix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (suffix, text) = two_bytes(cx, args)?;
+    part(cx, text.strip_suffix(suffix).unwrap_or(text))
+}
+
+fn trim_prefix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (prefix, text) = two_bytes(cx, args)?;
+    part(cx, text.strip_prefix(prefix).unwrap_or(text))
+}
+
+fn contains<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (wanted, text) = two_bytes(cx, args)?;
+    cx.spend(text.len() as u64 / 64)?;
+    Ok(Value::Bool(memchr::memmem::find(text, wanted).is_some()))
+}
+
+fn has_prefix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    two_bytes(cx, args).map(|(prefix, text)| Value::Bool(text.starts_with(prefix)))
+}
+
+fn has_suffix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    two_bytes(cx, args).map(|(suffix, text)| Value::Bool(text.ends_with(suffix)))
+}
+
+fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [from, to, text] = args else { return Err(cx.arity()) };
+    if let (Value::Str(from), Value::Str(to), Value::Str(source)) = (from, to, text) {
+        let (from, to, source) = (from.as_str(), to.as_str(), source.as_str());
+        cx.spend(source.len() as u64 / 64)?;
+        let found = texts::occurrences(source, from);
+        if found == 0 {
+            return Ok(*text);
+        }
+        let len = texts::replaced_len(source, from, to, found);
+        return made(cx, len, |push| texts::replace_into(source, from, to, |piece| push(piece.as_bytes())));
+    }
+    let (from, to, text) = (bytes(cx, *from)?, bytes(cx, *to)?, bytes(cx, *text)?);
+    // Without a text to replace, the other one stands around every byte at most.
+    let found = memchr::memmem::find_iter(text, from).count() + 1;
+    let len = found.checked_mul(to.len()).and_then(|len| len.checked_add(text.len()));
+    made(cx, len, |push| byte_texts::replaced(text, from, to, &mut |piece| push(piece)))
+}
+
+fn repeat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [count, text] = args else { return Err(cx.arity()) };
+    let count = repetitions(int(cx, *count)?)?;
+    let text = bytes(cx, *text)?;
+    made(cx, text.len().checked_mul(count), |push| {
+        if !text.is_empty() {
+            (0..count).for_each(|_| push(text));
+        }
+    })
+}
+
+/// Returns a number of repetitions.
+pub(super) fn repetitions(count: i64) -> Result<usize> {
+    usize::try_from(count).map_err(|_| failed("strings: negative Repeat count"))
+}
+
+fn split_list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (separator, text) = two_bytes(cx, args)?;
+    strings(cx, &parts(cx, text, separator, usize::MAX)?)
+}
+
+fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (separator, text) = two_bytes(cx, args)?;
+    numbered(cx, &parts(cx, text, separator, usize::MAX)?)
+}
+
+fn split_n<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [separator, most, text] = args else { return Err(cx.arity()) };
+    let most = usize::try_from(int(cx, *most)?).unwrap_or(usize::MAX);
+    numbered(cx, &parts(cx, bytes(cx, *text)?, bytes(cx, *separator)?, most)?)
+}
+
+/// Returns the parts of a text as strings.
+fn parts<'v>(cx: &Cx<'v>, text: &'v [u8], separator: &'v [u8], most: usize) -> Result<Vec<Value<'v>>> {
+    cx.spend(text.len() as u64 / 64)?;
+    byte_texts::split(text, separator, most)
+        .map(|piece| {
+            cx.charge(size_of::<Value>())?;
+            part(cx, piece)
+        })
+        .collect()
+}
+
+/// Returns a map of these strings under `_0`, `_1` and so on.
+fn numbered<'v>(cx: &Cx<'v>, parts: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.charge(parts.len().saturating_mul(4 * size_of::<Value>()))?;
+    let keyed = |(at, part): (usize, &Value<'v>)| (cx.arena().copy_str(&format!("_{at}")), *part);
+    let map = cx.map(&parts.iter().enumerate().map(keyed).collect::<Vec<_>>())?;
+    cx.extended(Extended::Typed(STRING_MAP, map))
+}
+
+fn plural<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [one, many, count] = args else { return Err(cx.arity()) };
+    Ok(if int(cx, *count)? == 1 { *one } else { *many })
+}
+
+fn to_string<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    string_of(cx, only(cx, args)?)
+}

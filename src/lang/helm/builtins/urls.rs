@@ -1,0 +1,75 @@
+//! Functions of URLs.
+
+use super::arguments::{nil_pointer, only, only_bytes};
+use crate::error::failed;
+use crate::values::{Kind, kind, map_of, string, text_bytes, type_name};
+use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::urls::reference::{Parts, parse, user_of};
+use dropforge_machine::assigned;
+use dropforge_machine::function::Cx;
+use dropforge_value::Value;
+
+assigned! {
+    /// Functions of URLs.
+    pub(super) static URLS:
+    "urlParse" (Str) = url_parse, makes Map,
+        "Takes a URL apart: `scheme`, `host`, `hostname`, `path`, `query`, `opaque`, `fragment`, `userinfo`."
+        [r#"{{ (urlParse "http://u:p@host:80/path?q=1#frag").hostname }}"# => "host", r#"{{ urlParse "%zz" }}"# => "E0404"];
+    "urlJoin" (Map) = url_join, "Puts the parts of a URL together, named like those of `urlParse`."
+        [r#"{{ urlJoin (dict "scheme" "http" "host" "h:80" "path" "/p" "query" "q=1") }}"# => "http://h:80/p?q=1"];
+}
+
+fn url_parse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = only_bytes(cx, args)?;
+    // Each part is copied at most three times.
+    cx.charge(text.len().saturating_mul(8))?;
+    let text = String::from_utf8_lossy(text);
+    let parts = parse(&text).map_err(|why| failed(format!("unable to parse url: {why}")))?;
+    let entries = [
+        ("scheme", cx.text(&parts.scheme)?),
+        ("host", cx.text(&parts.host)?),
+        ("hostname", cx.text(&parts.hostname)?),
+        ("path", string(cx, &parts.path)?),
+        ("query", cx.text(&parts.query)?),
+        ("opaque", cx.text(&parts.opaque)?),
+        ("fragment", string(cx, &parts.fragment)?),
+        ("userinfo", cx.text(parts.user.as_deref().unwrap_or(""))?),
+    ];
+    cx.map(&entries)
+}
+
+/// Returns the text under a key; empty if the key is missing.
+fn part<'v>(cx: &Cx<'v>, of: Value<'v>, key: &str) -> Result<&'v [u8]> {
+    let Some(value) = map_of(cx, of).and_then(|map| map.get(key)) else { return Ok(b"") };
+    if kind(value) == Kind::Nil {
+        return Err(nil_pointer());
+    }
+    text_bytes(value).ok_or_else(|| {
+        failed(format!("unable to parse {key} key, must be of type string, but {} found", type_name(value)))
+    })
+}
+
+fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let of = only(cx, args)?;
+    let text = |key| -> Result<String> {
+        let bytes = part(cx, of, key)?;
+        // Escapes take three bytes for one.
+        cx.charge(bytes.len().saturating_mul(8))?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let mut parts = Parts {
+        scheme: text("scheme")?,
+        host: text("host")?,
+        path: part(cx, of, "path")?.to_vec(),
+        query: text("query")?,
+        opaque: text("opaque")?,
+        fragment: part(cx, of, "fragment")?.to_vec(),
+        ..Parts::default()
+    };
+    cx.charge((parts.path.len() + parts.fragment.len()).saturating_mul(8))?;
+    let user = text("userinfo")?;
+    if !user.is_empty() {
+        parts.user = user_of(&user).map_err(|why| failed(format!("unable to parse userinfo in dict: {why}")))?;
+    }
+    cx.text(&parts.to_text())
+}

@@ -1,0 +1,176 @@
+//! The cluster that templates are rendered for.
+
+use super::error::Stage;
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::stdlib::semver::LenientVersion;
+
+/// A version of Kubernetes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KubeVersion {
+    /// The version with the suffixes of vendors: `v1.29.4-gke.1043002`.
+    pub version: String,
+    /// The version without them: `v1.29.4`.
+    pub normalized: String,
+    /// The major number.
+    pub major: String,
+    /// The minor number.
+    pub minor: String,
+}
+
+impl KubeVersion {
+    /// Parses a version, with or without `v`.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |why: String| {
+            Stage::KubeVersion.error(Code::Usage, format!("`{text}` is not a version of Kubernetes: {why}"))
+        };
+        let plain = text.strip_prefix('v').unwrap_or(text);
+        // Vendors' suffixes need not be valid: only the numbers count.
+        let end = plain.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(plain.len());
+        let numbers = plain.get(..end).unwrap_or(plain).trim_end_matches('.');
+        let [major, minor, patch] = LenientVersion::parse(numbers).map_err(wrong)?.version.numbers;
+        Ok(Self {
+            version: format!("v{plain}"),
+            normalized: format!("v{major}.{minor}.{patch}"),
+            major: major.to_string(),
+            minor: minor.to_string(),
+        })
+    }
+}
+
+/// The version of the tool that templates see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HelmVersion {
+    /// The version: `v4.2.4`.
+    pub version: String,
+    /// The commit of the build.
+    pub git_commit: String,
+    /// The state of the sources of the build.
+    pub git_tree_state: String,
+    /// The version of the compiler.
+    pub go_version: String,
+    /// The version of the Kubernetes client.
+    pub kube_client_version: String,
+}
+
+impl Default for HelmVersion {
+    fn default() -> Self {
+        Self {
+            version: "v4.2.4".to_owned(),
+            git_commit: String::new(),
+            git_tree_state: "clean".to_owned(),
+            go_version: "go1.27.3".to_owned(),
+            kube_client_version: "v1.36".to_owned(),
+        }
+    }
+}
+
+/// The cluster that templates are rendered for: `.Capabilities`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The version of Kubernetes.
+    pub kube_version: KubeVersion,
+    /// The available APIs: `apps/v1`, also with a kind: `batch/v1/CronJob`.
+    pub api_versions: Vec<String>,
+    /// The version of the tool.
+    pub helm_version: HelmVersion,
+}
+
+impl Capabilities {
+    /// Returns `true` if the cluster has an API.
+    pub fn has(&self, api: &str) -> bool {
+        self.api_versions.iter().any(|known| known == api)
+    }
+
+    /// Adds APIs to those of the defaults.
+    pub fn with_apis<S: Into<String>>(mut self, apis: impl IntoIterator<Item = S>) -> Self {
+        self.api_versions.extend(apis.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the version of Kubernetes.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub fn with_kube_version(mut self, version: &str) -> Result<Self> {
+        self.kube_version = KubeVersion::parse(version)?;
+        Ok(self)
+    }
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        let text = |text: &str| text.to_owned();
+        Self {
+            kube_version: KubeVersion {
+                version: text("v1.36.0"),
+                normalized: text("v1.36.0"),
+                major: text("1"),
+                minor: text("36"),
+            },
+            api_versions: APIS.iter().map(|api| text(api)).collect(),
+            helm_version: HelmVersion::default(),
+        }
+    }
+}
+
+/// The APIs of a cluster that is not asked.
+const APIS: &[&str] = &[
+    "v1",
+    "admissionregistration.k8s.io/v1",
+    "admissionregistration.k8s.io/v1alpha1",
+    "admissionregistration.k8s.io/v1beta1",
+    "internal.apiserver.k8s.io/v1alpha1",
+    "apps/v1",
+    "apps/v1beta1",
+    "apps/v1beta2",
+    "authentication.k8s.io/v1",
+    "authentication.k8s.io/v1alpha1",
+    "authentication.k8s.io/v1beta1",
+    "authorization.k8s.io/v1",
+    "authorization.k8s.io/v1beta1",
+    "autoscaling/v1",
+    "autoscaling/v2",
+    "batch/v1",
+    "batch/v1beta1",
+    "certificates.k8s.io/v1",
+    "certificates.k8s.io/v1beta1",
+    "certificates.k8s.io/v1alpha1",
+    "coordination.k8s.io/v1alpha2",
+    "coordination.k8s.io/v1beta1",
+    "coordination.k8s.io/v1",
+    "discovery.k8s.io/v1",
+    "discovery.k8s.io/v1beta1",
+    "events.k8s.io/v1",
+    "events.k8s.io/v1beta1",
+    "extensions/v1beta1",
+    "flowcontrol.apiserver.k8s.io/v1",
+    "flowcontrol.apiserver.k8s.io/v1beta1",
+    "flowcontrol.apiserver.k8s.io/v1beta2",
+    "flowcontrol.apiserver.k8s.io/v1beta3",
+    "networking.k8s.io/v1",
+    "networking.k8s.io/v1beta1",
+    "node.k8s.io/v1",
+    "node.k8s.io/v1alpha1",
+    "node.k8s.io/v1beta1",
+    "policy/v1",
+    "policy/v1beta1",
+    "rbac.authorization.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1beta1",
+    "rbac.authorization.k8s.io/v1alpha1",
+    "resource.k8s.io/v1",
+    "resource.k8s.io/v1beta2",
+    "resource.k8s.io/v1beta1",
+    "resource.k8s.io/v1alpha3",
+    "scheduling.k8s.io/v1alpha2",
+    "scheduling.k8s.io/v1beta1",
+    "scheduling.k8s.io/v1",
+    "storage.k8s.io/v1beta1",
+    "storage.k8s.io/v1",
+    "storage.k8s.io/v1alpha1",
+    "storagemigration.k8s.io/v1beta1",
+    "apiextensions.k8s.io/v1beta1",
+    "apiextensions.k8s.io/v1",
+];

@@ -1,0 +1,130 @@
+//! Errors of rendered documents, and their places in the rendered text.
+
+use std::sync::Arc;
+
+use super::error::{GO_MESSAGE, Stage};
+use super::metadata::Refused;
+use super::read::NO_TABS;
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::limits::Limits;
+use dropforge_base::stdlib::strings::prefix;
+use dropforge_base::text::{Source, Span};
+use dropforge_value::{Data, yaml};
+
+/// The lines of an excerpt before and behind the faulty one.
+const AROUND: [usize; 2] = [3, 1];
+
+/// Maximum number of bytes of a line of an excerpt.
+const LINE: usize = 120;
+
+/// The field with the line of the rendered text.
+pub(crate) const RENDERED_LINE: &str = "rendered_line";
+
+/// Returns the error of a document that is not YAML: `first` is that of Helm's reader.
+pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Diagnostic>>) -> Box<Diagnostic> {
+    let first = first.unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "the document is not YAML"));
+    let why = first.fields.get(GO_MESSAGE).unwrap_or(&first.message).clone();
+    let what = first.reason();
+    let error = Diagnostic::new(Code::InvalidOutput, format!("the output of `{name}` is not valid YAML: {what}"));
+    let span = exact(document).or_else(|| first.primary().map(|label| label.span)).unwrap_or_default();
+    let mut error = error.at(document, span, "");
+    error.help = first.help.filter(|help| help == NO_TABS);
+    with_message(name, error, &why)
+}
+
+/// Returns the error of a document that is YAML but no object of Kubernetes: what it is, or the first value that does not
+/// fit.
+pub(super) fn no_object(name: &str, document: &Arc<Source>, data: &Data, refused: &[Refused<'_>]) -> Box<Diagnostic> {
+    let path = refused.first().and_then(|refused| path_to(data, refused.value)).unwrap_or_default();
+    let what = match refused.first() {
+        Some(Refused { value, wanted, .. }) if !path.is_empty() => {
+            let wanted = if *wanted == "string" { "string" } else { "map" };
+            format!("`{}` has to be a {wanted}, found {}", path.join("."), value.kind())
+        }
+        _ => format!("found {}", data.kind()),
+    };
+    let message = format!("a document of `{name}` is not a Kubernetes object: {what}");
+    let span = field(document, &path).unwrap_or_default();
+    let error = Diagnostic::new(Code::InvalidOutput, message).at(document, span, "");
+    let why = refused.first().map_or("", |refused| &refused.why);
+    with_message(name, error, &format!("error unmarshaling JSON: while decoding JSON: json: {why}"))
+}
+
+/// Returns the keys that lead to a value in `data`.
+fn path_to<'d>(data: &'d Data, value: &Data) -> Option<Vec<&'d str>> {
+    data.as_map()?.iter().find_map(|(key, below)| {
+        let rest = if std::ptr::eq(below, value) { Vec::new() } else { path_to(below, value)? };
+        Some(std::iter::once(key.as_str()).chain(rest).collect())
+    })
+}
+
+/// Returns the place of the key of a field.
+fn field(document: &Arc<Source>, path: &[&str]) -> Option<Span> {
+    let (last, above) = path.split_last()?;
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let read = yaml::read(document, &limits).ok()?;
+    let around = above.iter().try_fold(read.first()?, |node, key| node.get(key))?;
+    around.entry(last).map(|entry| entry.key.span)
+}
+
+/// Adds Helm's message.
+fn with_message(name: &str, error: Box<Diagnostic>, why: &str) -> Box<Diagnostic> {
+    Stage::Sort.of(error).with_field(GO_MESSAGE, format!("YAML parse error on {name}: {why}"))
+}
+
+/// Returns the place of the first error that the exact reader finds. Helm's reader only tells a line near it.
+fn exact(document: &Arc<Source>) -> Option<Span> {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let errors = yaml::read(document, &limits).err()?;
+    let syntax = errors.iter().find(|error| error.code != Code::DuplicateKey)?;
+    syntax.primary().map(|label| label.span)
+}
+
+/// Moves the place of an error from a document to the text that the document is a part of. Adds the lines around it.
+pub(super) fn within(mut error: Box<Diagnostic>, text: &str, document: &str) -> Box<Diagnostic> {
+    let start = document.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+    let Some(name) = error.primary().map(|label| label.source.name().to_owned()) else { return error };
+    let whole = Source::new(name, text.to_owned());
+    for label in &mut error.labels {
+        label.source = whole.clone();
+        label.span = Span::of(start + label.span.start as usize..start + label.span.end as usize);
+    }
+    let line = error.position().map_or(1, |at| at.line as usize);
+    error.with_note(excerpt(text, line)).with_field(RENDERED_LINE, line.to_string())
+}
+
+/// Returns the lines around a line of a text, with their numbers.
+fn excerpt(text: &str, line: usize) -> String {
+    let [before, behind] = AROUND;
+    let first = line.saturating_sub(before).max(1);
+    let width = (line + behind).to_string().len();
+    let lines = text.lines().enumerate().skip(first - 1).take(line + behind + 1 - first);
+    let shown = lines.map(|(at, shown)| {
+        let mark = if at + 1 == line { '>' } else { ' ' };
+        format!("\n{mark} {:width$} | {}", at + 1, prefix(shown, LINE))
+    });
+    shown.fold(format!("line {line} of the rendered text:"), |text, line| text + &line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_excerpt_has_the_lines_around_the_fault() {
+        let text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+        assert_eq!(excerpt(text, 9), "line 9 of the rendered text:\n   6 | 6\n   7 | 7\n   8 | 8\n>  9 | 9\n  10 | 10");
+        assert_eq!(excerpt("a: b: c", 1), "line 1 of the rendered text:\n> 1 | a: b: c");
+        assert_eq!(excerpt("", 1), "line 1 of the rendered text:");
+    }
+
+    #[test]
+    fn places_move_to_the_whole_text() {
+        let text = "---\na: 1\n---\nb: c: d\n";
+        let document = &text[13..];
+        let source = Source::new("x.yaml", document.to_owned());
+        let error = within(not_yaml("x.yaml", &source, None), text, document);
+        assert_eq!(error.position().map(|at| at.line), Some(4));
+        assert_eq!(error.fields[RENDERED_LINE], "4");
+    }
+}

@@ -1,0 +1,243 @@
+//! Calls of functions.
+
+use super::pipelines::Piped;
+use super::program::Lower;
+use crate::builtins::{MAKER, STRICT_MAKER};
+use crate::error::quoted;
+use crate::syntax::tree::{Operand, Term};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::text::Span;
+use dropforge_machine::bytecode::{BinaryOp, Delivery, ImportKind, Op, Role};
+use dropforge_machine::compiler::{Constant, MissingKey};
+use dropforge_machine::function::{Builtin, Function, Params, Target};
+
+impl<'a> Lower<'_, 'a> {
+    /// Returns `true` if a function is the language's own: nothing has replaced it.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.unit.registry.get(ImportKind::Function, name).is_some_and(Function::is_row)
+    }
+
+    /// Pushes the result of a function. `place` is that of its name.
+    pub(super) fn function(
+        &mut self,
+        name: &'a str,
+        place: Span,
+        arguments: &'a [Operand<'a>],
+        piped: Option<Piped<'a>>,
+        span: Span,
+    ) -> Result<()> {
+        let registry = self.unit.registry;
+        let Some(function) = registry.get(ImportKind::Function, name) else {
+            let message = format!("{} is not a defined function", quoted(name));
+            self.fail_value(place, Code::UnknownFunction, message);
+            return Ok(());
+        };
+        let count = arguments.len() + usize::from(piped.is_some());
+        if let Params::Assigned(params) = &function.params
+            && !params.takes(count)
+        {
+            let least = if params.rest.is_some() { "at least " } else { "" };
+            let wanted = params.params.len();
+            let message = format!("wrong number of args for {name}: want {least}{wanted} got {count}");
+            self.fail_value(place, Code::BadArgument, message);
+            return Ok(());
+        }
+        let own = function.is_row();
+        match name {
+            "and" if own => return self.and_or(arguments, piped, false),
+            "or" if own => return self.and_or(arguments, piped, true),
+            "include" if own => return self.include(function, arguments, piped, span),
+            "call" if own => {
+                let text = arguments.first().map_or("", |first| self.text_at(first.span)).to_owned();
+                self.emitter.constant(Constant::Str(text.into()));
+                self.arguments(function, arguments, piped)?;
+                self.at(span);
+                self.intrinsic("call", count + 1);
+                return Ok(());
+            }
+            "tpl" if own => return self.tpl(function, arguments, piped, span),
+            _ => {}
+        }
+        self.arguments(function, arguments, piped)?;
+        self.at(span);
+        match operator(name).filter(|_| own && count == 2) {
+            Some(operator) => self.emitter.binary(operator),
+            // Programs are linked with all functions, and one of Helm has this name.
+            None if own && name == "slice" && is_of_go(function) => self.intrinsic("slice", count),
+            None if own && name == "not" => self.emitter.op(Op::Not, &[]),
+            None => {
+                self.call(function, count);
+                // A piped value is judged where the last argument is.
+                let last = arguments.last().map_or(place, |last| last.span);
+                let piped = piped.map(|_| last);
+                let base = self.base;
+                let places = arguments.iter().map(|argument| argument.span).chain(piped);
+                self.emitter.details(places.map(|place| place.moved(base)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Pushes the arguments of a function, and behind them the piped value.
+    fn arguments(&mut self, function: &Builtin, arguments: &'a [Operand<'a>], piped: Option<Piped<'a>>) -> Result<()> {
+        let last_loud = arguments.iter().rposition(|argument| !is_quiet(argument));
+        for (at, argument) in arguments.iter().enumerate() {
+            let target = match &function.params {
+                Params::Assigned(params) => params.target(at).unwrap_or(Target::Any),
+                _ => Target::Any,
+            };
+            self.operand(argument, target)?;
+            if target != Target::Any && matches!(argument.term, Term::Pipeline(_)) && argument.fields.is_empty() {
+                self.emitter.op(Op::As, &[Role::Value as u32]);
+            }
+            // The type of an argument is checked before a later one can fail.
+            let is_last = last_loud.is_none_or(|last| last <= at);
+            if !is_last && !matches!(target, Target::Any | Target::Raw) && !is_literal(argument) {
+                self.at(argument.span);
+                self.emitter.constant(Constant::Str(target.name().into()));
+                self.intrinsic("checked", 2);
+            }
+        }
+        let Some(piped) = piped else { return Ok(()) };
+        self.piped(piped)?;
+        let target = match &function.params {
+            Params::Assigned(params) => params.target(arguments.len()),
+            _ => None,
+        };
+        if target.is_some_and(|target| target != Target::Any) {
+            self.emitter.op(Op::As, &[Role::Value as u32]);
+        }
+        Ok(())
+    }
+
+    /// Pushes the text of a template. A name that is a literal is linked here.
+    fn include(
+        &mut self,
+        function: &Builtin,
+        arguments: &'a [Operand<'a>],
+        piped: Option<Piped<'a>>,
+        span: Span,
+    ) -> Result<()> {
+        let named = match arguments {
+            [Operand { term: Term::Str(name), .. }, rest @ ..] => {
+                std::str::from_utf8(name).ok().map(|name| (name, rest))
+            }
+            _ => None,
+        };
+        let Some((name, rest)) = named else {
+            self.arguments(function, arguments, piped)?;
+            return self.include_named(span);
+        };
+        let Some(chunk) = self.chunk_of(name) else {
+            if !self.sees.is_some_and(|sees| sees(name)) {
+                self.fail_template(span, name, unknown_template(name));
+                self.emitter.undefined();
+                return Ok(());
+            }
+            self.arguments(function, arguments, piped)?;
+            return self.include_named(span);
+        };
+        if self.recursive.contains(name) {
+            self.arguments(function, arguments, piped)?;
+            self.call_named(span, Delivery::Text);
+            return Ok(());
+        }
+        self.at(span);
+        self.emitter.begin_capture();
+        match rest.first() {
+            Some(data) => self.operand(data, Target::Any)?,
+            None => piped.map_or(Ok(()), |piped| self.piped(piped))?,
+        }
+        self.emitter.op(Op::As, &[Role::Value as u32]);
+        self.at(span);
+        self.emitter.op(Op::CallChunk, &[chunk, 0]);
+        self.emitter.end_capture();
+        Ok(())
+    }
+
+    /// Pushes the text of a template whose name, and the data above it, are on the stack.
+    fn include_named(&mut self, span: Span) -> Result<()> {
+        self.calls_by_name = true;
+        self.call_named(span, Delivery::Text);
+        Ok(())
+    }
+
+    /// Calls the template whose name, and the data above it, are on the stack.
+    pub(super) fn call_named(&mut self, span: Span, delivery: Delivery) {
+        self.emitter.op(Op::As, &[Role::Value as u32]);
+        self.at(span);
+        self.emitter.call_named(1, delivery);
+    }
+
+    /// Pushes the text of a template that is made of a text.
+    fn tpl(
+        &mut self,
+        function: &Builtin,
+        arguments: &'a [Operand<'a>],
+        piped: Option<Piped<'a>>,
+        span: Span,
+    ) -> Result<()> {
+        if let [text, rest @ ..] = arguments {
+            // What is no text is an error before the data is evaluated.
+            self.arguments(function, std::slice::from_ref(text), None)?;
+            self.at(span);
+            self.intrinsic("text", 1);
+            self.emitter.details([text.span.moved(self.base)]);
+            match (rest.first(), piped) {
+                (Some(data), _) => self.operand(data, Target::Any)?,
+                (None, Some(piped)) => self.piped(piped)?,
+                (None, None) => self.emitter.undefined(),
+            }
+        } else {
+            self.arguments(function, arguments, piped)?;
+        }
+        self.calls_by_name = true;
+        self.emitter.op(Op::As, &[Role::Value as u32]);
+        self.at(span);
+        let maker = if self.missing == MissingKey::Error { STRICT_MAKER } else { MAKER };
+        match self.unit.registry.get(ImportKind::Intrinsic, maker) {
+            Some(maker) => self.emitter.call_made(maker, 1, Delivery::Text),
+            None => self.emitter.op(Op::Pop, &[]),
+        }
+        self.intrinsic("cleaned", 1);
+        Ok(())
+    }
+}
+
+/// Returns `true` for a literal, whose type is checked when it is lowered.
+fn is_literal(operand: &Operand<'_>) -> bool {
+    operand.fields.is_empty() && matches!(operand.term, Term::Str(_) | Term::Bool(_) | Term::Nil | Term::Number(_))
+}
+
+/// Returns `true` for an operand that cannot fail.
+pub(super) fn is_quiet(operand: &Operand<'_>) -> bool {
+    match operand.term {
+        Term::Str(_) | Term::Bool(_) | Term::Nil => true,
+        Term::Number(number) => number.int.is_some() || number.float.is_some(),
+        Term::Dot | Term::Variable(_) => operand.fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns Go's message for a template that does not exist.
+fn unknown_template(name: &str) -> String {
+    format!("error calling include: template: no template {} associated with template \"gotpl\"", quoted(name))
+}
+
+/// Returns `true` for a function of Go's own tables.
+fn is_of_go(function: &Builtin) -> bool {
+    matches!(&function.params, Params::Assigned(params) if params.target(0) == Some(Target::Raw))
+}
+
+/// Returns the operator that a function with two arguments is.
+fn operator(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "eq" => BinaryOp::Eq,
+        "ne" => BinaryOp::Ne,
+        "lt" => BinaryOp::Lt,
+        "le" => BinaryOp::Le,
+        "gt" => BinaryOp::Gt,
+        "ge" => BinaryOp::Ge,
+        _ => return None,
+    })
+}

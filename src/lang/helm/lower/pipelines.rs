@@ -1,0 +1,214 @@
+//! Pipelines, commands and operands as values.
+
+use super::calls::is_quiet;
+use super::paths::Use;
+use super::program::{Dot, Lower};
+use crate::syntax::tree::{Command, Operand, Pipeline, Term};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::text::Span;
+use dropforge_machine::bytecode::{Op, Role};
+use dropforge_machine::compiler::Constant;
+use dropforge_machine::function::Target;
+
+impl<'a> Lower<'_, 'a> {
+    /// Returns the path that a pipeline is, if it is no more than that.
+    pub(super) fn plain_path(&self, pipeline: &Pipeline<'a>) -> Option<(Dot<'a>, &'a str, &'a Operand<'a>)> {
+        let [Command { operands: [operand], .. }] = pipeline.commands else { return None };
+        match operand.term {
+            Term::Dot => Some((self.dot, "dot", operand)),
+            Term::Variable(name) => Some((self.variable(name)?, name, operand)),
+            _ => None,
+        }
+    }
+
+    /// Pushes the value of a pipeline, whatever its declarations.
+    pub(super) fn pipeline(&mut self, pipeline: &'a Pipeline<'a>) -> Result<()> {
+        self.deeper(pipeline.span, |lower| lower.stages(pipeline.commands))
+    }
+
+    /// Pushes the value of the last of these commands.
+    fn stages(&mut self, commands: &'a [Command<'a>]) -> Result<()> {
+        let Some((last, before)) = commands.split_last() else {
+            self.emitter.undefined();
+            return Ok(());
+        };
+        if before.is_empty() {
+            return self.command(last, None);
+        }
+        // Literals and variables cannot fail or change anything, so they may be pushed before the piped value.
+        let early = self.takes_arguments_early(last);
+        if !early {
+            self.deeper(last.span, |lower| lower.stages(before))?;
+            let slot = self.emitter.store();
+            self.command(last, Some(Piped::Slot(slot)))?;
+            self.emitter.free(slot);
+            return Ok(());
+        }
+        self.command(last, Some(Piped::Stages(before)))
+    }
+
+    /// Returns `true` if the arguments of a command may be pushed before the value that is piped into it.
+    fn takes_arguments_early(&self, command: &Command<'a>) -> bool {
+        let [first, arguments @ ..] = command.operands else { return false };
+        let Term::Function(name) = first.term else { return false };
+        let special = matches!(name, "and" | "or") && self.is_own(name);
+        first.fields.is_empty() && !special && arguments.iter().all(is_quiet)
+    }
+
+    /// Pushes the value that is piped into a command.
+    pub(super) fn piped(&mut self, piped: Piped<'a>) -> Result<()> {
+        match piped {
+            Piped::Slot(slot) => {
+                self.emitter.load_slot(slot);
+                Ok(())
+            }
+            Piped::Stages(commands) => {
+                let span = commands.last().map_or_else(Span::default, |last| last.span);
+                self.deeper(span, |lower| lower.stages(commands))
+            }
+        }
+    }
+
+    /// Pushes the value of a command.
+    fn command(&mut self, command: &'a Command<'a>, piped: Option<Piped<'a>>) -> Result<()> {
+        let [first, arguments @ ..] = command.operands else {
+            self.emitter.undefined();
+            return Ok(());
+        };
+        if let (Term::Function(name), []) = (first.term, first.fields) {
+            return self.function(name, first.span, arguments, piped, command.span);
+        }
+        if arguments.is_empty() && piped.is_none() {
+            if matches!(first.term, Term::Nil) {
+                self.fail_value(first.span, Code::TypeMismatch, "nil is not a command");
+                return Ok(());
+            }
+            return self.operand(first, Target::Any);
+        }
+        match (first.term, first.fields) {
+            (Term::Dot | Term::Variable(_), [.., _]) => self.method(first, arguments, piped),
+            (Term::Pipeline(_) | Term::Function(_), [.., _]) => self.method(first, arguments, piped),
+            _ => {
+                // Parentheses are no part of a pipeline's text.
+                let span = match first.term {
+                    Term::Pipeline(pipeline) if first.fields.is_empty() => pipeline.span,
+                    _ => first.span,
+                };
+                let text = self.text_at(span).to_owned();
+                let message = match first.term {
+                    Term::Nil => "nil is not a command".to_owned(),
+                    _ => format!("can't give argument to non-function {text}"),
+                };
+                self.fail_value(first.span, Code::TypeMismatch, message);
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls the last field of an operand as a method of the value before it.
+    fn method(
+        &mut self,
+        operand: &'a Operand<'a>,
+        arguments: &'a [Operand<'a>],
+        piped: Option<Piped<'a>>,
+    ) -> Result<()> {
+        let Some((name, fields)) = operand.fields.split_last() else { return Ok(()) };
+        let receiver = Operand { fields, ..*operand };
+        self.operand(&receiver, Target::Any)?;
+        // What has no such method is an error before the arguments are evaluated.
+        self.emitter.constant(Constant::Str(name.text.into()));
+        let is_item = !fields.is_empty() || self.is_item(&receiver);
+        self.emitter.constant(Constant::Bool(is_item));
+        self.at(operand.span);
+        self.intrinsic("receiver", 3);
+        for argument in arguments {
+            self.operand(argument, Target::Any)?;
+        }
+        let count = 2 + arguments.len() + usize::from(piped.is_some());
+        if let Some(piped) = piped {
+            self.piped(piped)?;
+        }
+        self.emitter.constant(Constant::Str(name.text.into()));
+        self.at(operand.span);
+        self.intrinsic("method", count);
+        Ok(())
+    }
+
+    /// Returns `true` if an operand without fields is an item of a loop, whose type is known by its value alone.
+    fn is_item(&self, operand: &Operand<'a>) -> bool {
+        let from = match operand.term {
+            Term::Dot => Some(self.dot),
+            Term::Variable(name) => self.variable(name),
+            _ => None,
+        };
+        matches!(from, Some(Dot::Slot(slot)) if self.items.contains(&slot))
+    }
+
+    /// Pushes the value of an operand, for a parameter of this type.
+    pub(super) fn operand(&mut self, operand: &Operand<'a>, target: Target) -> Result<()> {
+        self.at(operand.span);
+        match operand.term {
+            Term::Dot => self.path(self.dot, "dot", operand.fields, operand.span, Use::Load),
+            Term::Variable(name) => match self.variable(name) {
+                Some(from) => self.path(from, name, operand.fields, operand.span, Use::Load),
+                None => {
+                    let message = format!("undefined variable: {name}");
+                    self.fail_value(operand.span, Code::UndefinedVariable, message);
+                    Ok(())
+                }
+            },
+            Term::Pipeline(pipeline) => {
+                if let (Some(variable), true) = (pipeline.variables.last(), !pipeline.variables.is_empty()) {
+                    return self.declaring(pipeline, variable.text, operand);
+                }
+                self.pipeline(pipeline)?;
+                self.fields_of(operand)
+            }
+            Term::Function(name) => {
+                self.function(name, operand.span, &[], None, operand.span)?;
+                self.fields_of(operand)
+            }
+            term => {
+                self.literal(term, operand.span, target);
+                Ok(())
+            }
+        }
+    }
+
+    /// Pushes a pipeline in parentheses that declares a variable, which is in scope from here on.
+    fn declaring(&mut self, pipeline: &'a Pipeline<'a>, name: &'a str, operand: &Operand<'a>) -> Result<()> {
+        self.pipeline(pipeline)?;
+        self.emitter.op(Op::As, &[Role::Value as u32]);
+        let slot = match self.variable(name) {
+            Some(Dot::Slot(slot)) if pipeline.assigns => slot,
+            _ => {
+                let slot = self.emitter.new_slot();
+                self.variables.push((name, slot));
+                slot
+            }
+        };
+        self.emitter.op(Op::StoreSlot, &[slot]);
+        self.path(Dot::Slot(slot), name, operand.fields, operand.span, Use::Load)
+    }
+
+    /// Replaces the top value by the fields of it. Nil has no fields, but that is no error here.
+    fn fields_of(&mut self, operand: &Operand<'a>) -> Result<()> {
+        if operand.fields.is_empty() {
+            return Ok(());
+        }
+        self.emitter.op(Op::As, &[Role::Value as u32]);
+        let slot = self.emitter.store();
+        self.path(Dot::Slot(slot), "()", operand.fields, operand.span, Use::Load)?;
+        self.emitter.free(slot);
+        Ok(())
+    }
+}
+
+/// The value that is piped into a command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piped<'a> {
+    /// It is in a slot.
+    Slot(u32),
+    /// It is the value of these commands, which are lowered behind the arguments.
+    Stages(&'a [Command<'a>]),
+}

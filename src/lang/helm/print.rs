@@ -1,0 +1,234 @@
+//! The text of values: Go's `%v`.
+
+use super::error::failed;
+use super::objects;
+use super::values::text_bytes;
+use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::float_format::shortest;
+use dropforge_base::stdlib::timestamps;
+use dropforge_machine::function::Cx;
+use dropforge_value::{CapsuleContent, Extended, Type, Value};
+
+/// The text of nil as the value of an action.
+pub const NO_VALUE: &str = "<no value>";
+
+/// Bytes between two charges for text under construction.
+const PORTION: usize = 1 << 12;
+
+/// Appends the text of a value.
+///
+/// # Errors
+/// A limit. A map that contains itself exceeds the limit on the depth of values.
+pub fn print<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut Vec<u8>) -> Result<()> {
+    let mut printer = Printer { cx, charged: out.len(), out };
+    printer.value(value, 0)?;
+    printer.settle()
+}
+
+/// Returns the text of a value as functions of strings take it: strings and `[]byte` as they are, other values printed.
+pub(crate) fn strval<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<std::borrow::Cow<'v, [u8]>> {
+    let bytes = match value.extended() {
+        Some(Extended::Typed(Type::Capsule("bytes"), bytes)) => text_bytes(*bytes),
+        _ => text_bytes(value),
+    };
+    if let Some(bytes) = bytes {
+        return Ok(bytes.into());
+    }
+    let mut out = Vec::new();
+    print(cx, value, &mut out)?;
+    Ok(out.into())
+}
+
+/// Returns bytes as text for the output, which is UTF-8.
+///
+/// # Errors
+/// They are not UTF-8.
+pub fn text_of(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| failed("the text is not valid UTF-8, so it cannot be written to the output"))
+}
+
+struct Printer<'p, 'v> {
+    cx: &'p Cx<'v>,
+    out: &'p mut Vec<u8>,
+    /// The length that is charged.
+    charged: usize,
+}
+
+impl<'v> Printer<'_, 'v> {
+    fn push(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Charges for the text since the last charge.
+    fn settle(&mut self) -> Result<()> {
+        self.cx.charge(self.out.len() - self.charged)?;
+        self.charged = self.out.len();
+        Ok(())
+    }
+
+    /// Appends a value that is `depth` levels deep.
+    fn value(&mut self, value: Value<'v>, depth: usize) -> Result<()> {
+        self.cx.spend(1)?;
+        if depth > self.cx.limits().value_depth {
+            return Err(self.cx.too_deep());
+        }
+        if self.out.len() - self.charged > PORTION {
+            self.settle()?;
+        }
+        match value {
+            Value::Undefined | Value::Null => self.push("<nil>"),
+            Value::Bool(truth) => self.push(if truth { "true" } else { "false" }),
+            Value::Int(n) => self.push(itoa::Buffer::new().format(n)),
+            Value::Uint(n) => self.push(itoa::Buffer::new().format(n)),
+            Value::Float(n) => self.push(&shortest(n)),
+            Value::Str(text) => self.push(text.as_str()),
+            Value::List(list) => return self.list(list.items(), depth),
+            Value::Map(map) => {
+                let entries = self.cx.content(map).iter_sorted();
+                return self.map(entries, depth);
+            }
+            Value::Extended(extension) => match objects::printed(self.cx.arena(), value) {
+                Some((before, fields)) => return self.fields(before, &fields, depth),
+                None => return self.rare(extension.kind(), depth),
+            },
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, items: &[Value<'v>], depth: usize) -> Result<()> {
+        self.push("[");
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.push(" ");
+            }
+            self.value(*item, depth + 1)?;
+        }
+        self.push("]");
+        Ok(())
+    }
+
+    /// Appends the fields of a struct.
+    fn fields(&mut self, before: &str, fields: &[Value<'v>], depth: usize) -> Result<()> {
+        self.push(before);
+        self.push("{");
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.push(" ");
+            }
+            self.value(*field, depth + 1)?;
+        }
+        self.push("}");
+        Ok(())
+    }
+
+    fn map(&mut self, entries: impl Iterator<Item = (&'v str, Value<'v>)>, depth: usize) -> Result<()> {
+        self.push("map[");
+        for (at, (key, value)) in entries.enumerate() {
+            if at > 0 {
+                self.push(" ");
+            }
+            self.push(key);
+            self.push(":");
+            self.value(value, depth + 1)?;
+        }
+        self.push("]");
+        Ok(())
+    }
+
+    fn rare(&mut self, kind: &Extended<'v>, depth: usize) -> Result<()> {
+        match kind {
+            Extended::Sized(number) => self.push(&number.number().to_string()),
+            Extended::Bytes(bytes) => self.out.extend_from_slice(bytes),
+            Extended::Typed(Type::Capsule("bytes"), bytes) => {
+                let bytes = text_bytes(*bytes).unwrap_or(&[]);
+                let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
+                self.push(&format!("[{}]", numbers.join(" ")));
+            }
+            Extended::Typed(Type::Capsule("complex128"), Value::List(parts)) => {
+                let parts: Vec<f64> = parts.items().iter().filter_map(Value::as_f64).collect();
+                self.push(&complex_text(&parts));
+            }
+            Extended::Typed(Type::Capsule(_), Value::Map(fields)) => {
+                self.push("{");
+                for (at, field) in fields.values().iter().enumerate() {
+                    self.push(if at > 0 { " " } else { "" });
+                    self.value(*field, depth + 1)?;
+                }
+                self.push("}");
+            }
+            Extended::Typed(_, Value::Map(map)) => return self.map(self.cx.content(map).iter_sorted(), depth),
+            Extended::Typed(_, inner) | Extended::Written(inner, _) => return self.value(*inner, depth),
+            Extended::Entries(entries) => {
+                let entries: Vec<_> = entries.as_texts().collect();
+                let arena = self.cx.arena();
+                return self.map(entries.iter().map(|(key, value)| (arena.copy_str(key), *value)), depth);
+            }
+            Extended::Timestamp { seconds, nanos } => self.push(&time_text(*seconds, *nanos)),
+            Extended::Duration(nanos) => self.push(&duration_text(*nanos)),
+            Extended::Capsule(capsule) => match capsule.content {
+                CapsuleContent::Text(text) => self.push(text),
+                CapsuleContent::Texts([text, ..]) => self.push(text),
+                _ => self.push(capsule.name),
+            },
+            other => self.push(other.name()),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text of a complex number: `(1+2i)`.
+pub(crate) fn complex_text(parts: &[f64]) -> String {
+    let [re, im] = parts else { return String::new() };
+    let im = shortest(*im);
+    let sign = if im.starts_with(['+', '-']) { "" } else { "+" };
+    format!("({}{sign}{im}i)", shortest(*re))
+}
+
+/// Returns a time as Go prints it: `2024-02-29 00:00:00 +0000 UTC`.
+fn time_text(seconds: i64, nanos: u32) -> String {
+    let text = timestamps::utc_text(seconds, nanos).unwrap_or_default();
+    let text = text.replace('T', " ");
+    format!("{} +0000 UTC", text.trim_end_matches('Z'))
+}
+
+/// Returns a duration as Go prints it: `1h2m3.5s`, `1.5ms`.
+pub(crate) fn duration_text(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let all = nanos.unsigned_abs();
+    if all == 0 {
+        return "0s".to_owned();
+    }
+    let small = [(1_000_u64, 1_u64, "ns"), (1_000_000, 1_000, "\u{b5}s"), (1_000_000_000, 1_000_000, "ms")];
+    if let Some((_, unit, name)) = small.into_iter().find(|(end, ..)| all < *end) {
+        return format!("{sign}{}{name}", decimal(all, unit));
+    }
+    let (seconds, minutes) = (all % 60_000_000_000, all / 60_000_000_000);
+    let seconds = decimal(seconds, 1_000_000_000);
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{sign}{seconds}s"),
+        (0, minutes) => format!("{sign}{minutes}m{seconds}s"),
+        (hours, minutes) => format!("{sign}{hours}h{minutes}m{seconds}s"),
+    }
+}
+
+/// Returns a number of units with its decimals.
+fn decimal(number: u64, unit: u64) -> String {
+    let digits = unit.ilog10() as usize;
+    let (whole, rest) = (number / unit, number % unit);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let rest = format!("{rest:0digits$}");
+    format!("{whole}.{}", rest.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_the_largest_unit_that_fits() {
+        let texts = [0, 1, 1_500, 2_000_000, 1_500_000_000, 61_000_000_000, -3_723_500_000_000].map(duration_text);
+        assert_eq!(texts.join(" "), "0s 1ns 1.5\u{b5}s 2ms 1.5s 1m1s -1h2m3.5s");
+    }
+}

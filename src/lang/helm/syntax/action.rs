@@ -1,0 +1,160 @@
+//! The actions of the grammar.
+
+use bumpalo::Bump;
+
+use super::tree::{Command, Name, Operand, Pipeline, Term};
+use super::wording::quoted;
+use dropforge_base::text::Span;
+
+/// The clause around a pipeline, as messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// A pipeline alone.
+    Command,
+    /// `if` and `else if`.
+    If,
+    /// `with` and `else with`.
+    With,
+    /// `range`.
+    Range,
+    /// `template`.
+    Template,
+    /// `block`.
+    Block,
+    /// Parentheses.
+    Parentheses,
+}
+
+impl Context {
+    /// Returns the name of the clause in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Context::Command => "command",
+            Context::If => "if",
+            Context::With => "with",
+            Context::Range => "range",
+            Context::Template => "template clause",
+            Context::Block => "block clause",
+            Context::Parentheses => "parenthesized pipeline",
+        }
+    }
+}
+
+/// An error of an action: its place and message.
+#[derive(Debug, Clone)]
+pub struct Mistake {
+    /// The place.
+    pub span: Span,
+    /// The message.
+    pub message: String,
+}
+
+/// Builds the tree of one action.
+#[derive(Debug)]
+pub struct Build<'a> {
+    /// The arena of the tree.
+    pub arena: &'a Bump,
+    /// The text of the file from the action on.
+    pub text: &'a str,
+    /// The operands of the open commands, innermost last.
+    operands: Vec<Operand<'a>>,
+    /// The commands of the open pipelines, innermost last.
+    commands: Vec<Command<'a>>,
+}
+
+impl<'a> Build<'a> {
+    /// Returns a builder of trees in `arena`.
+    pub fn new(arena: &'a Bump) -> Self {
+        Self { arena, text: "", operands: Vec::new(), commands: Vec::new() }
+    }
+
+    /// Forgets what an action with an error has left.
+    pub fn restart(&mut self) {
+        self.operands.clear();
+        self.commands.clear();
+    }
+
+    /// Returns a pipeline that is not checked yet.
+    pub fn pipeline(
+        &self,
+        variables: &[Name<'a>],
+        assigns: bool,
+        commands: &'a [Command<'a>],
+        span: Span,
+    ) -> Pipeline<'a> {
+        Pipeline { variables: self.arena.alloc_slice_copy(variables), assigns, commands, span }
+    }
+
+    /// Returns a pipeline in parentheses.
+    pub fn inner(&self, pipeline: Pipeline<'a>) -> Result<&'a Pipeline<'a>, Mistake> {
+        Ok(self.arena.alloc(self.checked(pipeline, Context::Parentheses)?))
+    }
+
+    /// Checks a pipeline in its clause: the number of its declarations, and that it has commands which can be executed.
+    pub fn checked(&self, pipeline: Pipeline<'a>, context: Context) -> Result<Pipeline<'a>, Mistake> {
+        let allowed = if context == Context::Range { 2 } else { 1 };
+        let mistake = |span, message| Err(Mistake { span, message });
+        if let Some(excess) = pipeline.variables.get(allowed) {
+            return mistake(excess.span, format!("too many declarations in {}", context.name()));
+        }
+        if pipeline.commands.is_empty() {
+            return mistake(pipeline.span, format!("missing value for {}", context.name()));
+        }
+        let values = |command: &Command<'_>| {
+            let [first, ..] = command.operands else { return false };
+            let is_value = matches!(first.term, Term::Dot | Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Str(_));
+            is_value && first.fields.is_empty()
+        };
+        let stages = pipeline.commands.iter().enumerate().skip(1);
+        match stages.map(|(at, command)| (at + 1, command)).find(|(_, command)| values(command)) {
+            Some((stage, command)) => {
+                mistake(command.span, format!("non executable command in pipeline stage {stage}"))
+            }
+            None => Ok(pipeline),
+        }
+    }
+
+    /// Adds a command to the innermost pipeline.
+    pub fn add_command(&mut self, command: Command<'a>) {
+        self.commands.push(command);
+    }
+
+    /// Returns the last `count` commands, which are those of a pipeline.
+    pub fn commands(&mut self, count: usize) -> &'a [Command<'a>] {
+        taken(self.arena, &mut self.commands, count)
+    }
+
+    /// Adds an operand to the innermost command.
+    pub fn add_operand(&mut self, operand: Operand<'a>) {
+        self.operands.push(operand);
+    }
+
+    /// Returns the command of the last `count` operands.
+    pub fn command(&mut self, count: usize, span: Span) -> Command<'a> {
+        Command { operands: taken(self.arena, &mut self.operands, count), span }
+    }
+
+    /// Returns an operand: a term that ends at `end`, and the fields behind it.
+    pub fn operand(
+        &self,
+        term: Term<'a>,
+        end: u32,
+        fields: &'a [Name<'a>],
+        span: Span,
+    ) -> Result<Operand<'a>, Mistake> {
+        let is_value = matches!(term, Term::Dot | Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Str(_));
+        if is_value && !fields.is_empty() {
+            let text = self.text.get(span.start as usize..end as usize).unwrap_or("");
+            return Err(Mistake { span, message: format!("unexpected . after term {}", quoted(text)) });
+        }
+        Ok(Operand { term, fields, span })
+    }
+}
+
+/// Moves the last `count` items to the arena.
+fn taken<'a, T: Copy>(arena: &'a Bump, items: &mut Vec<T>, count: usize) -> &'a [T] {
+    let first = items.len().saturating_sub(count);
+    let taken = arena.alloc_slice_copy(items.get(first..).unwrap_or(&[]));
+    items.truncate(first);
+    taken
+}

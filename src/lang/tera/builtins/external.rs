@@ -1,0 +1,108 @@
+//! Filters, tests and functions that need other crates: dates, random numbers, regular expressions, slugs, URLs, sizes.
+
+use chrono::{DateTime, Local, SecondsFormat, Utc};
+
+use super::arguments::{Written, subject, written, wrong};
+use super::testers::Asked;
+use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::percent::{self, STRICT, URL_PATH};
+use dropforge_base::stdlib::regex_cost::search_steps;
+use dropforge_base::stdlib::{clock, file_size, strings};
+use dropforge_machine::builtins;
+use dropforge_machine::function::Cx;
+use dropforge_value::Value;
+
+builtins! {
+    /// Filters, tests and functions that need other crates.
+    pub(super) static EXTERNAL:
+    filter "title" (value: Str) => title, total (Str),
+        "The first letter of each word as a capital, all others as small letters."
+        [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
+    filter "urlencode" (value: Str) => url_encode, total (Str),
+        "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
+        [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
+    filter "urlencode_strict" (value: Str) => url_encode_strict, total (Str),
+        "All but letters and digits percent-encoded."
+        [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
+    filter "slugify" (value: Str) => slugify, total (Str),
+        "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
+        [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
+    filter "filesizeformat" (value: Size, binary: Bool = false) => file_size_of, total (Size, Bool),
+        "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
+        [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
+    test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,
+        "True if the regular expression `pattern` is found in the text."
+        [
+            r"{% set s = 'web-01' %}{% if s is matching('-[0-9]+$') %}yes{% endif %}" => "yes",
+            r"{% set s = 'a' %}{% if s is matching('(') %}{% endif %}" => "E0403",
+        ];
+    function "now" (timestamp: Bool = false, utc: Bool = false) = now, needs CLOCK,
+        "The time as RFC 3339 text, or as seconds since 1970 if `timestamp`; `utc` or else local."
+        [r"{{ now() }}" => "E0405"];
+    function "get_random" (start: Int = int 0, end: Int) = get_random, needs RANDOM,
+        "A random whole number from `start` up to but not including `end`."
+        [r"{{ get_random(end=6) }}" => "E0405"];
+}
+
+fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(strings::any_case_len(text)), out, |out| strings::title(text, out))
+}
+
+fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(percent::percent_len(text, URL_PATH)), out, |out| percent::percent(text, URL_PATH, out))
+}
+
+fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(percent::percent_len(text, STRICT)), out, |out| percent::percent(text, STRICT, out))
+}
+
+fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, strings::slug_len(text), out, |out| strings::slug(text, out))
+}
+
+/// Maximum bytes of a file size.
+const FILE_SIZE: usize = 16;
+
+fn file_size_of<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
+    let bytes = match *value {
+        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
+        Value::Uint(n) => n,
+        _ => return Err(cx.arity()),
+    };
+    written(cx, Some(FILE_SIZE), out, |out| file_size::file_size(bytes, *binary, out))
+}
+
+fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (text, pattern) = Asked::defined(cx, "test `matching`", 1, args)?.texts("pattern")?;
+    let regex = cx.regex(pattern)?;
+    cx.spend(search_steps(pattern, text.len()))?;
+    Ok(Value::Bool(regex.is_match(text)))
+}
+
+fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
+    let moment = DateTime::<Utc>::from(clock::now());
+    match (timestamp, utc) {
+        (true, _) => Ok(Value::Int(moment.timestamp())),
+        (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+        (false, false) => cx.text(&moment.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+    }
+}
+
+fn get_random<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [start, end] = args else { return Err(cx.arity()) };
+    let bound = |param, value| match value {
+        Value::Int(n) => Ok(n),
+        other => Err(wrong("function `get_random`", param, "an integer of 64 bits", other)),
+    };
+    let (from, to) = (bound("start", *start)?, bound("end", *end)?);
+    if from >= to {
+        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), *end));
+    }
+    Ok(Value::Int(fastrand::i64(from..to)))
+}

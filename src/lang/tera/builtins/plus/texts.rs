@@ -1,0 +1,135 @@
+//! Filters of text: quotes, indentation, base64, names.
+
+use std::borrow::Cow;
+
+use crate::builtins::arguments::{Written, size, subject, written, wrong};
+use crate::builtins::text::write_text;
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::stdlib::base64::{base64, base64_len, octets_of_base64};
+use dropforge_base::stdlib::strings::{self, DNS_LABEL};
+use dropforge_machine::builtins;
+use dropforge_machine::function::Cx;
+use dropforge_value::{QUOTED, Value, write_quoted};
+
+builtins! {
+    /// Filters of text.
+    pub(super) static TEXTS:
+    filter "quote" (value: Any) => quote,
+        "A string, number or boolean between double quotes, escaped for YAML; nothing for null."
+        [
+            r#"{{ 'say "hi"' | quote }} {{ 8080 | quote }}"# => r#""say \"hi\"" "8080""#,
+            r"{{ [1] | quote }}" => "E0403",
+        ];
+    filter "squote" (value: Any) => squote,
+        "A string, number or boolean between single quotes, with `'` doubled as YAML reads it; nothing for null. Text with line breaks needs `quote`."
+        [
+            r#"{{ "it's" | squote }} {{ 8080 | squote }}"# => "'it''s' '8080'",
+            "{{ 'a\nb' | squote }}" => "E0403",
+        ];
+    filter "nindent" (value: Str, n: Size) => nindent,
+        "On a new line, with `n` spaces before every line."
+        ["a:{{ 'b: 1\nc: 2' | nindent(n=2) }}" => "a:\n  b: 1\n  c: 2", r"{{ 'a' | nindent }}" => "E0402"];
+    filter "trunc" (value: Str, length: Int) = trunc,
+        "The first `length` characters; the last ones if `length` is negative."
+        [r"{{ 'release' | trunc(length=3) }} {{ 'release' | trunc(length=-3) }}" => "rel ase"];
+    filter "dns_label" (value: Str) = dns_label,
+        "As a name that Kubernetes accepts: lower-case ASCII letters, digits and hyphens, at most 63, with no hyphen at the ends. Other characters become hyphens."
+        [r"{{ 'My_App v1.2 ' | dns_label }}" => "my-app-v1-2", r"{{ '__' | dns_label }}" => "E0403"];
+    filter "b64encode" (value: Str) => b64encode,
+        "As base64."
+        [r"{{ 'grün' | b64encode }}" => "Z3LDvG4="];
+    filter "b64decode" (value: Str) = b64decode,
+        "The text in base64, with or without padding."
+        [r"{{ 'Z3LDvG4=' | b64decode }}" => "grün", r"{{ '?' | b64decode }}" => "E0403", r"{{ '/w==' | b64decode }}" => "E0403"];
+}
+
+/// Returns the text of a string, number or boolean, and nothing for null.
+fn scalar<'v>(of: &str, value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
+    match value {
+        Value::Null | Value::Undefined => Ok(None),
+        Value::Str(text) => Ok(Some(Cow::Borrowed(text.as_str()))),
+        Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
+            let mut text = String::new();
+            write_text(value, &mut |piece| -> Result<()> {
+                text.push_str(piece);
+                Ok(())
+            })?;
+            Ok(Some(Cow::Owned(text)))
+        }
+        _ => Err(wrong(of, "value", "a string, a number or a boolean", value)),
+    }
+}
+
+fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [value] = args else { return Err(cx.arity()) };
+    let Some(text) = scalar("filter `quote`", *value)? else { return cx.borrowed("").map(Some) };
+    written(cx, text.len().checked_mul(QUOTED), out, |out| write_quoted(&text, out))
+}
+
+fn squote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    const SQUOTE: &str = "filter `squote`";
+    let [value] = args else { return Err(cx.arity()) };
+    let Some(text) = scalar(SQUOTE, *value)? else { return cx.borrowed("").map(Some) };
+    cx.spend(text.len() as u64 / 64)?;
+    if text.chars().any(char::is_control) {
+        let error = wrong(SQUOTE, "value", "text in one line, without control characters", *value);
+        return Err(error.with_help("use `quote`, which has escapes"));
+    }
+    written(cx, text.len().checked_mul(2), out, |out| {
+        out.push('\'');
+        strings::replace_into(&text, "'", "''", |piece| out.push_str(piece));
+        out.push('\'');
+    })
+}
+
+fn nindent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [_, n] = args else { return Err(cx.arity()) };
+    let text = subject(cx, args)?;
+    let n = size(cx, *n)?;
+    cx.spend(text.len() as u64 / 64)?;
+    let lines = 1 + text.bytes().filter(|byte| *byte == b'\n').count();
+    let len = lines.checked_mul(n.saturating_add(1)).and_then(|more| more.checked_add(text.len()));
+    written(cx, len, out, |out| {
+        let start = format!("\n{}", " ".repeat(n));
+        out.push_str(&start);
+        strings::replace_into(text, "\n", &start, |piece| out.push_str(piece));
+    })
+}
+
+fn trunc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, length] = args else { return Err(cx.arity()) };
+    // A length above `i64::MAX` keeps everything.
+    let Value::Int(length) = *length else { return Ok(*value) };
+    let text = subject(cx, args)?;
+    cx.spend(text.len() as u64 / 64)?;
+    cx.borrowed(strings::first_or_last(text, length))
+}
+
+fn dns_label<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value] = args else { return Err(cx.arity()) };
+    let text = subject(cx, args)?;
+    cx.spend(text.len() as u64 / 64)?;
+    cx.charge(DNS_LABEL)?;
+    match strings::dns_label(text) {
+        label if label.is_empty() => Err(wrong("filter `dns_label`", "value", "text with a letter or digit", *value)),
+        label => cx.text(&label),
+    }
+}
+
+fn b64encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(base64_len(text.len())), out, |out| out.push_str(&base64(text.as_bytes())))
+}
+
+fn b64decode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value] = args else { return Err(cx.arity()) };
+    let text = subject(cx, args)?;
+    cx.charge(text.len().saturating_mul(2))?;
+    let Some(octets) = octets_of_base64(text) else {
+        return Err(wrong("filter `b64decode`", "value", "base64", *value));
+    };
+    match String::from_utf8(octets) {
+        Ok(text) => cx.text(&text),
+        Err(_) => Err(cx.fault(Code::BadArgument, "filter `b64decode`: the decoded bytes are not UTF-8 text")),
+    }
+}

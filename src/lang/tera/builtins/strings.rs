@@ -1,0 +1,197 @@
+//! String filters: letter case, trimming, truncating, replacing, splitting, lines.
+
+use std::borrow::Cow;
+
+use super::arguments::{Written, grown, subject, subject_text, written};
+use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::byte_search;
+use dropforge_base::stdlib::strings::{self, Indent};
+use dropforge_machine::builtins;
+use dropforge_machine::function::Cx;
+use dropforge_value::{Text, Value};
+
+builtins! {
+    /// String filters.
+    pub(super) static STRINGS:
+    filter "upper" (value: Str) => upper, total (Str),
+        "All letters in upper case."
+        [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
+    filter "lower" (value: Str) => lower, total (Str),
+        "All letters in lower case."
+        [r"{{ 'Web-API' | lower }}" => "web-api"];
+    filter "capitalize" (value: Str) => capitalize, total (Str),
+        "The first letter as a capital, all others as small letters."
+        [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
+    filter "trim" (value: Str) = trim, total (Str),
+        "Without white space at both ends."
+        [r"[{{ '  a b ' | trim }}]" => "[a b]"];
+    filter "trim_start" (value: Str) = trim_start, total (Str),
+        "Without white space at the beginning."
+        [r"[{{ ' a ' | trim_start }}]" => "[a ]"];
+    filter "trim_end" (value: Str) = trim_end, total (Str),
+        "Without white space at the end."
+        [r"[{{ ' a ' | trim_end }}]" => "[ a]"];
+    filter "trim_start_matches" (value: Str, pat: Str) = trim_start_matches, total (Str, Str),
+        "Without the text `pat` at the beginning, however often it stands there."
+        [r"{{ '//a/b//' | trim_start_matches(pat='/') }}" => "a/b//", r"{{ 'a' | trim_start_matches }}" => "E0402"];
+    filter "trim_end_matches" (value: Str, pat: Str) = trim_end_matches, total (Str, Str),
+        "Without the text `pat` at the end, however often it stands there."
+        [r"{{ '//a/b//' | trim_end_matches(pat='/') }}" => "//a/b"];
+    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") => truncate, total (Str, Size, Str),
+        "The first `length` characters as a reader counts them, and `end` if that left any out."
+        [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
+    filter "wordcount" (value: Str) = wordcount, total (Str),
+        "The number of words, separated by white space."
+        [r"{{ ' one  two ' | wordcount }}" => "2"];
+    filter "replace" (value: Str, from: Str, to: Str) => replace, total (Str, Str, Str),
+        "With every `from` replaced by `to`."
+        [r"{{ 'a.b.c' | replace(from='.', to='-') }}" => "a-b-c", r"{{ 'a' | replace(from='a') }}" => "E0402"];
+    filter "split" (value: Str, pat: Str) = split, total (Str, Str),
+        r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
+        [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
+    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) => indent, total (Str, Str, Bool, Bool),
+        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A final line break is removed."
+        ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
+    filter "linebreaksbr" (value: Str) => line_breaks, total (Str),
+        "With line ends as `<br>`."
+        ["{{ 'a\nb' | linebreaksbr }}" => "a<br>b"];
+}
+
+fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    with_case(cx, args, out, str::make_ascii_uppercase, strings::push_uppercase)
+}
+
+fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    with_case(cx, args, out, str::make_ascii_lowercase, strings::push_lowercase)
+}
+
+/// Appends the text with all letters changed: ASCII in place, any other text by `push`.
+#[inline(always)]
+fn with_case<'v>(
+    cx: &Cx<'v>,
+    args: &[Value<'v>],
+    out: &mut String,
+    ascii: impl FnOnce(&mut str),
+    push: impl FnOnce(&str, &mut String),
+) -> Written<'v> {
+    let text = subject_text(cx, args)?;
+    if text.is_ascii() {
+        return written(cx, Some(text.as_str().len()), out, |out| strings::push_changed(text.as_str(), out, ascii));
+    }
+    grown(cx, out, |out| push(text.as_str(), out))
+}
+
+fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, Some(strings::any_case_len(text)), out, |out| strings::capitalize(text, out))
+}
+
+fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim())
+}
+
+fn trim_start<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim_start())
+}
+
+fn trim_end<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim_end())
+}
+
+/// Returns a string argument with `
+/// ` and `\t` replaced by a newline and a tab.
+pub(super) fn unescaped<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
+    let text = value.as_str().ok_or_else(|| cx.arity())?;
+    if !text.contains('\\') {
+        return Ok(Cow::Borrowed(text));
+    }
+    cx.charge(text.len())?;
+    Ok(Cow::Owned(strings::control_escapes(text)))
+}
+
+fn trim_start_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    cx.borrowed(subject(cx, args)?.trim_start_matches(&*unescaped(cx, *pat)?))
+}
+
+fn trim_end_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    cx.borrowed(subject(cx, args)?.trim_end_matches(&*unescaped(cx, *pat)?))
+}
+
+fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [value, Value::Int(length), Value::Str(end)] = args else {
+        // A length above `i64::MAX` truncates nothing.
+        return args.first().copied().map(Some).ok_or_else(|| cx.arity());
+    };
+    let (text, end) = (subject(cx, args)?, end.as_str());
+    let length = usize::try_from(*length).unwrap_or(usize::MAX);
+    let Some(kept) = strings::truncated(text, length) else { return Ok(Some(*value)) };
+    written(cx, kept.len().checked_add(end.len()), out, |out| out.extend([kept, end]))
+}
+
+fn wordcount<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    cx.spend(text.len() as u64 / 64)?;
+    Ok(Value::uint(strings::word_count(text) as u64))
+}
+
+fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [value, Value::Str(from), Value::Str(to)] = args else { return Err(cx.arity()) };
+    let (text, from, to) = (subject(cx, args)?, from.as_str(), to.as_str());
+    cx.spend(text.len() as u64 / 64)?;
+    let found = strings::occurrences(text, from);
+    if found == 0 {
+        return Ok(Some(*value));
+    }
+    let len = strings::replaced_len(text, from, to, found);
+    written(cx, len, out, |out| strings::push_replaced(text, from, to, found, out))
+}
+
+fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    let (text, pat) = (subject(cx, args)?, unescaped(cx, *pat)?);
+    let count = match pat.as_bytes() {
+        [_] => strings::occurrences(text, &pat) + 1,
+        _ => text.split(&*pat).count(),
+    };
+    cx.spend(count as u64 + text.len() as u64 / 64)?;
+    cx.charge(count.saturating_mul(2 * size_of::<Value>()))?;
+    cx.charge((count + 2) * size_of::<Value>())?;
+    match pat.as_bytes() {
+        [byte] => parts(cx, text, count, pat.len(), byte_search::places(text.as_bytes(), *byte)),
+        _ => parts(cx, text, count, pat.len(), text.match_indices(&*pat).map(|(at, _)| at)),
+    }
+}
+
+/// Returns the list of the `count` parts of `text` between separators of `len` bytes.
+fn parts<'v>(
+    cx: &Cx<'v>,
+    text: &'v str,
+    count: usize,
+    len: usize,
+    mut separators: impl Iterator<Item = usize>,
+) -> Result<Value<'v>> {
+    let mut start = 0;
+    let texts = (0..count).map(|_| {
+        let end = separators.next().unwrap_or(text.len());
+        let rest = text.get(start..).unwrap_or("");
+        let part = Text::prefix_of(rest, end.saturating_sub(start));
+        start = end.saturating_add(len);
+        part
+    });
+    let texts: &[Text<'v>] = cx.arena().bump().alloc_slice_fill_iter(texts);
+    let items = cx.arena().bump().alloc_slice_fill_iter(texts.iter().map(Value::Str));
+    cx.within_depth(cx.arena().borrowed_list(items))
+}
+
+fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let [_, Value::Str(prefix), Value::Bool(first), Value::Bool(blank)] = args else { return Err(cx.arity()) };
+    let (text, indent) = (subject(cx, args)?, Indent { prefix: prefix.as_str(), first: *first, blank: *blank });
+    written(cx, indent.len(text), out, |out| indent.apply(text, out))
+}
+
+fn line_breaks<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+    let text = subject(cx, args)?;
+    written(cx, strings::line_breaks_to_br_len(text), out, |out| strings::line_breaks_to_br(text, out))
+}

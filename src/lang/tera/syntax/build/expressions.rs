@@ -1,0 +1,222 @@
+//! Operands, calls and conditions.
+//!
+//! The language's expression levels differ only in the constructs that they allow, so each expression carries its
+//! [`Class`] upwards, and each construct rejects the classes that it does not allow. Chains are classified in
+//! [`super::chain`].
+
+use super::operands::{Class, Item, Truth};
+use super::path::Cutter;
+use super::state::{Build, Built};
+use crate::syntax::error::SyntaxError;
+use crate::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, Name, Path};
+use dropforge_base::diagnostics::Code;
+use dropforge_base::text::Span;
+
+impl<'a> Build<'a> {
+    // Operands
+
+    /// Returns an expression without filters.
+    pub fn plain(&self, kind: ExprKind<'a>, span: Span) -> &'a mut Expr<'a> {
+        self.arena.alloc(Expr::bare(kind, span))
+    }
+
+    /// Builds an integer. It must fit `i64`.
+    pub fn int(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        let n = if negative { format!("-{digits}").parse().ok() } else { digits.parse().ok() };
+        self.number(n.map(ExprKind::Int), negative, digits, span)
+    }
+
+    /// Builds a number with a decimal point.
+    pub fn float(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        let n = digits.parse().ok().filter(|n: &f64| n.is_finite());
+        self.number(n.map(|n| ExprKind::Float(if negative { -n } else { n })), negative, digits, span)
+    }
+
+    fn number(&self, kind: Option<ExprKind<'a>>, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        kind.map(|kind| self.plain(kind, span)).ok_or_else(|| {
+            let message = format!("the number {}{digits} is out of bounds", if negative { "-" } else { "" });
+            SyntaxError::new(Code::NumberOutOfRange, span, message, "whole numbers have 64 bits with sign")
+        })
+    }
+
+    /// Returns a list with its filters.
+    pub fn list(&mut self, items: Option<usize>, filters: &'a [Call<'a>], span: Span) -> &'a mut Expr<'a> {
+        let items = self.values.keep(items, self.arena);
+        let list = self.plain(ExprKind::List(items), span);
+        list.filters = filters;
+        with_filters(list)
+    }
+
+    /// Something in parentheses.
+    pub fn group(&self, inner: Truth<'a>, filters: &'a [Call<'a>], span: Span) -> Item<'a> {
+        let Truth { expr, class } = inner;
+        if class == Class::Plain {
+            (expr.filters, expr.span) = (filters, span);
+            return Item { expr, group: None, parenthesised: true };
+        }
+        let around = self.plain(expr.kind, span);
+        around.filters = filters;
+        Item { expr: around, group: Some(expr), parenthesised: true }
+    }
+
+    /// Returns a variable.
+    pub fn variable(&mut self, path: Name<'a>) -> &'a mut Expr<'a> {
+        let kind = ExprKind::Path(self.path(path));
+        self.plain(kind, path.span)
+    }
+
+    /// Splits a path, which the lexer has checked, into its steps.
+    fn path(&mut self, path: Name<'a>) -> &'a Path<'a> {
+        let segments = &mut self.segments;
+        Cutter { arena: self.arena, text: path.text, base: path.span.start, at: 0, segments }.path()
+    }
+
+    /// Takes the arguments of a call. The last of duplicate names wins.
+    pub fn arguments(&mut self, args: Option<usize>) -> &'a [Arg<'a>] {
+        self.args.keep_last_of_each(args, self.arena, |arg| arg.name.text)
+    }
+
+    /// `f(…)`
+    pub fn function(&self, name: Name<'a>, args: &'a [Arg<'a>], end: u32) -> Built<&'a mut Expr<'a>> {
+        simple(name, "a function")?;
+        let span = Span::new(name.span.start, end);
+        Ok(self.plain(ExprKind::Call(self.arena.alloc(Call { name, args, span })), span))
+    }
+
+    /// `ns::f(…)`
+    pub fn macro_call(
+        &self,
+        namespace: Name<'a>,
+        name: Name<'a>,
+        args: &'a [Arg<'a>],
+        end: u32,
+    ) -> Built<&'a mut Expr<'a>> {
+        simple(namespace, "a namespace")?;
+        let span = Span::new(namespace.span.start, end);
+        Ok(self.plain(ExprKind::MacroCall(namespace, self.arena.alloc(Call { name, args, span })), span))
+    }
+
+    /// `path is test(…)`
+    pub fn test(
+        &mut self,
+        path: Name<'a>,
+        negated: bool,
+        name: Name<'a>,
+        args: Option<usize>,
+        end: u32,
+    ) -> Built<&'a mut Expr<'a>> {
+        let args = self.values.keep(args, self.arena);
+        if let Some(list) = args.iter().find(|arg| matches!(arg.kind, ExprKind::List(_))) {
+            let message = "a test takes no list literal";
+            return Err(SyntaxError::unexpected(list.span, message, "use `{% set %}` and pass the variable"));
+        }
+        let span = Span::new(path.span.start, end);
+        let path = self.path(path);
+        Ok(self.plain(ExprKind::Test { path, name, args, negated }, span))
+    }
+
+    // Conditions
+
+    /// Builds `not`, at `not`, before a condition. Parentheses drop a `not` directly inside them.
+    pub fn negated(&self, not: u32, truth: Truth<'a>, span: Span) -> Built<Truth<'a>> {
+        if truth.class == Class::Group {
+            let help = "`not` takes one comparison or value; put it inside the parentheses of each operand";
+            return Err(SyntaxError::unexpected(span, "`not` cannot stand before a condition in parentheses", help));
+        }
+        truth.expr.negated = true;
+        if matches!(truth.expr.kind, ExprKind::Compare(..)) {
+            // `not` is a part of the comparison: `not a == b` compares for inequality.
+            truth.expr.span.start = not;
+        }
+        Ok(Truth { expr: truth.expr, class: Class::Logic })
+    }
+
+    /// `a or b and c …`, where `and` binds tighter.
+    pub fn logic(&mut self, terms: usize) -> Truth<'a> {
+        let mut sums: Vec<Expr<'a>> = Vec::new();
+        let mut factors: Vec<Expr<'a>> = Vec::new();
+        for (is_or, expr) in self.terms.split_off(terms) {
+            if is_or {
+                sums.push(self.join(&factors, ExprKind::And));
+                factors.clear();
+            }
+            factors.push(expr);
+        }
+        sums.push(self.join(&factors, ExprKind::And));
+        Truth { expr: self.arena.alloc(self.join(&sums, ExprKind::Or)), class: Class::Logic }
+    }
+
+    fn join(&self, parts: &[Expr<'a>], kind: fn(&'a [Expr<'a>]) -> ExprKind<'a>) -> Expr<'a> {
+        match parts {
+            [one] => *one,
+            [first, .., last] => Expr::bare(kind(self.arena.alloc_slice_copy(parts)), first.span.to(last.span)),
+            [] => Expr::bare(ExprKind::Bool(false), Span::default()),
+        }
+    }
+
+    /// One comparison.
+    pub fn compare(&self, left: Truth<'a>, op: CompareOp, right: Truth<'a>) -> Built<Truth<'a>> {
+        for side in [&left, &right] {
+            not_a_group(side, "a comparison")?;
+        }
+        let span = left.expr.span.to(right.expr.span);
+        let kind = ExprKind::Compare(op, self.arena.alloc([*left.expr, *right.expr]));
+        Ok(Truth { expr: self.plain(kind, span), class: Class::Logic })
+    }
+
+    /// `needle in haystack`, `needle not in haystack`.
+    pub fn contains(&self, needle: Truth<'a>, negated: bool, haystack: &Expr<'a>) -> Built<Truth<'a>> {
+        not_a_group(&needle, "front of `in`")?;
+        let span = needle.expr.span;
+        if needle.class == Class::Sum {
+            let message = "arithmetic behind a filter cannot stand in front of `in`";
+            return Err(SyntaxError::unexpected(span, message, "use `{% set %}`"));
+        }
+        let kind = ExprKind::In { sides: self.arena.alloc([*needle.expr, *haystack]), negated };
+        Ok(Truth { expr: self.plain(kind, span.to(haystack.span)), class: Class::Logic })
+    }
+
+    /// Checks the right side of `in` if it is not a list.
+    pub fn haystack(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
+        let path = matches!(expr.kind, ExprKind::Path(path) if path.span == expr.span) && class == Class::Plain;
+        if path || class == Class::Text {
+            return Ok(expr);
+        }
+        let message = "behind `in` only text, a list or a variable without filters may stand";
+        Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value behind `in`"))
+    }
+
+    /// Checks the container of a loop if it is not a list.
+    pub fn container(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
+        if matches!(class, Class::Plain | Class::Filtered) {
+            return Ok(expr);
+        }
+        let message = "a loop runs over a variable, a function call or a list, with filters or without";
+        Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value to loop over"))
+    }
+}
+
+/// Extends the span of an expression to its filters.
+pub(super) fn with_filters<'a>(expr: &'a mut Expr<'a>) -> &'a mut Expr<'a> {
+    if let Some(last) = expr.filters.last() {
+        expr.span = expr.span.to(last.span);
+    }
+    expr
+}
+
+pub(super) fn not_a_group(truth: &Truth<'_>, what: &str) -> Built<()> {
+    if truth.class == Class::Group { Err(grouped(truth.expr.span, what)) } else { Ok(()) }
+}
+
+/// Returns the error of parentheses that contain more than an operand may.
+pub(super) fn grouped(span: Span, what: &str) -> Box<SyntaxError> {
+    let help = "parentheses are operands only around plain arithmetic; use `{% set %}` for the part inside";
+    SyntaxError::unexpected(span, format!("this cannot stand in {what}"), help)
+}
+
+fn simple(name: Name<'_>, what: &str) -> Built<()> {
+    if !name.text.contains(['.', '[']) {
+        return Ok(());
+    }
+    Err(SyntaxError::unexpected(name.span, format!("`{}` is a path, not the name of {what}", name.text), ""))
+}

@@ -1,0 +1,250 @@
+//! Open blocks: the pairing of opening and closing tags, and the tags that only some blocks may hold.
+//!
+//! The grammar nests blocks and relies on balanced ones. An unmatched closing tag is dropped here, a missing one is
+//! added, and both are reported.
+
+use hashbrown::HashMap;
+
+use super::tag::Lexed;
+use super::tags::{Kind, Tag};
+use super::token::{Spanned, Token, push};
+use super::whitespace::{Body, Trim};
+use crate::syntax::error::SyntaxError;
+use dropforge_base::diagnostics::Code;
+use dropforge_base::text::Span;
+
+/// An open block.
+#[derive(Debug)]
+struct Open {
+    kind: Kind,
+    /// The opening tag.
+    span: Span,
+    /// The body around the block.
+    around: Body,
+    /// The body before the first `else`.
+    before_else: Option<Body>,
+}
+
+/// The tokens of a source so far, and the open blocks.
+#[derive(Debug)]
+pub(super) struct Blocks<'s> {
+    pub tokens: Vec<Spanned<'s>>,
+    pub errors: Vec<Box<SyntaxError>>,
+    open: Vec<Open>,
+    /// The names of blocks and macros.
+    defined: HashMap<(Kind, &'s str), Span>,
+    /// The innermost body.
+    body: Body,
+    /// Maximum number of open blocks.
+    limit: usize,
+}
+
+impl<'s> Blocks<'s> {
+    /// Creates an empty list with room for `tokens` tokens and at most `limit` open blocks.
+    pub fn new(tokens: usize, limit: usize) -> Self {
+        let (tokens, errors, open) = (Vec::with_capacity(tokens), Vec::new(), Vec::new());
+        Self { tokens, errors, open, defined: HashMap::new(), body: Body::START, limit }
+    }
+
+    /// Returns the number of open blocks.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns `true` if the innermost block, conditions aside, is one of `kind`.
+    pub fn inside(&self, kind: Kind) -> bool {
+        self.open.iter().rev().map(|block| block.kind).find(|kind| *kind != Kind::If) == Some(kind)
+    }
+
+    /// Adds the text between two tags.
+    pub fn text(&mut self, text: &'s str, start: usize) {
+        self.body.text(text, start, &mut self.tokens);
+    }
+
+    /// Adds a raw block. `outer` and `inner` are its markers.
+    pub fn raw(&mut self, [outer, inner]: [Trim; 2], text: &'s str, start: usize) {
+        self.begin_tag(outer.left);
+        self.body.raw(inner, text, start, &mut self.tokens);
+        self.end_tag(outer.right);
+    }
+
+    /// Adds `{{ super() }}`.
+    pub(crate) fn super_tag(&mut self, range: std::ops::Range<usize>) {
+        self.body.super_tag();
+        push(&mut self.tokens, range, Token::Super);
+    }
+
+    /// Passes a comment or a tag that is not part of a block.
+    pub fn whole(&mut self, trim: Trim) {
+        self.begin_tag(trim.left);
+        self.end_tag(trim.right);
+    }
+
+    fn begin_tag(&mut self, left: bool) {
+        self.body.begin_tag(left, &mut self.tokens);
+    }
+
+    /// Sets the right marker of the tag before.
+    pub(crate) fn end_tag(&mut self, right: bool) {
+        self.body.end_tag(right);
+    }
+
+    /// Passes a tag. Its tokens come next, except those of a closing tag, which is added here.
+    ///
+    /// # Errors
+    /// The tag is not allowed here, so its tokens must not come.
+    pub fn tag(&mut self, tag: Tag, span: Span, trim: Trim) -> Lexed<()> {
+        match tag {
+            Tag::Open(kind) => return self.open(kind, span, trim),
+            Tag::Close(kind) => return self.close(kind, span, trim),
+            Tag::Content(Token::Elif) => return self.elif(span, trim),
+            Tag::Bare(Token::Else) => return self.otherwise(span, trim),
+            Tag::Bare(_) if !self.inside(Kind::For) => {
+                let tag = if matches!(tag, Tag::Bare(Token::Break)) { "break" } else { "continue" };
+                let message = format!("`{tag}` stands only in a loop");
+                return Err(SyntaxError::misplaced(span, message, "a filter section inside a loop is not the loop"));
+            }
+            Tag::Bare(_) | Tag::Content(_) | Tag::Raw => self.whole(trim),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, kind: Kind, span: Span, trim: Trim) -> Lexed<()> {
+        if self.depth() >= self.limit {
+            return Err(SyntaxError::too_deep(span));
+        }
+        match (kind, self.open.last()) {
+            (Kind::Block, Some(_)) => self.block_inside(span),
+            (Kind::Macro, Some(outer)) => {
+                let error = SyntaxError::misplaced(span, "a macro stands at the top level of a file", "move it there");
+                let related = format!("it is inside this `{}`", outer.kind.name());
+                self.errors.push(error.related(outer.span, related));
+            }
+            _ => {}
+        }
+        self.begin_tag(trim.left);
+        let inner = self.body.inner(trim.right);
+        let around = std::mem::replace(&mut self.body, inner);
+        self.open.push(Open { kind, span, around, before_else: None });
+        Ok(())
+    }
+
+    fn block_inside(&mut self, span: Span) {
+        for (kind, place) in [(Kind::For, "loop"), (Kind::Macro, "macro")] {
+            if self.inside(kind) {
+                let message = format!("a block cannot stand inside a {place}");
+                self.errors.push(SyntaxError::misplaced(span, message, format!("put the {place} inside the block")));
+            }
+        }
+    }
+
+    /// Reports the block or macro that a tag opens if its name is taken. A block inside another kind of block takes no
+    /// part in inheritance and reserves no name.
+    pub fn define(&mut self, kind: Kind, tag: &[Spanned<'s>]) {
+        let Some(&(start, Token::Name(name), end)) = tag.get(1) else { return };
+        if kind == Kind::Block && self.open.iter().any(|block| block.kind != kind) {
+            return;
+        }
+        let span = Span::new(start, end);
+        let first = *self.defined.entry((kind, name)).or_insert(span);
+        if first != span {
+            let message = format!("the {} `{name}` is defined twice", kind.name());
+            let error = SyntaxError::new(Code::DuplicateDefinition, span, message, "rename one of them");
+            self.errors.push(error.related(first, "the first is here"));
+        }
+    }
+
+    fn elif(&mut self, span: Span, trim: Trim) -> Lexed<()> {
+        match self.open.last() {
+            Some(Open { kind: Kind::If, before_else: None, .. }) => {
+                self.next_body(trim);
+                Ok(())
+            }
+            Some(Open { kind: Kind::If, .. }) => {
+                Err(SyntaxError::misplaced(span, "`elif` cannot follow `else`", "put `else` last"))
+            }
+            _ => Err(self.misplaced(span, "elif", Kind::If)),
+        }
+    }
+
+    /// Begins the next body of the innermost block.
+    fn next_body(&mut self, trim: Trim) {
+        self.begin_tag(trim.left);
+        self.body = self.body.inner(trim.right);
+    }
+
+    fn otherwise(&mut self, span: Span, trim: Trim) -> Lexed<()> {
+        let body = self.body;
+        match self.open.last_mut() {
+            Some(Open { kind: Kind::If, before_else: Some(_), .. }) => {
+                return Err(SyntaxError::misplaced(span, "this `if` already has an `else`", "remove one of them"));
+            }
+            Some(Open { kind: Kind::If, before_else, .. }) => {
+                *before_else = Some(body);
+                self.next_body(trim);
+            }
+            // No marker has an effect here or later in the loop.
+            Some(Open { kind: Kind::For, before_else, .. }) => {
+                before_else.get_or_insert(body);
+                self.body = Body::UNTRIMMED;
+            }
+            _ => return Err(self.misplaced(span, "else", Kind::If)),
+        }
+        Ok(())
+    }
+
+    fn misplaced(&self, span: Span, tag: &str, wanted: Kind) -> Box<SyntaxError> {
+        let Some(block) = self.open.last() else {
+            let wanted = wanted.name();
+            let help = format!("remove it, or add the `{{% {wanted} … %}}`");
+            return SyntaxError::misplaced(span, format!("there is no `{{% {wanted} %}}` before this `{tag}`"), help);
+        };
+        let inner = block.kind.name();
+        let message = format!("`{tag}` stands inside a `{inner}` that is not closed");
+        SyntaxError::misplaced(span, message, format!("add `{{% end{inner} %}}` before it"))
+            .related(block.span, format!("this `{inner}` is open"))
+    }
+
+    /// Closes the innermost block of a kind, and the unclosed blocks inside it.
+    fn close(&mut self, kind: Kind, span: Span, trim: Trim) -> Lexed<()> {
+        let name = kind.name();
+        let Some(at) = self.open.iter().rposition(|block| block.kind == kind) else {
+            return Err(self.misplaced(span, &format!("end{name}"), kind));
+        };
+        for unclosed in self.open.iter().skip(at + 1).rev() {
+            let inner = unclosed.kind.name();
+            let message = format!("`{{% end{inner} %}}` is missing before this `end{name}`");
+            let error = SyntaxError::misplaced(span, message, format!("add `{{% end{inner} %}}`"));
+            self.errors.push(error.related(unclosed.span, format!("this `{inner}` is not closed")));
+        }
+        self.close_to(at, span, trim);
+        Ok(())
+    }
+
+    /// Closes blocks until `depth` are open.
+    fn close_to(&mut self, depth: usize, span: Span, trim: Trim) {
+        for block in self.open.drain(depth..).rev() {
+            let mut last = match (block.kind, block.before_else) {
+                // The marker of the closing tag trims the text before the `else`.
+                (Kind::For, Some(body)) => body,
+                _ => self.body,
+            };
+            last.begin_tag(trim.left, &mut self.tokens);
+            self.body = block.around;
+            self.body.end_tag(trim.right);
+            self.tokens.push((span.start, block.kind.end(), span.end));
+        }
+    }
+
+    /// Closes all blocks at the end of a source. Reports them if the whole source was read.
+    pub(crate) fn close_all(&mut self, end: usize, is_whole: bool) {
+        let span = Span::of(end..end);
+        for block in self.open.iter().rev().filter(|_| is_whole) {
+            let tag = block.kind.name();
+            let message = format!("the file ends, but `{{% end{tag} %}}` is missing");
+            let error = SyntaxError::unterminated(span, message, format!("add `{{% end{tag} %}}`"));
+            self.errors.push(error.related(block.span, format!("this `{tag}` is not closed")));
+        }
+        self.close_to(0, span, Trim::default());
+    }
+}

@@ -1,0 +1,154 @@
+//! Parses one source to one tree, or to every error in it.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use lalrpop_util::ParseError;
+
+use super::build::Build;
+use super::error::SyntaxError;
+use super::expected::{Unexpected, explain};
+use super::lexer::{End, LexedSource, Token, lex};
+use super::recovery::skip_tag;
+use super::tree::{Block, Node, Template};
+use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_base::text::Source;
+
+/// Parses one template into `arena`. If there are errors, returns no template but every error of the file (at most
+/// [`Limits::diagnostics`]), in order of position.
+///
+/// ```
+/// use dropforge::{dialect::tera, limits::Limits, text::Source};
+/// let arena = bumpalo::Bump::new();
+/// let source = Source::new("t", "{% if a %}\n{{ b c }}\n{% endfor %}");
+/// let (template, errors) = tera::parse(&arena, &source, &Limits::default());
+/// assert!(template.is_none());
+/// let places: Vec<_> = errors.iter().filter_map(|error| error.position()).map(|at| at.to_string()).collect();
+/// assert_eq!(places, ["2:6", "3:1", "3:13"]);
+/// ```
+pub fn parse<'a>(
+    arena: &'a Bump,
+    source: &Arc<Source>,
+    limits: &Limits,
+) -> (Option<Template<'a>>, Vec<Box<Diagnostic>>) {
+    if let Err(error) = limits.check_size(source) {
+        return (None, vec![error]);
+    }
+    let text = arena.alloc_str(source.text());
+    let mut errors = match read(arena, text, limits) {
+        Ok(template) => return (Some(template), Vec::new()),
+        Err(errors) => errors,
+    };
+    errors.small_sort_by_key(|error| error.span);
+    let diagnose = |error: Box<SyntaxError>| match error.code {
+        Code::LimitDepth => Limit::Nesting.error(limits.nesting as u64).at(source, error.span, "here"),
+        _ => error.into_diagnostic(source),
+    };
+    let more = errors.len().saturating_sub(limits.diagnostics.max(1));
+    errors.truncate(limits.diagnostics.max(1));
+    (None, at_most(errors.into_iter().map(diagnose).collect(), limits.diagnostics, more))
+}
+
+/// A high estimate of the tokens per node of the main body.
+const TOKENS_OF_NODE: usize = 3;
+
+fn read<'a>(arena: &'a Bump, text: &'a str, limits: &Limits) -> Result<Template<'a>, Vec<Box<SyntaxError>>> {
+    let LexedSource { mut tokens, mut errors, broken } = lex(text, limits);
+    let mut broken = broken.into_iter();
+    for _ in 0..limits.diagnostics.max(1) {
+        let mut build = Build::new(arena, tokens.len() / TOKENS_OF_NODE);
+        let error = match grammar::TemplateParser::new().parse(&mut build, tokens.iter().copied()) {
+            Ok(body) if errors.is_empty() => return Ok(template(&build, body)),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        // The lexer's error in a broken tag counts, unless the grammar's error comes first.
+        let (end, lexed) = match skip_tag(&mut tokens, offset(&error)) {
+            Some(Token::End(end)) => (end, None),
+            Some(Token::Broken(end)) => (end, broken.next()),
+            _ => (End::Statement, None),
+        };
+        let error = explain(error, text, end);
+        let start = error.span.start;
+        let first = lexed.filter(|lexed| lexed.code == Code::LimitDepth || lexed.span.start <= start);
+        errors.push(first.unwrap_or(error));
+    }
+    Err(errors)
+}
+
+/// Returns an offset in the tag of an error.
+fn offset(error: &Unexpected<'_>) -> u32 {
+    match error {
+        ParseError::UnrecognizedToken { token: (at, ..), .. } | ParseError::ExtraToken { token: (at, ..) } => *at,
+        ParseError::UnrecognizedEof { location: at, .. } | ParseError::InvalidToken { location: at } => *at,
+        ParseError::User { error } => error.span.start,
+    }
+}
+
+fn template<'a>(build: &Build<'a>, body: &'a [Node<'a>]) -> Template<'a> {
+    Template {
+        extends: build.extends,
+        imports: build.arena.alloc_slice_copy(&build.imports),
+        macros: build.arena.alloc_slice_copy(&build.macros),
+        blocks: build.arena.alloc_slice_copy(&inherited_blocks(body)),
+        body,
+        sets: build.sets,
+    }
+}
+
+/// Returns the blocks that inheritance sees: those in `body` and directly inside such blocks, in order.
+fn inherited_blocks<'a>(body: &'a [Node<'a>]) -> Vec<&'a Block<'a>> {
+    let mut found = Vec::new();
+    let mut bodies = vec![body];
+    while let Some(body) = bodies.pop() {
+        for node in body {
+            if let Node::Block(block) = node {
+                found.push(*block);
+                bodies.push(block.body);
+            }
+        }
+    }
+    found.small_sort_by_key(|block| block.name.span);
+    found
+}
+
+#[allow(missing_docs, clippy::all, clippy::pedantic, clippy::restriction, unused)]
+#[rustfmt::skip]
+mod grammar {
+    include!("parser.generated");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_alone_in_a_tag_is_the_path_of_any_other_tag() {
+        let arena = Bump::new();
+        let parsed = |text: &str| {
+            let (tree, errors) = parse(&arena, &Source::new("t", text), &Limits::default());
+            assert!(errors.is_empty(), "{text}: {errors:?}");
+            tree.unwrap().body
+        };
+        let paths = ["a", "a.b.c", "a[0]", "a['x y'].b", "a[b.c[d]][-1]", "or.in", "super", "true", "loop.index"];
+        for path in paths {
+            for (space, end) in [(" ", "}}"), ("", "}}"), ("\n\t", "-}}")] {
+                let [Node::Text(_), Node::Emit(alone), Node::Text(after)] =
+                    parsed(&format!("x{{{{    {path}{space}{end}y"))
+                else {
+                    panic!("{path}")
+                };
+                let [_, Node::If { branches: [branch], .. }] = parsed(&format!("x{{% if {path} %}}y{{% endif %}}"))
+                else {
+                    panic!("{path}")
+                };
+                assert_eq!(format!("{alone:?}"), format!("{:?}", branch.condition), "{path}");
+                assert_eq!(after.text, "y");
+            }
+        }
+        let trimmed = parsed("x \n{{- a -}} \n y");
+        assert!(matches!(trimmed, [Node::Text(x), Node::Emit(_), Node::Text(y)] if x.text == "x" && y.text == "y"));
+    }
+}

@@ -1,0 +1,82 @@
+//! `tower`: `${scope.name}` substitution in tower-fleet intent files (tower-fleet/template/v1).
+//!
+//! A field is text with `${scope.name}` expressions. Nothing is evaluated, there are no defaults, and a missing value
+//! is an error. Values are inserted unchanged (literal mode) or as one shell token (shell mode).
+//!
+//! | module | content |
+//! |---|---|
+//! | `compile` | the entry point: a field to a program |
+//! | [`syntax`] | the text of a field to its tree |
+//! | [`check`] | lints, and hazards of shell quoting |
+//! | `lower` | a tree to bytecode |
+//! | `semantics` | the rules of the machine |
+//! | [`error`] | error objects as defined by the specification |
+//! | [`intent`] | whole intent definitions: fields, modes, parameters, steps and their outputs |
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
+)]
+
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub mod check;
+#[cfg(feature = "compile")]
+mod compile;
+pub mod error;
+#[cfg(feature = "compile")]
+pub mod intent;
+#[cfg(feature = "compile")]
+mod lower;
+#[cfg(feature = "compile")]
+mod marks;
+mod mode;
+mod scope;
+mod semantics;
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub mod syntax;
+
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use compile::{compile, program};
+#[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use marks::marks;
+pub use mode::RenderMode;
+pub use scope::Scope;
+#[doc(hidden)]
+pub use semantics::Rules;
+
+use dropforge_machine::bytecode::Dialect;
+use dropforge_machine::language::{Language, Machine, MachineOf};
+#[cfg(feature = "compile")]
+use {
+    dropforge_base::diagnostics::Diagnostic,
+    dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all},
+    dropforge_machine::language::MarkRequest,
+};
+
+/// The language.
+#[derive(Debug)]
+pub struct Tower;
+
+impl Language for Tower {
+    fn dialect(&self) -> Dialect {
+        Dialect::Tower
+    }
+
+    fn machine(&self) -> &'static dyn Machine {
+        &MachineOf::<Rules>::INSTANCE
+    }
+
+    #[cfg(feature = "compile")]
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        compile_all(units, compile)
+    }
+
+    #[cfg(feature = "compile")]
+    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        marks(request.source, request.limits)
+    }
+}

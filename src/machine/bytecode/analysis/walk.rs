@@ -1,0 +1,366 @@
+//! A walk over a program that computes facts instead of values. It takes a branch only if the facts do not rule it out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::held::{Fact, Held, Origin};
+use super::lookup::Lack;
+use super::slots::Slots;
+use crate::bytecode::code::CodeView;
+use crate::bytecode::header::Dialect;
+use crate::bytecode::isa::Op;
+use crate::bytecode::program::Program;
+use crate::bytecode::rows::{ChunkInfo, Handler, ImportKind};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_value::read_paths::NodeId;
+use dropforge_value::{Data, DataMap, ReadPaths};
+
+/// Maximum number of steps of the analysis of a program. If it takes more, every path counts as read.
+pub(super) const STEPS: u64 = 4_000_000;
+
+/// Maximum depth of calls.
+const CALLS: usize = 48;
+
+/// Maximum number of misses of a walk, of which those of a loop may be many.
+const MISSES: usize = 1 << 16;
+
+/// The operation that reports an error together with all missing inputs. It follows a handler, unless there is a result.
+const REPORT: (ImportKind, &str) = (ImportKind::Intrinsic, "missing inputs");
+
+/// The mass of a state that is certainly reached. Each branch takes half of it.
+pub(super) const CERTAIN: u64 = 1 << 63;
+
+/// A walk over one program.
+pub(super) struct Walk<'w, 't> {
+    pub code: CodeView<'w>,
+    pub dialect: Dialect,
+    pub imports: Vec<(ImportKind, &'w str)>,
+    /// Handlers that absorb errors, by their first word. Others report them in their own words.
+    absorbers: Vec<Handler>,
+    /// The index of the first absorber that does not begin before the latest step.
+    absorber: usize,
+    pub globals: Vec<Held<'w>>,
+    /// The values of the inputs, if they are known.
+    pub inputs: Option<&'w DataMap>,
+    pub tree: &'t mut ReadPaths,
+    pub misses: Vec<Miss<'w>>,
+    /// Paths that the program tests for presence, as written.
+    pub tested: Vec<&'w str>,
+    /// The paths that it looks up from one input, if they are recorded.
+    pub reads: Option<BTreeSet<Read<'w>>>,
+    /// The number of steps left.
+    pub left: u64,
+}
+
+/// A path that a program looks up, and the word of the instruction.
+pub(super) type Read<'w> = (Origin<'w>, u32);
+
+/// A path without a value that a program looks up.
+#[derive(Debug, Clone)]
+pub struct Miss<'w> {
+    /// The word of the instruction.
+    pub at: u32,
+    /// The path as written.
+    pub path: &'w str,
+    /// The step without a value.
+    pub lack: Lack<'w>,
+    /// The consequence.
+    pub effect: Effect,
+}
+
+/// The consequence of a missing value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// The path is a condition, which is false.
+    Condition,
+    /// Rendering fails if it takes a branch whose condition is not known.
+    MayFail,
+    /// Rendering fails.
+    Fails,
+}
+
+/// The facts before an instruction.
+#[derive(Debug, Clone)]
+pub(super) struct State<'w> {
+    pub stack: Vec<Held<'w>>,
+    pub slots: Slots<'w>,
+    pub loops: Vec<Running<'w>>,
+    pub mass: u64,
+}
+
+/// An open loop.
+#[derive(Debug, Clone)]
+pub(super) struct Running<'w> {
+    items: Items<'w>,
+    at: usize,
+    /// The number of its variables.
+    names: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Items<'w> {
+    List(&'w [Data]),
+    Map(&'w DataMap),
+    /// Unknown items. The body is walked twice, because it may use what an earlier item left behind.
+    Some(Held<'w>),
+}
+
+/// The next instruction.
+pub(super) enum Flow<'w> {
+    Next,
+    To(u32),
+    /// The next one, and the one at the label with other facts.
+    Both(u32, State<'w>),
+    End,
+}
+
+impl<'w, 't> Walk<'w, 't> {
+    pub fn new(program: &'w Program, tree: &'t mut ReadPaths, inputs: Option<&'w DataMap>, left: u64) -> Self {
+        let code = program.code();
+        let imports = program.imports().map(|import| (import.kind, import.name)).collect();
+        let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);
+        let absorbs = |handler: &Handler| {
+            !reports || code.instruction(handler.to).is_some_and(|instruction| instruction.op != Op::JumpPresent)
+        };
+        let mut absorbers: Vec<Handler> = program.handlers().filter(absorbs).collect();
+        absorbers.small_sort_by_key(|handler| handler.from);
+        let global = |&name: &u32| match inputs {
+            Some(inputs) => Held::of(inputs.get(code.str(name)).map_or(Fact::Absent(None), Fact::Data)),
+            None => {
+                let node = tree.child(ReadPaths::ROOT, code.str(name));
+                let origin = node.map(|node| Origin { node, or: Vec::new() }.into());
+                Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin }
+            }
+        };
+        let globals = code.globals().iter().map(global).collect();
+        let (misses, tested) = (Vec::new(), Vec::new());
+        let dialect = program.dialect();
+        Self {
+            code,
+            dialect,
+            imports,
+            absorbers,
+            absorber: 0,
+            globals,
+            inputs,
+            tree,
+            misses,
+            tested,
+            reads: None,
+            left,
+        }
+    }
+
+    /// Walks the whole program. Returns `false` if it took too many steps.
+    pub fn run(&mut self) -> bool {
+        if let Some(main) = self.code.chunk(0) {
+            self.chunk(main, Vec::new(), CERTAIN, 0);
+        }
+        self.left > 0
+    }
+
+    /// Walks a chunk. Returns the mass of the states that leave it.
+    pub fn chunk(&mut self, chunk: ChunkInfo, given: Vec<Held<'w>>, mass: u64, depth: usize) -> u64 {
+        if depth > CALLS {
+            self.left = 0;
+        }
+        let slots = Slots::new(given, chunk.slots as usize);
+        let mut pending = BTreeMap::new();
+        pending.insert(chunk.entry, State { stack: Vec::new(), slots, loops: Vec::new(), mass });
+        let mut returned = 0u64;
+        while let Some((at, state)) = pending.pop_first() {
+            returned = returned.saturating_add(self.run_from(at, state, &mut pending, depth));
+        }
+        returned
+    }
+
+    /// Walks from `at` to the next instruction that another state waits for. Returns the mass that leaves the chunk.
+    fn run_from(
+        &mut self,
+        mut at: u32,
+        mut state: State<'w>,
+        pending: &mut BTreeMap<u32, State<'w>>,
+        depth: usize,
+    ) -> u64 {
+        loop {
+            if pending.first_key_value().is_some_and(|(first, _)| *first <= at) {
+                self.wait(at, state, pending);
+                return 0;
+            }
+            let Some(instruction) = self.code.instruction(at).filter(|_| self.spend(1)) else { return 0 };
+            if instruction.op == Op::Return {
+                return state.mass;
+            }
+            self.enter_absorbers(at, &mut state, pending);
+            let misses = self.misses.len();
+            let flow = self.step(instruction, &mut state, depth);
+            if self.absorb(at, misses, &mut state, pending) {
+                return 0;
+            }
+            match flow {
+                Flow::Next => at = instruction.end(),
+                Flow::To(label) => at = label,
+                Flow::Both(label, other) => {
+                    self.wait(label, other, pending);
+                    at = instruction.end();
+                }
+                Flow::End => return 0,
+            }
+        }
+    }
+
+    /// Adds a state that continues at `at`.
+    fn wait(&mut self, at: u32, state: State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
+        self.spend(1 + (state.slots.len() + state.stack.len()) as u64 / 8);
+        let state = match pending.remove(&at) {
+            Some(known) => self.merge(known, state),
+            None => state,
+        };
+        pending.insert(at, state);
+    }
+
+    fn merge(&mut self, a: State<'w>, b: State<'w>) -> State<'w> {
+        let mut lost = Vec::new();
+        let stack = a.stack.into_iter().zip(b.stack).map(|(a, b)| a.or(b, &mut lost)).collect();
+        let slots = a.slots.or(&b.slots, &mut lost);
+        self.mark_whole(&lost);
+        State { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
+    }
+
+    /// Continues behind each handler that begins at `at`, as if an error was absorbed.
+    fn enter_absorbers(&mut self, at: u32, state: &mut State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
+        let mut next = self.first_absorber(at);
+        while let Some(handler) = self.absorbers.get(next).copied().filter(|handler| handler.from == at) {
+            next += 1;
+            let mut other = split(state);
+            cut(&mut other, handler);
+            self.wait(handler.to, other, pending);
+        }
+    }
+
+    /// Returns the index of the first absorber that begins at `at` or later. Most steps are between the same two.
+    fn first_absorber(&mut self, at: u32) -> usize {
+        let is_before = |nth: usize| self.absorbers.get(nth).is_some_and(|handler| handler.from < at);
+        let is_known = !is_before(self.absorber) && self.absorber.checked_sub(1).is_none_or(is_before);
+        if !is_known {
+            self.absorber = self.absorbers.partition_point(|handler| handler.from < at);
+        }
+        self.absorber
+    }
+
+    /// Continues behind the innermost handler if the instruction at `at` certainly failed. The misses behind the first
+    /// `before` are absorbed.
+    fn absorb(
+        &mut self,
+        at: u32,
+        before: usize,
+        state: &mut State<'w>,
+        pending: &mut BTreeMap<u32, State<'w>>,
+    ) -> bool {
+        if !self.misses.get(before..).is_some_and(|new| new.iter().any(|miss| miss.effect != Effect::Condition)) {
+            return false;
+        }
+        let covering = self.absorbers.iter().filter(|handler| (handler.from..handler.to).contains(&at));
+        let Some(handler) = covering.max_by_key(|handler| handler.from).copied() else { return false };
+        self.misses.truncate(before);
+        let mut other = state.clone();
+        cut(&mut other, handler);
+        self.wait(handler.to, other, pending);
+        true
+    }
+
+    /// Opens a loop over the value.
+    pub(super) fn open(
+        &mut self,
+        over: Held<'w>,
+        names: u32,
+        slot: u32,
+        label: u32,
+        state: &mut State<'w>,
+    ) -> Flow<'w> {
+        let nodes = self.children(over.nodes(), ReadPaths::ITEM);
+        let origin = over.origin.filter(|_| names == 1).and_then(|origin| {
+            let node = self.tree.child(origin.node, ReadPaths::ITEM)?;
+            Some(Origin { node, or: origin.or.clone() }.into())
+        });
+        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin };
+        let items = match over.fact {
+            Fact::Data(Data::List(items)) => Items::List(items),
+            Fact::Data(Data::Map(map)) if names == 2 => Items::Map(map),
+            _ => Items::Some(item),
+        };
+        if matches!(items, Items::List([])) || matches!(items, Items::Map(map) if map.is_empty()) {
+            return Flow::To(label);
+        }
+        let none = matches!(items, Items::Some(_)).then(|| split(state));
+        state.loops.push(Running { items, at: 0, names });
+        set_item(slot, state);
+        none.map_or(Flow::Next, |none| Flow::Both(label, none))
+    }
+
+    /// Continues a loop with its next item, or closes it.
+    pub(super) fn next(slot: u32, label: u32, state: &mut State<'w>) -> Flow<'w> {
+        let Some(running) = state.loops.last_mut() else { return Flow::End };
+        running.at += 1;
+        let length = match running.items {
+            Items::List(items) => items.len(),
+            Items::Map(map) => map.len(),
+            Items::Some(_) => 2,
+        };
+        if running.at >= length {
+            state.loops.pop();
+            return Flow::Next;
+        }
+        set_item(slot, state);
+        Flow::To(label)
+    }
+
+    /// Counts everything below these nodes as read.
+    pub fn mark_whole(&mut self, nodes: &[NodeId]) {
+        nodes.iter().for_each(|node| self.tree.mark_whole(*node));
+    }
+
+    /// Records a miss.
+    pub(super) fn miss(&mut self, miss: Miss<'w>) {
+        if self.misses.len() < MISSES {
+            self.misses.push(miss);
+        }
+    }
+
+    fn spend(&mut self, steps: u64) -> bool {
+        self.left = self.left.saturating_sub(steps);
+        self.left > 0
+    }
+}
+
+/// Puts the current item of the innermost loop into its slots.
+fn set_item(slot: u32, state: &mut State<'_>) {
+    let Some(Running { items, at, names }) = state.loops.last() else { return };
+    let (key, item) = match items {
+        Items::List(items) => (Fact::Present, items.get(*at).map(|item| Held::of(Fact::Data(item)))),
+        Items::Map(map) => match map.get_index(*at) {
+            Some((key, value)) => (Fact::Str(key), Some(Held::of(Fact::Data(value)))),
+            None => (Fact::Unknown, None),
+        },
+        Items::Some(item) => (Fact::Present, Some(item.clone())),
+    };
+    let (item, second) = (item.unwrap_or_default(), names.saturating_sub(1));
+    if second > 0 {
+        state.slots.set(slot, Held::of(key));
+    }
+    state.slots.set(slot + second, item);
+}
+
+/// Takes half of the mass of a state into a copy.
+pub(super) fn split<'w>(state: &mut State<'w>) -> State<'w> {
+    let mass = state.mass / 2;
+    let other = State { mass, ..state.clone() };
+    state.mass -= mass;
+    other
+}
+
+/// Cuts the stacks as a handler does when it absorbs an error.
+fn cut(state: &mut State<'_>, handler: Handler) {
+    state.stack.truncate(handler.height as usize);
+    state.loops.truncate(handler.iters as usize);
+    state.stack.push(Held::of(Fact::Absent(None)));
+}

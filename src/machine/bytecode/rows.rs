@@ -1,0 +1,237 @@
+//! Rows of fixed length: imports, numbers, chunks, spans, regions, handlers.
+
+use super::operands::choice;
+use dropforge_base::text::Span;
+
+choice! {
+    /// The kind of an import.
+    #[derive(PartialOrd, Ord)]
+    ImportKind {
+        /// A function called by name.
+        Function "function",
+        /// A filter. Its first argument is the filtered value.
+        Filter "filter",
+        /// A test. Its first argument is the tested value.
+        Test "test",
+        /// Another template of any language, called with a map of inputs. Returns its text.
+        Template "template",
+        /// An internal operation of the language. Lowering calls it; no source can name it.
+        Intrinsic "intrinsic",
+    }
+}
+
+impl ImportKind {
+    /// The kinds that a host can register.
+    pub const FUNCTIONS: [ImportKind; 3] = [ImportKind::Function, ImportKind::Filter, ImportKind::Test];
+}
+
+/// A function that the program calls, linked by kind and name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Import<'p> {
+    /// The kind of function.
+    pub kind: ImportKind,
+    /// Its name.
+    pub name: &'p str,
+    /// Its parameters at the time the program was compiled.
+    pub signature: Signature,
+}
+
+/// A fingerprint of a function's parameters: their number, and a hash of their names, types and defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Signature(u32);
+
+impl Signature {
+    const COUNT: u32 = 0xFF;
+
+    /// A function with open parameters. Its call sites hold the string ids of their names.
+    pub const OPEN: Signature = Signature(Self::COUNT);
+
+    /// Another template, which takes a map of inputs.
+    pub const TEMPLATE: Signature = Signature(1);
+
+    /// The maximum number of parameters.
+    pub const MOST: usize = 254;
+
+    /// Creates the signature of a function with `count` parameters.
+    pub fn of(count: usize, hash: u32) -> Signature {
+        let count = u32::try_from(count.min(Self::MOST)).unwrap_or(0);
+        Signature(hash << 8 | count)
+    }
+
+    /// Returns the number of parameters. `None` if they are open.
+    pub fn count(self) -> Option<u32> {
+        (self != Self::OPEN).then_some(self.0 & Self::COUNT)
+    }
+
+    pub(super) fn of_word(word: u32) -> Signature {
+        Signature(word)
+    }
+
+    pub fn word(self) -> u32 {
+        self.0
+    }
+}
+
+/// A number constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+}
+
+/// A number: kind, low half, high half.
+pub(crate) type NumberRow = [u32; 3];
+
+impl Number {
+    /// Encodes the number. There is one NaN.
+    pub fn row(self) -> NumberRow {
+        let (kind, bits) = match self {
+            Number::Int(n) => (0, n.cast_unsigned()),
+            Number::Float(n) if n.is_nan() => (1, f64::NAN.to_bits()),
+            Number::Float(n) => (1, n.to_bits()),
+        };
+        [kind, (bits & 0xFFFF_FFFF) as u32, (bits >> 32) as u32]
+    }
+
+    /// Decodes a number.
+    #[inline(always)]
+    pub fn of([kind, low, high]: NumberRow) -> Number {
+        let bits = u64::from(high) << 32 | u64::from(low);
+        if kind == 0 { Number::Int(bits.cast_signed()) } else { Number::Float(f64::from_bits(bits)) }
+    }
+}
+
+/// A run of code with its own slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChunkInfo {
+    /// Index of its name among the strings.
+    pub name: u32,
+    /// Index of its first word.
+    pub entry: u32,
+    /// Index after its last word.
+    pub end: u32,
+    /// The number of slots of a frame. The parameters are the first of them.
+    pub slots: u32,
+    /// The number of parameters.
+    pub params: u32,
+    /// The maximum number of values on a frame's stack.
+    pub stack: u32,
+    /// The maximum number of open loops.
+    pub loops: u32,
+    /// The maximum number of open captures.
+    pub captures: u32,
+}
+
+pub(crate) type ChunkRow = [u32; 8];
+
+impl ChunkInfo {
+    pub fn row(self) -> ChunkRow {
+        let Self { name, entry, end, slots, params, stack, loops, captures } = self;
+        [name, entry, end, slots, params, stack, loops, captures]
+    }
+
+    #[inline(always)]
+    pub fn of(row: &ChunkRow) -> Self {
+        let [name, entry, end, slots, params, stack, loops, captures] = *row;
+        Self { name, entry, end, slots, params, stack, loops, captures }
+    }
+}
+
+/// A span in one of the program's sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Spanned {
+    /// Index of the source.
+    pub source: u32,
+    /// The span in it.
+    pub span: Span,
+}
+
+impl Spanned {
+    pub(super) fn of(source: u32, start: u32, end: u32) -> Self {
+        Self { source, span: Span::new(start, end) }
+    }
+}
+
+/// The span of the code from a word on: word, source, start, end.
+pub(crate) type SpanRow = [u32; 4];
+
+pub(crate) fn span_row(at: u32, Spanned { source, span }: Spanned) -> SpanRow {
+    [at, source, span.start, span.end]
+}
+
+/// The span of an operand or argument of an instruction: word, part, start, end.
+pub(crate) type DetailRow = [u32; 4];
+
+/// Inlined code and the span of its call: from, to, source, start, end.
+pub(crate) type InlineRow = [u32; 5];
+
+pub(crate) fn inline_row(from: u32, to: u32, Spanned { source, span }: Spanned) -> InlineRow {
+    [from, to, source, span.start, span.end]
+}
+
+/// The part of a value that a stretch of code builds, or a name that it sees, for its errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// A step (a string id) into the value built by the enclosing region.
+    Step(u32),
+    /// The next element of the values gathered by the nth open capture of the frame, from 0.
+    Element(u32),
+    /// A name (a string id) for the value in a slot.
+    Name(u32, u32),
+    /// A note (a string id) about a name whose value was known before the run.
+    Note(u32),
+}
+
+/// A region: from, to; string or number; 0 for a step, 1 for an element, 2 for a note, otherwise the slot plus three.
+pub(crate) type RegionRow = [u32; 4];
+
+impl Region {
+    pub fn row(self, from: u32, to: u32) -> RegionRow {
+        match self {
+            Region::Step(name) => [from, to, name, 0],
+            Region::Element(nth) => [from, to, nth, 1],
+            Region::Note(text) => [from, to, text, 2],
+            Region::Name(name, slot) => [from, to, name, slot.saturating_add(3)],
+        }
+    }
+
+    pub fn of([_, _, what, kind]: RegionRow) -> Self {
+        match kind {
+            0 => Region::Step(what),
+            1 => Region::Element(what),
+            2 => Region::Note(what),
+            slot => Region::Name(what, slot - 3),
+        }
+    }
+}
+
+/// A handler that absorbs errors in `from..to`: it cuts the stacks to these heights, pushes undefined and continues at
+/// `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handler {
+    /// Index of the first word.
+    pub from: u32,
+    /// Index after the last word, where the code continues.
+    pub to: u32,
+    /// Height of the frame's stack.
+    pub height: u32,
+    /// Number of open loops of the frame.
+    pub iters: u32,
+    /// Number of open captures of the frame.
+    pub captures: u32,
+}
+
+pub(crate) type HandlerRow = [u32; 5];
+
+impl Handler {
+    pub fn row(self) -> HandlerRow {
+        let Self { from, to, height, iters, captures } = self;
+        [from, to, height, iters, captures]
+    }
+
+    pub fn of([from, to, height, iters, captures]: HandlerRow) -> Self {
+        Self { from, to, height, iters, captures }
+    }
+}

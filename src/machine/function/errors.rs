@@ -1,0 +1,114 @@
+//! Errors of operations on values.
+
+use std::fmt;
+
+use dropforge_base::diagnostics::Diagnostic;
+
+/// The result of an operation on values.
+pub type Outcome<T> = Result<T, Fault>;
+
+/// An error of an operation on values.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// A limit of the render was reached. No handler absorbs it.
+    Limit(Box<Diagnostic>),
+    /// The values are invalid for the operation.
+    Wrong(Box<Wrong>),
+}
+
+/// The invalid value and its path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wrong {
+    /// One sentence without a capital letter or full stop: `a number is required`.
+    pub message: String,
+    /// The steps from the value to the invalid part, outermost first. Empty for the value itself.
+    pub path: Vec<PathStep>,
+    /// The index of the argument, if it is one of several.
+    pub argument: Option<usize>,
+}
+
+/// A step into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathStep {
+    /// An attribute of an object.
+    Attr(String),
+    /// A key of a map.
+    Key(String),
+    /// An index of a list or tuple.
+    Index(i64),
+    /// An element of a set.
+    Element,
+}
+
+impl Fault {
+    /// Creates an error about the values.
+    pub fn wrong(message: impl Into<String>) -> Self {
+        Self::Wrong(Box::new(Wrong { message: message.into(), ..Wrong::default() }))
+    }
+
+    /// Creates an error about one argument.
+    pub fn argument(argument: usize, message: impl Into<String>) -> Self {
+        Self::Wrong(Box::new(Wrong { message: message.into(), argument: Some(argument), ..Wrong::default() }))
+    }
+
+    /// Sets the invalid argument.
+    pub fn of_argument(mut self, argument: usize) -> Self {
+        if let Self::Wrong(wrong) = &mut self {
+            wrong.argument = Some(argument);
+        }
+        self
+    }
+
+    /// Keeps only the message, after `prefix` and a colon.
+    pub fn prefixed(self, prefix: &str) -> Self {
+        match self {
+            Self::Wrong(wrong) => Self::wrong(format!("{prefix}: {}", wrong.message)),
+            limit => limit,
+        }
+    }
+
+    /// Adds the step from the enclosing value.
+    pub fn within(mut self, step: PathStep) -> Self {
+        if let Self::Wrong(wrong) = &mut self {
+            wrong.path.insert(0, step);
+        }
+        self
+    }
+}
+
+/// Returns the result of an operation, or `None` if the values are invalid for it.
+///
+/// # Errors
+/// A limit of the render was reached.
+pub fn fitting<T>(outcome: Outcome<T>) -> Result<Option<T>, Box<Diagnostic>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(Fault::Limit(limit)) => Err(limit),
+        Err(Fault::Wrong(_)) => Ok(None),
+    }
+}
+
+impl PathStep {
+    /// Returns the step to the element `at` of a list or tuple.
+    pub fn index(at: usize) -> Self {
+        Self::Index(i64::try_from(at).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<Box<Diagnostic>> for Fault {
+    /// Converts the error of a limit, the only errors that budgets have.
+    fn from(limit: Box<Diagnostic>) -> Self {
+        Self::Limit(limit)
+    }
+}
+
+impl fmt::Display for PathStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PathStep::Attr(name) => write!(f, ".{name}"),
+            PathStep::Key(key) => write!(f, "[{key:?}]"),
+            PathStep::Index(at) => write!(f, "[{at}]"),
+            PathStep::Element => f.write_str("[...]"),
+        }
+    }
+}

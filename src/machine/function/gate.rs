@@ -1,0 +1,110 @@
+//! The argument gate: arranges arguments into one value per parameter.
+
+use super::spec::{Builtin, Default, Param};
+use crate::bytecode::Gate;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::strings::prefix;
+use dropforge_value::{JsonStyle, Value, write_json};
+
+/// The most parameters whose arguments are arranged without an allocation.
+const FEW: usize = 8;
+
+/// Checks the types of arguments that are in the order of `params`, except those known to `gate`.
+#[inline]
+pub fn check_in_order(builtin: &Builtin, params: &[Param], gate: Gate, given: &[Value<'_>]) -> Result<()> {
+    for at in gate.checked() {
+        if let (Some(param), Some(value)) = (params.get(at), given.get(at)) {
+            check(builtin, param, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls `body` with `given` in the order of `params`, after adding defaults and checking types. `places` has the
+/// parameter of each argument. The last of duplicate arguments wins.
+#[inline]
+pub fn with_arranged<'v, R>(
+    builtin: &Builtin,
+    params: &'static [Param],
+    places: &[u32],
+    given: &[Value<'v>],
+    body: impl FnOnce(&[Value<'v>]) -> Result<R>,
+) -> Result<R> {
+    let mut few = [Value::Undefined; FEW];
+    let mut many = Vec::new();
+    let arranged = match few.get_mut(..params.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(params.len(), Value::Undefined);
+            &mut many
+        }
+    };
+    let mut seen = 0_u64;
+    for (place, value) in places.iter().zip(given) {
+        if let Some(slot) = arranged.get_mut(*place as usize) {
+            *slot = *value;
+            seen |= 1_u64.checked_shl(*place).unwrap_or(0);
+        }
+    }
+    for (at, (param, slot)) in (0..).zip(params.iter().zip(arranged.iter_mut())) {
+        if seen.checked_shr(at).unwrap_or(0) & 1 != 0 || at >= u64::BITS && places.contains(&at) {
+            check(builtin, param, slot)?;
+        } else {
+            *slot = default(builtin, param)?;
+        }
+    }
+    body(arranged)
+}
+
+#[inline]
+fn default(builtin: &Builtin, param: &'static Param) -> Result<Value<'static>> {
+    Ok(match &param.default {
+        Default::Absent => Value::Undefined,
+        Default::Bool(b) => Value::Bool(*b),
+        Default::Int(n) => Value::Int(*n),
+        Default::Str(text) => Value::Str(text),
+        Default::Required => return Err(missing(builtin, param)),
+    })
+}
+
+#[cold]
+fn missing(builtin: &Builtin, param: &Param) -> Box<Diagnostic> {
+    let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
+    Diagnostic::new(Code::MissingArgument, format!("{kind} `{name}` needs the argument `{param}`, {ty}"))
+        .with_help(format!("add `{param}=…`"))
+}
+
+#[inline]
+fn check(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Result<()> {
+    if param.ty.admits(value) { Ok(()) } else { check_absent(builtin, param, value) }
+}
+
+/// Accepts the default of a parameter that may be absent.
+#[cold]
+fn check_absent(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Result<()> {
+    let is_default = value.is_undefined() && param.default == Default::Absent;
+    if is_default { Ok(()) } else { Err(mismatch(builtin, param, value)) }
+}
+
+fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnostic> {
+    let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
+    let (got, what) = (excerpt(*value), value.kind());
+    let message = format!("{kind} `{name}`: `{param}` should be {ty}, but it is {got} ({what})");
+    Diagnostic::new(Code::BadArgument, message)
+}
+
+/// Quotes `value` as JSON, truncated after about 60 bytes.
+pub fn excerpt(value: Value<'_>) -> String {
+    excerpt_in(JsonStyle::Compact, value)
+}
+
+/// Quotes a value in a style like [`excerpt`].
+pub fn excerpt_in(style: JsonStyle, value: Value<'_>) -> String {
+    let mut text = String::new();
+    let complete = write_json(value, style, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(60) });
+    if complete.is_err() {
+        text.truncate(prefix(&text, 60).len());
+        text.push('…');
+    }
+    format!("`{text}`")
+}

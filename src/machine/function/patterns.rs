@@ -1,0 +1,313 @@
+//! Regular expressions: compiled once per session, charged once per render.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use regex::{Captures, Regex};
+
+use super::context::Cx;
+use super::errors::{Fault, Outcome};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::limits::Limit;
+use dropforge_base::stdlib::re2::{Refused, parsed};
+use dropforge_base::stdlib::regex_cost::{search_steps, steps_per_byte};
+
+/// Maximum number of cached patterns.
+const REGEXES: usize = 64;
+
+/// Maximum bytes of a compiled pattern.
+const REGEX_SIZE: usize = 1 << 20;
+
+/// Maximum bytes of a pattern's lazily built automaton, which lives as long as the pattern.
+const REGEX_CACHE: usize = 256 << 10;
+
+/// Compiling a pattern costs about as many steps as searching this many bytes.
+const REGEX_COMPILATION: usize = 1 << 10;
+
+impl Cx<'_> {
+    /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
+    pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
+        self.check_pattern(pattern)?;
+        if let Some(regex) = self.patterns.0.get().and_then(|patterns| patterns.borrow().get(pattern).cloned()) {
+            return Ok(regex);
+        }
+        self.pay_for_compilation(pattern)?;
+        let regex = self.compiled(pattern)?;
+        self.patterns.0.get_or_init(Rc::default).borrow_mut().insert(pattern.to_owned(), regex.clone());
+        Ok(regex)
+    }
+
+    fn check_pattern(&self, pattern: &str) -> Result<()> {
+        let most = self.limits.regex_bytes;
+        if pattern.len() > most { Err(Limit::Regex.error(most as u64)) } else { Ok(()) }
+    }
+
+    /// Charges for compiling a pattern, whether it is in the session's cache or not.
+    fn pay_for_compilation(&self, pattern: &str) -> Result<()> {
+        self.charge(pattern.len() * 64)?;
+        self.spend(search_steps(pattern, REGEX_COMPILATION))
+    }
+
+    /// Returns the compiled form of `pattern`, from the session's cache if possible.
+    fn compiled(&self, pattern: &str) -> Result<Arc<Regex>> {
+        if let Some(regex) = self.caches.patterns.0.borrow().get(pattern) {
+            return Ok(regex.clone());
+        }
+        let mut builder = regex::RegexBuilder::new(pattern);
+        let built = builder.size_limit(REGEX_SIZE).dfa_size_limit(REGEX_CACHE).nest_limit(50).build();
+        let regex = built.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => Limit::Regex.error(REGEX_SIZE as u64),
+            _ => self.fault(Code::BadArgument, format!("`{pattern}` is not a regular expression: {error}")),
+        })?;
+        let regex = Arc::new(regex);
+        let mut compiled = self.caches.patterns.0.borrow_mut();
+        if compiled.len() < REGEXES {
+            compiled.insert(pattern.to_owned(), regex.clone());
+        }
+        Ok(regex)
+    }
+
+    /// Returns the compiled form of a pattern in RE2 syntax.
+    pub fn pattern(&self, pattern: &str) -> Outcome<Pattern<'_>> {
+        self.charge(pattern.len().saturating_mul(2))?;
+        self.re2(pattern, |refused| {
+            let why = match &refused {
+                Refusal::Syntax(why) => why.to_string(),
+                Refusal::Engine(message) => message.lines().last().unwrap_or("").to_owned(),
+            };
+            Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"))
+        })
+    }
+
+    /// Returns the compiled form of a pattern in RE2 syntax. Charges for compiling it, but not for reading it. `refused`
+    /// makes the error of an invalid pattern.
+    pub fn re2<E: From<Box<Diagnostic>>>(
+        &self,
+        pattern: &str,
+        refused: impl Fn(Refusal<'_>) -> E,
+    ) -> std::result::Result<Pattern<'_>, E> {
+        let caches = self.caches;
+        let known = caches.re2.0.get_or_init(|| (0..u64::BITS).map(|_| OnceCell::new()).collect());
+        if let Some((at, found)) = known.iter().map_while(OnceCell::get).enumerate().find(|(_, of)| of.is(pattern)) {
+            if self.paid.get() & 1 << at == 0 {
+                self.check_pattern(&found.text)?;
+                self.pay_for_compilation(&found.text)?;
+                self.paid.set(self.paid.get() | 1 << at);
+            }
+            return Ok(Pattern(Known::Kept(found)));
+        }
+        let made = self.translated(pattern, refused)?;
+        match known.iter().enumerate().find(|(_, free)| free.get().is_none()) {
+            Some((at, free)) => {
+                self.paid.set(self.paid.get() | 1 << at);
+                Ok(Pattern(Known::Kept(free.get_or_init(|| made))))
+            }
+            None => Ok(Pattern(Known::Own(Box::new(made)))),
+        }
+    }
+
+    fn translated<E: From<Box<Diagnostic>>>(
+        &self,
+        pattern: &str,
+        refused: impl Fn(Refusal<'_>) -> E,
+    ) -> std::result::Result<Translated, E> {
+        let parsed = parsed(pattern).map_err(|why| refused(Refusal::Syntax(why)))?;
+        let regex = self.regex(&parsed.text).map_err(|error| match error.code {
+            Code::BadArgument => refused(Refusal::Engine(error.message)),
+            _ => error.into(),
+        })?;
+        let names = parsed.names.iter().map(|name| name.map(str::to_owned)).collect();
+        let steps = steps_per_byte(&parsed.text);
+        Ok(Translated { source: pattern.to_owned(), text: parsed.text, names, steps, regex })
+    }
+}
+
+/// The reason why a pattern is invalid.
+#[derive(Debug)]
+pub enum Refusal<'p> {
+    /// It is not in RE2 syntax.
+    Syntax(Refused<'p>),
+    /// The message of the engine.
+    Engine(String),
+}
+
+/// A pattern in RE2 syntax, compiled.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    source: String,
+    /// The pattern in the syntax of the engine.
+    text: String,
+    /// The names of the groups. Several groups may have one name.
+    names: Vec<Option<String>>,
+    /// Steps of a search, for each byte.
+    steps: u64,
+    regex: Arc<Regex>,
+}
+
+impl Translated {
+    #[inline]
+    fn is(&self, pattern: &str) -> bool {
+        self.source == pattern
+    }
+}
+
+/// A pattern of the session's cache, or one that did not fit.
+#[derive(Debug)]
+enum Known<'c> {
+    Kept(&'c Translated),
+    Own(Box<Translated>),
+}
+
+/// A compiled pattern in RE2 syntax. It dereferences to the regular expression.
+#[derive(Debug)]
+pub struct Pattern<'c>(Known<'c>);
+
+impl std::ops::Deref for Pattern<'_> {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        &self.translated().regex
+    }
+}
+
+impl Pattern<'_> {
+    fn translated(&self) -> &Translated {
+        match &self.0 {
+            Known::Kept(kept) => kept,
+            Known::Own(own) => own,
+        }
+    }
+
+    /// Returns the names of the groups, in order. Several groups may have one name.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.translated().names.iter().map(Option::as_deref)
+    }
+
+    /// Returns the steps of a search in so many bytes.
+    pub fn search_steps(&self, bytes: usize) -> u64 {
+        self.translated().steps.saturating_mul(bytes as u64)
+    }
+
+    /// Charges for a search in `text`.
+    pub fn charge_search(&self, cx: &Cx<'_>, text: &str) -> Result<()> {
+        cx.spend(search_steps(&self.translated().source, text.len()) / 8)
+    }
+
+    /// Replaces all matches. `$1`, `$name` and `${name}` in `template` are groups, and `$$` is `$`.
+    pub fn replaced(&self, cx: &Cx<'_>, text: &str, template: &str) -> Result<String> {
+        self.charge_search(cx, text)?;
+        cx.charge(text.len())?;
+        let (mut out, mut done) = (String::new(), 0);
+        for captures in self.captures_iter(text) {
+            let Some(whole) = captures.get(0) else { continue };
+            out.push_str(text.get(done..whole.start()).unwrap_or(""));
+            self.expand(cx, template, &captures, &mut out)?;
+            done = whole.end();
+        }
+        out.push_str(text.get(done..).unwrap_or(""));
+        Ok(out)
+    }
+
+    /// Replaces all matches by a text.
+    pub fn replaced_literally(&self, cx: &Cx<'_>, text: &str, by: &str) -> Result<String> {
+        self.charge_search(cx, text)?;
+        cx.charge(text.len())?;
+        let (mut out, mut done) = (String::new(), 0);
+        for found in self.find_iter(text) {
+            cx.charge(by.len())?;
+            out.extend([text.get(done..found.start()).unwrap_or(""), by]);
+            done = found.end();
+        }
+        out.push_str(text.get(done..).unwrap_or(""));
+        Ok(out)
+    }
+
+    /// Appends `template` with the groups of a match. Of groups with one name, the first in the match counts. A missing
+    /// group is empty; any other `$` stands for itself.
+    fn expand(&self, cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String) -> Result<()> {
+        let mut push = |piece: &str| -> Result<()> {
+            cx.charge(piece.len())?;
+            out.push_str(piece);
+            Ok(())
+        };
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('$') {
+            push(before)?;
+            cx.spend(1 + self.names().len() as u64 / 16)?;
+            rest = after;
+            if let Some((name, after)) = group_reference(rest) {
+                push(self.group(captures, name))?;
+                rest = after;
+            } else {
+                push("$")?;
+                rest = rest.strip_prefix('$').unwrap_or(rest);
+            }
+        }
+        push(rest)
+    }
+
+    fn group<'t>(&self, captures: &Captures<'t>, name: &str) -> &'t str {
+        let group = match name.parse() {
+            Ok(at) => captures.get(at),
+            Err(_) => (1..).zip(self.names()).find_map(|(at, own)| captures.get(at).filter(|_| own == Some(name))),
+        };
+        group.map_or("", |group| group.as_str())
+    }
+}
+
+/// Splits a reference to a group into its name and the text after it.
+fn group_reference(rest: &str) -> Option<(&str, &str)> {
+    let (inside, close) = rest.strip_prefix('{').map_or((rest, ""), |inside| (inside, "}"));
+    let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
+    let (name, after) = inside.split_at(end);
+    if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::function::{Caches, Capabilities, Cx};
+    use dropforge_base::limits::Limits;
+    use dropforge_value::{Arena, Inputs};
+
+    /// Uses patterns in one run, and returns the steps of each use.
+    fn steps(caches: &Caches, patterns: &[String]) -> Vec<u64> {
+        let (arena, limits) = (Arena::new(), Limits::default());
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, caches);
+        let step = |pattern: &String| {
+            let before = cx.fuel();
+            assert!(cx.pattern(pattern).unwrap().is_match("a1"), "{pattern}");
+            before - cx.fuel()
+        };
+        patterns.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_run_pays_once_for_a_pattern_whatever_ran_before() {
+        let caches = Caches::default();
+        let patterns = ["a", "a", r"\d", "a"].map(String::from);
+        let first = steps(&caches, &patterns);
+        assert!(first[0] > 0 && first[1] == 0 && first[2] > 0 && first[3] == 0, "{first:?}");
+        assert_eq!(steps(&caches, &patterns), first);
+    }
+
+    #[test]
+    fn patterns_beyond_the_cache_cost_the_same() {
+        let caches = Caches::default();
+        let patterns: Vec<_> = (0..80).map(|n| format!("a|b{n:02}")).collect();
+        let twice = [patterns.clone(), patterns].concat();
+        let (first, again) = (steps(&caches, &twice), steps(&caches, &twice));
+        assert!(first[..80].iter().all(|steps| *steps == first[0] && *steps > 0), "{first:?}");
+        assert!(first[80..].iter().all(|steps| *steps == 0), "{first:?}");
+        assert_eq!(again, first);
+    }
+
+    #[test]
+    fn the_length_of_a_known_pattern_is_limited_as_well() {
+        let (arena, caches) = (Arena::new(), Caches::default());
+        steps(&caches, &["a1".to_owned()]);
+        let limits = Limits { regex_bytes: 1, ..Limits::default() };
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches);
+        assert!(cx.pattern("a1").is_err());
+    }
+}

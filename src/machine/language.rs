@@ -1,0 +1,141 @@
+//! Languages, as the engine sees them.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
+use dropforge_value::{OutputFormat, Value};
+
+use crate::bytecode::{Dialect, Program};
+use crate::compiler::{Compilation, Mark, Unit};
+use crate::function::Registry;
+use crate::specialise::{Known, specialise};
+use crate::vm::{NoHooks, Observer, Run, Semantics, Session, answer};
+
+/// A language: its functions, its compiler, and the machine that runs its programs.
+///
+/// The methods that read sources need the language's parser. Without the cargo feature `compile` they fail.
+pub trait Language: Sync {
+    /// Returns the id.
+    fn dialect(&self) -> Dialect;
+
+    /// Returns the machine that runs programs of the language.
+    fn machine(&self) -> &'static dyn Machine;
+
+    /// Returns the functions.
+    fn registry(&self) -> Registry {
+        Registry::default()
+    }
+
+    /// Returns the functions of the reference implementation among `all`, and those of the embedding program.
+    fn plain(&self, all: &Registry) -> Registry {
+        all.clone()
+    }
+
+    /// Compiles units, in order. Shared sources are parsed once. The size of all programs is limited.
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        units.iter().map(|_| Err(vec![no_compiler(self.dialect())])).collect()
+    }
+
+    /// Returns the names in a template, in the order of their places.
+    ///
+    /// # Errors
+    /// The syntax errors of the source.
+    fn marks(&self, request: &MarkRequest<'_>) -> std::result::Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        let _ = request;
+        Err(vec![no_compiler(self.dialect())])
+    }
+
+    /// Returns the default output format of documents.
+    fn default_format(&self) -> OutputFormat {
+        OutputFormat::Yaml
+    }
+
+    /// Completes the text that a run of `program` has appended to `out` from byte `start` on.
+    fn finish(&self, program: &Program, out: &mut String, start: usize) {
+        let _ = (program, out, start);
+    }
+
+    /// Adds the values of the involved variables to the error of a run.
+    fn explain(&self, run: Run<'_>, error: &mut Box<Diagnostic>) {
+        let _ = (run, error);
+    }
+}
+
+/// A source whose names are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct MarkRequest<'r> {
+    /// The source.
+    pub source: &'r Arc<Source>,
+    /// The functions of the engine.
+    pub registry: &'r Registry,
+    /// The limits of the engine.
+    pub limits: &'r Limits,
+    /// `true` if bindings must be expressions.
+    pub strict: bool,
+}
+
+/// The machine of one language.
+pub trait Machine: Sync {
+    /// Runs a program for its result, which lives until the next run of the session. Text is appended to `out`, or dropped.
+    ///
+    /// # Errors
+    /// The errors of the run.
+    fn answer<'s>(
+        &self,
+        session: &'s mut Session,
+        run: Run<'s>,
+        out: Option<&mut String>,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Value<'s>>;
+
+    /// Returns the program of `run` specialised to `known`, or `None` if it cannot be.
+    fn specialise(&self, run: Run<'_>, known: &Known<'_>) -> Option<Program>;
+}
+
+/// The machine with the rules `S`.
+#[derive(Debug)]
+pub struct MachineOf<S>(PhantomData<fn() -> S>);
+
+impl<S> MachineOf<S> {
+    /// The machine.
+    pub const INSTANCE: Self = Self(PhantomData);
+}
+
+impl<S: Semantics> Machine for MachineOf<S> {
+    fn answer<'s>(
+        &self,
+        session: &'s mut Session,
+        run: Run<'s>,
+        out: Option<&mut String>,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Value<'s>> {
+        match observer {
+            None => answer::<S, NoHooks>(session, run, out, &mut NoHooks),
+            Some(mut observer) => answer::<S, &mut dyn Observer>(session, run, out, &mut observer),
+        }
+    }
+
+    fn specialise(&self, run: Run<'_>, known: &Known<'_>) -> Option<Program> {
+        specialise::<S>(run.program, run.linked, known, run.limits)
+    }
+}
+
+/// Returns the error of a language that this build lacks.
+pub fn not_built_in(dialect: Dialect) -> Box<Diagnostic> {
+    missing(format!("the language `{}` is not part of this build", dialect.id()), dialect.features())
+}
+
+/// Returns the error of a language whose compiler this build lacks.
+fn no_compiler(dialect: Dialect) -> Box<Diagnostic> {
+    let features: Vec<_> = dialect.features().iter().copied().chain(["compile"]).collect();
+    missing(format!("the compiler of `{}` is not part of this build", dialect.id()), &features)
+}
+
+fn missing(message: String, features: &[&str]) -> Box<Diagnostic> {
+    let features: Vec<_> = features.iter().map(|name| format!("\"{name}\"")).collect();
+    Diagnostic::new(Code::CapabilityOff, message)
+        .with_help(format!("build dropforge with `features = [{}]`", features.join(", ")))
+}

@@ -1,0 +1,85 @@
+//! Programs specialised to inputs that are known before a render.
+//!
+//! An abstract interpreter runs a verified program with the known inputs, by the rows of the instruction table and the
+//! rules of the language ([`Semantics`]). It emits a residual program: text is joined across what was computed,
+//! conditions are decided, loops over known lists are unrolled, chunks are inlined. The residual passes the same
+//! verifier and is built by the same constructor as any program.
+//!
+//! With inputs that agree with the known ones, a residual gives the same text, or the same error at the same place:
+//!
+//! * Only operations that neither fail nor record an error are computed ahead. All others stay where they were, in their
+//!   order, and read the same values, because inputs stay bound and slots are set before they are read.
+//! * A residual never uses more fuel, memory or depth than its original: a render that exceeds a limit may succeed once
+//!   specialised, never the reverse.
+//!
+//! Errors in documents name the part that the code builds and the names that it sees. The residual keeps these regions; a
+//! name whose value is known becomes a note with the value.
+//!
+//! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
+//! one of them changes hold their values, so that code behind need not know which was taken.
+
+mod emit;
+mod fold;
+mod guard;
+mod handlers;
+mod inline;
+mod kept;
+mod known;
+mod loops;
+mod reads;
+mod regions;
+mod residual;
+mod slots;
+mod state;
+mod steps;
+mod walk;
+
+pub use guard::{Admission, Given, Guard};
+pub use known::Known;
+
+use crate::bytecode::{Op, Program};
+use crate::function::{Caches, Capabilities, Cx, Linked};
+use crate::vm::Semantics;
+use dropforge_base::limits::Limits;
+use dropforge_value::{Arena, Inputs, Value};
+
+/// Steps that specialising a program may take.
+const FUEL: u64 = 50_000_000;
+
+/// Bytes of values that specialising a program may create.
+const MEMORY: u64 = 64 << 20;
+
+/// The time that specialising a program may take.
+pub const TIME: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// The size of a residual as a multiple of its original, in words.
+const GROWTH: usize = 8;
+
+/// Bytes of text that a residual may add to its original's.
+const TEXT: usize = 4 << 20;
+
+/// Returns the program specialised to `known`, or `None` if it cannot be specialised within the budgets. `limits` are
+/// those of the renders.
+pub fn specialise<S: Semantics>(
+    program: &Program,
+    linked: &Linked,
+    known: &Known<'_>,
+    limits: &Limits,
+) -> Option<Program> {
+    if program.start().mutable || is_beyond(program) {
+        return None;
+    }
+    let budgets = Limits { fuel: FUEL, memory: MEMORY, time: Some(TIME), ..limits.clone() };
+    let (arena, caches) = (Arena::new(), Caches::default());
+    let none = Inputs::new(Value::Null);
+    let cx = Cx::new(&arena, none, &budgets, Capabilities::NONE, &caches).with_lenient(program.start().lenient);
+    walk::Walk::<S>::new(program, linked, known, cx).residual()
+}
+
+/// Returns `true` if code of the program is metered, because a residual would cost less, or makes templates, which may call
+/// chunks that a residual lacks.
+fn is_beyond(program: &Program) -> bool {
+    let code = program.code();
+    let is_beyond = |op| matches!(op, Op::Meter | Op::Measure | Op::CallMade);
+    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| is_beyond(instruction.op)))
+}

@@ -1,0 +1,97 @@
+//! Values.
+//!
+//! A running program works on [`Value`]: `Copy`, 16 bytes, borrowing from the inputs, the program's pools or the
+//! render's [`Arena`]. There are no reference counts and no drop glue, so a render in its steady state allocates
+//! nothing. [`Data`] is the owned form, read from input files and returned to callers.
+//!
+//! Invariants:
+//! * An integer that fits `i64` is a [`Value::Int`], except in a language with an unsigned integer type.
+//! * No list or map is deeper than the depth limit it was built under, so recursion over values is bounded.
+//! * Maps keep insertion order; their [`Shape`] also holds the sorted permutation.
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
+)]
+
+mod arena;
+#[cfg(feature = "arrow-rows")]
+mod arrow;
+pub mod assign;
+mod borrowed;
+mod data;
+mod deserialize;
+mod entries;
+mod equal;
+mod extended;
+mod input_builder;
+mod input_space;
+mod inputs;
+mod json;
+#[cfg(feature = "yaml")]
+mod json_check;
+mod map;
+#[cfg(feature = "yaml")]
+#[doc(hidden)]
+pub mod marshal;
+mod merge;
+mod numbers;
+mod outline;
+mod output;
+mod read_json;
+pub mod read_paths;
+#[cfg(feature = "yaml")]
+mod scan;
+mod serialize_key;
+mod serializer;
+mod skip_json;
+mod text;
+mod typed;
+mod types;
+pub mod yaml;
+
+#[doc(hidden)]
+pub use arena::Arena;
+#[cfg(feature = "arrow-rows")]
+pub use arrow::ArrowRows;
+#[doc(hidden)]
+pub use borrowed::{List, Value};
+pub use data::{Data, DataMap};
+pub use entries::EntryKey;
+#[doc(hidden)]
+pub use entries::{BadKey, Entries};
+#[doc(hidden)]
+pub use equal::equal;
+#[doc(hidden)]
+pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Sized, Unknown, Width, Writing};
+#[doc(hidden)]
+pub use input_builder::InputBuilder;
+#[doc(hidden)]
+pub use input_space::InputSpace;
+#[doc(hidden)]
+pub use inputs::Inputs;
+pub use json::{JsonStyle, write_json};
+#[cfg(feature = "yaml")]
+pub use json_check::{check_json, json_error};
+#[doc(hidden)]
+pub use map::{Map, Shape, Shapes};
+#[doc(hidden)]
+pub use numbers::Numbers;
+pub use output::OutputFormat;
+#[doc(hidden)]
+pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
+pub use output::{QUOTED, write_quoted, write_yaml};
+pub use read_paths::{ReadPaths, ReadPosition};
+#[cfg(feature = "yaml")]
+pub use scan::{Scanner, word_at};
+pub use skip_json::{JsonPart, json_entries, json_maps, json_parts};
+#[doc(hidden)]
+pub use text::Text;
+pub use text::{BLOCK, Block, PADDING};
+pub use typed::from_value;
+pub use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name};
+#[doc(hidden)]
+pub use types::{Attribute, Type};
+
+#[doc(hidden)]
+pub use dropforge_base::stdlib::bignum::{BigNum, Layout};
