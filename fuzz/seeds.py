@@ -12,8 +12,8 @@ FORMATS = "ABCDE"  # each selects another format or option in `documents` and `s
 # The sources of seeds by target: patterns of files, and the prefixes that each seed gets.
 TARGETS = {
     "cel": ("spec-tests/cel/* src/lang/cel/**/*.rs proptests/cel_*.rs spec-tests/suite/cel*.rs", [""]),
-    "cel_yaml": ("spec-tests/cel-yaml/* src/lang/cel/yaml/**/*.rs proptests/cel_templates.rs spec-tests/suite/cel_yaml.rs", [""]),
-    "documents": ("src/fleet/**/*.rs src/lang/hcl/data_file.rs spec-tests/cli/*.rs examples/fleet/*", FORMATS),
+    "cel_yaml": ("spec-tests/cel-yaml/* src/lang/cel/front/yaml/**/*.rs proptests/cel_templates.rs spec-tests/suite/cel_yaml.rs", [""]),
+    "documents": ("src/fleet/**/*.rs src/lang/hcl/front/data_file.rs spec-tests/cli/*.rs examples/fleet/*", FORMATS),
     "hcl_config": ("src/lang/hcl/**/*.rs spec-tests/suite/hcl*.rs spec-tests/suite/hcl/*.rs spec-tests/cli/hcl*.rs", [""]),
     "hcl_expression": ("spec-tests/hcl/**/* src/lang/hcl/**/*.rs proptests/hcl_*.rs spec-tests/suite/hcl/*.rs", [""]),
     "hcl_format": ("src/lang/hcl/**/*.rs spec-tests/suite/hcl*.rs spec-tests/suite/hcl/*.rs spec-tests/cli/hcl*.rs", [""]),

@@ -8,18 +8,25 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-const LANGUAGES: [&str; 5] = ["cel", "hcl", "helm", "tera", "tower"];
+/// The languages, and the folders of their parsers below `src/lang`.
+const LANGUAGES: [(&str, &str); 5] = [
+    ("cel", "cel/front/syntax"),
+    ("hcl", "hcl/front/syntax"),
+    ("helm", "helm/syntax"),
+    ("tera", "tera/front/syntax"),
+    ("tower", "tower/front/syntax"),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for language in LANGUAGES {
-        std::fs::write(committed(language), generated(language)?)?;
+    for (language, folder) in LANGUAGES {
+        std::fs::write(committed(folder), generated(language)?)?;
     }
     Ok(())
 }
 
-/// Returns the path of the committed parser of a language.
-fn committed(language: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../src/lang/{language}/syntax/parser.generated"))
+/// Returns the path of a committed parser.
+fn committed(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../src/lang/{folder}/parser.generated"))
 }
 
 /// Generates the parser of a language.
@@ -43,8 +50,8 @@ mod tests {
 
     #[test]
     fn the_committed_parsers_are_those_of_the_grammars() -> Result<(), Box<dyn Error>> {
-        for language in LANGUAGES {
-            let is_current = std::fs::read_to_string(committed(language))? == generated(language)?;
+        for (language, folder) in LANGUAGES {
+            let is_current = std::fs::read_to_string(committed(folder))? == generated(language)?;
             assert!(is_current, "the grammar of {language} has changed: run `cargo run -p dropforge-grammar`");
         }
         Ok(())

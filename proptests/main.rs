@@ -31,7 +31,7 @@ mod yaml;
 mod same_tree {
     use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
 
-    include!("../src/lang/cel/syntax/tests/same_tree.rs");
+    include!("../src/lang/cel/front/syntax/tests/same_tree.rs");
 }
 
 /// Returns the settings of a property that is tried with `number` cases under `DROPFORGE_CASES=all`, otherwise with a

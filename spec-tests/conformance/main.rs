@@ -25,7 +25,7 @@ mod tower;
 mod same_tree {
     use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
 
-    include!("../../src/lang/cel/syntax/tests/same_tree.rs");
+    include!("../../src/lang/cel/front/syntax/tests/same_tree.rs");
 }
 
 use std::path::{Path, PathBuf};

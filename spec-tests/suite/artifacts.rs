@@ -81,7 +81,6 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
             helm::finish(program, &mut out, 0);
             result
         }
-        other => panic!("no rules for {other:?}"),
     };
     result.map(|()| out).map_err(|error| error.render(false))
 }

@@ -38,5 +38,5 @@ fn is_thorough() -> bool {
 mod same_tree {
     use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
 
-    include!("../../src/lang/cel/syntax/tests/same_tree.rs");
+    include!("../../src/lang/cel/front/syntax/tests/same_tree.rs");
 }

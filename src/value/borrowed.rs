@@ -10,6 +10,7 @@ pub struct List<'v> {
 }
 
 impl<'v> List<'v> {
+    /// Returns a list of items.
     pub fn new(items: &'v [Value<'v>]) -> Self {
         Self::summarized(items, Summary::around(items))
     }

@@ -117,13 +117,18 @@ impl<'v> Entries<'v> {
 /// The form in which keys are compared. Variants are in key order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntryKey<'v> {
+    /// Null.
     Null,
+    /// A boolean.
     Bool(bool),
+    /// An integer.
     Number(i128),
+    /// Text.
     Text(&'v str),
 }
 
 impl<'v> EntryKey<'v> {
+    /// Returns the key of a value, or `None` for a value that is no key.
     pub fn of(value: Value<'v>) -> Option<Self> {
         Some(match value {
             Value::Null => EntryKey::Null,

@@ -28,10 +28,8 @@ mod input_builder;
 mod input_space;
 mod inputs;
 mod json;
-#[cfg(feature = "yaml")]
 mod json_check;
 mod map;
-#[cfg(feature = "yaml")]
 #[doc(hidden)]
 pub mod marshal;
 mod merge;
@@ -71,7 +69,6 @@ pub use input_space::InputSpace;
 #[doc(hidden)]
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};
-#[cfg(feature = "yaml")]
 pub use json_check::{check_json, json_error};
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};

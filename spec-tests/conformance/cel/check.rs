@@ -16,7 +16,7 @@ use excerpts::excerpts;
 mod excerpts {
     use dropforge::diagnostics::{Diagnostic, Diagnostics};
 
-    include!("../../../src/lang/cel/check/tests/excerpts.rs");
+    include!("../../../src/lang/cel/front/check/tests/excerpts.rs");
 }
 
 /// Returns the outcome of a row that type checking decides, or `None` for rows that have to be evaluated.

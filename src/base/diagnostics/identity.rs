@@ -7,8 +7,11 @@ use crate::text::Span;
 /// The identity of an error: its code, its problem and, as far as they are wanted, its help and its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity<T> {
+    /// The code.
     pub code: Code,
+    /// The message.
     pub problem: T,
+    /// The fix.
     pub help: Option<T>,
     /// The name of a source and a span in it.
     pub place: Option<(T, Span)>,

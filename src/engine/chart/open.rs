@@ -12,7 +12,9 @@ use dropforge_value::{InputBuilder, Inputs, Value};
 /// A chart's program with the inputs that releases of one form share.
 #[derive(Debug)]
 pub struct OpenChart<'v> {
+    /// The program.
     pub program: Template,
+    /// The shared inputs.
     pub base: OpenBase<'v>,
 }
 

@@ -84,7 +84,9 @@ pub struct Maker {
 /// A file that a run has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'m> {
+    /// The path below the output folder.
     pub path: &'m str,
+    /// The digest of the content.
     pub hash: blake3::Hash,
     /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
     /// named by their paths, as in [`TemplatePaths`](super::TemplatePaths).

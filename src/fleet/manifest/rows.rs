@@ -16,10 +16,13 @@ const READ: usize = 1 << 14;
 /// A file that a run has written. Rows are ordered by cluster and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
+    /// The cluster.
     pub cluster: String,
+    /// The path below the output folder.
     pub path: String,
     /// The index of the template in a list of the caller's.
     pub template: u32,
+    /// The digest of the content.
     pub hash: [u8; 32],
     /// The ETag of an object, or empty, or [`SAME_TAG`].
     pub tag: String,

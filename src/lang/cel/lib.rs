@@ -16,62 +16,23 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
-#[cfg(feature = "compile")]
-mod attributes;
 #[doc(hidden)]
 pub mod builtins;
-#[cfg(feature = "compile")]
-pub mod check;
-#[cfg(feature = "compile")]
-mod compile;
-#[cfg(feature = "compile")]
-mod constant;
 pub mod cost;
 #[doc(hidden)]
 pub mod dispatch;
 #[cfg(feature = "compile")]
-mod expression;
-#[cfg(feature = "compile")]
-mod lower;
-#[cfg(feature = "compile")]
-mod marks;
-#[cfg(feature = "compile")]
-mod partial;
-#[cfg(feature = "compile")]
-mod resolution;
+mod front;
 mod semantics;
-#[cfg(feature = "compile")]
-mod settings;
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub mod syntax;
 #[doc(hidden)]
 pub mod values;
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub mod yaml;
 
-#[cfg(feature = "compile")]
-pub use attributes::Pattern;
 #[doc(hidden)]
 pub use builtins::libraries::kubernetes as registry;
 #[cfg(feature = "compile")]
-#[doc(hidden)]
-pub use compile::compile;
-#[cfg(feature = "compile")]
-pub use expression::Expression;
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub use marks::marks;
-#[cfg(feature = "compile")]
-pub use partial::{Partial, Residual, UnknownAttribute};
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub use resolution::Names;
+pub use front::*;
 #[doc(hidden)]
 pub use semantics::Rules;
-#[cfg(feature = "compile")]
-pub use settings::{Declarations, Settings};
 
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;

@@ -11,28 +11,16 @@
 mod arithmetic;
 pub mod builtins;
 #[cfg(feature = "compile")]
-mod compile;
+mod front;
 mod hints;
-#[cfg(feature = "compile")]
-mod load;
-#[cfg(feature = "compile")]
-mod lower;
-#[cfg(feature = "compile")]
-mod marks;
 mod semantics;
-#[cfg(feature = "compile")]
-pub mod syntax;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 
 pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
-pub use compile::{compile, compile_all};
-#[cfg(feature = "compile")]
-pub use marks::marks;
+pub use front::*;
 pub use semantics::Rules;
-#[cfg(feature = "compile")]
-pub use syntax::parse;
 
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;

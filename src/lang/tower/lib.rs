@@ -18,31 +18,15 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub mod check;
-#[cfg(feature = "compile")]
-mod compile;
 pub mod error;
 #[cfg(feature = "compile")]
-pub mod intent;
-#[cfg(feature = "compile")]
-mod lower;
-#[cfg(feature = "compile")]
-mod marks;
+mod front;
 mod mode;
 mod scope;
 mod semantics;
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub mod syntax;
 
 #[cfg(feature = "compile")]
-#[doc(hidden)]
-pub use compile::{compile, program};
-#[cfg(feature = "compile")]
-#[doc(hidden)]
-pub use marks::marks;
+pub use front::*;
 pub use mode::RenderMode;
 pub use scope::Scope;
 #[doc(hidden)]

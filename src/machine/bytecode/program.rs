@@ -332,6 +332,7 @@ impl Program {
         rows.get(..begun)?.iter().rev().map(|&row| Handler::of(row)).find(|handler| at < handler.to)
     }
 
+    /// Returns the handlers of errors.
     pub fn handlers(&self) -> impl Iterator<Item = Handler> {
         self.tables().handlers.iter().map(|&row| Handler::of(row))
     }

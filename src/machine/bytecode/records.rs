@@ -221,11 +221,11 @@ impl Gate {
     }
 
     #[inline(always)]
-    pub fn of_word(word: u32) -> Self {
+    pub(crate) fn of_word(word: u32) -> Self {
         Self(word)
     }
 
-    pub fn word(self) -> u32 {
+    pub(crate) fn word(self) -> u32 {
         self.0
     }
 

@@ -67,6 +67,7 @@ impl Signature {
         Signature(word)
     }
 
+    /// Returns the signature as a word of a program.
     pub fn word(self) -> u32 {
         self.0
     }
@@ -86,7 +87,7 @@ pub(crate) type NumberRow = [u32; 3];
 
 impl Number {
     /// Encodes the number. There is one NaN.
-    pub fn row(self) -> NumberRow {
+    pub(crate) fn row(self) -> NumberRow {
         let (kind, bits) = match self {
             Number::Int(n) => (0, n.cast_unsigned()),
             Number::Float(n) if n.is_nan() => (1, f64::NAN.to_bits()),
@@ -97,7 +98,7 @@ impl Number {
 
     /// Decodes a number.
     #[inline(always)]
-    pub fn of([kind, low, high]: NumberRow) -> Number {
+    pub(crate) fn of([kind, low, high]: NumberRow) -> Number {
         let bits = u64::from(high) << 32 | u64::from(low);
         if kind == 0 { Number::Int(bits.cast_signed()) } else { Number::Float(f64::from_bits(bits)) }
     }
@@ -127,13 +128,13 @@ pub struct ChunkInfo {
 pub(crate) type ChunkRow = [u32; 8];
 
 impl ChunkInfo {
-    pub fn row(self) -> ChunkRow {
+    pub(crate) fn row(self) -> ChunkRow {
         let Self { name, entry, end, slots, params, stack, loops, captures } = self;
         [name, entry, end, slots, params, stack, loops, captures]
     }
 
     #[inline(always)]
-    pub fn of(row: &ChunkRow) -> Self {
+    pub(crate) fn of(row: &ChunkRow) -> Self {
         let [name, entry, end, slots, params, stack, loops, captures] = *row;
         Self { name, entry, end, slots, params, stack, loops, captures }
     }
@@ -188,7 +189,7 @@ pub enum Region {
 pub(crate) type RegionRow = [u32; 4];
 
 impl Region {
-    pub fn row(self, from: u32, to: u32) -> RegionRow {
+    pub(crate) fn row(self, from: u32, to: u32) -> RegionRow {
         match self {
             Region::Step(name) => [from, to, name, 0],
             Region::Element(nth) => [from, to, nth, 1],
@@ -197,7 +198,7 @@ impl Region {
         }
     }
 
-    pub fn of([_, _, what, kind]: RegionRow) -> Self {
+    pub(crate) fn of([_, _, what, kind]: RegionRow) -> Self {
         match kind {
             0 => Region::Step(what),
             1 => Region::Element(what),
@@ -226,12 +227,12 @@ pub struct Handler {
 pub(crate) type HandlerRow = [u32; 5];
 
 impl Handler {
-    pub fn row(self) -> HandlerRow {
+    pub(crate) fn row(self) -> HandlerRow {
         let Self { from, to, height, iters, captures } = self;
         [from, to, height, iters, captures]
     }
 
-    pub fn of([from, to, height, iters, captures]: HandlerRow) -> Self {
+    pub(crate) fn of([from, to, height, iters, captures]: HandlerRow) -> Self {
         Self { from, to, height, iters, captures }
     }
 }

@@ -113,8 +113,11 @@ macro_rules! sections {
         /// The tables of a program under construction.
         #[derive(Debug, Clone)]
         pub struct Parts {
+            /// The language.
             pub dialect: Dialect,
+            /// The properties.
             pub properties: Properties,
+            /// The text of all strings.
             pub pool: String,
             $(#[doc = $doc] pub $field: Vec<$row>,)*
         }

@@ -13,7 +13,9 @@ use dropforge_value::{Arena, Inputs};
 /// belongs to one thread. Values in it live until it is dropped or [reset](Space::reset).
 #[derive(Debug, Default)]
 pub struct Space {
+    /// The memory of a render.
     pub arena: Arena,
+    /// Compiled patterns and schemas.
     pub caches: Caches,
     pub(super) memory: Memory,
     pub(super) made: MadePrograms,

@@ -126,10 +126,13 @@ pub struct InputValue {
 /// The effect at the end of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
+    /// Sets a value.
     Set(Data),
+    /// Deletes a key.
     Delete,
     /// `a[0]` without a value: makes `a` a list if it is missing or null.
     MakeList,
+    /// Merges a map.
     Merge(DataMap),
 }
 
@@ -146,7 +149,9 @@ pub enum Action {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
+    /// The path.
     pub path: Vec<Step>,
+    /// What happens at the path.
     pub action: Action,
     /// The beginning of the option, for errors. The assignments of an option share it.
     pub origin: Arc<str>,

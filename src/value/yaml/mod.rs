@@ -20,42 +20,24 @@
 //! # }
 //! ```
 
-#[cfg(feature = "yaml")]
-mod builder;
-#[cfg(feature = "yaml")]
-mod core_schema;
 mod kyaml;
-#[cfg(feature = "yaml")]
 #[doc(hidden)]
 pub mod libyaml;
-#[cfg(feature = "yaml")]
-mod line_values;
-#[cfg(feature = "yaml")]
-mod lines;
-#[cfg(feature = "yaml")]
-mod merge;
 mod node;
 mod places;
 mod quoted;
 #[cfg(feature = "yaml")]
-mod read;
+mod reader;
 mod scalar;
 mod write;
-
-#[cfg(all(test, feature = "yaml"))]
-mod lines_tests;
-#[cfg(all(test, feature = "yaml"))]
-mod tests;
 
 pub use node::{Entry, Kind, Node, Style};
 pub use places::Places;
 #[cfg(feature = "yaml")]
-pub use read::{Tags, read, read_data, read_one, read_with};
+pub use reader::*;
 pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
 
-#[cfg(feature = "yaml")]
-pub(super) use core_schema::is_own_name;
 pub(super) use kyaml::Kyaml;
 pub(super) use quoted::quoted;
 pub(super) use scalar::{is_tag, is_word};

@@ -44,11 +44,8 @@ fn whatever_can_grow_is_refused_before_it_grows() {
         ("merge", &[("value", map("a")), ("with", map("b"))]),
         ("merge_deep", &[("value", json!({"m": map("a")})), ("with", json!({"m": map("b")}))]),
         ("semver_compare", &[("value", json!(format!("1.2.3-{}0", "0.".repeat(1 << 19)))), ("constraint", json!("1"))]),
-        #[cfg(feature = "yaml")]
         ("from_yaml", &[("value", json!(format!("[{}1]", "1,".repeat(1 << 17))))]),
-        #[cfg(feature = "yaml")]
         ("from_yaml", &[("value", json!("x".repeat(1 << 18)))]),
-        #[cfg(feature = "plus")]
         (
             "regex_replace",
             &[("value", json!("a".repeat(1 << 12))), ("pattern", json!("a")), ("to", json!("x".repeat(1 << 12)))],
@@ -73,11 +70,8 @@ fn work_costs_steps() {
         ("coalesce", &[("value", json!(0)), ("with", json!(vec![0; 2_000]))]),
         ("ip_in", &[("value", json!("1.2.3.4")), ("cidr", json!(vec!["5.0.0.0/8"; 2_000]))]),
         ("semver_compare", &[("value", json!("1.2.3-a.b.c.d.e.f.g.h")), ("constraint", json!("1,".repeat(1 << 14)))]),
-        #[cfg(feature = "plus")]
         ("sha256", &[("value", long.clone())]),
-        #[cfg(feature = "plus")]
         ("regex_match", &[("value", long.clone()), ("pattern", json!("b"))]),
-        #[cfg(feature = "plus")]
         ("regex_replace", &[("value", long.clone()), ("pattern", json!("b")), ("to", json!(""))]),
     ];
     for (name, args) in cases {
@@ -93,7 +87,6 @@ fn deep_documents_end_in_a_limit_or_an_error() {
     let nested = json!("[[[[[[[1]]]]]]]");
     let code = |name| call(&limits, Filter, name, &[("value", nested.clone())]).unwrap_err().code;
     assert_eq!(code("from_json"), Code::LimitDepth);
-    #[cfg(feature = "yaml")]
     {
         assert_eq!(code("from_yaml"), Code::LimitDepth);
         assert!(filter("from_yaml", &[("value", open("["))]).is_err());
@@ -107,7 +100,6 @@ fn deep_documents_end_in_a_limit_or_an_error() {
 fn quoted_text_is_read_back_as_it_was() {
     let text = "a \"b\" \\ \n\t\u{0} \u{7f}\u{85}\u{2028}\u{feff} é 'c' ${x} {{ y }}";
     let quoted = filter("quote", &[("value", json!(text))]).unwrap();
-    #[cfg(feature = "yaml")]
     assert_eq!(filter("from_yaml", &[("value", quoted.clone())]), Ok(json!(text)));
     assert!(quoted.as_str().unwrap().is_ascii() || quoted.as_str().unwrap().contains('é'));
     assert_eq!(filter("quote", &[("value", Json::Null)]), Ok(json!("")));
@@ -124,7 +116,6 @@ fn yaml_written_into_a_block_is_read_back() {
     let text = filter("to_yaml", &[("value", value.clone()), ("indent", json!(4))]).unwrap();
     let document = format!("top:\n    {}\n", text.as_str().unwrap());
     assert!(document.contains("\n    b:\n") && document.starts_with("top:\n    a: \"no\"\n"), "{document}");
-    #[cfg(feature = "yaml")]
     assert_eq!(filter("from_yaml", &[("value", json!(document))]), Ok(json!({"top": value})));
     let nested = filter("nindent", &[("value", json!("a:\n\n  b")), ("n", json!(2))]);
     assert_eq!(nested, Ok(json!("\n  a:\n  \n    b")));
@@ -148,8 +139,6 @@ fn maps_are_merged_by_key() {
     assert_eq!(merged("merge"), json!({"x": {"q": [2], "r": null}, "y": 1, "z": null}));
     assert_eq!(merged("merge_deep"), json!({"x": {"p": 1, "q": [2], "r": null}, "y": 1, "z": null}));
 }
-
-#[cfg(feature = "plus")]
 #[test]
 fn patterns_are_bounded_and_invalid_ones_are_errors() {
     for name in ["regex_match", "regex_replace"] {
@@ -168,8 +157,6 @@ fn patterns_are_bounded_and_invalid_ones_are_errors() {
     };
     assert_eq!(replace("$2-$l $$ $9 ${l}x $lx"), Ok(json!("b-a $  ax ")));
 }
-
-#[cfg(feature = "plus")]
 #[test]
 fn hosts_of_networks() {
     let host = |network: &str, n: Json| filter("cidr_host", &[("value", json!(network)), ("n", n)]);

@@ -1,0 +1,206 @@
+//! Items of bodies: attributes, and blocks from their header to their closing brace.
+
+use hashbrown::hash_map::{Entry, HashMap};
+
+use super::Build;
+use crate::syntax::{Attribute, Block, Body, BodyId, ExprId, Label};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::text::Span;
+
+/// The header of a block, up to its brace.
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    /// Its type.
+    pub name: Span,
+    /// The beginning of its labels on their stack.
+    pub labels: usize,
+    /// The brace.
+    pub open: Span,
+}
+
+/// `name = value`
+#[derive(Debug, Clone, Copy)]
+pub struct Argument {
+    /// The name.
+    pub name: Span,
+    /// The equals sign.
+    pub equals: Span,
+    /// The value.
+    pub value: ExprId,
+    /// The end of the value.
+    pub end: u32,
+}
+
+/// A body that is being read.
+#[derive(Debug)]
+pub(in crate::front::syntax) struct OpenBody<'a> {
+    id: BodyId,
+    /// The block without its end; the body of a file has none.
+    block: Option<Block>,
+    /// The places of its attributes' names.
+    names: HashMap<&'a str, Span>,
+}
+
+impl<'a> Build<'a> {
+    /// Opens the body of a file, unless it is open.
+    pub fn open_file(&mut self) {
+        if self.bodies.is_empty() {
+            self.open_body(None);
+        }
+    }
+
+    /// Opens a body of a file or of `block`.
+    fn open_body(&mut self, block: Option<Block>) {
+        let id = block.as_ref().map_or_else(|| self.new_body(), |block| block.body);
+        self.bodies.push(OpenBody { id, block, names: HashMap::new() });
+    }
+
+    /// An empty body.
+    fn new_body(&mut self) -> BodyId {
+        let id = BodyId(Span::of(0..self.tree.bodies.len()).end);
+        self.tree.bodies.push(Body::default());
+        id
+    }
+
+    fn body(&mut self, id: BodyId) -> Option<&mut Body> {
+        self.tree.bodies.get_mut(id.0 as usize)
+    }
+
+    /// `name = value`: adds an attribute to the innermost body, unless it has one of this name.
+    pub fn attribute(&mut self, argument: Argument) {
+        let key = self.slice(argument.name);
+        let attribute = self.attribute_of(argument);
+        let Some(open) = self.bodies.last_mut() else { return };
+        match open.names.entry(key) {
+            Entry::Occupied(before) => {
+                let before = *before.get();
+                self.redefined(key, attribute.name_span, before);
+            }
+            Entry::Vacant(name) => {
+                name.insert(attribute.name_span);
+                let id = open.id;
+                if let Some(body) = self.body(id) {
+                    body.attributes.push(attribute);
+                }
+            }
+        }
+    }
+
+    fn attribute_of(&self, Argument { name, equals, value, end }: Argument) -> Attribute {
+        Attribute {
+            name: self.str(name),
+            name_span: self.place(name),
+            equals: self.place(equals),
+            expr: value,
+            span: self.place(Span::new(name.start, end)),
+        }
+    }
+
+    fn redefined(&mut self, name: &str, span: Span, before: Span) {
+        let source = self.tree.source();
+        let detail = format!(
+            "`{name}` was set at {} already; each argument may be set only once.",
+            source.position(before.start)
+        );
+        let diagnostic = Diagnostic::new(Code::DuplicateDefinition, "Attribute redefined")
+            .at(source, span, "")
+            .at(source, before, "first set here")
+            .with_detail(detail);
+        self.reports.push(diagnostic);
+    }
+
+    // Blocks
+
+    /// A label without quotes.
+    pub fn plain_label(&mut self, name: Span) {
+        let label = Label { text: self.str(name), span: self.place(name) };
+        self.pending.labels.push(label);
+    }
+
+    /// A label in quotes, whose text is on the stack of parts from `list` on.
+    pub fn quoted_label(&mut self, list: usize, span: Span) {
+        let text = self.literal_text(list, Span::new(span.start + 1, span.start + 1));
+        self.pending.labels.push(Label { text, span: self.place(span) });
+    }
+
+    fn block_of(&mut self, header: Header, close: Span) -> Block {
+        Block {
+            name: self.str(header.name),
+            name_span: self.place(header.name),
+            labels: self.pending.labels.drain(header.labels.min(self.pending.labels.len())..).collect(),
+            body: self.new_body(),
+            open: self.place(header.open),
+            close: self.place(close),
+        }
+    }
+
+    /// `type "label" {` with a line end.
+    pub fn open_block(&mut self, header: Header) {
+        let block = self.block_of(header, header.open);
+        self.open_body(Some(block));
+    }
+
+    /// `type "label" {}`, or `type "label" { name = value }`.
+    pub fn short_block(&mut self, header: Header, argument: Option<Argument>, close: Span) {
+        let block = self.block_of(header, close);
+        let mut span = self.place(header.open.to(close));
+        if let Some(argument) = argument {
+            let attribute = self.attribute_of(argument);
+            span = attribute.span;
+            if let Some(body) = self.body(block.body) {
+                body.attributes.push(attribute);
+            }
+        }
+        self.finish_block(block, span, Span::new(span.end, span.end));
+    }
+
+    /// A block on one line without its argument.
+    pub fn broken_block(&mut self, header: Header, close: Span) {
+        let block = self.block_of(header, close);
+        let close = block.close;
+        self.finish_block(block, self.place(header.open).to(close), close);
+    }
+
+    /// A name with labels from `labels` on, and no brace. A name alone leaves nothing.
+    pub fn broken_header(&mut self, name: Span, labels: usize) {
+        let Some(last) = self.pending.labels.get(labels..).and_then(<[_]>::last).map(|label| label.span) else {
+            return;
+        };
+        let mut block = self.block_of(Header { name, labels, open: name }, name);
+        let place = block.open;
+        block.close = last;
+        self.finish_block(block, place, place);
+    }
+
+    /// `}`: the body of the innermost block ends at `end`, the block itself at `close`.
+    pub fn close_block(&mut self, end: Span, close: Span) {
+        let inner = self.bodies.pop_if(|open| open.block.is_some());
+        if let Some(OpenBody { block: Some(mut block), .. }) = inner {
+            block.close = self.place(close);
+            let end = self.place(end).end;
+            let span = Span::new(block.open.start, end);
+            self.finish_block(block, span, Span::new(end, end));
+        }
+    }
+
+    /// Adds a block to the innermost body. Its own body stands at `span` and ends at `end`.
+    fn finish_block(&mut self, block: Block, span: Span, end: Span) {
+        if let Some(body) = self.body(block.body) {
+            (body.span, body.end) = (span, end);
+        }
+        let around = self.bodies.last().map(|open| open.id);
+        if let Some(body) = around.and_then(|id| self.body(id)) {
+            body.blocks.push(block);
+        }
+    }
+
+    /// Ends the file's body at `end`, unless it has ended.
+    pub fn close_file(&mut self, end: Span) {
+        let (end, start) = (self.place(end), self.place(self.file).start);
+        let Some(id) = self.bodies.first().map(|open| open.id) else { return };
+        self.bodies.clear();
+        if let Some(body) = self.body(id) {
+            (body.span, body.end) = (Span::new(start, end.end), Span::new(end.end, end.end));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Pieces of literal text: escapes, `$` and `%` sequences, line ends, and the plain text between them.
+
+use logos::Logos;
+
+use dropforge_base::text::Span;
+
+/// The pieces of text inside quotes. An escape need not be valid.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+enum QuotedPiece {
+    #[regex(b"\\\\u[0-9A-Fa-f]{0,4}")]
+    #[regex(b"\\\\U[0-9A-Fa-f]{0,8}")]
+    #[regex(b"\\\\[\x00-\x7F--[uU]]?")]
+    #[regex(b"\\\\([\xC0-\xDF][\x80-\xBF]|[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3})")]
+    #[regex(b"\\$\\$?|%%?|\\$\\$\\{|%%\\{")]
+    #[regex(b"\r\n?|\n")]
+    #[regex(b"[^\\\\$%\r\n]+")]
+    Piece,
+}
+
+/// The pieces of any other text: a backslash means nothing.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+enum PlainPiece {
+    #[regex(b"\\$\\$?|%%?|\\$\\$\\{|%%\\{")]
+    #[regex(b"\r\n?|\n")]
+    #[regex(b"[^$%\r\n]+")]
+    Piece,
+}
+
+/// Splits the literal text of a token into escapes, `$${`-like pieces, line ends, and the plain text between them.
+///
+/// ```
+/// use dropforge::dialect::hcl::syntax::lexer::scan_string_literal;
+/// let text = r"a\n$${";
+/// let pieces = |quoted| scan_string_literal(text, quoted).map(|span| &text[span.range()]).collect::<Vec<_>>();
+/// assert_eq!(pieces(true), ["a", r"\n", "$${"]);
+/// assert_eq!(pieces(false), [r"a\n", "$${"]);
+/// ```
+pub fn scan_string_literal(text: &str, quoted: bool) -> impl Iterator<Item = Span> {
+    let bytes = text.as_bytes();
+    let mut in_quotes = QuotedPiece::lexer(if quoted { bytes } else { &[] });
+    let mut plain = PlainPiece::lexer(if quoted { &[] } else { bytes });
+    std::iter::from_fn(move || match quoted {
+        true => in_quotes.next().map(|_| Span::of(in_quotes.span())),
+        false => plain.next().map(|_| Span::of(plain.span())),
+    })
+}
+
+/// The meaning of a piece of literal text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::syntax) enum Piece {
+    /// Itself.
+    Plain,
+    /// A character.
+    Char(char),
+    /// This character and a brace.
+    Template(char),
+    /// Nothing: the escape is not valid.
+    Wrong(Wrong),
+}
+
+/// The fault of an escape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::syntax) enum Wrong {
+    /// The text ends behind the backslash.
+    Cut,
+    /// `\u` without four hexadecimal digits.
+    Short,
+    /// `\U` without eight.
+    Long,
+    /// An invalid code point.
+    NoCharacter,
+    /// An unknown character behind the backslash.
+    Unknown,
+}
+
+/// The meaning of a piece of literal text from the lexer.
+pub(in crate::front::syntax) fn escape_of(text: &str, quoted: bool) -> Piece {
+    match text.as_bytes() {
+        b"$${" => Piece::Template('$'),
+        b"%%{" => Piece::Template('%'),
+        [b'\\', escape @ ..] if quoted => match escape {
+            [] => Piece::Wrong(Wrong::Cut),
+            b"n" => Piece::Char('\n'),
+            b"r" => Piece::Char('\r'),
+            b"t" => Piece::Char('\t'),
+            b"\"" => Piece::Char('"'),
+            b"\\" => Piece::Char('\\'),
+            [b'u', ..] if text.len() != 6 => Piece::Wrong(Wrong::Short),
+            [b'U', ..] if text.len() != 10 => Piece::Wrong(Wrong::Long),
+            [b'u' | b'U', ..] => {
+                let code = text.get(2..).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                code.and_then(char::from_u32).map_or(Piece::Wrong(Wrong::NoCharacter), Piece::Char)
+            }
+            _ => Piece::Wrong(Wrong::Unknown),
+        },
+        _ => Piece::Plain,
+    }
+}

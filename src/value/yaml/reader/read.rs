@@ -1,0 +1,139 @@
+//! Reads YAML. A file with common notations is read line by line, any other by the parser, which no other module but the
+//! builder of nodes uses.
+
+use std::sync::Arc;
+
+use granit_parser::{ErrorKind, Parser, ScanError};
+
+use super::builder::{Builder, scalar_node};
+use super::lines;
+use crate::Data;
+use crate::yaml::node::{Kind, Node, Style};
+use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
+use dropforge_base::limits::{Limit, Limits};
+use dropforge_base::text::{Source, Span};
+
+pub(super) type Errors = Vec<Box<Diagnostic>>;
+
+/// Reads all documents of `source`. An empty document is null; an empty file has no documents.
+///
+/// # Errors
+/// All errors up to the first syntax error: duplicate keys, unknown tags, non-scalar keys, bad merges, excessive nesting
+/// and excessive copies by aliases.
+pub fn read(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Vec<Node>, Errors> {
+    read_with(source, limits, Tags::Refused)
+}
+
+/// The treatment of tags outside the core schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tags {
+    /// Such tags are errors.
+    Refused,
+    /// Such tags become [`Node::tag`]; a scalar is resolved as if it had no tag.
+    Kept,
+    /// All tags become [`Node::tag`], and the reader resolves nothing: scalars are text, keys may repeat, and `<<` is a
+    /// key like any other.
+    Raw,
+}
+
+/// Reads all documents of `source`, keeping or refusing unknown tags.
+///
+/// # Errors
+/// The errors of [`read`].
+pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
+    limits.check_size(source).map_err(|error| vec![error])?;
+    match read_lines(source, limits, tags) {
+        Some(read) => read,
+        None => read_events(source, limits, tags),
+    }
+}
+
+/// Reads a source that has only common notations. `None` if it has others.
+pub(super) fn read_lines(
+    source: &Arc<Source>,
+    limits: &Limits,
+    tags: Tags,
+) -> Option<std::result::Result<Vec<Node>, Errors>> {
+    let mut builder = Builder::new(source, limits, tags);
+    match lines::read(source.text(), &mut builder) {
+        Ok(false) => return None,
+        Ok(true) => {}
+        Err(fatal) => builder.errors.push(fatal),
+    }
+    // With errors, the parser finds those of the text, too.
+    builder.errors.is_empty().then(|| builder.finished())
+}
+
+/// Reads any source.
+pub(super) fn read_events(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
+    let options = granit_parser::options! { emit_comments: false };
+    let mut builder = Builder::new(source, limits, tags);
+    for event in Parser::new_from_str_with_options(source.text(), options) {
+        let step = match event {
+            Ok((event, span)) => builder.in_time().and_then(|()| builder.event(event, span)),
+            Err(error) => Err(scan_error(source, limits, &error)),
+        };
+        if let Err(fatal) = step {
+            builder.errors.push(fatal);
+            break;
+        }
+        if builder.errors.len() >= limits.diagnostics {
+            break;
+        }
+    }
+    builder.finished().map_err(|errors| errors.into_iter().map(with_reason).collect())
+}
+
+/// Reads a source with at most one document. An empty file is null.
+///
+/// # Errors
+/// The errors of [`read`], and a second document.
+pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Node, Errors> {
+    let mut documents = read(source, limits)?;
+    if let Some(second) = documents.get(1) {
+        let error = Diagnostic::new(Code::InputSyntax, "only one YAML document is allowed here").at(
+            source,
+            second.span,
+            "a second document begins here",
+        );
+        return Err(vec![error]);
+    }
+    Ok(documents.pop().unwrap_or_else(|| scalar_node(Span::default(), Kind::Null, Style::Plain, Arc::default())))
+}
+
+/// Reads a source with at most one document as a plain value.
+///
+/// # Errors
+/// The errors of [`read_one`].
+pub fn read_data(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Data, Errors> {
+    read_one(source, limits).map(|node| node.to_data())
+}
+
+fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<Diagnostic> {
+    let at = error.marker().byte_offset().unwrap_or(0);
+    let next = source.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let span = Span::of(at..at + next);
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
+    }
+    let refused = Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {}", error.info()));
+    let refused = refused.caused_by(error.info());
+    let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
+    match tab_in_indentation(source.text(), at, lines) {
+        Some(at) => refused.at(source, Span::of(at..at + 1), "a tab").with_help("indent with spaces, not with tabs"),
+        None => refused.at(source, span, ""),
+    }
+}
+
+/// Returns the place of the first tab that indents one of some lines, beginning with the line at `at`.
+fn tab_in_indentation(text: &str, at: usize, lines: usize) -> Option<usize> {
+    let mut start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    for line in text.get(start..)?.split_inclusive('\n').take(lines) {
+        let indentation = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        if let Some((column, _)) = indentation.enumerate().find(|(_, byte)| *byte == b'\t') {
+            return Some(start + column);
+        }
+        start += line.len();
+    }
+    None
+}
