@@ -20,9 +20,10 @@
 //! | [`Dialect`] | language | cargo feature |
 //! |---|---|---|
 //! | `Tera` | Tera 1 templates | `tera`; `tera-builtins` and `tera-plus` add the filters and functions that need other crates |
+//! | `Helm` | Go templates with the functions of Helm, and charts | `helm` |
 //! | `Hcl` | HCL templates and configurations | `hcl` |
 //! | `Cel` | CEL expressions | `cel` |
-//! | `CelYaml` | YAML with directives and `${CEL}` | `cel` and `yaml` |
+//! | `CelYaml` | YAML with directives and `${CEL}` | `cel` |
 //! | `Tower` | `${params.x}` substitution in tower-fleet intent files, literal or shell-quoted | `tower` |
 //!
 //! # Where to go on

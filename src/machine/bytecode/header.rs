@@ -44,7 +44,7 @@ impl Dialect {
             Dialect::Tera => &["tera"],
             Dialect::Hcl => &["hcl"],
             Dialect::Cel => &["cel"],
-            Dialect::CelYaml => &["cel", "yaml"],
+            Dialect::CelYaml => &["cel"],
             Dialect::Helm => &["helm"],
         }
     }
