@@ -10,7 +10,7 @@ use dropforge::vm::{Audit, Contents, Moment, Observer, Session, Transition};
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
 /// Runs all case files, observed by `hooks`.
-fn run_case_files(hooks: &mut dyn Observer) {
+pub fn run_case_files(hooks: &mut dyn Observer) {
     for (dialect, folder) in [
         (Dialect::Tera, "tera"),
         (Dialect::Tower, "tower"),

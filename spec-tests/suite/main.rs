@@ -14,6 +14,7 @@ mod coverage;
 #[path = "../divisions.rs"]
 mod divisions;
 mod documents;
+mod facts;
 mod growth;
 mod hcl;
 mod hcl_bodies;

@@ -12,8 +12,8 @@ use super::selection::Selection;
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::text::Span;
 use dropforge_engine::Template;
+use dropforge_machine::bytecode::Program;
 use dropforge_machine::bytecode::analysis::{Effect, Lack, Miss, missing};
-use dropforge_machine::bytecode::{Op, Program};
 use dropforge_value::{DataMap, ReadPaths};
 
 /// Maximum number of steps of the analysis, for each template and set of values.
@@ -211,9 +211,9 @@ impl<'t> MissingNames<'t> {
 
 /// Returns `true` if the missing value is written, in a language in which that is no error.
 fn is_written_as_nothing(program: &Program, miss: &Miss<'_>) -> bool {
-    let op = program.words().get(miss.at as usize).map(|word| Op::of(*word));
+    let instruction = program.code().instruction(miss.at);
     let mark_left = miss.path.split('.').count().saturating_sub(miss.lack.step.map_or(1, |step| step as usize + 2));
-    matches!(op, Some(Op::EmitPath | Op::TextPath))
+    instruction.is_some_and(|instruction| instruction.op.info().writes_path())
         && miss.lack.parent.is_some()
         && !program.dialect().fails_without(miss.path, mark_left, true)
 }

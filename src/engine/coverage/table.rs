@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::BranchKind;
 use dropforge_base::text::{Source, Span};
-use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Program};
+use dropforge_machine::bytecode::{Control, Instruction, Jumps, Operand, Program};
 
 /// An instruction with its place.
 #[derive(Debug, Clone)]
@@ -67,12 +67,12 @@ fn step(program: &Program, one: Instruction<'_>, file_of: &dyn Fn(&Source) -> Op
 }
 
 fn jump(one: Instruction<'_>, span: Span) -> Option<Jump> {
-    let (kind, taken) = match (one.truth_if_taken(), one.op) {
+    let (kind, taken) = match (one.truth_if_taken(), one.op.info().jumps) {
         (Some(truth), _) => (BranchKind::Condition, usize::from(!truth)),
-        (None, Op::JumpIs) => (BranchKind::Presence, 1),
-        (None, Op::JumpPresent) => (BranchKind::Presence, 0),
-        (None, Op::Iter) => (BranchKind::Loop, 1),
-        _ => return None,
+        (None, Jumps::Literal) => (BranchKind::Presence, 1),
+        (None, Jumps::Present) => (BranchKind::Presence, 0),
+        (None, Jumps::Empty) => (BranchKind::Loop, 1),
+        (None, Jumps::Never | Jumps::Always | Jumps::True | Jumps::False | Jumps::Test | Jumps::More) => return None,
     };
     Some(Jump { span, kind, target: one.operand(Operand::Label)?, taken, next: one.end() })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Recording;
 use super::event::{Detail, Edge, Event, Member};
-use dropforge_machine::bytecode::{Op, Operand, Segment};
+use dropforge_machine::bytecode::{Operand, Provenance, Segment};
 use dropforge_value::assign::Step;
 
 /// Maximum number of inputs of a value, and of origins that are looked at.
@@ -70,9 +70,9 @@ impl Recording {
 
     /// Returns `true` if the member behind `steps` of a map of all visible names is an input.
     fn is_input(&self, event: &Event, steps: &[Step]) -> bool {
-        let Detail::Members(members) = &event.detail else { return event.op == Op::Scope && !steps.is_empty() };
+        let members = if let Detail::Members(members) = &event.detail { members.as_slice() } else { &[] };
         let is_first = |member: &Member| steps.first().is_some_and(|first| matches(&member.step, first));
-        event.op == Op::Scope && !steps.is_empty() && !members.iter().any(is_first)
+        event.op.info().provenance == Provenance::Names && !steps.is_empty() && !members.iter().any(is_first)
     }
 
     /// Returns the origins of the member behind `steps` of the result of an event.
@@ -124,7 +124,7 @@ impl Recording {
 
     /// Returns the steps of the path that an event reads.
     pub(super) fn path(&self, event: &Event) -> Option<Vec<Step>> {
-        if event.op.info().operands.first() != Some(&Operand::Path) {
+        if event.op.info().first() != Some(Operand::Path) {
             return None;
         }
         let code = self.program(event.unit)?.code();

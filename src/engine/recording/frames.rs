@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::Recording;
 use super::event::{Edge, Event};
-use dropforge_machine::bytecode::Op;
+use dropforge_machine::bytecode::Control;
 use dropforge_machine::bytecode::analysis::ControlDependence;
 use dropforge_machine::vm::{Heights, Moment};
 
@@ -117,9 +117,9 @@ impl Frames {
         let branches = self.branches_of(recording, unit, entry, at);
         let Some(frame) = self.frames.get(depth) else { return OUTERMOST };
         let is_outcome = |event: &u32| {
-            recording.events.get(*event as usize).is_some_and(|event| match event.op {
-                Op::Next => false,
-                Op::Iter => event.jumped,
+            recording.events.get(*event as usize).is_some_and(|event| match event.op.info().control {
+                Control::NextItem => false,
+                Control::OpenLoop => event.jumped,
                 _ => true,
             })
         };

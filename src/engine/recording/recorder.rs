@@ -3,6 +3,8 @@
 //! A hook sees the machine before each instruction. So an instruction is taken note of in two steps: what it uses when it
 //! begins, and what it did when the next one begins. The origins of values are kept in a copy of the machine's stacks.
 
+use std::ops::Range;
+
 use super::Recording;
 use super::event::{Captured, Detail, Edge, Event, Member, Part};
 use super::frames::{Frames, OUTERMOST};
@@ -11,7 +13,7 @@ use super::known::{Arguments, step_of};
 use super::uses::{indexes, members_built, tested};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::strings::abridged;
-use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Root};
+use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};
 use dropforge_machine::function::excerpt_in;
 use dropforge_machine::vm::{Beginning, Heights, Moment, Observer};
 use dropforge_value::assign::Step;
@@ -60,7 +62,8 @@ struct Running {
     /// The word behind it, and that of its label.
     next: u32,
     label: Option<u32>,
-    slot: u32,
+    /// The slots that it sets.
+    slots: Range<u32>,
     names: u32,
     /// The origins of what it uses.
     inputs: Vec<Edge>,
@@ -137,25 +140,27 @@ impl Recorder {
         let below = top.saturating_sub(code.pops(info, operand) as usize);
         let values = moment.values.get(below..top).unwrap_or(&[]);
         let mut inputs: Vec<Edge> = (below..top).map(|at| self.origin(moment, at)).collect();
-        let members = match op {
-            Op::Scope => self.visible(moment, operand),
+        let members = match info.provenance {
+            Provenance::Names => self.visible(moment, operand),
             _ => members_built(&instruction, moment, values, &inputs),
         };
-        let arguments = match op {
-            Op::Call | Op::CallMemo | Op::Apply => Arguments::of(values, &inputs),
-            Op::As => Arguments::of_one(values.first(), inputs.first()),
+        let arguments = match info.provenance {
+            Provenance::Call => Arguments::of(values, &inputs),
+            Provenance::Converted => Arguments::of_one(values.first(), inputs.first()),
             _ => Arguments::default(),
         };
-        match info.operands.first() {
-            Some(Operand::Path) => inputs.insert(0, self.beginning(moment)),
-            _ if op == Op::Answer => self.recording.answer = inputs.first().copied().unwrap_or_default(),
-            _ if op == Op::Answered => inputs.push(self.recording.answer),
-            _ => {}
+        if info.first() == Some(Operand::Path) {
+            inputs.insert(0, self.beginning(moment));
+        }
+        if info.provenance == Provenance::Answer {
+            inputs.push(self.recording.answer);
+        }
+        if info.writes.contains(Place::Result) {
+            self.recording.answer = inputs.first().copied().unwrap_or_default();
         }
         let style = if code.dialect().has_only_floats() { JsonStyle::Whole } else { JsonStyle::Compact };
-        let tests = matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop)
-            || matches!(op, Op::EmitPath | Op::TextPath);
-        let slot = [Operand::Slot, Operand::LoopSlots].into_iter().find_map(|kind| instruction.operand(kind));
+        let tests =
+            matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop) || info.writes_path();
         Running {
             unit,
             style,
@@ -168,7 +173,7 @@ impl Recorder {
             text: instruction.operand(Operand::Str).map_or(0, |text| code.str(text).len()),
             next: instruction.end(),
             label: instruction.operand(Operand::Label),
-            slot: slot.unwrap_or(0),
+            slots: instruction.slots_set(),
             names: instruction.operand(Operand::Names).unwrap_or(0),
             inputs,
             arguments,
@@ -219,10 +224,7 @@ impl Recorder {
             jumped: !failed && running.label == Some(at) && running.next != at,
             pushed: is_same && now.top > running.top && control != Control::BranchWithTop && control != Control::Branch,
             wrote: now.output.len() > running.output,
-            decided: matches!(
-                control,
-                Control::Branch | Control::BranchWithTop | Control::OpenLoop | Control::NextItem
-            ),
+            decided: control.decides(),
             called: now.heights.frames > running.heights.frames,
         };
         let recorded = did.pushed || did.wrote || did.decided || did.called;
@@ -231,20 +233,23 @@ impl Recorder {
         self.move_output(running, event.filter(|_| did.wrote), now);
         self.move_gathered(running, now);
         let edge = event.map_or(Edge::None, Edge::Event);
-        match (running.op, event) {
-            (Op::StoreSlot, _) => {
-                let value = running.inputs.first();
-                if let Some(Edge::Event(number)) = value {
-                    self.recording.assigned.push(*number);
-                }
-                self.set(now, running.base + running.slot as usize, value);
-            }
-            (_, Some(event)) if did.decided => self.decide(running, event, did, now),
-            (_, Some(event)) if did.called => self.call(running, event, now),
+        match event {
+            Some(event) if did.decided => self.decide(running, event, did, now),
+            Some(event) if did.called => self.call(running, event, now),
+            _ if !running.slots.is_empty() => self.store(running, now),
             _ if failed => self.set(now, now.top.saturating_sub(1), None),
             _ if did.pushed => (running.top..now.top).for_each(|at| self.set(now, at, Some(&edge))),
             _ => {}
         }
+    }
+
+    /// Passes the popped value to the slot that an instruction sets. Others get a value of no origin.
+    fn store(&mut self, running: &Running, now: &Moment<'_>) {
+        let value = running.inputs.first().filter(|_| running.op.info().stores_popped());
+        if let Some(Edge::Event(number)) = value {
+            self.recording.assigned.push(*number);
+        }
+        running.slots.clone().for_each(|slot| self.set(now, running.base + slot as usize, value));
     }
 
     /// Sets where the value at an index of the running program comes from.
@@ -289,7 +294,7 @@ impl Recorder {
     fn shown(&self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Option<Box<str>> {
         let value = running.tested.clone().or_else(|| result.map(|value| excerpt_in(running.style, value).into()));
         value.or_else(|| {
-            let writes = matches!(running.op, Op::EmitPath | Op::TextPath);
+            let writes = running.op.info().writes_path();
             let text = now.output.get(running.output + running.text..).filter(|_| writes)?;
             Some(format!("`{}`", abridged(text, SHOWN)).into())
         })
@@ -298,12 +303,14 @@ impl Recorder {
     /// Returns what is known of a result besides.
     fn detail(&mut self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> Detail {
         let members = |members: &[Member]| Detail::Members(members.to_vec());
-        match (running.op, result) {
-            (Op::EndCapture, Some(text)) => Detail::Text(self.captured(text, now.output.len())),
-            (Op::EndGather | Op::EndEntries, _) => members(self.gathered.innermost()),
-            (Op::Answered, _) => Detail::Same(self.recording.answer, None),
-            (Op::List | Op::ListSome | Op::Map | Op::MapSome | Op::Scope, _) => members(&running.members),
-            (Op::Call | Op::CallMemo | Op::Apply | Op::As, Some(result)) => {
+        match (running.op.info().provenance, result) {
+            (Provenance::Text, Some(text)) => Detail::Text(self.captured(text, now.output.len())),
+            (Provenance::Gathered, _) => members(self.gathered.innermost()),
+            (Provenance::Answer, _) => Detail::Same(self.recording.answer, None),
+            (Provenance::Items | Provenance::SomeItems | Provenance::Fields | Provenance::Names, _) => {
+                members(&running.members)
+            }
+            (Provenance::Call | Provenance::Converted, Some(result)) => {
                 match (running.arguments.detail(result), result) {
                     (Detail::None, Value::Str(text)) if running.arguments.structured => {
                         Detail::Text(self.kept(text.as_str(), Vec::new()))
@@ -339,7 +346,8 @@ impl Recorder {
     fn move_gathered(&mut self, running: &Running, now: &Moment<'_>) {
         self.gathered.follow(now.heights.gathers);
         if now.heights.gathered > running.heights.gathered {
-            self.gathered.add(&running.members, matches!(running.op, Op::Keep | Op::KeepSome));
+            let are_items = matches!(running.op.info().provenance, Provenance::Items | Provenance::SomeItems);
+            self.gathered.add(&running.members, are_items);
         }
     }
 
@@ -362,7 +370,7 @@ impl Recorder {
     fn turn(&mut self, running: &Running, number: u32, now: &Moment<'_>) {
         let Some(event) = self.recording.events.get_mut(number as usize) else { return };
         let Some(running_loop) = self.frames.turn(number, event) else { return };
-        let (first, names) = (running.base + running.slot as usize, running_loop.names as usize);
+        let (first, names) = (running.base + running.slots.start as usize, running_loop.names as usize);
         let item = (first + names).checked_sub(1).and_then(|at| now.values.get(at));
         let key = if names > 1 { now.values.get(first).and_then(|key| step_of(*key)) } else { None };
         let step = if names > 1 { key } else { Some(Step::Index(running_loop.begun - 1)) };
@@ -384,7 +392,7 @@ impl Recorder {
     fn call(&mut self, running: &Running, event: u32, now: &Moment<'_>) {
         let context = self.recording.event(event).map_or(OUTERMOST, |event| event.context);
         self.frames.call(event, context);
-        let named = usize::from(running.op != Op::CallChunk);
+        let named = usize::from(running.op.info().first() != Some(Operand::Chunk));
         let arguments = running.inputs.get(named..).unwrap_or(&[]);
         for (nth, at) in (now.base..now.top).enumerate() {
             self.set(now, at, arguments.get(nth));

@@ -7,7 +7,7 @@ use super::Recording;
 use super::event::Event;
 use super::frames::OUTERMOST;
 use super::why::{Within, Writer};
-use dropforge_machine::bytecode::{Op, instruction_text};
+use dropforge_machine::bytecode::{Control, instruction_text};
 
 /// A condition, a turn of a loop, or a call.
 #[derive(Debug, Clone)]
@@ -71,10 +71,9 @@ impl Recording {
 
 /// Returns `true` for a condition, a turn or a call.
 fn is_told(event: &Event) -> bool {
-    match event.op {
-        Op::Next => event.jumped,
-        Op::CallChunk | Op::CallNamed | Op::CallMade | Op::Iter => true,
-        op => op.info().label().is_some() && op != Op::Jump,
+    match event.op.info().control {
+        Control::NextItem => event.jumped,
+        control => control.calls() || control.decides(),
     }
 }
 

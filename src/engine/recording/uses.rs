@@ -2,7 +2,7 @@
 
 use super::event::{Edge, Member};
 use super::known::{members_of, step_of};
-use dropforge_machine::bytecode::{Instruction, Op, Operand, Segment};
+use dropforge_machine::bytecode::{Instruction, Operand, Provenance, Segment};
 use dropforge_machine::vm::{Beginning, Moment};
 use dropforge_value::Value;
 use dropforge_value::assign::Step;
@@ -16,18 +16,18 @@ pub(super) fn members_built(
 ) -> Vec<Member> {
     let member = |(step, from): (Step, &Edge)| Member { step, from: *from, within: None };
     let items = |edges: &mut dyn Iterator<Item = &Edge>| (0..).map(Step::Index).zip(edges).map(member).collect();
-    match (instruction.op, values, inputs) {
-        (Op::List | Op::Keep | Op::KeepSome, ..) => items(&mut inputs.iter()),
-        (Op::ListSome, ..) => {
+    match (instruction.op.info().provenance, values, inputs) {
+        (Provenance::Items, ..) => items(&mut inputs.iter()),
+        (Provenance::SomeItems, ..) => {
             let there = inputs.iter().zip(values).filter(|(_, value)| !value.is_undefined());
             items(&mut there.map(|(edge, _)| edge))
         }
-        (Op::Map | Op::MapSome, ..) => {
+        (Provenance::Fields, ..) => {
             let keys = moment.code.keys(instruction.operand(Operand::Keys).unwrap_or(0)).iter();
             keys.map(|key| Step::Key(moment.code.str(*key).to_owned())).zip(inputs).map(member).collect()
         }
-        (Op::KeepEntry, [key, _], [_, from]) => step_of(*key).into_iter().zip([from]).map(member).collect(),
-        (Op::KeepEntries, [map], [from]) => members_of(*map)
+        (Provenance::Entry, [key, _], [_, from]) => step_of(*key).into_iter().zip([from]).map(member).collect(),
+        (Provenance::Entries, [map], [from]) => members_of(*map)
             .into_iter()
             .map(|step| Member { step: step.clone(), from: *from, within: Some(step) })
             .collect(),

@@ -10,7 +10,7 @@ use super::flow::Flow;
 use super::frames::OUTERMOST;
 use dropforge_base::diagnostics::Label;
 use dropforge_base::text::{Source, Span};
-use dropforge_machine::bytecode::{Control, Op};
+use dropforge_machine::bytecode::{Control, Place, Provenance};
 use dropforge_value::assign::Step;
 
 /// Maximum number of captures that a text is followed through, and of calls that one goes through.
@@ -163,7 +163,8 @@ impl Recording {
 
     /// Finds the text that an event wrote as it was captured or computed before, what made it, and the byte of it.
     fn captured(&self, found: &Found<'_>) -> Option<(&Event, &Captured, usize)> {
-        if !matches!(found.event.op, Op::Emit | Op::CallMade) {
+        let row = found.event.op.info();
+        if row.provenance != Provenance::Popped || !row.writes.contains(Place::Output) {
             return None;
         }
         let mut open: Vec<(Edge, usize)> = self.inputs(found.event).iter().map(|edge| (*edge, 0)).collect();
@@ -229,7 +230,7 @@ impl Recording {
             && let Some(of) = self.contexts.get(context as usize)
             && let Some(event) = self.event(of.event)
         {
-            if event.op == Op::CallMade {
+            if event.op.info().control == Control::MayCall {
                 all.extend(self.flows(self.inputs(event).get(..1).unwrap_or(&[]), &[], true));
             }
             context = of.around;
@@ -250,10 +251,10 @@ impl Recording {
         let event = self.event(number)?;
         // Code that stands for no text is not told, such as that which renders one template of a chart after the other.
         let at = self.writer(event, 0).filter(|at| at.span.start < at.span.end)?;
-        let holds = match (event.op, event.op.info().control) {
-            (_, Control::Branch | Control::BranchWithTop) => self.truth_if_taken(event).unwrap_or(true) == event.jumped,
-            (Op::Iter, _) if event.jumped => false,
-            (_, Control::OpenLoop | Control::NextItem) => {
+        let holds = match event.op.info().control {
+            Control::Branch | Control::BranchWithTop => self.truth_if_taken(event).unwrap_or(true) == event.jumped,
+            Control::OpenLoop if event.jumped => false,
+            Control::OpenLoop | Control::NextItem => {
                 let step = if let Detail::Turn(step) = &event.detail { Some(step.clone()) } else { None };
                 let steps: Vec<Step> = step.iter().cloned().collect();
                 let mut inputs = self.flows(self.inputs(event), &steps, true);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dropforge_machine::bytecode::{Op, Operand, Program, Root, Segment};
+use dropforge_machine::bytecode::{Operand, Program, Root, Segment};
 
 /// The keys of a path, the name of an input first.
 pub(super) type Keys = Vec<String>;
@@ -23,7 +23,7 @@ impl Uses {
         for chunk in program.chunks() {
             let mut before = None;
             for instruction in code.instructions(chunk) {
-                if let (Op::Iter, Some(2), Some(keys)) = (instruction.op, instruction.operand(Operand::Names), before) {
+                if let (Some(2), Some(keys)) = (instruction.operand(Operand::Names), before) {
                     *uses.loops.entry(keys).or_default() += 1;
                 }
                 before = instruction.operand(Operand::Path).and_then(|path| keys(program, path));

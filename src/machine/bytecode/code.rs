@@ -1,13 +1,15 @@
 //! Read access to code, for the machine and analyses.
 
-use super::isa::{Op, OpInfo};
+use super::isa::{Jumps, Op, OpInfo};
 use super::operands::{Literal, Operand, Test};
+use super::places::Place;
 use super::pool::string;
 use super::program::Program;
 use super::records::{CallSite, Path, Scope};
 use super::rows::{ChunkInfo, Number, NumberRow};
 use super::sections::{Row, Section};
 use dropforge_value::{Shape, Text};
+use std::ops::Range;
 
 /// The tables that the machine reads at every step. It dereferences to the program for the rest: building a slice costs
 /// something in each run, which matters for single expressions.
@@ -143,6 +145,12 @@ impl<'p> CodeView<'p> {
         })
     }
 
+    /// Returns the index of the function that an instruction calls.
+    pub(crate) fn import(self, instruction: Instruction<'_>) -> Option<u32> {
+        let site = instruction.operand(Operand::Site).map(|site| self.call_site(site).import);
+        site.or_else(|| instruction.operand(Operand::Import))
+    }
+
     /// Returns the number of values that an instruction with this row and first operand pops.
     pub fn pops(self, row: &OpInfo, operand: u32) -> u32 {
         row.pops(operand, |kind, at| match kind {
@@ -179,17 +187,45 @@ impl<'p> Instruction<'p> {
 
     /// Returns the truth of the condition of a branch that goes to its label. `None` for what decides by no condition.
     pub fn truth_if_taken(self) -> Option<bool> {
-        match self.op {
-            Op::JumpIf => Some(true),
-            Op::JumpUnless => Some(false),
-            Op::JumpTest => Some(Test::of(self.operand(Operand::Test)?).wanted),
-            Op::JumpIs => match Literal::of(self.operand(Operand::Lit)?) {
+        match self.op.info().jumps {
+            Jumps::True => Some(true),
+            Jumps::False => Some(false),
+            Jumps::Test => Some(Test::of(self.operand(Operand::Test)?).wanted),
+            Jumps::Literal => match Literal::of(self.operand(Operand::Lit)?) {
                 Literal::True => Some(true),
                 Literal::False => Some(false),
                 Literal::Undefined | Literal::Null => None,
             },
-            _ => None,
+            Jumps::Never | Jumps::Always | Jumps::Present | Jumps::Empty | Jumps::More => None,
         }
+    }
+
+    /// Returns the slots that its operands name. A loop that continues has two at most.
+    pub fn slots(self) -> Range<u32> {
+        let count = |kind, most| self.operand(kind).unwrap_or(most);
+        let slots = self.operands().find_map(|(kind, first)| match kind {
+            Operand::Slot => Some((first, 1)),
+            Operand::SlotPair => Some((first, 2)),
+            Operand::SlotRun => Some((first, count(Operand::Count, 0))),
+            Operand::LoopSlots => Some((first, count(Operand::Names, 2))),
+            _ => None,
+        });
+        slots.map_or(0..0, |(first, count)| first..first.saturating_add(count))
+    }
+
+    /// Returns the slots that it reads by its operands, besides those of a path.
+    pub fn slots_read(self) -> Range<u32> {
+        if self.op.info().reads.contains(Place::Slots) { self.slots() } else { 0..0 }
+    }
+
+    /// Returns the slots that it may set.
+    pub fn slots_set(self) -> Range<u32> {
+        if self.op.info().writes.contains(Place::Slots) { self.slots() } else { 0..0 }
+    }
+
+    /// Returns `true` if it may look up any slot by name.
+    pub fn reads_names(self) -> bool {
+        self.operand(Operand::Scope).is_some_and(|scope| scope != 0 || !self.op.info().control.calls())
     }
 
     /// Returns the index after its last word.

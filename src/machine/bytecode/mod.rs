@@ -7,6 +7,7 @@
 pub mod analysis;
 mod artifact;
 mod code;
+mod columns;
 mod constants;
 mod disasm;
 mod header;
@@ -32,7 +33,7 @@ pub use code::Instruction;
 pub use disasm::{disassemble, disassemble_with_lines, instruction_text};
 pub use header::Dialect;
 pub use header::Dialects;
-pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
+pub use isa::{Control, ISA, Jumps, Op, OpInfo, Pops, Probe, Provenance, isa_table};
 pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use operators::BinaryOp;
 pub use places::{Fails, Place, Places};

@@ -15,6 +15,11 @@ macro_rules! operators {
             pub fn op(self) -> Op {
                 match self { $(BinaryOp::$op => Op::$op,)* }
             }
+
+            /// Returns the operator that an instruction applies.
+            pub fn of(op: Op) -> Option<Self> {
+                [$(BinaryOp::$op),*].into_iter().find(|operator| operator.op() == op)
+            }
         }
     };
 }
@@ -22,6 +27,11 @@ macro_rules! operators {
 operators! { Add Sub Mul Div Rem Eq Ne Lt Le Gt Ge In }
 
 impl BinaryOp {
+    /// Returns `true` for a test of equality or order.
+    pub fn compares(self) -> bool {
+        matches!(self, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+    }
+
     /// Applies the operator to two integers. `None` if the result does not fit 64 bits, and for division, which differs
     /// between languages.
     #[inline(always)]

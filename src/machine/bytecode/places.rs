@@ -38,12 +38,14 @@ choice! {
         Memos "memos",
         /// The latest result of the run.
         Result "result",
+        /// The cost of the run.
+        Cost "cost",
     }
 }
 
 impl Place {
     /// The letters in the instruction table.
-    const LETTERS: [u8; Self::COUNT] = *b"SILCOGNMR";
+    const LETTERS: [u8; Self::COUNT] = *b"SILCOGNMR$";
 
     const fn bit(self) -> u16 {
         1 << self as u16

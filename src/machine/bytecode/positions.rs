@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::isa::Op;
 use super::operands::Operand;
+use super::places::Place;
 use super::program::Program;
 use super::records::Path;
 use super::rows::{Region, Spanned};
@@ -78,12 +79,10 @@ impl Program {
     /// Returns the string that the instruction at word `at` writes, and `true` if its span is that of the string, `false` if
     /// it is that of a value written after the string.
     pub fn text_written(&self, at: u32) -> Option<(&str, bool)> {
-        let code = self.words().get(at as usize..)?;
-        match (Op::of(*code.first()?), code) {
-            (Op::Text, [text, ..]) => Some((self.str(text >> 8), true)),
-            (Op::TextPath, [_, _, text, ..]) => Some((self.str(*text), false)),
-            _ => None,
-        }
+        let instruction = self.code().instruction(at)?;
+        let text = self.str(instruction.operand(Operand::Str)?);
+        let info = instruction.op.info();
+        info.writes.contains(Place::Output).then_some((text, !info.writes_path()))
     }
 
     /// Returns the position of the instruction at word `at`.
@@ -123,7 +122,7 @@ impl Program {
 
     fn path_read_at(&self, at: u32) -> Option<Path<'_>> {
         let word = self.words().get(at as usize).copied()?;
-        let reads = matches!(Op::of(word).info().operands.first(), Some(Operand::Path));
+        let reads = Op::of(word).info().first() == Some(Operand::Path);
         reads.then(|| Path::at(self.tables().paths.get((word >> 8) as usize..)?)).flatten()
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reads::reads;
 use super::state::{Kept, Running};
 use super::walk::{Frame, GivenUp, Outcome, Walk};
-use crate::bytecode::{ChunkInfo, Instruction, Op, Operand, Root};
+use crate::bytecode::{ChunkInfo, Control, Instruction, OpInfo, Operand, Place, Provenance, Root};
 use crate::vm::Semantics;
 
 /// Maximum nesting of inlined chunks.
@@ -45,10 +45,12 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Returns `true` if a chunk ends with its only result, which the code at the current word pushes.
     fn is_answered(&self, callee: ChunkInfo) -> bool {
-        let ops: Vec<Op> = self.code.instructions(callee).map(|instruction| instruction.op).collect();
-        let is_pushed = self.code.instruction(self.pc).is_some_and(|next| next.op == Op::Answered);
-        let is_last = ops.ends_with(&[Op::Answer, Op::Return]);
-        let is_only = ops.iter().filter(|op| **op == Op::Answer).count() == 1;
+        let rows: Vec<&OpInfo> = self.code.instructions(callee).map(|instruction| instruction.op.info()).collect();
+        let answers = |row: &&OpInfo| row.writes.contains(Place::Result);
+        let next = self.code.instruction(self.pc).map(|next| next.op.info().provenance);
+        let is_pushed = next == Some(Provenance::Answer);
+        let is_last = matches!(rows.as_slice(), [.., last, end] if answers(last) && end.control == Control::Return);
+        let is_only = rows.iter().copied().filter(answers).count() == 1;
         is_pushed && is_last && is_only && !self.frame.joins.contains_key(&self.pc)
     }
 
@@ -63,20 +65,16 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Returns `true` if an instruction depends on frames or loops by more than its operands.
     pub fn is_by_name(&self, instruction: Instruction<'v>) -> bool {
-        let by_name = |(kind, operand): (Operand, u32)| match kind {
-            Operand::Scope => operand != 0 || instruction.op == Op::Scope,
-            Operand::Path => {
-                let path = self.code.path(operand);
-                let several = path.roots().len() > 1;
-                path.roots().any(|root| match root {
-                    Root::Callers(_) => true,
-                    Root::Loop(..) => several || !path.is_empty(),
-                    Root::Slot(_) | Root::Global(_) => false,
-                })
-            }
-            _ => false,
+        let by_name = |path: u32| {
+            let path = self.code.path(path);
+            let several = path.roots().len() > 1;
+            path.roots().any(|root| match root {
+                Root::Callers(_) => true,
+                Root::Loop(..) => several || !path.is_empty(),
+                Root::Slot(_) | Root::Global(_) => false,
+            })
         };
-        instruction.operands().any(by_name)
+        instruction.reads_names() || instruction.operand(Operand::Path).is_some_and(by_name)
     }
 
     /// Returns `true` in a loop that stays.

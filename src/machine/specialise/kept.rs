@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::state::{Alias, Entry, Joined, Pending, Running};
 use super::walk::{GivenUp, Outcome, Walk};
-use crate::bytecode::{Control, Fails, Instruction, Op, Operand, PieceKind, Place, Root};
+use crate::bytecode::{Control, Fails, Instruction, Op, Operand, PieceKind, Place, Provenance, Root};
 use crate::vm::Semantics;
 
 impl<'v, S: Semantics> Walk<'v, S> {
@@ -12,7 +12,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub(super) fn kept(&mut self, instruction: Instruction<'v>) -> Outcome {
         let info = instruction.op.info();
         let pops = self.code.pops(info, instruction.operands().next().map_or(0, |(_, operand)| operand)) as usize;
-        if instruction.op == Op::StoreSlot {
+        if info.stores_popped() {
             if self.is_verbatim() {
                 self.settle();
             }
@@ -25,7 +25,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         if info.writes.contains(Place::Notes) || info.control.calls() {
             self.may_note();
         }
-        if instruction.op == Op::Iter {
+        if info.control == Control::OpenLoop {
             return self.keep_loop(instruction);
         }
         let words = self.rewritten(instruction)?;
@@ -43,11 +43,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let left = self.state.stack.len().checked_sub(pops).ok_or(GivenUp)?;
         self.state.stack.truncate(left);
         self.state.stack.extend(std::iter::repeat_n(Entry::Pushed, info.pushes.into()));
-        if info.writes.contains(Place::Slots) {
-            self.slots_of(instruction).for_each(|slot| self.open_slot(slot));
-        }
-        if instruction.op == Op::MarkSlot {
-            self.marked(self.slots_of(instruction).start);
+        for slot in self.moved(instruction.slots_set()) {
+            self.open_slot(slot);
+            if info.provenance == Provenance::Errors {
+                self.marked(slot);
+            }
         }
         self.live = !info.control.ends();
         self.pc = instruction.end();
@@ -57,27 +57,23 @@ impl<'v, S: Semantics> Walk<'v, S> {
     /// Emits an instruction without a label.
     fn keep_plain(&mut self, instruction: Instruction<'v>, words: Vec<u32>) -> Outcome {
         let info = instruction.op.info();
-        match (instruction.op, info.control) {
-            (Op::EmitPath | Op::TextPath, _) => {
-                self.keep_write(instruction, &words);
-                return Ok(());
-            }
-            (Op::CallChunk, _) => {
-                // A callee that sees the caller's names reads its slots.
-                if instruction.operand(Operand::Scope) != Some(0) {
-                    self.sync_all();
-                }
-                self.calls = true;
-            }
-            (Op::CallNamed, _) => self.calls = true,
-            (Op::Scope, _) => self.sync_all(),
-            (_, Control::CloseLoop) => drop(self.state.loops.pop()),
-            (_, Control::OpenText) => {
+        if info.writes_path() {
+            self.keep_write(instruction, &words);
+            return Ok(());
+        }
+        // A callee that sees the caller's names reads its slots, too.
+        if instruction.reads_names() {
+            self.sync_all();
+        }
+        self.calls |= info.control.calls();
+        match info.control {
+            Control::CloseLoop => drop(self.state.loops.pop()),
+            Control::OpenText => {
                 self.flush();
                 self.state.texts.push(Pending::default());
             }
-            (_, Control::OpenValues) => self.state.gatherings += 1,
-            (_, Control::CloseValues) => self.state.gatherings = self.state.gatherings.saturating_sub(1),
+            Control::OpenValues => self.state.gatherings += 1,
+            Control::CloseValues => self.state.gatherings = self.state.gatherings.saturating_sub(1),
             _ => {}
         }
         if info.fails != Fails::Never || info.control != Control::Plain {
@@ -128,9 +124,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Stores the slots that an instruction reads.
     pub(super) fn read_slots(&mut self, instruction: Instruction<'v>) {
-        if instruction.op.info().reads.contains(Place::Slots) {
-            self.slots_of(instruction).for_each(|slot| self.sync(slot));
-        }
+        self.moved(instruction.slots_read()).for_each(|slot| self.sync(slot));
         if let Some(path) = instruction.operand(Operand::Path) {
             let path = self.code.path(path);
             if self.alias(&path).is_some() {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::state::{Entry, Item, Items, Kept, Running};
 use super::walk::{GivenUp, Outcome, Walk};
-use crate::bytecode::{Control, Instruction, Op, Operand};
+use crate::bytecode::{Control, Instruction, Operand};
 use crate::vm::Semantics;
 
 /// Words that cost as much as the start of a turn.
@@ -29,7 +29,8 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Unrolls a loop over the entries of a map whose keys are known. The instruction pushes the map.
     pub(super) fn unroll_entries(&mut self, push: Instruction<'v>) -> Option<Outcome> {
-        let instruction = self.code.instruction(push.end()).filter(|next| next.op == Op::Iter)?;
+        let instruction =
+            self.code.instruction(push.end()).filter(|next| next.op.info().control == Control::OpenLoop)?;
         if instruction.operand(Operand::Names) != Some(2) || self.frame.joins.contains_key(&instruction.at) {
             return None;
         }

@@ -37,7 +37,7 @@ mod walk;
 pub use guard::{Admission, Given, Guard};
 pub use known::Known;
 
-use crate::bytecode::{Op, Program};
+use crate::bytecode::{Control, OpInfo, Place, Program};
 use crate::function::{Caches, Capabilities, Cx, Linked};
 use crate::vm::Semantics;
 use dropforge_base::limits::Limits;
@@ -80,6 +80,6 @@ pub fn specialise<S: Semantics>(
 /// chunks that a residual lacks.
 fn is_beyond(program: &Program) -> bool {
     let code = program.code();
-    let is_beyond = |op| matches!(op, Op::Meter | Op::Measure | Op::CallMade);
-    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| is_beyond(instruction.op)))
+    let is_beyond = |info: &OpInfo| info.writes.contains(Place::Cost) || info.control == Control::MayCall;
+    program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| is_beyond(instruction.op.info())))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::bytecode::{ChunkInfo, CodeView, Control, Instruction, Op, Operand, Place, Program, Region, Root};
+use crate::bytecode::{ChunkInfo, CodeView, Control, Instruction, Operand, Program, Region, Root};
 
 /// A loop: its body, and the slots that it sets before each turn.
 struct Body {
@@ -54,19 +54,12 @@ fn body(instruction: Instruction<'_>) -> Option<Body> {
 /// Returns the slots that an instruction may read.
 fn read_by(code: CodeView<'_>, instruction: Instruction<'_>, slots: u32) -> Vec<u32> {
     let mut read = Vec::new();
-    for (kind, operand) in instruction.operands() {
-        match kind {
-            Operand::Path => read.extend(code.path(operand).roots().filter_map(|root| match root {
-                Root::Slot(slot) => Some(slot),
-                _ => None,
-            })),
-            // A scope may name any slot.
-            Operand::Scope if operand != 0 || instruction.op == Op::Scope => read.extend(0..slots),
-            Operand::Slot | Operand::SlotPair if instruction.op.info().reads.contains(Place::Slots) => {
-                read.extend([operand, operand + 1]);
-            }
-            _ => {}
-        }
+    if let Some(path) = instruction.operand(Operand::Path) {
+        read.extend(code.path(path).roots().filter_map(|root| match root {
+            Root::Slot(slot) => Some(slot),
+            Root::Loop(..) | Root::Global(_) | Root::Callers(_) => None,
+        }));
     }
+    read.extend(if instruction.reads_names() { 0..slots } else { instruction.slots_read() });
     read
 }

@@ -8,8 +8,8 @@ use super::regions::Nested;
 use super::state::Step;
 use super::{GROWTH, TEXT};
 use crate::bytecode::{
-    ChunkInfo, Number, Op, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned, inline_row,
-    pack_path, pack_root, pack_segment, piece_part, span_row,
+    ChunkInfo, Number, Op, Operand, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned,
+    inline_row, pack_path, pack_root, pack_segment, piece_part, span_row,
 };
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_value::Value;
@@ -251,11 +251,11 @@ impl<'v> Residual<'v> {
     /// Returns the number of results that the residual keeps.
     fn memos(&self) -> u32 {
         let (mut at, mut memos) = (0, 0);
-        while let Some([word, rest @ ..]) = self.parts.words.get(at..) {
-            let op = Op::of(*word);
-            if op == Op::CallMemo {
-                memos = memos.max(rest.first().map_or(0, |memo| memo + 1));
-            }
+        while let Some(op) = self.parts.words.get(at).map(|word| Op::of(*word)) {
+            // It is never the operand beside the opcode.
+            let nth = op.info().operands.iter().position(|kind| *kind == Operand::Memo);
+            let memo = nth.and_then(|nth| self.parts.words.get(at + nth));
+            memos = memos.max(memo.map_or(0, |memo| memo + 1));
             at += op.words();
         }
         memos

@@ -1,29 +1,23 @@
 //! Slots and the stack: which values the residual holds, and which are only known.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::state::{Alias, Entry, Fixed, Home, Recipe, Slot, same};
 use super::walk::Walk;
-use crate::bytecode::{Instruction, Op, Operand, Path, Place, Root};
+use crate::bytecode::{Instruction, Op, Path, Root};
 use crate::vm::Semantics;
 use dropforge_value::Value;
 
 impl<'v, S: Semantics> Walk<'v, S> {
+    /// Returns slots of the frame as slots of the residual's frame.
+    pub(super) fn moved(&self, slots: Range<u32>) -> Range<u32> {
+        self.frame.base + slots.start..self.frame.base + slots.end.min(self.frame.chunk.slots)
+    }
+
     /// Returns the slots that an instruction refers to, in the residual's frame.
-    pub fn slots_of(&self, instruction: Instruction<'v>) -> std::ops::Range<u32> {
-        let count = |kind, most: u32| instruction.operand(kind).unwrap_or(most);
-        for (kind, first) in instruction.operands() {
-            let count = match kind {
-                Operand::Slot => 1,
-                Operand::SlotPair => 2,
-                Operand::SlotRun => count(Operand::Count, 0),
-                Operand::LoopSlots => count(Operand::Names, 2),
-                _ => continue,
-            };
-            let end = first.saturating_add(count).min(self.frame.chunk.slots);
-            return self.frame.base + first..self.frame.base + end;
-        }
-        0..0
+    pub fn slots_of(&self, instruction: Instruction<'v>) -> Range<u32> {
+        self.moved(instruction.slots())
     }
 
     /// Returns the slots that code sets, in the residual's frame.
@@ -32,9 +26,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         while at < to
             && let Some(instruction) = self.code.instruction(at)
         {
-            if instruction.op.info().writes.contains(Place::Slots) {
-                slots.extend(self.slots_of(instruction));
-            }
+            slots.extend(self.moved(instruction.slots_set()));
             at = instruction.end();
         }
         slots.sort_unstable();

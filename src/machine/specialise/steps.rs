@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::fold::Found;
 use super::state::{Entry, Fixed, Instr, Pending, Recipe, Running, Step, same};
 use super::walk::{GivenUp, Outcome, Walk};
-use crate::bytecode::{BinaryOp, Instruction, Op, Operand, PieceKind, Role, Test};
+use crate::bytecode::{BinaryOp, Instruction, Op, Operand, PieceKind, Provenance, Role, Test};
 use crate::vm::Semantics;
 use dropforge_value::Value;
 
@@ -151,48 +151,43 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 self.pc = instruction.end();
                 return Some(self.inline(callee, at));
             }
-            op => return self.computed_binary(op, instruction),
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::In => self.computed_binary(instruction)?,
+            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => self.computed_binary(instruction)?,
+            // These always stay.
+            Op::StoreSlot | Op::Scope | Op::Next | Op::EndIter | Op::CallChunk | Op::CallNamed | Op::CallMade => {
+                return None;
+            }
+            Op::Fail | Op::Fault | Op::Mark | Op::Raise | Op::Meter | Op::Measure | Op::Answer | Op::Answered => {
+                return None;
+            }
+            Op::Gather | Op::Keep | Op::KeepSome | Op::KeepEntry | Op::KeepEntries | Op::EndGather | Op::EndEntries => {
+                return None;
+            }
         }
         self.next(instruction)
     }
 
-    fn computed_binary(&mut self, op: Op, instruction: Instruction<'v>) -> Option<Outcome> {
-        const OPERATORS: [BinaryOp; 12] = [
-            BinaryOp::Add,
-            BinaryOp::Sub,
-            BinaryOp::Mul,
-            BinaryOp::Div,
-            BinaryOp::Rem,
-            BinaryOp::Eq,
-            BinaryOp::Ne,
-            BinaryOp::Lt,
-            BinaryOp::Le,
-            BinaryOp::Gt,
-            BinaryOp::Ge,
-            BinaryOp::In,
-        ];
-        let op = OPERATORS.into_iter().find(|operator| operator.op() == op)?;
+    fn computed_binary(&mut self, instruction: Instruction<'v>) -> Option<()> {
+        let op = BinaryOp::of(instruction.op)?;
         let operands = self.known_top(2)?;
         let [a, b] = operands.as_slice() else { return None };
         let result = self.binary(op, a.value, b.value)?;
-        self.replace(2, result, instruction)?;
-        self.next(instruction)
+        self.replace(2, result, instruction)
     }
 
     /// Pushes a constant of the program.
     fn constant_of(&mut self, instruction: Instruction<'v>) -> Option<()> {
-        let value = match instruction.op {
-            Op::Str => Value::Str(self.code.texts().get(instruction.operand(Operand::Str)? as usize)?),
-            Op::Num => match self.code.number(instruction.operand(Operand::Num)?)? {
+        let value = match instruction.operands().next()? {
+            (Operand::Str, text) => Value::Str(self.code.texts().get(text as usize)?),
+            (Operand::Num, number) => match self.code.number(number)? {
                 crate::bytecode::Number::Int(n) => Value::Int(n),
                 crate::bytecode::Number::Float(n) => Value::Float(n),
             },
-            Op::Int => Value::Int(i64::from((instruction.operand(Operand::Int)? << 8).cast_signed() >> 8)),
-            _ => match instruction.operand(Operand::Lit)? {
-                0 => Value::Undefined,
-                1 => Value::Null,
-                literal => Value::Bool(literal == 3),
-            },
+            (Operand::Int, n) => Value::Int(i64::from((n << 8).cast_signed() >> 8)),
+            (Operand::Lit, 0) => Value::Undefined,
+            (Operand::Lit, 1) => Value::Null,
+            (Operand::Lit, literal) => Value::Bool(literal == 3),
+            _ => return None,
         };
         let words = SmallVec::from_vec(self.words(instruction));
         let recipe = Recipe::Constant(Instr { words, at: instruction.at });
@@ -239,7 +234,9 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let path = self.code.path(instruction.operand(Operand::Path)?);
         let fixed = match self.find(&path) {
             Found::Value(fixed) => fixed,
-            Found::Missing if instruction.op == Op::PeekPath => self.constant(Value::Undefined, instruction.at)?,
+            Found::Missing if instruction.op.info().provenance == Provenance::OptionalPath => {
+                self.constant(Value::Undefined, instruction.at)?
+            }
             Found::Missing | Found::Open => return None,
         };
         self.put(path.indexes, fixed)

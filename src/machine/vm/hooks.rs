@@ -141,7 +141,7 @@ impl Contents {
 impl<A: Access> Machine<'_, '_, A> {
     /// Returns the state before an instruction with this opcode and first operand.
     pub(super) fn moment(&self, op: Op, operand: u32) -> Moment<'_> {
-        let reads = op.info().operands.first() == Some(&Operand::Path);
+        let reads = op.info().first() == Some(Operand::Path);
         Moment {
             code: self.program,
             unit: self.unit,
@@ -184,6 +184,7 @@ impl<A: Access> Machine<'_, '_, A> {
             Place::Gathered => self.gathered.iter().fold(0, mixed),
             Place::Notes => self.cx.notes().count() as u64,
             Place::Result => mixed(0, &self.result),
+            Place::Cost => self.cx.metered(),
         }))
     }
 }

@@ -19,7 +19,7 @@ use super::items::Items;
 use super::machine::Machine;
 use super::output::Output;
 use super::semantics::{Form, Logic, Missing, Semantics};
-use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Role};
+use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Probe, Role};
 use crate::function::{Builtin, Cx, Looks};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::Value;
@@ -67,27 +67,11 @@ impl<A: Access> Machine<'_, '_, A> {
     /// The instruction is one that probes do not follow.
     #[inline(never)]
     pub(super) fn probe(&self, op: Op, operand: u32) -> Result<()> {
-        let follows = match op {
-            // A missing step would pass for a missing value.
-            Op::PeekPath => self.program.path(operand).is_empty(),
-            Op::JumpIs | Op::JumpPresent => self.topmost(1).iter().all(|value| !is_open(*value)),
-            Op::Scope
-            | Op::Apply
-            | Op::Mark
-            | Op::MarkSlot
-            | Op::And
-            | Op::Or
-            | Op::Fault
-            | Op::Raise
-            | Op::ListSome
-            | Op::MapSome
-            | Op::KeepSome
-            | Op::KeepEntry
-            | Op::KeepEntries
-            | Op::EndEntries
-            | Op::Meter
-            | Op::Measure => false,
-            _ => true,
+        let follows = match op.info().probe {
+            Probe::Runs => true,
+            Probe::Known => self.topmost(1).iter().all(|value| !is_open(*value)),
+            Probe::Name => self.program.path(operand).is_empty(),
+            Probe::Fails => false,
         };
         if follows { Ok(()) } else { Err(depends()) }
     }

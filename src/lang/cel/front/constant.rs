@@ -4,7 +4,7 @@ use self_cell::{MutBorrow, self_cell};
 
 use crate::semantics::Rules;
 use dropforge_base::limits::Limits;
-use dropforge_machine::bytecode::{Op, Program};
+use dropforge_machine::bytecode::{Control, Fails, OpInfo, Place, Program, Provenance};
 use dropforge_machine::function::{Capabilities, Linked};
 use dropforge_machine::vm::{Evaluator, Space};
 use dropforge_value::{Arena, Inputs, Value};
@@ -69,10 +69,12 @@ impl std::fmt::Debug for Constant {
 
 /// Returns `true` if the code only pushes constants and builds lists and maps of them.
 fn is_constant(program: &Program) -> bool {
-    let builds =
-        |op| matches!(op, Op::Lit | Op::Int | Op::Num | Op::Str | Op::List | Op::Map | Op::Answer | Op::Return);
-    program.words().len() <= WORDS
-        && program.chunks().all(|chunk| program.code().instructions(chunk).all(|instruction| builds(instruction.op)))
+    let builds = |row: &OpInfo| match row.provenance {
+        Provenance::Constant | Provenance::Items | Provenance::Fields => row.pushes == 1 && row.fails < Fails::Error,
+        _ => row.control == Control::Return || row.writes.contains(Place::Result),
+    };
+    let mut all = program.chunks().flat_map(|chunk| program.code().instructions(chunk));
+    program.words().len() <= WORDS && all.all(|instruction| builds(instruction.op.info()))
 }
 
 /// Copies a constant to `arena`.

@@ -3,8 +3,9 @@
 use super::held::{Fact, Held};
 use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
 use crate::bytecode::code::Instruction;
-use crate::bytecode::isa::Op;
+use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
 use crate::bytecode::operands::{Literal, Operand, Role, Test};
+use crate::bytecode::operators::BinaryOp;
 use crate::bytecode::rows::{ImportKind, Number};
 use dropforge_value::Data;
 
@@ -18,98 +19,140 @@ const SELECTS: [&str; 3] = ["has", "select optional", "index optional"];
 /// Operations that check the source of a finished loop.
 const CHECKS: [&str; 3] = ["for tuple", "for object", "for rehearsal"];
 
-/// A missing value fails or is allowed.
-#[derive(Clone, Copy, PartialEq)]
-enum Lookup {
-    Required,
-    Optional,
-}
-
 impl<'w> Walk<'w, '_> {
     /// Applies an instruction to the facts.
     pub(super) fn step(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
-        let label = || operand(Operand::Label);
-        match instruction.op {
-            Op::Str => push(state, Fact::Str(self.code.str(operand(Operand::Str)))),
-            Op::Num => push(state, self.number(operand(Operand::Num))),
-            Op::Int => push(state, Fact::Int(i64::from((operand(Operand::Int) << 8).cast_signed() >> 8))),
-            Op::Lit => push(state, literal(operand(Operand::Lit))),
-            Op::Mark => push(state, Fact::Mark(self.misses.len())),
-            Op::MarkSlot => state.slots.set(operand(Operand::Slot), Held::of(Fact::Mark(self.misses.len()))),
-            Op::LoadPath => self.load(instruction, state, Lookup::Required),
-            Op::PeekPath => self.load(instruction, state, Lookup::Optional),
-            Op::EmitPath | Op::TextPath => {
-                self.load(instruction, state, Lookup::Required);
-                self.use_top(state);
-            }
-            Op::Pop => drop(state.stack.pop()),
-            Op::StoreSlot => {
-                let held = state.stack.pop().unwrap_or_default();
-                state.slots.set(operand(Operand::Slot), held);
-            }
-            Op::ClearSlots => {
-                let (first, count) = (operand(Operand::SlotRun), operand(Operand::Count));
-                (first..first.saturating_add(count))
-                    .for_each(|slot| state.slots.set(slot, Held::of(Fact::Absent(None))));
-            }
-            Op::Not => {
-                let truth = self.condition(state);
-                push(state, truth.map_or(Fact::Unknown, |truth| Fact::Bool(!truth)));
-            }
-            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => self.compare(instruction.op, state),
-            Op::And | Op::Or => self.both(instruction, state),
-            Op::Jump => return Flow::To(label()),
-            Op::JumpIf => return branch(self.condition(state), label(), state),
-            Op::JumpUnless => return branch(self.condition(state).map(|truth| !truth), label(), state),
-            Op::JumpTest => return self.jump_test(instruction, state),
-            Op::JumpIs => return jump_is(literal(operand(Operand::Lit)), label(), state),
-            Op::JumpPresent => return self.jump_present(label(), state),
-            Op::Iter => {
+        let label = operand(Operand::Label);
+        match instruction.op.info().jumps {
+            Jumps::Never => self.straight(instruction, state, depth),
+            Jumps::Always => Flow::To(label),
+            Jumps::True => branch(self.condition(state), label, state),
+            Jumps::False => branch(self.condition(state).map(|truth| !truth), label, state),
+            Jumps::Test => self.jump_test(instruction, state),
+            Jumps::Literal => jump_is(literal(operand(Operand::Lit)), label, state),
+            Jumps::Present => self.jump_present(label, state),
+            Jumps::Empty => {
                 let over = state.stack.pop().unwrap_or_default();
-                return self.open(over, operand(Operand::Names), operand(Operand::LoopSlots), label(), state);
+                self.open(over, operand(Operand::Names), instruction.slots().start, label, state)
             }
-            Op::Next => return Self::next(operand(Operand::LoopSlots), label(), state),
-            Op::EndIter => drop(state.loops.pop()),
-            Op::CallChunk => return self.call_chunk(instruction, state, depth),
-            Op::CallNamed => return self.call_named(instruction, state, depth),
-            Op::CallMade => {
+            Jumps::More => Self::next(instruction.slots().start, label, state),
+        }
+    }
+
+    /// Applies an instruction without a label.
+    fn straight(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+        match instruction.op.info().control {
+            Control::Call => match instruction.operand(Operand::Chunk) {
+                Some(chunk) => return self.call_chunk(chunk, instruction, state, depth),
+                None => return self.call_named(instruction, state, depth),
+            },
+            Control::Return | Control::Fail => return Flow::End,
+            Control::MayCall => {
                 self.call_any();
-                self.other(instruction, state);
+                self.use_popped(instruction, state);
             }
-            Op::Call | Op::CallMemo => {
-                let site = self.code.call_site(operand(Operand::Site));
-                self.call(site.import, site.params.len(), instruction, state);
-            }
-            Op::Apply => self.call(operand(Operand::Import), operand(Operand::Count) as usize, instruction, state),
-            Op::Scope => {
-                let scope = self.code.scope(operand(Operand::Scope));
-                self.tree.everything |= scope.sees_inputs() || scope.sees_callers();
-                self.expose(operand(Operand::Scope), state);
-                push(state, Fact::Present);
-            }
-            // The value itself, or an error.
-            Op::As if operand(Operand::Role) == Role::Value as u32 => {
-                state.stack.iter_mut().next_back().into_iter().for_each(|held| held.origin = None);
-            }
-            Op::As => {
-                let fact = state.stack.last().map_or(Fact::Unknown, |held| held.fact);
-                self.use_top(state);
-                push(state, fact);
-            }
-            Op::Fail => return Flow::End,
-            _ => self.other(instruction, state),
+            Control::CloseLoop => drop(state.loops.pop()),
+            _ => self.make(instruction, state),
         }
         Flow::Next
     }
 
-    /// Applies an instruction that uses the values that it pops as a whole.
-    fn other(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) {
-        let first = instruction.operands().next().map_or(0, |(_, value)| value);
-        for _ in 0..self.code.pops(instruction.op.info(), first) {
-            self.use_top(state);
+    /// Makes the value of an instruction and puts it where the row says: on the stack, into slots, or to another place,
+    /// which uses it as a whole.
+    fn make(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) {
+        let held = self.made(instruction, state);
+        if instruction.op.info().pushes > 0 {
+            state.stack.push(held);
+        } else if instruction.slots_set().is_empty() {
+            self.mark_whole(held.nodes());
+        } else {
+            instruction.slots_set().for_each(|slot| state.slots.set(slot, held.clone()));
         }
-        (0..instruction.op.info().pushes).for_each(|_| push(state, Fact::Present));
+    }
+
+    /// Pops the operands of an instruction and returns the facts about its value.
+    fn made(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+        match instruction.op.info().provenance {
+            Provenance::Nothing => {
+                drop(self.popped(instruction, state));
+                Held::default()
+            }
+            Provenance::Constant => Held::of(self.constant(instruction)),
+            Provenance::Path | Provenance::OptionalPath => self.load(instruction, state),
+            Provenance::Popped => state.stack.pop().unwrap_or_default(),
+            Provenance::Converted => self.converted(instruction, state),
+            Provenance::Computed => Held::of(self.computed(instruction, state)),
+            Provenance::Call => self.call(instruction, state),
+            Provenance::Names => {
+                let scope = instruction.operand(Operand::Scope).unwrap_or_default();
+                let shown = self.code.scope(scope);
+                self.tree.everything |= shown.sees_inputs() || shown.sees_callers();
+                self.expose(scope, state);
+                Held::of(Fact::Present)
+            }
+            Provenance::Errors => Held::of(Fact::Mark(self.misses.len())),
+            Provenance::Items
+            | Provenance::SomeItems
+            | Provenance::Fields
+            | Provenance::Entry
+            | Provenance::Entries => self.use_popped(instruction, state),
+            Provenance::Text | Provenance::Gathered | Provenance::Item | Provenance::Answer => {
+                self.use_popped(instruction, state)
+            }
+        }
+    }
+
+    /// Returns the fact about a constant.
+    fn constant(&self, instruction: Instruction<'w>) -> Fact<'w> {
+        match instruction.operands().next() {
+            Some((Operand::Str, text)) => Fact::Str(self.code.str(text)),
+            Some((Operand::Num, number)) => self.number(number),
+            Some((Operand::Int, n)) => Fact::Int(i64::from((n << 8).cast_signed() >> 8)),
+            Some((Operand::Lit, operand)) => literal(operand),
+            // Slots that are unset.
+            Some((Operand::SlotRun, _)) => Fact::Absent(None),
+            _ => Fact::Unknown,
+        }
+    }
+
+    /// Pops a value and converts it to a role.
+    fn converted(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+        let held = state.stack.pop().unwrap_or_default();
+        if instruction.operand(Operand::Role) == Some(Role::Value as u32) {
+            // The value itself, or an error.
+            return Held { origin: None, ..held };
+        }
+        self.mark_whole(held.nodes());
+        Held::of(held.fact)
+    }
+
+    /// Computes a value from those that are popped.
+    fn computed(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Fact<'w> {
+        if instruction.op == Op::Not {
+            return self.condition(state).map_or(Fact::Unknown, |truth| Fact::Bool(!truth));
+        }
+        if matches!(instruction.op, Op::And | Op::Or) {
+            return self.both(instruction, state);
+        }
+        match BinaryOp::of(instruction.op).filter(|op| op.compares()) {
+            Some(op) => self.compare(op, state),
+            // Its row says that there is a value.
+            None => self.use_popped(instruction, state).fact,
+        }
+    }
+
+    /// Pops the operands of an instruction.
+    fn popped(&self, instruction: Instruction<'w>, state: &mut State<'w>) -> Vec<Held<'w>> {
+        let first = instruction.operands().next().map_or(0, |(_, value)| value);
+        let pops = self.code.pops(instruction.op.info(), first) as usize;
+        state.stack.split_off(state.stack.len().saturating_sub(pops))
+    }
+
+    /// Pops the operands of an instruction, which are used as a whole, and returns the fact of a value that is there.
+    fn use_popped(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+        self.popped(instruction, state).iter().for_each(|held| self.mark_whole(held.nodes()));
+        Held::of(Fact::Present)
     }
 
     /// Pops a value that is used as a whole.
@@ -141,8 +184,8 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    /// Pushes the facts about the value of a path.
-    fn load(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, lookup: Lookup) {
+    /// Returns the facts about the value of a path.
+    fn load(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
         let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
         let rest = state.stack.len().saturating_sub(path.indexes as usize);
         let indexes = state.stack.split_off(rest);
@@ -154,7 +197,9 @@ impl<'w> Walk<'w, '_> {
             held.fact = Fact::Present;
         }
         match lack {
-            Some(_) if lookup == Lookup::Optional => held.fact = Fact::Absent(Some(instruction.at)),
+            Some(_) if instruction.op.info().provenance == Provenance::OptionalPath => {
+                held.fact = Fact::Absent(Some(instruction.at))
+            }
             Some(lack) => {
                 let name = self.code.str(path.name);
                 let left = path.len().saturating_sub(lack.step.map_or(0, |step| step as usize + 1));
@@ -168,7 +213,7 @@ impl<'w> Walk<'w, '_> {
             }
             None => {}
         }
-        state.stack.push(held);
+        held
     }
 
     fn number(&self, id: u32) -> Fact<'w> {
@@ -178,34 +223,32 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    fn compare(&mut self, op: Op, state: &mut State<'w>) {
+    fn compare(&mut self, op: BinaryOp, state: &mut State<'w>) -> Fact<'w> {
         let fact = |held: Option<&Held<'w>>| held.map_or(Fact::Unknown, |held| held.fact);
         let (b, a) = (fact(state.stack.last()), fact(state.stack.iter().nth_back(1)));
         self.use_top(state);
         self.use_top(state);
-        push(state, Fact::compare(op, a, b).map_or(Fact::Unknown, Fact::Bool));
+        Fact::compare(op, a, b).map_or(Fact::Unknown, Fact::Bool)
     }
 
     /// Combines two operands. The misses of both are dropped if one of them decides the result, which absorbs the errors
     /// of the other.
-    fn both(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) {
+    fn both(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Fact<'w> {
         let (b, a) = (state.stack.pop().unwrap_or_default(), state.stack.pop().unwrap_or_default());
         let decides = instruction.op == Op::Or;
         let truths = [a.fact.truth(), b.fact.truth()];
         if truths.iter().any(|truth| truth.is_none_or(|truth| truth == decides)) {
-            let slot = instruction.operand(Operand::SlotPair).unwrap_or_default();
-            if let Some(Fact::Mark(mark)) = state.slots.get(slot).map(|held| held.fact) {
+            if let Some(Fact::Mark(mark)) = state.slots.get(instruction.slots().start).map(|held| held.fact) {
                 self.excuse(mark);
             }
         }
         self.mark_whole(a.nodes());
         self.mark_whole(b.nodes());
-        let fact = match truths {
+        match truths {
             [Some(truth), _] | [_, Some(truth)] if truth == decides => Fact::Bool(decides),
             [Some(_), Some(_)] => Fact::Bool(!decides),
             _ => Fact::Unknown,
-        };
-        push(state, fact);
+        }
     }
 
     /// Drops the misses behind the first `mark`, which the program handles.
@@ -216,11 +259,10 @@ impl<'w> Walk<'w, '_> {
 
     fn jump_test(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
-        self.load(instruction, state, Lookup::Required);
-        let fact = state.stack.last().map_or(Fact::Unknown, |held| held.fact);
-        self.use_top(state);
+        let Held { fact, nodes, .. } = self.load(instruction, state);
+        self.mark_whole(nodes.as_deref().unwrap_or(&[]));
         let (string, test) = (Fact::Str(self.code.str(operand(Operand::Str))), Test::of(operand(Operand::Test)));
-        let equal = Fact::compare(Op::Eq, fact, string);
+        let equal = Fact::compare(BinaryOp::Eq, fact, string);
         branch(equal.map(|equal| (equal != test.unequal) == test.wanted), operand(Operand::Label), state)
     }
 
@@ -240,20 +282,23 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    fn call_chunk(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
-        let Some(chunk) = instruction.operand(Operand::Chunk).and_then(|id| self.code.chunk(id)) else {
-            return Flow::End;
-        };
+    fn call_chunk(
+        &mut self,
+        chunk: u32,
+        instruction: Instruction<'w>,
+        state: &mut State<'w>,
+        depth: usize,
+    ) -> Flow<'w> {
+        let Some(chunk) = self.code.chunk(chunk) else { return Flow::End };
         self.expose(instruction.operand(Operand::Scope).unwrap_or_default(), state);
-        let arguments = state.stack.split_off(state.stack.len().saturating_sub(chunk.params as usize));
+        let arguments = self.popped(instruction, state);
         state.mass = self.chunk(chunk, arguments, state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
     /// Walks the chunk that a call by name runs, if the name is known. Otherwise it may be any.
     fn call_named(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
-        let count = instruction.operand(Operand::Count).unwrap_or_default() as usize;
-        let mut given = state.stack.split_off(state.stack.len().saturating_sub(count)).into_iter();
+        let mut given = self.popped(instruction, state).into_iter();
         let name = given.next().unwrap_or_default();
         self.mark_whole(name.nodes());
         let Fact::Str(name) = name.fact.scalar() else {
@@ -280,17 +325,18 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    /// Calls a function with the topmost `count` values.
-    fn call(&mut self, import: u32, count: usize, instruction: Instruction<'w>, state: &mut State<'w>) {
-        let arguments = state.stack.split_off(state.stack.len().saturating_sub(count));
-        let (kind, name) = self.imports.get(import as usize).copied().unwrap_or((ImportKind::Function, ""));
+    /// Calls a function with the popped values.
+    fn call(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+        let arguments = self.popped(instruction, state);
+        let import = self.code.import(instruction).and_then(|import| self.imports.get(import as usize));
+        let (kind, name) = import.copied().unwrap_or((ImportKind::Function, ""));
         if let [Held { fact: Fact::Mark(_), .. }, condition, first, one, second, other] = arguments.as_slice()
             && let (Fact::Mark(first), Fact::Mark(second)) = (first.fact, second.fact)
             && kind == ImportKind::Intrinsic
         {
             self.mark_whole(condition.nodes());
             let chosen = self.choose(condition.fact.truth(), [(first, one), (second, other)]);
-            return push(state, chosen);
+            return Held::of(chosen);
         }
         let marks =
             arguments.iter().filter_map(|held| if let Fact::Mark(mark) = held.fact { Some(mark) } else { None });
@@ -302,12 +348,12 @@ impl<'w> Walk<'w, '_> {
             && let Some((.., present)) = PRESENCE.iter().find(|(test, known, _)| (*test, *known) == (kind, name))
         {
             let fact = of.fact.is_present().map_or(Fact::Unknown, |is| Fact::Bool(is == *present));
-            return push(state, fact);
+            return Held::of(fact);
         }
         if let [of] = arguments.as_slice()
-            && let Some(result) = self.converted(of, kind, instruction)
+            && let Some(result) = self.checked(of, kind, instruction)
         {
-            return state.stack.push(result);
+            return result;
         }
         if let [of, Held { fact: Fact::Str(key), .. }] = arguments.as_slice()
             && kind == ImportKind::Intrinsic
@@ -315,10 +361,10 @@ impl<'w> Walk<'w, '_> {
         {
             let nodes = self.children(of.nodes(), key);
             self.mark_whole(&nodes);
-            return push(state, if name == SELECTS[0] { has(of.fact, key) } else { Fact::Unknown });
+            return Held::of(if name == SELECTS[0] { has(of.fact, key) } else { Fact::Unknown });
         }
         if kind == ImportKind::Intrinsic && CHECKS.contains(&name) {
-            return push(state, Fact::Unknown);
+            return Held::of(Fact::Unknown);
         }
         for held in &arguments {
             self.mark_whole(held.nodes());
@@ -328,7 +374,7 @@ impl<'w> Walk<'w, '_> {
                 self.tested.push(self.code.str(self.code.path(path).name));
             }
         }
-        push(state, Fact::Unknown);
+        Held::of(Fact::Unknown)
     }
 
     /// Chooses between two values by a condition. Each comes with the number of misses before it. Only those of the
@@ -356,19 +402,15 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Returns the result of an operation whose result goes on to a loop or a branch: it only checks its argument.
-    fn converted(&self, of: &Held<'w>, kind: ImportKind, instruction: Instruction<'w>) -> Option<Held<'w>> {
-        let next = self.code.instruction(instruction.end()).map(|next| next.op);
+    fn checked(&self, of: &Held<'w>, kind: ImportKind, instruction: Instruction<'w>) -> Option<Held<'w>> {
+        let next = self.code.instruction(instruction.end()).map(|next| next.op.info().jumps);
         match (next?, of.fact.scalar()) {
             _ if kind != ImportKind::Intrinsic => None,
-            (Op::Iter, _) | (Op::JumpIf | Op::JumpUnless, Fact::Bool(_)) => Some(of.clone()),
-            (Op::JumpIf | Op::JumpUnless, _) => Some(Held { fact: Fact::Unknown, ..of.clone() }),
+            (Jumps::Empty, _) | (Jumps::True | Jumps::False, Fact::Bool(_)) => Some(of.clone()),
+            (Jumps::True | Jumps::False, _) => Some(Held { fact: Fact::Unknown, ..of.clone() }),
             _ => None,
         }
     }
-}
-
-fn push<'w>(state: &mut State<'w>, fact: Fact<'w>) {
-    state.stack.push(Held::of(fact));
 }
 
 fn literal<'w>(operand: u32) -> Fact<'w> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::bytecode::Op;
+use crate::bytecode::BinaryOp;
 use dropforge_value::Data;
 use dropforge_value::read_paths::NodeId;
 
@@ -132,21 +132,21 @@ impl<'w> Fact<'w> {
     }
 
     /// Returns the result of a comparison, if all languages agree.
-    pub fn compare(op: Op, a: Self, b: Self) -> Option<bool> {
+    pub fn compare(op: BinaryOp, a: Self, b: Self) -> Option<bool> {
         let order = match (a.scalar(), b.scalar()) {
             (Fact::Int(a), Fact::Int(b)) => a.cmp(&b),
-            (Fact::Str(a), Fact::Str(b)) if matches!(op, Op::Eq | Op::Ne) => a.cmp(b),
-            (Fact::Bool(a), Fact::Bool(b)) if matches!(op, Op::Eq | Op::Ne) => a.cmp(&b),
+            (Fact::Str(a), Fact::Str(b)) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => a.cmp(b),
+            (Fact::Bool(a), Fact::Bool(b)) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => a.cmp(&b),
             _ => return None,
         };
-        Some(match op {
-            Op::Eq => order.is_eq(),
-            Op::Ne => order.is_ne(),
-            Op::Lt => order.is_lt(),
-            Op::Le => order.is_le(),
-            Op::Gt => order.is_gt(),
-            Op::Ge => order.is_ge(),
-            _ => return None,
-        })
+        match op {
+            BinaryOp::Eq => Some(order.is_eq()),
+            BinaryOp::Ne => Some(order.is_ne()),
+            BinaryOp::Lt => Some(order.is_lt()),
+            BinaryOp::Le => Some(order.is_le()),
+            BinaryOp::Gt => Some(order.is_gt()),
+            BinaryOp::Ge => Some(order.is_ge()),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::In => None,
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::fmt;
 
 use super::held::Origin;
 use super::walk::{STEPS, Walk};
-use crate::bytecode::operands::Operand;
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::ImportKind;
 use dropforge_base::text::Position;
@@ -101,9 +100,7 @@ fn calls(program: &Program) -> BTreeMap<(ImportKind, &str), Option<Position>> {
     let (code, mut calls) = (program.code(), BTreeMap::new());
     let imports: Vec<_> = program.imports().map(|import| (import.kind, import.name)).collect();
     for instruction in program.chunks().flat_map(|chunk| code.instructions(chunk)) {
-        let site = instruction.operand(Operand::Site).map(|site| code.call_site(site).import);
-        let import = site.or_else(|| instruction.operand(Operand::Import));
-        if let Some(import) = import.and_then(|import| imports.get(import as usize)) {
+        if let Some(import) = code.import(instruction).and_then(|import| imports.get(import as usize)) {
             keep_first(calls.entry(*import).or_default(), position(program, instruction.at));
         }
     }

@@ -7,7 +7,7 @@ use super::lookup::Lack;
 use super::slots::Slots;
 use crate::bytecode::code::CodeView;
 use crate::bytecode::header::Dialect;
-use crate::bytecode::isa::Op;
+use crate::bytecode::isa::{Control, Jumps};
 use crate::bytecode::program::Program;
 use crate::bytecode::rows::{ChunkInfo, Handler, ImportKind};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -119,7 +119,8 @@ impl<'w, 't> Walk<'w, 't> {
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
         let reports = program.imports().any(|import| (import.kind, import.name) == REPORT);
         let absorbs = |handler: &Handler| {
-            !reports || code.instruction(handler.to).is_some_and(|instruction| instruction.op != Op::JumpPresent)
+            !reports
+                || code.instruction(handler.to).is_some_and(|instruction| instruction.op.info().jumps != Jumps::Present)
         };
         let mut absorbers: Vec<Handler> = program.handlers().filter(absorbs).collect();
         absorbers.small_sort_by_key(|handler| handler.from);
@@ -187,7 +188,7 @@ impl<'w, 't> Walk<'w, 't> {
                 return 0;
             }
             let Some(instruction) = self.code.instruction(at).filter(|_| self.spend(1)) else { return 0 };
-            if instruction.op == Op::Return {
+            if instruction.op.info().control == Control::Return {
                 return state.mass;
             }
             self.enter_absorbers(at, &mut state, pending);

@@ -44,8 +44,11 @@ const fn text(mut hash: u64, text: &str) -> u64 {
     byte(hash, 0xFF)
 }
 
-/// Returns the fingerprint of this engine's instruction set: the columns of the instruction table, and the widths of
-/// the other tables. Artifacts with another fingerprint are refused.
+/// Returns the fingerprint of this engine's instruction set: the columns of the instruction table that fix the form of
+/// code and what the verifier accepts, and the widths of the other tables. Artifacts with another fingerprint are refused.
+///
+/// The other columns are facts about instructions that analyses read. An artifact stores none of them, so that a fact that
+/// is put right refuses no artifact. If an instruction does something else than before, `FORMAT` increases.
 pub const fn fingerprint() -> u64 {
     FINGERPRINT
 }

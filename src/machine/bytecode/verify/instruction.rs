@@ -27,9 +27,8 @@ struct Columns {
 
 impl Columns {
     const fn of(info: &OpInfo) -> Self {
-        let first = if let [first, ..] = info.operands { Some(*first) } else { None };
         let OpInfo { dialects, pops, pushes, control, .. } = *info;
-        Self { dialects, words: info.words() as u8, first, pops, pushes, control }
+        Self { dialects, words: info.words() as u8, first: info.first(), pops, pushes, control }
     }
 }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::chunks::Frame;
 use super::state::{Emitter, OPERAND};
-use crate::bytecode::{Gate, ImportKind, Literal, Op, Root, Signature};
+use crate::bytecode::{Gate, ImportKind, Literal, Op, Provenance, Root, Signature};
 use crate::compiler::fold::Constant;
 use crate::compiler::tables::index;
 use crate::function::{Body, Builtin, Default, Params, Type};
@@ -80,14 +80,15 @@ impl Emitter<'_> {
 
     /// Applies the effect of an instruction to the stack.
     pub(super) fn note_values(&mut self, op: Op, operand: u32) {
-        let number = match op {
-            Op::Str | Op::Num | Op::Int | Op::Lit => ValueNumber::by(op, operand),
-            // The numbers of paths are of use to memos only, which a program that changes maps has not.
-            Op::LoadPath | Op::PeekPath if !self.tables.parts.properties.mutable && self.of_inputs(operand) => {
-                ValueNumber::by(op, operand)
+        let is_fixed = match op.info().provenance {
+            Provenance::Constant => true,
+            // Only memos use the numbers of paths, and programs that change maps have none.
+            Provenance::Path | Provenance::OptionalPath => {
+                !self.tables.parts.properties.mutable && self.of_inputs(operand)
             }
-            _ => ValueNumber::UNKNOWN,
+            _ => false,
         };
+        let number = if is_fixed { ValueNumber::by(op, operand) } else { ValueNumber::UNKNOWN };
         self.count(op, self.pops(op, operand) as usize, number);
     }
 
