@@ -1,6 +1,6 @@
 //! RSA private keys in PEM, and decryption with PKCS #1 v1.5 padding.
 //!
-//! Not for servers: the timing depends on the key and the text.
+//! Not for servers: the time and the error depend on the padding.
 
 use getrandom::SysRng;
 use rsa::BoxedUint;
@@ -70,7 +70,7 @@ impl PrivateKey {
         self.0.n().bit_width_vartime().into()
     }
 
-    /// Decrypts a message. Wrong padding is an error: the decryption of the crate answers it with random bytes.
+    /// Decrypts a message. The crate has functions that also strip the padding, but they return random bytes if it is wrong.
     ///
     /// # Errors
     /// [`Unreadable::NotForKey`].

@@ -155,7 +155,7 @@ fn other_names(request: &Request<'_>) -> Vec<GeneralName> {
 mod tests {
     use rsa::pkcs1v15;
     use rsa::sha2::Sha256;
-    use rsa::signature::Verifier as _;
+    use rsa::signature::Verifier;
     use x509_cert::spki::DecodePublicKey as _;
 
     use super::*;
@@ -176,21 +176,23 @@ mod tests {
 
     /// Returns `true` if the issuer's key signed a certificate.
     fn is_signed(cert: &Certificate, issuer: &Certificate) -> bool {
-        let content = cert.tbs_certificate().to_der().unwrap();
-        let signature = cert.signature().raw_bytes();
         assert_eq!(cert.signature_algorithm(), cert.tbs_certificate().signature());
         let key = issuer.tbs_certificate().subject_public_key_info().to_der().unwrap();
         if let Ok(key) = pkcs1v15::VerifyingKey::<Sha256>::from_public_key_der(&key) {
-            return key.verify(&content, &signature.try_into().unwrap()).is_ok();
+            return verifies::<pkcs1v15::Signature>(&key, cert);
         }
         if let Ok(key) = p256::ecdsa::VerifyingKey::from_public_key_der(&key) {
-            return key.verify(&content, &p256::ecdsa::DerSignature::from_bytes(signature).unwrap()).is_ok();
+            return verifies::<p256::ecdsa::DerSignature>(&key, cert);
         }
         if let Ok(key) = p384::ecdsa::VerifyingKey::from_public_key_der(&key) {
-            return key.verify(&content, &p384::ecdsa::DerSignature::from_bytes(signature).unwrap()).is_ok();
+            return verifies::<p384::ecdsa::DerSignature>(&key, cert);
         }
-        let key = ed25519_dalek::VerifyingKey::from_public_key_der(&key).unwrap();
-        key.verify(&content, &signature.try_into().unwrap()).is_ok()
+        verifies::<ed25519_dalek::Signature>(&ed25519_dalek::VerifyingKey::from_public_key_der(&key).unwrap(), cert)
+    }
+
+    fn verifies<S: for<'s> TryFrom<&'s [u8]>>(key: &impl Verifier<S>, cert: &Certificate) -> bool {
+        let content = cert.tbs_certificate().to_der().unwrap();
+        S::try_from(cert.signature().raw_bytes()).is_ok_and(|signature| key.verify(&content, &signature).is_ok())
     }
 
     fn keys() -> [PrivateKey; 4] {

@@ -1,5 +1,7 @@
 //! Private keys: RSA, ECDSA on P-256 and P-384, Ed25519, DSA. Made, read and written.
 
+use std::ops::RangeInclusive;
+
 use dsa::{Components, KeySize, SigningKey};
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes, PrivateKeyInfoRef};
 use getrandom::SysRng;
@@ -8,20 +10,20 @@ use rsa::BoxedUint;
 use rsa::pkcs1::{EncodeRsaPrivateKey as _, RsaPrivateKeyRef};
 use rsa::pkcs1v15;
 use rsa::sha2::Sha256;
-use rsa::traits::PublicKeyParts as _;
 use x509_cert::SubjectPublicKeyInfo;
 use x509_cert::builder::profile::BuilderProfile;
 use x509_cert::builder::{self, Builder as _, CertificateBuilder};
 use x509_cert::certificate::Certificate;
 use x509_cert::der::asn1::UintRef;
 use x509_cert::der::pem::LineEnding;
+use x509_cert::der::zeroize::Zeroizing;
 use x509_cert::der::{Decode as _, SecretDocument};
 
 use super::super::random::source::{NoSource, array};
 use dropforge_base::stdlib::pem::{pem_block, pem_content};
 
-/// Sizes of RSA keys in bits. Longer ones take too long to check.
-const RSA_SIZES: std::ops::RangeInclusive<u32> = 2048..=4096;
+/// Sizes of RSA keys in bits. Checking a longer key takes too long.
+const RSA_SIZES: RangeInclusive<usize> = 2048..=4096;
 
 /// A private key that can sign.
 #[derive(Debug)]
@@ -79,11 +81,10 @@ impl PrivateKey {
 
     fn from_pkcs1(der: &[u8]) -> Option<Self> {
         let fields = RsaPrivateKeyRef::from_der(der).ok()?;
-        // Checked first, for the sake of time.
-        let key = (fields.modulus.as_bytes().len() <= *RSA_SIZES.end() as usize / 8)
-            .then(|| rsa::PrivateKey::try_from(fields).ok())
-            .flatten()?;
-        RSA_SIZES.contains(&key.n().bit_width_vartime()).then_some(Self::Rsa(key))
+        if !RSA_SIZES.contains(&(8 * fields.modulus.as_bytes().len())) {
+            return None;
+        }
+        rsa::PrivateKey::try_from(fields).ok().map(Self::Rsa)
     }
 
     fn from_pkcs8(der: &[u8]) -> Option<Self> {
@@ -103,8 +104,8 @@ impl PrivateKey {
     }
 
     /// Returns the key in PEM. `None` if it is invalid.
-    pub fn to_pem(&self) -> Option<String> {
-        let pem = match self {
+    pub fn to_pem(&self) -> Option<Zeroizing<String>> {
+        match self {
             Self::Rsa(key) => key.to_pkcs1_pem(LineEnding::LF).ok(),
             Self::P256(key) => key.to_sec1_pem(LineEnding::LF).ok(),
             Self::P384(key) => key.to_sec1_pem(LineEnding::LF).ok(),
@@ -112,8 +113,7 @@ impl PrivateKey {
             Self::Ed25519(key) => {
                 KeypairBytes { secret_key: key.to_bytes(), public_key: None }.to_pkcs8_pem(LineEnding::LF).ok()
             }
-        };
-        pem.map(|pem| pem.to_string())
+        }
     }
 
     /// Returns the public key as certificates hold it.
@@ -149,21 +149,21 @@ impl PrivateKey {
 ///
 /// # Errors
 /// The source of random bytes failed.
-pub fn dsa_pem() -> Result<Option<String>, NoSource> {
+pub fn dsa_pem() -> Result<Option<Zeroizing<String>>, NoSource> {
     let components = Components::try_generate_from_rng_with_key_size(&mut SysRng, KeySize::DSA_2048_256);
     let key =
         components.and_then(|components| SigningKey::try_generate_from_rng_with_components(&mut SysRng, components));
     key.map(|key| openssl_pem(&key)).map_err(|_| NoSource)
 }
 
-fn openssl_pem(key: &SigningKey) -> Option<String> {
+fn openssl_pem(key: &SigningKey) -> Option<Zeroizing<String>> {
     let (public, private) = (key.verifying_key().y(), key.x());
     let components = key.verifying_key().components();
     let [p, q, g] = [&**components.p(), &**components.q(), &**components.g()];
     let fields = [p, q, g, public, private].map(BoxedUint::to_be_bytes);
     let [p, q, g, public, private] = fields.each_ref().map(|field| UintRef::new(field).ok());
     let der = SecretDocument::encode_msg(&[UintRef::new(&[0]).ok()?, p?, q?, g?, public?, private?]).ok()?;
-    der.to_pem("DSA PRIVATE KEY", LineEnding::LF).ok().map(|pem| pem.to_string())
+    der.to_pem("DSA PRIVATE KEY", LineEnding::LF).ok()
 }
 
 #[cfg(test)]
@@ -183,9 +183,14 @@ mod tests {
         }
         let p384 = p384::SecretKey::try_generate_from_rng(&mut SysRng).unwrap();
         let pem = PrivateKey::P384(p384.clone()).to_pem().unwrap();
-        for written in [pem.clone(), p384.to_pkcs8_pem(LineEnding::LF).unwrap().to_string()] {
+        for written in [pem.clone(), p384.to_pkcs8_pem(LineEnding::LF).unwrap()] {
             assert_eq!(PrivateKey::from_pem(&written).unwrap().to_pem().unwrap(), pem);
         }
+    }
+
+    /// Returns a PEM block without a key.
+    fn pem(label: &str) -> String {
+        format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----")
     }
 
     #[test]
@@ -193,19 +198,16 @@ mod tests {
         let small = rsa::PrivateKey::new(&mut SysRng, 1024).unwrap();
         for (pem, why) in [
             (
-                small.to_pkcs1_pem(LineEnding::LF).unwrap().to_string(),
+                small.to_pkcs1_pem(LineEnding::LF).unwrap().as_str(),
                 "decoding PEM as RSA private key: the key is invalid",
             ),
-            (small.to_pkcs8_pem(LineEnding::LF).unwrap().to_string(), "decoding PEM as PKCS#8: the key is invalid"),
-            (
-                "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----".to_owned(),
-                "decoding PEM as EC private key: the key is invalid",
-            ),
-            (dsa_pem().unwrap().unwrap(), "invalid private key type DSA"),
-            ("-----BEGIN X-----\n-----END X-----".to_owned(), "no private key data in PEM block of type X"),
-            ("x".to_owned(), "no PEM data in input"),
+            (small.to_pkcs8_pem(LineEnding::LF).unwrap().as_str(), "decoding PEM as PKCS#8: the key is invalid"),
+            (pem("EC PRIVATE KEY").as_str(), "decoding PEM as EC private key: the key is invalid"),
+            (pem("DSA PRIVATE KEY").as_str(), "invalid private key type DSA"),
+            (pem("X").as_str(), "no private key data in PEM block of type X"),
+            ("x", "no PEM data in input"),
         ] {
-            assert_eq!(PrivateKey::from_pem(&pem).unwrap_err(), why, "{pem}");
+            assert_eq!(PrivateKey::from_pem(pem).unwrap_err(), why, "{pem}");
         }
     }
 
