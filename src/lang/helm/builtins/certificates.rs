@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::UNIX_EPOCH;
 
-use x509_cert::certificate::Certificate;
 use x509_cert::der::asn1::Ia5String;
 
 use super::arguments::{bytes, elements, int, only_bytes};
@@ -18,7 +17,7 @@ use dropforge_base::stdlib::clock;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Value};
-use issue::{Request, issue};
+use issue::{Issuer, Request, issue};
 use keys::{PrivateKey, dsa_pem};
 
 mod issue;
@@ -174,7 +173,7 @@ fn issued<'v>(
 }
 
 /// Returns the certificate and the key of an authority.
-fn signer<'v>(cx: &Cx<'v>, authority: Value<'v>) -> Result<(Certificate, PrivateKey)> {
+fn signer<'v>(cx: &Cx<'v>, authority: Value<'v>) -> Result<(Issuer, PrivateKey)> {
     let (_, fields) = fields(authority).ok_or_else(|| cx.arity())?;
     let field = |name| fields.get(name).ok_or_else(|| cx.arity());
     let issuer = parsed_certificate(&pem(cx, field("Cert")?)?, "decodedSignerCert.Bytes")?;
@@ -189,7 +188,7 @@ fn parsed_key(text: &str) -> Result<PrivateKey> {
     PrivateKey::from_pem(text).map_err(|why| failed(format!("error parsing private key: {why}")))
 }
 
-fn parsed_certificate(text: &str, what: &str) -> Result<Certificate> {
+fn parsed_certificate(text: &str, what: &str) -> Result<Issuer> {
     let found = issue::read(text).ok_or_else(|| failed("unable to decode certificate"))?;
     found.map_err(|_| failed(format!("error parsing certificate: {what}: x509: malformed certificate")))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::builder::profile::BuilderProfile;
 use x509_cert::builder::{CertificateBuilder, Result};
-use x509_cert::certificate::{Certificate, TbsCertificate};
+use x509_cert::certificate::{CertificateInner, Raw, TbsCertificate};
 use x509_cert::der::asn1::{Any, Ia5String, OctetString};
 use x509_cert::der::flagset::FlagSet;
 use x509_cert::der::oid::db::rfc4519::COMMON_NAME;
@@ -41,10 +41,13 @@ pub struct Request<'r> {
     pub is_authority: bool,
 }
 
+/// A certificate that was read. Its serial number may be longer than the standard allows.
+pub type Issuer = CertificateInner<Raw>;
+
 /// Reads a certificate in PEM. `None` if the text is not PEM.
-pub fn read(text: &str) -> Option<der::Result<Certificate>> {
+pub fn read(text: &str) -> Option<der::Result<Issuer>> {
     let (_, body) = pem_block(text)?;
-    Some(Certificate::from_der(&pem_content(body)?))
+    Some(Issuer::from_der(&pem_content(body)?))
 }
 
 /// Issues a certificate for the key `of`, in PEM. Without an issuer, `signer` is that key too.
@@ -55,7 +58,7 @@ pub fn issue(
     request: &Request<'_>,
     serial: [u8; 16],
     of: &PrivateKey,
-    issuer: Option<&Certificate>,
+    issuer: Option<&Issuer>,
     signer: &PrivateKey,
 ) -> Result<String> {
     let until = request.from.saturating_add(request.days.saturating_mul(86_400));
@@ -85,7 +88,7 @@ fn time(seconds: i64) -> der::Result<Time> {
 struct Issued<'r> {
     request: &'r Request<'r>,
     subject: Name,
-    issuer: Option<&'r Certificate>,
+    issuer: Option<&'r Issuer>,
 }
 
 impl BuilderProfile for Issued<'_> {
@@ -109,7 +112,7 @@ impl BuilderProfile for Issued<'_> {
             let id = OctetString::new(sha256(&public.to_der()?).get(..20).unwrap_or(&[]))?;
             out.push(extension(false, &SubjectKeyIdentifier(id))?);
         }
-        if let Some(id) = self.issuer_key()? {
+        if let Some(id) = self.issuer_key() {
             out.push(extension(false, &AuthorityKeyIdentifier { key_identifier: Some(id.0), ..Default::default() })?);
         }
         let names = other_names(self.request);
@@ -122,10 +125,10 @@ impl BuilderProfile for Issued<'_> {
 
 impl Issued<'_> {
     /// Returns the key id of an issuer of another name.
-    fn issuer_key(&self) -> der::Result<Option<SubjectKeyIdentifier>> {
-        let issuer = self.issuer.map(Certificate::tbs_certificate).filter(|issuer| *issuer.subject() != self.subject);
-        let id = issuer.map(TbsCertificate::get_extension::<SubjectKeyIdentifier>).transpose()?.flatten();
-        Ok(id.map(|(_, id)| id).filter(|id| !id.0.as_bytes().is_empty()))
+    fn issuer_key(&self) -> Option<SubjectKeyIdentifier> {
+        let issuer = self.issuer?.tbs_certificate();
+        let (_, id) = issuer.get_extension::<SubjectKeyIdentifier>().ok()??;
+        (*issuer.subject() != self.subject && !id.0.as_bytes().is_empty()).then_some(id)
     }
 }
 
@@ -175,7 +178,7 @@ mod tests {
     }
 
     /// Returns `true` if the issuer's key signed a certificate.
-    fn is_signed(cert: &Certificate, issuer: &Certificate) -> bool {
+    fn is_signed(cert: &Issuer, issuer: &Issuer) -> bool {
         assert_eq!(cert.signature_algorithm(), cert.tbs_certificate().signature());
         let key = issuer.tbs_certificate().subject_public_key_info().to_der().unwrap();
         if let Ok(key) = pkcs1v15::VerifyingKey::<Sha256>::from_public_key_der(&key) {
@@ -190,7 +193,7 @@ mod tests {
         verifies::<ed25519_dalek::Signature>(&ed25519_dalek::VerifyingKey::from_public_key_der(&key).unwrap(), cert)
     }
 
-    fn verifies<S: for<'s> TryFrom<&'s [u8]>>(key: &impl Verifier<S>, cert: &Certificate) -> bool {
+    fn verifies<S: for<'s> TryFrom<&'s [u8]>>(key: &impl Verifier<S>, cert: &Issuer) -> bool {
         let content = cert.tbs_certificate().to_der().unwrap();
         S::try_from(cert.signature().raw_bytes()).is_ok_and(|signature| key.verify(&content, &signature).is_ok())
     }
@@ -227,7 +230,7 @@ mod tests {
     }
 
     /// Returns a certificate that a key signed for itself.
-    fn signed_by(key: &PrivateKey) -> Certificate {
+    fn signed_by(key: &PrivateKey) -> Issuer {
         read(&issue(&request("x"), [1; 16], key, None, key).unwrap()).unwrap().unwrap()
     }
 
