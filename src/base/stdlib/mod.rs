@@ -6,7 +6,8 @@
 //! | `byte_texts`, `letter_words`, `quoting` | cutting, wrapping and splitting by bytes; names in other notations; quoted literals |
 //! | `characters` | categories of characters |
 //! | `markup` | HTML and XML escapes, tag removal |
-//! | `base64`, `base32`, `percent`, `charsets`, `hashes` | base64; base32; percent encoding; character encodings; hashes and UUIDs |
+//! | `base64`, `base32`, `pem`, `percent` | base64; base32; PEM; percent encoding |
+//! | `hashes`, `password_hash` | hashes and UUIDs; bcrypt |
 //! | `numbers`, `file_size`, `float_format`, `float_parse` | number parsing, rounding; sizes of files; floats as `%g` and `%e`; float literals |
 //! | `int_parse`, `decimal` | integer literals; decimal arithmetic on floats |
 //! | `bignum` | 512-bit numbers |
@@ -17,9 +18,6 @@
 //! | `attribute_path`, `file_path` | paths into values; relative file paths |
 //! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
 //! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
-//! | `csv`, `rsa`, `aes_text` | CSV; RSA decryption; AES |
-//! | `der`, `private_keys`, `primes`, `certificates` | DER and PEM; private keys; random primes; X.509 certificates |
-//! | `random`, `password_hash`, `site_passwords` | random texts; bcrypt; passwords derived from one secret |
 //! | `byte_search` | searches for bytes in short texts |
 //! | `small_sort` | sorting with little code |
 //! | `bounded_text` | text with a maximum size |
@@ -29,7 +27,6 @@
 //! can grow announces its size (`…_len`) or writes into a `bounded_text::Bounded`, so that a caller can check its
 //! memory limit before anything is allocated.
 
-pub mod aes_text;
 pub mod attribute_path;
 pub mod base32;
 pub mod base64;
@@ -37,15 +34,11 @@ pub mod bignum;
 pub(crate) mod bounded_text;
 pub mod byte_search;
 pub mod byte_texts;
-pub mod certificates;
 pub mod characters;
-pub mod charsets;
 pub mod cidr;
 pub mod clock;
-pub mod csv;
 mod data_versions;
 pub mod decimal;
-pub(crate) mod der;
 pub mod duration;
 pub mod ecma_patterns;
 pub mod file_path;
@@ -64,18 +57,14 @@ pub mod markup;
 pub mod network;
 pub mod numbers;
 pub mod password_hash;
+pub mod pem;
 pub mod percent;
-pub(crate) mod primes;
-pub mod private_keys;
 pub mod quantity;
 pub mod quoting;
-pub mod random;
 pub mod re2;
 pub mod reference_time;
 pub mod regex_cost;
-pub mod rsa;
 pub mod semver;
-pub mod site_passwords;
 pub mod small_sort;
 pub mod strings;
 pub mod time;

@@ -1,9 +1,9 @@
 //! JSON and CSV.
 
+use super::csv::records;
 use super::{functions, string};
 use crate::values::json::{decode_implied, encode_plain};
 use crate::values::{is_wholly_known, type_of};
-use dropforge_base::stdlib::csv::records;
 use dropforge_base::stdlib::strings::nfc;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_value::{Attribute, Refinement, Type, Value};

@@ -8,14 +8,14 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 
+use super::charsets::{Charset, charset, charset_names};
+use super::rsa::PrivateKey;
 use super::{Arguments, FromArguments, functions, string, whole};
 use crate::values::marked_by;
 use dropforge_base::diagnostics::nearest;
-use dropforge_base::stdlib::charsets::{Charset, charset, charset_names};
 use dropforge_base::stdlib::hashes::{md5, sha1, sha256, sha512, uuid_of_name};
 use dropforge_base::stdlib::password_hash::{PASSWORD, password_hash, steps};
 use dropforge_base::stdlib::percent::{QUERY, percent, percent_len, query_text};
-use dropforge_base::stdlib::rsa::PrivateKey;
 use dropforge_base::stdlib::strings::hex;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_value::Value;

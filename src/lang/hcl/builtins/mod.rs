@@ -7,8 +7,10 @@
 
 pub(super) mod arguments;
 mod assumptions;
+mod charsets;
 mod conditionals;
 mod conversions;
+mod csv;
 mod documents;
 mod encodings;
 mod files;
@@ -20,6 +22,7 @@ mod networks;
 mod numbers;
 mod patterns;
 mod registries;
+mod rsa;
 mod searches;
 mod secrets;
 mod sequences;

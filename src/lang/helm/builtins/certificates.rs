@@ -1,22 +1,27 @@
 //! Functions of private keys and certificates.
 
-use super::arguments::{bytes, int, only_bytes};
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::time::UNIX_EPOCH;
+
+use x509_cert::der::asn1::Ia5String;
+
+use super::arguments::{bytes, elements, int, only_bytes};
+use super::random::{no_source, source};
 use crate::error::failed;
-use crate::values::{CERTIFICATE, string};
-use dropforge_base::diagnostics::Result;
+use crate::objects::fields;
+use crate::values::{CERTIFICATE, string, text_bytes};
+use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::stdlib::base64::octets_of_padded_base64;
+use dropforge_base::stdlib::clock;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
-use dropforge_value::Value;
+use dropforge_value::{Extended, Value};
+use issue::{Issuer, Request, issue};
+use keys::{PrivateKey, dsa_pem};
 
-#[cfg(feature = "crypto")]
-mod made;
-#[cfg(not(feature = "crypto"))]
-mod missing;
-
-#[cfg(feature = "crypto")]
-use made as keys;
-#[cfg(not(feature = "crypto"))]
-use missing as keys;
+mod issue;
+mod keys;
 
 assigned! {
     /// Functions of private keys and certificates.
@@ -50,14 +55,19 @@ assigned! {
 /// The memory that is charged for a certificate and its key.
 const MEMORY: usize = 1 << 14;
 
+/// Steps charged for primes of 1024 and 2048 bits, and for a signature.
+const KEY: u64 = 2_000_000;
+const LARGE_KEY: u64 = 16_000_000;
+const SIGNATURE: u64 = 100_000;
+
 /// Returns a certificate of these texts.
 fn certificate<'v>(cx: &Cx<'v>, cert: &[u8], key: &[u8]) -> Result<Value<'v>> {
     let content = cx.map(&[("Cert", string(cx, cert)?), ("Key", string(cx, key)?)])?;
-    cx.extended(dropforge_value::Extended::Typed(CERTIFICATE, content))
+    cx.extended(Extended::Typed(CERTIFICATE, content))
 }
 
 /// Returns a text that can be a PEM block.
-fn pem<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<std::borrow::Cow<'v, str>> {
+fn pem<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
     let text = bytes(cx, value)?;
     cx.charge(text.len())?;
     Ok(String::from_utf8_lossy(text))
@@ -66,34 +76,40 @@ fn pem<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<std::borrow::Cow<'v, str>> {
 fn private_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let kind = only_bytes(cx, args)?;
     cx.charge(MEMORY)?;
-    match keys::pem_of(cx, kind)? {
-        Some(pem) => cx.text(&pem),
-        None => string(cx, &[b"Unknown type ", kind].concat()),
-    }
+    let pem = match kind {
+        b"" | b"rsa" => {
+            cx.spend(LARGE_KEY)?;
+            PrivateKey::rsa(4096).map(|key| key.to_pem())
+        }
+        b"dsa" => {
+            cx.spend(LARGE_KEY)?;
+            dsa_pem()
+        }
+        b"ecdsa" => PrivateKey::ec().map(|key| key.to_pem()),
+        b"ed25519" => PrivateKey::ed25519().map(|key| key.to_pem()),
+        _ => return string(cx, &[b"Unknown type ", kind].concat()),
+    };
+    cx.spend(SIGNATURE)?;
+    cx.text(&pem.map_err(no_source)?.ok_or_else(invalid)?)
 }
 
 fn authority<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [name, days, key @ ..] = args else { return Err(cx.arity()) };
-    let server =
-        keys::Server { name: pem(cx, *name)?, addresses: Vec::new(), dns_names: Vec::new(), days: int(cx, *days)? };
-    keys::issued(cx, &server, true, key.first().copied(), None)
+    let request = Request { is_authority: true, ..request(cx, [*name, Value::Null, Value::Null, *days])? };
+    issued(cx, &request, key.first().copied(), None)
 }
 
 fn self_signed<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [name, addresses, names, days, key @ ..] = args else { return Err(cx.arity()) };
-    let server = keys::Server::new(cx, [*name, *addresses, *names, *days])?;
-    keys::issued(cx, &server, false, key.first().copied(), None)
+    issued(cx, &request(cx, [*name, *addresses, *names, *days])?, key.first().copied(), None)
 }
 
 fn signed<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [name, addresses, names, days, authority, key @ ..] = args else { return Err(cx.arity()) };
-    let server = keys::Server::new(cx, [*name, *addresses, *names, *days])?;
-    keys::issued(cx, &server, false, key.first().copied(), Some(*authority))
+    issued(cx, &request(cx, [*name, *addresses, *names, *days])?, key.first().copied(), Some(*authority))
 }
 
 fn custom<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    use dropforge_base::stdlib::base64::octets_of_padded_base64;
-
     let [cert, key] = args else { return Err(cx.arity()) };
     let decoded = |value: Value<'v>, what: &str| {
         let text = bytes(cx, value)?;
@@ -101,6 +117,97 @@ fn custom<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         octets_of_padded_base64(text).map_err(|_| failed(format!("unable to decode base64 {what}")))
     };
     let (cert, key) = (decoded(*cert, "certificate")?, decoded(*key, "private key")?);
-    keys::check(&String::from_utf8_lossy(&cert), &String::from_utf8_lossy(&key))?;
+    parsed_certificate(&String::from_utf8_lossy(&cert), "decodedCert.Bytes")?;
+    parsed_key(&String::from_utf8_lossy(&key))?;
     certificate(cx, &cert, &key)
+}
+
+/// Reads the name, addresses, other names and days of a server's certificate.
+fn request<'v>(cx: &Cx<'v>, [name, addresses, names, days]: [Value<'v>; 4]) -> Result<Request<'v>> {
+    let items = |value| elements(cx, value).map(|items| items.map(Cow::into_owned).unwrap_or_default());
+    let (mut ips, mut dns_names) = (Vec::new(), Vec::new());
+    for item in items(addresses)? {
+        let text = text_bytes(item).ok_or_else(|| no_text(cx, item, "parsing ip"))?;
+        let text = String::from_utf8_lossy(text);
+        ips.push(text.parse().map_err(|_| failed(format!("error parsing ip: {text}")))?);
+    }
+    for item in items(names)? {
+        text_bytes(item).ok_or_else(|| no_text(cx, item, "processing alternate dns name"))?;
+        dns_names.push(dns_name(&pem(cx, item)?)?);
+    }
+    cx.charge(ips.len() * size_of::<IpAddr>())?;
+    let (name, days) = (pem(cx, name)?, int(cx, days)?);
+    Ok(Request { name, addresses: ips, dns_names, from: now(cx), days, is_authority: false })
+}
+
+fn dns_name(text: &str) -> Result<Ia5String> {
+    let why = || format!("error creating certificate: x509: {text:?} cannot be encoded as an IA5String");
+    Ia5String::new(text).map_err(|_| failed(why()))
+}
+
+/// Issues a certificate for a key in PEM, or for a new one, signed by an authority or by the key itself.
+fn issued<'v>(
+    cx: &Cx<'v>,
+    request: &Request<'v>,
+    key: Option<Value<'v>>,
+    authority: Option<Value<'v>>,
+) -> Result<Value<'v>> {
+    cx.charge(MEMORY)?;
+    cx.spend(SIGNATURE)?;
+    let key = match key {
+        Some(key) => parsed_key(&pem(cx, key)?)?,
+        None => {
+            cx.spend(KEY)?;
+            PrivateKey::rsa(2048).map_err(no_source)?
+        }
+    };
+    let serial = source::array().map_err(no_source)?;
+    let cert = match authority {
+        None => issue(request, serial, &key, None, &key),
+        Some(authority) => {
+            let (issuer, signer) = signer(cx, authority)?;
+            issue(request, serial, &key, Some(&issuer), &signer)
+        }
+    };
+    certificate(cx, cert.map_err(|_| invalid())?.as_bytes(), key.to_pem().ok_or_else(invalid)?.as_bytes())
+}
+
+/// Returns the certificate and the key of an authority.
+fn signer<'v>(cx: &Cx<'v>, authority: Value<'v>) -> Result<(Issuer, PrivateKey)> {
+    let (_, fields) = fields(authority).ok_or_else(|| cx.arity())?;
+    let field = |name| fields.get(name).ok_or_else(|| cx.arity());
+    let issuer = parsed_certificate(&pem(cx, field("Cert")?)?, "decodedSignerCert.Bytes")?;
+    let key = parsed_key(&pem(cx, field("Key")?)?)?;
+    if key.public_info().map_err(|_| invalid())? != *issuer.tbs_certificate().subject_public_key_info() {
+        return Err(failed("error creating certificate: x509: provided PrivateKey doesn't match parent's PublicKey"));
+    }
+    Ok((issuer, key))
+}
+
+fn parsed_key(text: &str) -> Result<PrivateKey> {
+    PrivateKey::from_pem(text).map_err(|why| failed(format!("error parsing private key: {why}")))
+}
+
+fn parsed_certificate(text: &str, what: &str) -> Result<Issuer> {
+    let found = issue::read(text).ok_or_else(|| failed("unable to decode certificate"))?;
+    found.map_err(|_| failed(format!("error parsing certificate: {what}: x509: malformed certificate")))
+}
+
+fn invalid() -> Box<Diagnostic> {
+    failed("error creating certificate: the key is invalid")
+}
+
+/// Returns the seconds since 1970 at this moment. The engine may have fixed it.
+fn now(cx: &Cx<'_>) -> i64 {
+    let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
+    moment.duration_since(UNIX_EPOCH).map_or(0, |passed| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Returns the error of a list of names or addresses that holds something else.
+fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>, what: &str) -> Box<Diagnostic> {
+    let mut shown = Vec::new();
+    match crate::print::print(cx, value, &mut shown) {
+        Ok(()) => failed(format!("error {what}: {} is not a string", String::from_utf8_lossy(&shown))),
+        Err(limit) => limit,
+    }
 }

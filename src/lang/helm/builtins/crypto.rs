@@ -1,21 +1,23 @@
-//! Functions of hashes, passwords, ciphers and certificates.
+//! Functions of hashes, passwords and ciphers.
+
+mod aes_text;
+mod site_passwords;
 
 use super::arguments::{bytes, only_bytes, two_bytes};
 use super::encodings::illegal_base64;
-use super::random::no_source;
+use super::random::{no_source, source as random};
 use crate::error::failed;
 use crate::values::string;
+use aes_text::{Undecrypted, decrypted, encrypted};
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::aes_text::{Undecrypted, decrypted, encrypted};
 use dropforge_base::stdlib::base64::{base64, base64_len, octets_of_padded_base64};
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::password_hash::{PASSWORD, password_hash, steps};
-use dropforge_base::stdlib::random;
-use dropforge_base::stdlib::site_passwords::{self, has_kind, site_password};
 use dropforge_base::stdlib::strings::hex;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Sized, Value};
+use site_passwords::{has_kind, site_password};
 
 assigned! {
     /// Functions of hashes.

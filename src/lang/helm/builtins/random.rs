@@ -1,14 +1,16 @@
 //! Functions of random texts and numbers.
 
+pub(super) mod source;
+
 use super::arguments::{int, only};
 use crate::error::failed;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::base64::{base64, base64_len};
 use dropforge_base::stdlib::hashes::random_uuid;
-use dropforge_base::stdlib::random::{self, DIGITS, LETTERS, LETTERS_AND_DIGITS, NoSource};
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::Value;
+use source::{DIGITS, LETTERS, LETTERS_AND_DIGITS, NoSource};
 
 assigned! {
     /// Functions of random texts and numbers.
@@ -48,7 +50,7 @@ fn text<'v>(cx: &Cx<'v>, args: &[Value<'v>], alphabet: &[u8]) -> Result<Value<'v
     // A negative length is an error that the original ignores.
     let len = usize::try_from(int(cx, only(cx, args)?)?).unwrap_or(0);
     cx.charge(len)?;
-    cx.text(&random::text(alphabet, len).map_err(no_source)?)
+    cx.text(&source::text(alphabet, len).map_err(no_source)?)
 }
 
 fn rand_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -56,7 +58,7 @@ fn rand_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let len = len.map_err(|_| failed("runtime error: makeslice: len out of range"))?;
     cx.charge(len.saturating_add(base64_len(len)))?;
     let mut bytes = vec![0; len];
-    random::fill(&mut bytes).map_err(no_source)?;
+    source::fill(&mut bytes).map_err(no_source)?;
     cx.text(&base64(&bytes))
 }
 
@@ -65,11 +67,11 @@ fn rand_int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let (least, end) = (int(cx, *least)?, int(cx, *end)?);
     let count = u64::try_from(end.wrapping_sub(least)).ok().filter(|count| *count > 0);
     let count = count.ok_or_else(|| failed("invalid argument to Intn"))?;
-    let above = random::below(count).map_err(no_source)?;
+    let above = source::below(count).map_err(no_source)?;
     Ok(Value::Int(least.wrapping_add_unsigned(above)))
 }
 
 fn uuid<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    let bits = u128::from_be_bytes(random::array().map_err(no_source)?);
+    let bits = u128::from_be_bytes(source::array().map_err(no_source)?);
     cx.text(&random_uuid(bits))
 }

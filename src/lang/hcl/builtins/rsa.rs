@@ -1,10 +1,15 @@
 //! RSA private keys in PEM, and decryption with PKCS #1 v1.5 padding.
 //!
-//! Not for servers: the timing depends on the key and the text.
+//! Not for servers: the time and the error depend on the padding.
 
-use num_bigint::BigUint;
+use getrandom::SysRng;
+use rsa::BoxedUint;
+use rsa::hazmat::rsa_decrypt_and_check;
+use rsa::pkcs1::{ALGORITHM_OID, RsaPrivateKeyRef, der::Decode as _};
+use rsa::pkcs8::PrivateKeyInfoRef;
+use rsa::traits::PublicKeyParts as _;
 
-use super::der::{INTEGER, OCTETS, SEQUENCE, pem_block, pem_content, read};
+use dropforge_base::stdlib::pem::{pem_block, pem_content};
 
 /// The reason that decryption fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,16 +35,12 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
-/// Maximum size of a key in bits, and of its DER encoding in bytes.
-const LARGEST: u64 = 16 << 10;
+/// Maximum size of a key in bytes.
+const LARGEST: usize = 2 << 10;
 
 /// A private key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrivateKey {
-    modulus: BigUint,
-    public: BigUint,
-    private: BigUint,
-}
+pub struct PrivateKey(rsa::PrivateKey);
 
 impl PrivateKey {
     /// Parses a key: `RSA PRIVATE KEY` (PKCS #1) or `PRIVATE KEY` (PKCS #8).
@@ -57,57 +58,36 @@ impl PrivateKey {
 
     /// Parses and checks the numbers of a key: the modulus must be the product of the two primes.
     fn from_pkcs1(der: &[u8]) -> Option<Self> {
-        if der.len() as u64 > LARGEST {
+        let fields = RsaPrivateKeyRef::from_der(der).ok()?;
+        if fields.modulus.as_bytes().len() > LARGEST {
             return None;
         }
-        let mut fields = read(&mut &*der, SEQUENCE)?;
-        let mut next = || Some(BigUint::from_bytes_be(read(&mut fields, INTEGER)?));
-        let [version, modulus, public, private, p, q] = [next()?, next()?, next()?, next()?, next()?, next()?];
-        let (zero, one) = (BigUint::ZERO, BigUint::from(1u8));
-        let sound = version == zero
-            && p > one
-            && q > one
-            && modulus.bits() <= LARGEST
-            && &p * &q == modulus
-            && public > one
-            && private > one
-            && [p, q].into_iter().all(|prime| &public * &private % (&prime - &one) == one.clone() % (prime - &one));
-        sound.then_some(Self { modulus, public, private })
+        rsa::PrivateKey::try_from(fields).ok().map(Self)
     }
 
     /// Returns the size of the key in bits.
     pub fn bits(&self) -> u64 {
-        self.modulus.bits()
+        self.0.n().bit_width_vartime().into()
     }
 
-    /// Decrypts a message.
+    /// Decrypts a message. The crate has functions that also strip the padding, but they return random bytes if it is wrong.
     ///
     /// # Errors
     /// [`Unreadable::NotForKey`].
     pub fn decrypt(&self, encrypted: &[u8]) -> Result<Vec<u8>, Unreadable> {
-        let length = self.bits().div_ceil(8) as usize;
-        let number = BigUint::from_bytes_be(encrypted);
-        if encrypted.len() > length || number >= self.modulus {
-            return Err(Unreadable::NotForKey);
-        }
-        let padded = number.modpow(&self.private, &self.modulus);
-        if padded.modpow(&self.public, &self.modulus) != number {
-            return Err(Unreadable::NotForKey);
-        }
-        let bytes = padded.to_bytes_be();
-        // The leading zero byte of the padding is not part of the number.
-        if bytes.len() + 1 != length {
-            return Err(Unreadable::NotForKey);
-        }
-        without_padding(&bytes).map(<[u8]>::to_vec).ok_or(Unreadable::NotForKey)
+        let number = BoxedUint::from_be_slice(encrypted, self.0.n_bits_precision()).ok();
+        let padded = number.and_then(|number| rsa_decrypt_and_check(&self.0, Some(&mut SysRng), &number).ok());
+        let bytes = padded.ok_or(Unreadable::NotForKey)?.to_be_bytes();
+        let bytes = bytes.get(bytes.len() - self.0.size()..);
+        bytes.and_then(without_padding).map(<[u8]>::to_vec).ok_or(Unreadable::NotForKey)
     }
 }
 
-/// Strips the padding: a 2, at least eight nonzero bytes, and a zero.
+/// Strips the padding: a zero, a 2, at least eight nonzero bytes, and a zero.
 fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
-    let (kind, padded) = bytes.split_first()?;
+    let padded = bytes.strip_prefix(&[0, 2])?;
     let end = padded.iter().position(|byte| *byte == 0)?;
-    if *kind == 2 && end >= 8 { padded.get(end + 1..) } else { None }
+    if end >= 8 { padded.get(end + 1..) } else { None }
 }
 
 /// Returns the label and the content of the first PEM block.
@@ -119,18 +99,10 @@ fn block(pem: &str) -> Result<(&str, Vec<u8>), Unreadable> {
     pem_content(body).map(|bytes| (label, bytes)).ok_or(Unreadable::NotPem)
 }
 
-/// The algorithm identifier of `rsaEncryption`.
-const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
-
 /// Returns the PKCS #1 key inside a PKCS #8 key.
-fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
-    let mut fields = read(&mut der, SEQUENCE).ok_or(Unreadable::BadKey)?;
-    read(&mut fields, INTEGER).ok_or(Unreadable::BadKey)?;
-    let algorithm = read(&mut fields, SEQUENCE).ok_or(Unreadable::BadKey)?;
-    if !algorithm.starts_with(RSA) {
-        return Err(Unreadable::OtherKey);
-    }
-    read(&mut fields, OCTETS).ok_or(Unreadable::BadKey)
+fn unwrapped(der: &[u8]) -> Result<&[u8], Unreadable> {
+    let info = PrivateKeyInfoRef::try_from(der).map_err(|_| Unreadable::BadKey)?;
+    if info.algorithm.oid == ALGORITHM_OID { Ok(info.private_key.as_bytes()) } else { Err(Unreadable::OtherKey) }
 }
 
 #[cfg(test)]

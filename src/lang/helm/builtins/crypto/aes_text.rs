@@ -1,32 +1,23 @@
 //! Texts encrypted with AES-256 in CBC mode, with the initial block in front and padding by PKCS #7.
 
 use aes::Aes256;
-use aes::cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use cbc::cipher::block_padding::{NoPadding, Pkcs7};
+use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
 
 /// Bytes of a block.
 const BLOCK: usize = 16;
 
-/// Returns the cipher of a password: its first 32 bytes, filled up with zeros.
-fn cipher(password: &[u8]) -> Aes256 {
+/// Returns the key of a password: its first 32 bytes, filled up with zeros.
+fn key(password: &[u8]) -> [u8; 32] {
     let mut key = [0; 32];
     key.iter_mut().zip(password).for_each(|(to, from)| *to = *from);
-    Aes256::new(&key.into())
+    key
 }
 
 /// Encrypts a text. `start` is a random block.
 pub fn encrypted(password: &[u8], text: &[u8], start: [u8; BLOCK]) -> Vec<u8> {
-    let cipher = cipher(password);
-    let padding = BLOCK - text.len() % BLOCK;
-    let padded = [text, &vec![u8::try_from(padding).unwrap_or(0); padding]].concat();
-    let (mut out, mut last) = (start.to_vec(), start);
-    for chunk in padded.chunks_exact(BLOCK) {
-        let mut block = Block::<Aes256>::default();
-        block.iter_mut().zip(chunk.iter().zip(last)).for_each(|(to, (text, last))| *to = text ^ last);
-        cipher.encrypt_block(&mut block);
-        last = block.into();
-        out.extend(last);
-    }
-    out
+    let cipher = cbc::Encryptor::<Aes256>::new(&key(password).into(), &start.into());
+    [&start[..], &cipher.encrypt_padded_vec::<Pkcs7>(text)].concat()
 }
 
 /// The reason that bytes cannot be decrypted.
@@ -42,24 +33,14 @@ pub enum Undecrypted {
     Padding(usize, usize),
 }
 
-/// Decrypts a text.
+/// Decrypts a text. Only the last byte of the padding counts.
 ///
 /// # Errors
 /// The bytes are not an encrypted text, or the password is wrong.
 pub fn decrypted(password: &[u8], bytes: &[u8]) -> Result<Vec<u8>, Undecrypted> {
-    let (start, blocks) = bytes.split_at_checked(BLOCK).ok_or(Undecrypted::Short)?;
-    if blocks.len() % BLOCK != 0 {
-        return Err(Undecrypted::Partial);
-    }
-    let cipher = cipher(password);
-    let (mut out, mut last) = (Vec::with_capacity(blocks.len()), start);
-    for chunk in blocks.chunks_exact(BLOCK) {
-        let mut block = Block::<Aes256>::default();
-        block.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-        cipher.decrypt_block(&mut block);
-        out.extend(block.iter().zip(last).map(|(text, last)| text ^ last));
-        last = chunk;
-    }
+    let (start, blocks) = bytes.split_first_chunk::<BLOCK>().ok_or(Undecrypted::Short)?;
+    let cipher = cbc::Decryptor::<Aes256>::new(&key(password).into(), start.into());
+    let mut out = cipher.decrypt_padded_vec::<NoPadding>(blocks).map_err(|_| Undecrypted::Partial)?;
     let padding = usize::from(*out.last().ok_or(Undecrypted::Empty)?);
     let len = out.len().checked_sub(padding).ok_or(Undecrypted::Padding(padding, out.len()))?;
     out.truncate(len);
