@@ -136,7 +136,7 @@ fn specialised(
     if args.specialise.is_empty() {
         return Ok(bundle);
     }
-    let maps = args.specialise.iter().map(|path| Ok(values_file(path, files)?.0));
+    let maps = args.specialise.iter().map(|path| Ok(values_file(path, "--specialise -", files)?.0));
     let maps = maps.collect::<Checked<Vec<_>>>()?;
     let known = Layers::new(maps, Vec::new(), Merge::Deep).shared().clone();
     let bundle = bundle.specialise(known)?;

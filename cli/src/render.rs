@@ -20,7 +20,7 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
-use crate::input::{InputFiles, is_dash, source};
+use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
@@ -207,7 +207,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool), Failed> {
     let engine_builder = args.values.allow.grant(args.language.engine())?;
     if is_dash(&args.file) {
-        let bytes = files.bytes(&args.file)?;
+        let bytes = files.bytes(&args.file, "-")?;
         if is_artifact(&bytes) {
             let artifact = artifacts::open(bytes, &args.file, &args.language, engine_builder)?;
             return Ok(of_artifact(&artifact, args)?);
@@ -218,7 +218,7 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
                 .with_help("name it, for example with `--lang tera`")
         })?;
         let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
-        let source = source(&args.file, bytes)?;
+        let source = files.read(&args.file, "-")?;
         return Ok((engine(root, engine_builder)?.compile_source(dialect, &source, None)?, false));
     }
     if artifacts::is_artifact_file(&args.file) {

@@ -44,7 +44,7 @@ fn variants(args: &CompileArgs, files: &mut InputFiles) -> Result<Vec<UserValues
     if !args.values.is_empty() {
         let mut values = UserValues::default();
         for path in &args.values {
-            let source = files.read(path)?;
+            let source = files.read(path, "-f -")?;
             values.file(source.name(), source.text())?;
         }
         variants.push(values);

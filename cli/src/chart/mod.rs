@@ -62,7 +62,7 @@ pub(crate) fn open(
         let open = files.open_files().below(path);
         return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));
     }
-    let artifact = engine.open(files.bytes(path)?);
+    let artifact = engine.open(files.bytes(path, "-")?);
     artifact.map_err(|error| artifacts::with_path(error, path))?.chart()
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn load(
 pub(crate) fn digest(path: &Path, files: &mut InputFiles) -> Checked<String> {
     let mut digest = PlanDigest::default();
     if !is_source(path) {
-        digest.bytes(&files.bytes(path)?);
+        digest.bytes(&files.bytes(path, "-")?);
         return Ok(digest.finish());
     }
     for file in ChartSource::open(path)?.files() {
