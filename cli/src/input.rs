@@ -15,8 +15,8 @@ use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
-pub(crate) use contents::is_pipe;
 use contents::{Content, Contents, Key};
+pub(crate) use contents::{check_one_dash, is_pipe};
 
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;

@@ -42,6 +42,7 @@ impl Given {
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
 pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) -> Result<Given> {
+    args.check_dashes()?;
     let mut sets = environment(&args.env_prefix, console)?;
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| {

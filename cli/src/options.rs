@@ -17,7 +17,7 @@ use dropforge::value::OutputFormat;
 
 use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
-use crate::input::size;
+use crate::input::{check_one_dash, size};
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -375,6 +375,16 @@ impl ValueArgs {
     /// Returns `true` if an option gives values.
     pub(crate) fn gives_values(&self) -> bool {
         !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()
+    /// Checks that each option reads standard input at most once.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn check_dashes(&self) -> Checked<()> {
+        check_one_dash(self.values.iter().map(PathBuf::as_path))?;
+        let files: Vec<PathBuf> = self.sets.files().collect();
+        check_one_dash(files.iter().map(PathBuf::as_path))
+    }
+
     }
 }
 

@@ -261,10 +261,20 @@ fn standard_input_is_read_for_one_option() {
         let found = sandbox.feed(&line.split(' ').collect::<Vec<_>>(), input);
         assert!(found.code != 0 && found.stderr.contains(both), "{line}: {} {}", found.code, found.stderr);
     }
-    sandbox
-        .feed(&["stamp", "t", "--fleet", "-", "--fleet", "-", "-o", "out"], FLEET)
-        .expect(2)
-        .says(&["`-` is used twice"]);
+    let twice = [
+        "render one.tera -f - -f -",
+        "render c -f - -f -",
+        "render file.tera --set-file a=- --set-file text=-",
+        "stamp t --fleet - --fleet - -o out",
+        "compile t --specialise - --specialise - -o a.mpk",
+        "compile c -f - -f - -o a.mpk",
+        "hcl decode -s s.hcldec - -",
+        "hcl decode -s s.hcldec c.hcl -V - -V -",
+    ];
+    for line in twice {
+        let input = if line.starts_with("stamp") { FLEET } else { "" };
+        sandbox.feed(&line.split(' ').collect::<Vec<_>>(), input).expect(2).says(&["`-` is used twice"]);
+    }
 }
 
 #[test]

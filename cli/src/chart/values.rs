@@ -19,6 +19,7 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles) -> Result<UserValue
         let error = Diagnostic::new(Code::Usage, "`--env-prefix` does not apply to Helm charts");
         return Err(error.with_help("use `-f` or `--set`").into());
     }
+    args.check_dashes()?;
     let mut values = UserValues::default();
     for path in &args.values {
         let source = files.read(path, "-f -")?;

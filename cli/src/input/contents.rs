@@ -136,6 +136,17 @@ impl Contents {
     }
 }
 
+/// Checks that at most one of the paths of an option is `-`.
+///
+/// # Errors
+/// `usage`.
+pub(crate) fn check_one_dash<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    match paths.into_iter().filter(|path| is_dash(path)).nth(1) {
+        Some(path) => Err(used_twice(path)),
+        None => Ok(()),
+    }
+}
+
 fn used_twice(path: &Path) -> Box<Diagnostic> {
     let message = format!("`{}` is used twice, but a pipe can be read only once", path.display());
     Diagnostic::new(Code::Usage, message).with_help("write the input to a file, and name that")

@@ -25,7 +25,7 @@ use super::ranges::{argument_name, is_argument};
 use super::references::references_json;
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, check_one_dash};
 use crate::options::limits;
 use crate::output;
 
@@ -218,6 +218,7 @@ fn parsed(source: &Arc<Source>, registry: &Registry, limits: &Limits, errors: &m
 
 /// Returns the values of `--vars`, reading the files among them.
 fn variables(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    errors.extend(check_one_dash(args.vars.iter().map(Path::new)).err());
     let source = |(at, text): (usize, &String)| match text.trim_start().starts_with('{') {
         true => Some(Source::new(argument_name(at), text.as_str())),
         false => read(text, (text, "--vars -"), inputs, errors),
@@ -238,6 +239,7 @@ fn arguments<'r>(files: &'r [File], context: &Context<'r>, errors: &mut Diagnost
 
 /// Reads the configurations.
 fn configurations(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    errors.extend(check_one_dash(args.files.iter().map(Path::new)).err());
     match args.files.as_slice() {
         [] => read("-", ("<stdin>", "-"), inputs, errors).into_iter().collect(),
         paths => paths.iter().filter_map(|path| read(path, (path, "-"), inputs, errors)).collect(),
