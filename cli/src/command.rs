@@ -262,6 +262,9 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
         }
     };
     cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
+    if matches!(&cli.command, Command::Stamp(args) if args.has_shards()) {
+        cli.global.deciding = run_options::deciding(&options_of_commands(), &expanded);
+    }
     let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
     let fetched = moved.and_then(|()| cli.command.fetch(files));
     project.iter().for_each(|project| cli.command.note_project(project));

@@ -47,6 +47,9 @@ pub(crate) struct Global {
     /// The options of the command, for a manifest.
     #[arg(skip)]
     pub(crate) run: Option<RunOptions>,
+    /// The options that decide what shards write.
+    #[arg(skip)]
+    pub(crate) deciding: Vec<String>,
 }
 
 /// When to use colors.
@@ -372,9 +375,6 @@ pub(crate) struct AllowArgs {
 }
 
 impl ValueArgs {
-    /// Returns `true` if an option gives values.
-    pub(crate) fn gives_values(&self) -> bool {
-        !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()
     /// Checks that each option reads standard input at most once.
     ///
     /// # Errors
@@ -385,6 +385,9 @@ impl ValueArgs {
         check_one_dash(files.iter().map(PathBuf::as_path))
     }
 
+    /// Returns `true` if an option gives values.
+    pub(crate) fn gives_values(&self) -> bool {
+        !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()
     }
 }
 

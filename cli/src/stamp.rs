@@ -33,7 +33,7 @@ use crate::progress;
 #[cfg(feature = "remote")]
 use crate::remote;
 use crate::schema::SchemaArgs;
-use crate::shards::{ShardArgs, Share};
+use crate::shards::{PlanInputs, ShardArgs, Share};
 use crate::signals::Stop;
 use crate::specialise::{self, SpecialiseArgs};
 use crate::stores::StoreArgs;
@@ -298,8 +298,8 @@ pub(crate) fn once(
     if !args.specialise.no_specialise {
         specialise::print_choices(forge, &clusters, layers, console)?;
     }
-    let deciding = args.deciding(files)?;
-    let digest = share.digest(&deciding, files, (forge, layers, &fleet))?;
+    let made = PlanInputs { forge, layers, fleet: &fleet, plan: &plan, kinds: prepared.kinds.as_ref() };
+    let digest = share.digest(&global.deciding, chart::only_chart(&args.templates)?, made, files)?;
     let plan = match share {
         Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
         Share::All | Share::Finish(_) => plan,
@@ -353,15 +353,9 @@ impl StampArgs {
         Ok(&mut self.templates)
     }
 
-    /// Returns the options that decide what is written, and the files of a chart.
-    ///
-    /// # Errors
-    /// Errors of reading the chart.
-    fn deciding(&self, inputs: &mut InputFiles) -> Result<String> {
-        let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, chart, .. } = self;
-        let files = chart::only_chart(templates)?.map(|path| chart::digest(path, inputs)).transpose()?;
-        let charts = (chart, files);
-        Ok(format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema, charts)))
+    /// Returns `true` if the run is one of several that stamp a fleet.
+    pub(crate) fn has_shards(&self) -> bool {
+        self.shards.any()
     }
 
     /// Checks that the run can be repeated.
