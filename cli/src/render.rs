@@ -68,9 +68,6 @@ pub(crate) struct RenderArgs {
     pub(crate) check_output: Option<CheckMode>,
     #[command(flatten)]
     pub(crate) kinds: KubeArgs,
-    /// Run the machine that checks every index, to compare it with the usual one
-    #[arg(long, hide = true)]
-    pub(crate) checked: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
@@ -158,8 +155,7 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Conso
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
     specialise::print_choice(template, inputs, console);
     let (mut text, mut session) = (String::new(), Session::new());
-    let render = if args.checked { Template::render_checked } else { Template::render_inputs };
-    if let Err(error) = render(template, &mut session, inputs, &mut text) {
+    if let Err(error) = template.render_inputs(&mut session, inputs, &mut text) {
         return Err(explained(template, inputs, (layers, None), error).into());
     }
     let mut errors = check(template, &text, args, console)?;
