@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dropforge::bulk;
 use dropforge::bytecode::{Bundle, BundleEntry, Dialect, HEAD, is_artifact, owner};
@@ -49,14 +50,14 @@ pub(crate) fn read(
     engine: EngineBuilder,
     files: &mut InputFiles,
 ) -> Result<Artifact> {
-    open(files.bytes(path)?, path, args, engine)
+    open(files.bytes(path, "-")?, path, args, engine)
 }
 
 /// Opens an artifact that was read from `path`.
 ///
 /// # Errors
 /// Same as [`read`].
-pub(crate) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, engine: EngineBuilder) -> Result<Artifact> {
+pub(crate) fn open(bytes: Arc<[u8]>, path: &Path, args: &LanguageArgs, engine: EngineBuilder) -> Result<Artifact> {
     args.check_artifact(path)?;
     engine.build().open(bytes).map_err(|error| with_path(error, path))
 }
@@ -66,14 +67,14 @@ pub(crate) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, engine: Eng
 /// # Errors
 /// Errors of reading and opening the file, with its path.
 pub(crate) fn bundle(path: &Path, files: &mut InputFiles) -> Result<Bundle> {
-    bundle_of(files.bytes(path)?, path)
+    bundle_of(files.bytes(path, "-")?, path)
 }
 
 /// Opens an artifact that was read from `path` without an engine.
 ///
 /// # Errors
 /// Errors of opening it, with its path.
-pub(crate) fn bundle_of(bytes: Vec<u8>, path: &Path) -> Result<Bundle> {
+pub(crate) fn bundle_of(bytes: Arc<[u8]>, path: &Path) -> Result<Bundle> {
     Bundle::open(bytes).map_err(|error| with_path(error, path))
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn find(
 ) -> Result<Findings, Failed> {
     let engine = args.language.engine().build();
     let types = match args.schema.var_types() {
-        Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
+        Some(path) => Some(VariableTypes::read(&files.read(path, "--var-types -")?, engine.limits())?),
         None => None,
     };
     let mut check = Check {

@@ -154,8 +154,9 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         return printed.map_or_else(|error| refuse(vec![error], format), |()| Exit::Ok).code();
     }
     let hint = terraform::one_dash(&args);
-    let exit = match (parse(args.clone(), Moved::No), hint) {
-        (Ok(parsed), None) => run(parsed, &args),
+    let files = &mut InputFiles::new(u64::MAX);
+    let exit = match (parse(args.clone(), Moved::No, files), hint) {
+        (Ok(parsed), None) => run(parsed, &args, files),
         // Short options in one word.
         (Ok(_), Some(hint)) => refuse(vec![hint], format),
         (Err(Refused::Diagnostics(errors)), _) => refuse(errors, format),
@@ -192,11 +193,11 @@ impl From<Refused> for Failed {
 }
 
 /// Parses the arguments, with those of the project file.
-fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<Parsed, Refused> {
+fn parse(mut args: Vec<OsString>, moved: Moved, files: &mut InputFiles) -> Result<Parsed, Refused> {
     let command = if help::is_asked(&args) { definition() } else { options_of_commands() };
     #[cfg(feature = "catalog")]
-    serve::config::expand(&command, &mut args).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
-    let project = project::expand(&command, &mut args, moved);
+    serve::config::expand(&command, &mut args, files).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
+    let project = project::expand(&command, &mut args, moved, files);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = command.clone().try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -220,7 +221,7 @@ fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<Parsed, Refused> {
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
 pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
-    match parse(args, Moved::Yes)?.cli {
+    match parse(args, Moved::Yes, &mut InputFiles::new(u64::MAX))?.cli {
         Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
@@ -236,14 +237,14 @@ fn options_of_commands() -> clap::Command {
     help::with_width(project::augment(Cli::command()))
 }
 
-fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -> Exit {
+fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
     let console = Console::new(&cli.global, cli.command.limits());
     if let Some(project) = &project {
         console.detail(&format!("project: {}", project.name()));
     }
-    let files = &mut InputFiles::new(cli.global.max_input);
+    files.set_max_bytes(cli.global.max_input);
     let again = || {
-        let Parsed { mut cli, project, args } = parse(args.to_vec(), Moved::Yes)?;
+        let Parsed { mut cli, project, args } = parse(args.to_vec(), Moved::Yes, &mut InputFiles::new(u64::MAX))?;
         project.iter().for_each(|project| cli.command.note_project(project));
         let run = run_options::of(&options_of_commands(), &args, project.as_ref());
         match cli.command {
@@ -252,7 +253,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         }
     };
     let subject = |args: Vec<OsString>, files: &mut InputFiles| {
-        let mut command = parse(args, Moved::Yes)?.cli.command;
+        let mut command = parse(args, Moved::Yes, files)?.cli.command;
         command.fetch(files)?;
         match command {
             Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),
@@ -261,6 +262,9 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString]) -
         }
     };
     cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
+    if matches!(&cli.command, Command::Stamp(args) if args.has_shards()) {
+        cli.global.deciding = run_options::deciding(&options_of_commands(), &expanded);
+    }
     let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
     let fetched = moved.and_then(|()| cli.command.fetch(files));
     project.iter().for_each(|project| cli.command.note_project(project));

@@ -14,7 +14,7 @@ use crate::chart;
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
-use crate::input::{InputFiles, is_dash};
+use crate::input::{InputFiles, check_one_dash, is_dash};
 use crate::layers::values_file;
 use crate::options::LanguageArgs;
 use crate::output::print;
@@ -136,7 +136,8 @@ fn specialised(
     if args.specialise.is_empty() {
         return Ok(bundle);
     }
-    let maps = args.specialise.iter().map(|path| Ok(values_file(path, files)?.0));
+    check_one_dash(args.specialise.iter().map(PathBuf::as_path))?;
+    let maps = args.specialise.iter().map(|path| Ok(values_file(path, "--specialise -", files)?.0));
     let maps = maps.collect::<Checked<Vec<_>>>()?;
     let known = Layers::new(maps, Vec::new(), Merge::Deep).shared().clone();
     let bundle = bundle.specialise(known)?;

@@ -1,5 +1,7 @@
 //! Reading input files, and objects by their URLs. `-` is standard input.
 
+mod contents;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,6 +15,9 @@ use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
+use contents::{Content, Contents, Key};
+pub(crate) use contents::{check_one_dash, is_pipe};
+
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::pipe::Pipe;
@@ -22,10 +27,10 @@ use crate::remote;
 /// The number of bytes that the format of a stream is guessed from.
 const HEAD: usize = 1 << 16;
 
-/// Reads the input files of a command. Standard input can be read once.
+/// Reads the input files of a command, each once. Options that name the same file or pipe get the same content.
 #[derive(Debug)]
 pub(crate) struct InputFiles {
-    stdin_used: bool,
+    contents: Contents,
     max_bytes: u64,
     fetched: remote::Fetched,
     /// The digest of all that was read, if it is wanted.
@@ -69,13 +74,18 @@ impl InputFiles {
     /// Refuses files of more than `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
         Self {
-            stdin_used: false,
+            contents: Contents::default(),
             max_bytes,
             fetched: Default::default(),
             digest: None,
             log: ReadLog::default(),
             open: OpenFiles::default(),
         }
+    }
+
+    /// Refuses files of more than `max` bytes from now on.
+    pub(crate) fn set_max_bytes(&mut self, max: u64) {
+        self.max_bytes = max;
     }
 
     /// Reads `open` in place of the files on disk.
@@ -89,7 +99,7 @@ impl InputFiles {
         &self.open
     }
 
-    /// Adds everything that is read from now on to `digest`.
+    /// Adds everything that is asked for from now on to `digest`.
     pub(crate) fn digest(&mut self, digest: PlanDigest) {
         self.digest = Some(digest);
     }
@@ -145,22 +155,57 @@ impl InputFiles {
         is_url(path)
     }
 
-    /// Reads a text file.
-    ///
-    /// # Errors
-    /// Errors of [`InputFiles::bytes`] and [`source`].
-    pub(crate) fn read(&mut self, path: &Path) -> Result<Arc<Source>> {
-        source(path, self.bytes(path)?)
+    /// Forgets the content of files, to read them again.
+    pub(crate) fn forget_files(&mut self) {
+        self.contents.forget_files();
     }
 
-    /// Reads the bytes of a file.
+    /// Reads a text file that `option` names, such as `-f -`.
     ///
     /// # Errors
-    /// `file.read_failed`; `limit.source_bytes` for a file that is too long; `usage` for a second `-`.
-    pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
-        let bytes = self.unlogged(path)?;
-        self.log.note(&self.fetched.url_of(path).unwrap_or_else(|| path.display().to_string()), &bytes);
-        Ok(bytes)
+    /// Errors of [`InputFiles::bytes`]; `syntax.not_utf8`.
+    pub(crate) fn read(&mut self, path: &Path, option: &'static str) -> Result<Arc<Source>> {
+        self.content(path, option)?.text(path)
+    }
+
+    /// Reads the bytes of a file that `option` names.
+    ///
+    /// # Errors
+    /// `file.read_failed`; `limit.source_bytes` for a file that is too long; `usage` for a `-` that another option has.
+    pub(crate) fn bytes(&mut self, path: &Path, option: &'static str) -> Result<Arc<[u8]>> {
+        Ok(match self.content(path, option)? {
+            Content::Bytes(bytes) => bytes,
+            text => text.as_bytes().into(),
+        })
+    }
+
+    fn content(&mut self, path: &Path, option: &'static str) -> Result<Content> {
+        let key = Key::of(path);
+        self.claim(path, option)?;
+        let content = match self.contents.get(&key, path)? {
+            Some(content) => content,
+            None => {
+                self.contents.take(&key, path)?;
+                let content = Content::new(path, self.fresh(path)?);
+                self.contents.keep(key, content.clone());
+                content
+            }
+        };
+        self.note(&self.fetched.url_of(path).unwrap_or_else(|| path.display().to_string()), content.as_bytes());
+        Ok(content)
+    }
+
+    /// Notes that an option reads `path`.
+    fn claim(&mut self, path: &Path, option: &'static str) -> Result<()> {
+        if is_dash(path) { self.contents.claim_stdin(option) } else { Ok(()) }
+    }
+
+    /// Adds a content to the digest and to the log.
+    fn note(&mut self, name: &str, content: &[u8]) {
+        if let Some(digest) = &mut self.digest {
+            digest.bytes(content);
+        }
+        self.log.note(name, content);
     }
 
     /// Reads a file with a name below a folder, which is the current one if it is not given.
@@ -169,7 +214,8 @@ impl InputFiles {
     /// Errors of [`InputFiles::bytes`]; `syntax.not_utf8`.
     pub(crate) fn read_below(&mut self, folder: Option<Arc<str>>, name: &str) -> Result<Arc<Source>> {
         let path = folder.as_deref().map_or_else(|| name.into(), |folder| Path::new(folder).join(name));
-        let bytes = self.bytes(&path)?;
+        let bytes = self.fresh(&path)?;
+        self.note(&self.fetched.url_of(&path).unwrap_or_else(|| path.display().to_string()), &bytes);
         let text = source(&path, bytes)?.text().to_owned();
         Ok(Source::below(folder, name.to_owned(), text))
     }
@@ -179,12 +225,13 @@ impl InputFiles {
     /// # Errors
     /// Same as [`InputFiles::bytes`].
     pub(crate) fn beside_templates(&mut self, path: &Path) -> Result<Vec<u8>> {
-        let bytes = self.unlogged(path)?;
-        self.log.note(&self.path_from_here(path), &bytes);
+        let bytes = self.fresh(path)?;
+        self.note(&self.path_from_here(path), &bytes);
         Ok(bytes)
     }
 
-    fn unlogged(&mut self, path: &Path) -> Result<Vec<u8>> {
+    /// Reads the bytes of a file from its place.
+    fn fresh(&mut self, path: &Path) -> Result<Vec<u8>> {
         let max = self.max_bytes;
         if let Some(text) = self.open.text(path) {
             return Ok(text.as_bytes().to_vec());
@@ -194,9 +241,6 @@ impl InputFiles {
         input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
         if bytes.len() as u64 > max {
             return Err(too_long(path, max).with_help("raise the limit with `--max-input SIZE`"));
-        }
-        if let Some(digest) = &mut self.digest {
-            digest.bytes(&bytes);
         }
         Ok(bytes)
     }
@@ -210,11 +254,12 @@ impl InputFiles {
             let text = io::Cursor::new(text.as_bytes().to_vec());
             return FleetFile::spool(path.display().to_string(), text, format);
         }
-        if is_dash(path) || remote::is_url(path) {
-            let file = FleetFile::spool(path.display().to_string(), self.open(path, u64::MAX)?, format)?;
-            return Ok(file.logged(self.log.clone()));
-        }
-        Ok(FleetFile::open(path, format)?.logged(self.log.clone()))
+        let is_file = !is_dash(path) && !is_pipe(path) && !remote::is_url(path);
+        let file = match is_file {
+            true => FleetFile::open(path, format)?,
+            false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format)?,
+        };
+        Ok(file.logged(self.log.clone()))
     }
 
     /// Opens a file of clusters to read it once, in `format`, or that of its name or its first lines.
@@ -222,7 +267,7 @@ impl InputFiles {
     /// # Errors
     /// `usage` for a second `-`; `file.read_failed`; errors of the store.
     pub(crate) fn stream(&mut self, path: &Path, format: Option<Format>) -> Result<(Box<dyn Read>, Format)> {
-        let mut input = self.open(path, u64::MAX)?;
+        let mut input = self.open_once(path)?;
         if is_dash(path) {
             input = Box::new(Pipe::start(io::stdin()).map_err(|error| unreadable(path, error))?);
         }
@@ -240,16 +285,20 @@ impl InputFiles {
         Ok((Box::new(io::Cursor::new(head).chain(input)), format))
     }
 
+    /// Opens a file of clusters, whose content is not kept.
+    fn open_once(&mut self, path: &Path) -> Result<Box<dyn Read>> {
+        self.claim(path, "--fleet -")?;
+        self.contents.take(&Key::of(path), path)?;
+        self.open(path, u64::MAX)
+    }
+
     /// Opens a file, or an object of at most `max` bytes.
-    fn open(&mut self, path: &Path, max: u64) -> Result<Box<dyn Read>> {
+    fn open(&self, path: &Path, max: u64) -> Result<Box<dyn Read>> {
         if let Some(input) = remote::Fetched::open(path, max)? {
             return Ok(input);
         }
         if !is_dash(path) {
             return Ok(Box::new(File::open(path).map_err(|error| unreadable(path, error))?));
-        }
-        if std::mem::replace(&mut self.stdin_used, true) {
-            return Err(Diagnostic::new(Code::Usage, "`-` is used twice, but standard input can be read only once"));
         }
         Ok(Box::new(io::stdin().lock()))
     }

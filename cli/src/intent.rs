@@ -138,7 +138,7 @@ impl CommonArgs {
     }
 
     fn intent(&self, files: &mut InputFiles) -> std::result::Result<Intent, Found> {
-        Intent::parse(&files.read(&self.file).map_err(one)?)
+        Intent::parse(&files.read(&self.file, "-").map_err(one)?)
     }
 }
 
@@ -176,11 +176,11 @@ fn resolve(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<(D
 fn scopes(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<Inputs, Found> {
     let limits = limits();
     let mut scopes = match &args.inputs {
-        Some(path) => Inputs::from_yaml(&files.read(path).map_err(one)?, &limits)?,
+        Some(path) => Inputs::from_yaml(&files.read(path, "--inputs -").map_err(one)?, &limits)?,
         None => Inputs::default(),
     };
     let Some(path) = &args.outputs else { return Ok(scopes) };
-    let source = files.read(path).map_err(one)?;
+    let source = files.read(path, "--outputs -").map_err(one)?;
     scopes.steps = match yaml::read_data(&source, &limits)?.try_into_map() {
         Ok(steps) => Some(steps),
         Err(Data::Null) => Some(<_>::default()),

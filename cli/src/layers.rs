@@ -42,25 +42,26 @@ impl Given {
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
 pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) -> Result<Given> {
+    args.check_dashes()?;
     let mut sets = environment(&args.env_prefix, console)?;
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| {
             refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
-            files.read(Path::new(path)).map(|source| source.text().to_owned())
+            files.read(Path::new(path), "--set-file K=-").map(|source| source.text().to_owned())
         };
         sets.extend(parse_set(*kind, text, &mut read)?);
     }
-    let maps = args.values.iter().map(|path| values_file(path, files)).collect::<Result<_>>()?;
+    let maps = args.values.iter().map(|path| values_file(path, "-f -", files)).collect::<Result<_>>()?;
     Ok(Given { maps, sets })
 }
 
-/// Reads a values file. Also returns its place.
+/// Reads a values file that `option` names. Also returns its place.
 ///
 /// # Errors
 /// Errors of reading the file.
-pub(crate) fn values_file(path: &Path, files: &mut InputFiles) -> Result<(DataMap, Place)> {
-    refuse_other_url(path, "-f -")?;
-    let source = files.read(path)?;
+pub(crate) fn values_file(path: &Path, option: &'static str, files: &mut InputFiles) -> Result<(DataMap, Place)> {
+    refuse_other_url(path, option)?;
+    let source = files.read(path, option)?;
     // YAML unless the file name says otherwise, and JSON is YAML.
     let format = match Format::of_name(source.name()) {
         Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,

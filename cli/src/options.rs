@@ -17,7 +17,7 @@ use dropforge::value::OutputFormat;
 
 use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
-use crate::input::size;
+use crate::input::{check_one_dash, size};
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -47,6 +47,9 @@ pub(crate) struct Global {
     /// The options of the command, for a manifest.
     #[arg(skip)]
     pub(crate) run: Option<RunOptions>,
+    /// The options that decide what shards write.
+    #[arg(skip)]
+    pub(crate) deciding: Vec<String>,
 }
 
 /// When to use colors.
@@ -372,6 +375,16 @@ pub(crate) struct AllowArgs {
 }
 
 impl ValueArgs {
+    /// Checks that each option reads standard input at most once.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn check_dashes(&self) -> Checked<()> {
+        check_one_dash(self.values.iter().map(PathBuf::as_path))?;
+        let files: Vec<PathBuf> = self.sets.files().collect();
+        check_one_dash(files.iter().map(PathBuf::as_path))
+    }
+
     /// Returns `true` if an option gives values.
     pub(crate) fn gives_values(&self) -> bool {
         !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()

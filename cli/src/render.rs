@@ -20,7 +20,7 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
-use crate::input::{InputFiles, is_dash, source};
+use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
@@ -68,9 +68,6 @@ pub(crate) struct RenderArgs {
     pub(crate) check_output: Option<CheckMode>,
     #[command(flatten)]
     pub(crate) kinds: KubeArgs,
-    /// Run the machine that checks every index, to compare it with the usual one
-    #[arg(long, hide = true)]
-    pub(crate) checked: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
@@ -158,8 +155,7 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Conso
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
     specialise::print_choice(template, inputs, console);
     let (mut text, mut session) = (String::new(), Session::new());
-    let render = if args.checked { Template::render_checked } else { Template::render_inputs };
-    if let Err(error) = render(template, &mut session, inputs, &mut text) {
+    if let Err(error) = template.render_inputs(&mut session, inputs, &mut text) {
         return Err(explained(template, inputs, (layers, None), error).into());
     }
     let mut errors = check(template, &text, args, console)?;
@@ -207,7 +203,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool), Failed> {
     let engine_builder = args.values.allow.grant(args.language.engine())?;
     if is_dash(&args.file) {
-        let bytes = files.bytes(&args.file)?;
+        let bytes = files.bytes(&args.file, "-")?;
         if is_artifact(&bytes) {
             let artifact = artifacts::open(bytes, &args.file, &args.language, engine_builder)?;
             return Ok(of_artifact(&artifact, args)?);
@@ -218,7 +214,7 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
                 .with_help("name it, for example with `--lang tera`")
         })?;
         let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
-        let source = source(&args.file, bytes)?;
+        let source = files.read(&args.file, "-")?;
         return Ok((engine(root, engine_builder)?.compile_source(dialect, &source, None)?, false));
     }
     if artifacts::is_artifact_file(&args.file) {

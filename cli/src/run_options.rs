@@ -51,6 +51,12 @@ const WITHOUT_EFFECT: [&str; 32] = [
     "specialise",
 ];
 
+/// Arguments that name files. For the digest of a plan their contents count, which are added where they are read.
+const FILES: [&str; 7] = ["fleet", "include_root", "kube_schemas", "schema", "templates", "values", "var_types"];
+
+/// Options of object stores, which do not change what a plan is.
+const STORES: [&str; 3] = ["break_lock", "no_lock", "pack"];
+
 /// Options whose values are withheld.
 const SETS: [(&str, &str, SetKind); 4] = [
     ("set", "set", SetKind::Typed),
@@ -88,6 +94,36 @@ pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>
         withheld: withheld.into_iter().map(|(_, value)| value).collect(),
         read: Some(read),
     })
+}
+
+/// Returns the options of `stamp` that decide what its shards write, in the order given. Files count by their content, so
+/// their names are left out.
+pub(crate) fn deciding(command: &Command, args: &[OsString]) -> Vec<String> {
+    let mut lenient = command.clone().ignore_errors(true);
+    let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Vec::new() };
+    let Some((name, given)) = matches.subcommand() else { return Vec::new() };
+    let definition = lenient.find_subcommand(name).map(Command::get_arguments).into_iter().flatten();
+    let decides = |arg: &&Arg| ![&WITHOUT_EFFECT[..], &FILES, &STORES].concat().contains(&arg.get_id().as_str());
+    let mut found: Vec<_> = definition
+        .filter(decides)
+        .filter(|arg| is_given(arg, given))
+        .flat_map(|arg| {
+            let texts = written(arg, given).into_iter();
+            texts.map(|(at, text)| (at, without_path(arg.get_id().as_str(), text)))
+        })
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Leaves out the paths in an option: `--set-file=K=PATH`, `--allow=files=PATH`.
+fn without_path(id: &str, text: String) -> String {
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    match id {
+        "set_file" => withhold("set-file", SetKind::File, value).key,
+        "allow" => value.split('=').next().unwrap_or(value).to_owned(),
+        _ => return text,
+    }
 }
 
 /// Returns the path from an output directory to the current one, if that is above it.
@@ -164,5 +200,17 @@ mod tests {
         assert_eq!(options(&["render", "t", "-o", "../out"]).folder, None);
         assert_eq!(options(&["render", "t", "-o", "/out"]).folder, None);
         assert_eq!(options(&["stamp", "t", "--fleet", "f", "-o", "s3://b/out"]).folder, None);
+    }
+
+    #[test]
+    fn options_that_decide_have_no_names_of_files() {
+        let args = ["dropforge", "stamp", "./t", "--fleet=f", "-f", "v.yaml", "--set-file", "a.b=x,c=y", "-o", "out"];
+        let more =
+            ["--shard", "0/2", "--allow", "files=./d", "--layout", "{name}", "--schema", "s", "--keep-empty", "-j2"];
+        let args: Vec<OsString> = args.into_iter().chain(more).map(Into::into).collect();
+        assert_eq!(
+            deciding(&crate::command::definition(), &args),
+            ["a.b,c", "files", "--layout={name}", "--keep-empty"]
+        );
     }
 }

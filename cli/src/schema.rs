@@ -80,7 +80,7 @@ impl SchemaArgs {
                 format!("`--schema-defaults` needs a schema, and there is no `{SCHEMA_FILE}` beside the templates");
             return Err(Diagnostic::new(Code::Usage, message).with_help("name it with `--schema FILE`"));
         }
-        paths.iter().map(|path| ValuesSchema::read(&files.read(path)?)).collect()
+        paths.iter().map(|path| ValuesSchema::read(&files.read(path, "--schema -")?)).collect()
     }
 
     /// Adds the schemas for values of `templates` to `layers`.
@@ -102,7 +102,7 @@ impl SchemaArgs {
     /// Errors of reading the file and of [`Variables::read`].
     pub(crate) fn variables(&self, files: &mut InputFiles) -> Result<Option<Variables>> {
         let Some(path) = &self.var_types else { return Ok(None) };
-        Variables::read(&files.read(path)?, &limits()).map(Some).map_err(only)
+        Variables::read(&files.read(path, "--var-types -")?, &limits()).map(Some).map_err(only)
     }
 }
 

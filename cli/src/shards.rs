@@ -4,9 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use dropforge::bulk::{Fleet, Forge, Layers, PlanDigest, PlanShard, Shard};
+use dropforge::bulk::{Fleet, Forge, KubeSchemas, Layers, Plan, PlanDigest, PlanShard, Shard};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
+use crate::chart;
 use crate::input::{InputFiles, is_dash};
 
 /// The variable that holds the index of a pod of an Indexed Job.
@@ -41,7 +42,22 @@ pub(crate) enum Share {
     Finish(u32),
 }
 
+/// What the inputs of a run make.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanInputs<'i> {
+    pub(crate) forge: &'i Forge,
+    pub(crate) layers: &'i Layers,
+    pub(crate) fleet: &'i Fleet,
+    pub(crate) plan: &'i Plan,
+    pub(crate) kinds: Option<&'i KubeSchemas>,
+}
+
 impl ShardArgs {
+    /// Returns `true` if one of these options is given.
+    pub(crate) fn any(&self) -> bool {
+        self.shard.is_some() || self.shards.is_some() || self.finish.is_some()
+    }
+
     /// Returns what the run does with `fleets` and the layout for one stream or not.
     ///
     /// # Errors
@@ -92,21 +108,28 @@ fn finished(count: u32) -> Result<u32> {
 }
 
 impl Share {
-    /// Returns the digest of all inputs of a run: of `options`, of the files read so far, of templates, values and fleet.
+    /// Returns the digest of all inputs of a run: of `options`, of the contents of files read so far, and of what they make.
     ///
     /// # Errors
-    /// Errors of reading the fleet.
+    /// Errors of reading the fleet, the chart and schemas.
     pub(crate) fn digest(
         self,
-        options: &str,
+        options: &[String],
+        chart: Option<&Path>,
+        inputs: PlanInputs<'_>,
         files: &mut InputFiles,
-        (forge, layers, fleet): (&Forge, &Layers, &Fleet),
     ) -> Result<String> {
         let Some(mut digest) = files.take_digest() else { return Ok(String::new()) };
-        digest.text(options);
-        digest.forge(forge)?;
-        digest.layers(layers);
-        digest.fleet(fleet)?;
+        // No argument has a NUL.
+        digest.text(&options.join("\0"));
+        if let Some(chart) = chart {
+            chart::add_to_digest(chart, &mut digest, files)?;
+        }
+        digest.plan(inputs.plan);
+        digest.forge(inputs.forge)?;
+        digest.layers(inputs.layers);
+        digest.fleet(inputs.fleet)?;
+        inputs.kinds.map_or(Ok(()), |kinds| kinds.add_to_digest(&mut digest))?;
         Ok(digest.finish())
     }
 

@@ -22,7 +22,7 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::glob;
-use crate::input::{InputFiles, is_dash};
+use crate::input::{InputFiles, is_dash, is_pipe};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 #[cfg(not(feature = "remote"))]
@@ -33,7 +33,7 @@ use crate::progress;
 #[cfg(feature = "remote")]
 use crate::remote;
 use crate::schema::SchemaArgs;
-use crate::shards::{ShardArgs, Share};
+use crate::shards::{PlanInputs, ShardArgs, Share};
 use crate::signals::Stop;
 use crate::specialise::{self, SpecialiseArgs};
 use crate::stores::StoreArgs;
@@ -298,8 +298,8 @@ pub(crate) fn once(
     if !args.specialise.no_specialise {
         specialise::print_choices(forge, &clusters, layers, console)?;
     }
-    let deciding = args.deciding(files)?;
-    let digest = share.digest(&deciding, files, (forge, layers, &fleet))?;
+    let made = PlanInputs { forge, layers, fleet: &fleet, plan: &plan, kinds: prepared.kinds.as_ref() };
+    let digest = share.digest(&global.deciding, chart::only_chart(&args.templates)?, made, files)?;
     let plan = match share {
         Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
         Share::All | Share::Finish(_) => plan,
@@ -353,30 +353,26 @@ impl StampArgs {
         Ok(&mut self.templates)
     }
 
-    /// Returns the options that decide what is written, and the files of a chart.
-    ///
-    /// # Errors
-    /// Errors of reading the chart.
-    fn deciding(&self, inputs: &mut InputFiles) -> Result<String> {
-        let Self { templates, fleet, format, layout, outputs, kinds, language, values, schema, chart, .. } = self;
-        let files = chart::only_chart(templates)?.map(|path| chart::digest(path, inputs)).transpose()?;
-        let charts = (chart, files);
-        Ok(format!("{:?}", (templates, fleet, format, layout, outputs, kinds, language, values, schema, charts)))
+    /// Returns `true` if the run is one of several that stamp a fleet.
+    pub(crate) fn has_shards(&self) -> bool {
+        self.shards.any()
     }
 
     /// Checks that the run can be repeated.
     ///
     /// # Errors
-    /// `usage` for standard input and output.
+    /// `usage` for standard input, pipes and standard output.
     pub(crate) fn check_watchable(&self) -> Result<()> {
-        let is_stdin =
-            self.values.values.iter().any(|path| is_dash(path)) || self.fleet.fleet.iter().any(|one| one == "-");
         let target = Target::of(self)?;
         if matches!(target, Target::Store(_)) {
             return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to object stores and packs")
                 .with_help("name a directory with `-o DIR`, without `--pack`"));
         }
-        match is_stdin || matches!(target, Target::Stdout) {
+        if let Some(pipe) = self.inputs().find(|path| is_pipe(path)) {
+            let message = format!("`--watch` does not apply to the pipe `{}`", pipe.display());
+            return Err(Diagnostic::new(Code::Usage, message).with_help("write the input to a file, and name that"));
+        }
+        match self.inputs().any(|path| is_dash(&path)) || matches!(target, Target::Stdout) {
             true => Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to standard input and output")
                 .with_help("name files, and a directory with `-o DIR`")),
             false => Ok(()),
@@ -386,7 +382,8 @@ impl StampArgs {
     /// Returns the files and folders that the run reads.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = PathBuf> {
         let fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
-        let schemas = self.schema.file().map(Path::to_owned).into_iter().chain(self.kinds.files().cloned());
+        let schemas = self.schema.file().into_iter().chain(self.schema.var_types()).map(Path::to_owned);
+        let schemas = schemas.chain(self.kinds.files().cloned());
         let values = self.values.values.iter().cloned().chain(self.values.sets.files());
         self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas)
     }

@@ -37,6 +37,7 @@ mod modes;
 mod operations;
 mod output;
 mod pages;
+mod pipes;
 mod render;
 mod replicas;
 mod serve;

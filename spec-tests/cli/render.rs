@@ -3,6 +3,11 @@
 use std::io::Read;
 use std::process::Stdio;
 
+use dropforge::bytecode::Dialect;
+use dropforge::engine::{Engine, Template};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Session;
+
 use crate::support::Sandbox;
 
 #[test]
@@ -162,10 +167,22 @@ fn the_checking_machine_renders_the_same() {
         ("t.cel.yaml", "l: ${l.map(x, x + '!')}\nn: ${n + 1}\n"),
         ("v.yaml", "l: [a, b]\nn: 1\n"),
     ]);
-    for template in ["t.tera", "t.tftpl", "t.cel.yaml"] {
-        let usual = sandbox.run(&["render", template, "-f", "v.yaml"]).expect(0).stdout;
-        assert_eq!(sandbox.run(&["render", template, "-f", "v.yaml", "--checked"]).expect(0).stdout, usual);
+    let values = serde_json::json!({"l": ["a", "b"], "n": 1});
+    for (name, dialect) in [("t.tera", Dialect::Tera), ("t.tftpl", Dialect::Hcl), ("t.cel.yaml", Dialect::CelYaml)] {
+        let template = Engine::builder().build().compile(dialect, name, &sandbox.read(name)).unwrap();
+        let usual = sandbox.run(&["render", name, "-f", "v.yaml"]).expect(0).stdout;
+        assert_eq!(checked(&template, &values).unwrap(), usual);
     }
-    let failed = sandbox.run(&["render", "t.tera", "--checked"]).expect(1);
-    assert_eq!(failed.stderr, sandbox.run(&["render", "t.tera"]).expect(1).stderr);
+    let template = Engine::builder().build().compile(Dialect::Tera, "t.tera", &sandbox.read("t.tera")).unwrap();
+    let failed = checked(&template, &serde_json::json!({})).unwrap_err();
+    sandbox.run(&["render", "t.tera"]).expect(1).says(&[&failed.message, failed.code.id()]);
+    sandbox.run(&["render", "t.tera", "--checked"]).expect(2).says(&["--checked"]);
+}
+
+/// Renders with the machine that checks every index.
+fn checked(template: &Template, values: &serde_json::Value) -> dropforge::diagnostics::Result<String> {
+    let (arena, names, mut text) = (Arena::new(), Arena::new(), String::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(values).unwrap());
+    template.render_checked(&mut Session::new(), inputs, &mut text).map(|()| text)
 }

@@ -92,6 +92,50 @@ fn only_shards_of_the_same_plan_are_finished() {
 }
 
 #[test]
+fn a_plan_is_what_its_files_contain_however_their_paths_are_written() {
+    let sandbox = Sandbox::fleet(40);
+    let files = [
+        ("v.yaml", "x: 1\n"),
+        ("s.json", r#"{"required": ["x"]}"#),
+        ("text", "a text"),
+        ("k/pod-v1.json", r#"{"properties": {"n": {"type": "integer"}}}"#),
+        ("k/crd.yaml", "kind: CustomResourceDefinition\nspec: {group: x.io, names: {kind: Y}, versions: []}\n"),
+        ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        ("c/templates/a.yaml", "a: {{ .Values.x }}\n"),
+    ];
+    files.iter().for_each(|(name, text)| sandbox.write(name, text));
+    let run = |at: &str, templates: &str, more: &str| {
+        let options = format!(
+            "stamp {at}{templates} --fleet {at}fleet.ndjson -f {at}v.yaml --schema {at}s.json --set-file text={at}text \
+             --kube-schemas {at}k -o out -q --force {more}"
+        );
+        sandbox.run(&options.split_whitespace().collect::<Vec<_>>())
+    };
+    for templates in ["t", "c"] {
+        (0..2).for_each(|index| _ = run("", templates, &format!("--shard {index}/2")).expect(0));
+        run("", templates, "--finish 2 --set-file other=text").expect(2).says(&["none of 2"]);
+        run("", templates, "--finish 2 --order none").expect(2).says(&["none of 2"]);
+        for (name, text) in &files[..5] {
+            sandbox.write(
+                name,
+                &text
+                    .replace("1", "2")
+                    .replace("a text", "b text")
+                    .replace("\"x\"]", "\"x\", \"n\"]")
+                    .replace("integer", "number")
+                    .replace("kind: Y", "kind: Z"),
+            );
+            run("", templates, "--finish 2").expect(2).says(&["none of 2"]);
+            sandbox.write(name, text);
+        }
+        run("./", templates, "--finish 2").expect(0);
+        (0..2).for_each(|index| _ = run("./", templates, &format!("--shard {index}/2")).expect(0));
+        let here = format!("{}/", sandbox.path("").display());
+        run(&here, templates, "--finish 2").expect(0);
+    }
+}
+
+#[test]
 fn a_new_plan_takes_over_the_files_of_one_that_was_not_finished() {
     let sandbox = Sandbox::fleet(40);
     let fleet = sandbox.read("fleet.ndjson");

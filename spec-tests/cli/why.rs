@@ -292,6 +292,16 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn a_trace_is_cut_after_its_limit() {
+    let sandbox = Sandbox::with(&[("t.tera", "{% for i in range(end=n) %}x{% endfor %}")]);
+    for (turns, is_cut) in [(20_000, false), (20_001, true)] {
+        let trace = sandbox.run(&["trace", "t.tera", "--all", "--set", &format!("n={turns}")]).expect(0).stdout;
+        assert_eq!(trace.matches("loop").count(), 20_000);
+        assert_eq!(trace.contains("the run goes on"), is_cut, "{turns}");
+    }
+}
+
+#[test]
 fn a_trace_shows_conditions_loops_and_calls_with_their_values() {
     let sandbox = fleet();
     let trace = |more: &[&str]| {

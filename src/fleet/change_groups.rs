@@ -184,7 +184,13 @@ impl Lines<'_> {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         };
-        part(&format!("{:?}", self.file.change), self.file.template);
+        let change = match self.file.change {
+            None => "deleted",
+            Some(Change::Create) => "created",
+            Some(Change::Update) => "updated",
+            Some(Change::Unchanged) => "unchanged",
+        };
+        part(change, self.file.template);
         for (at, change) in changes.iter().enumerate() {
             let place = if at < MAX_PATHS { self.place(change) } else { String::new() };
             part("@", &self.without_cluster(&place));

@@ -31,6 +31,16 @@ pub enum Merge {
     Replace,
 }
 
+impl Merge {
+    /// Returns the name of the effect: `deep` or `replace`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deep => "deep",
+            Self::Replace => "replace",
+        }
+    }
+}
+
 impl FromStr for Merge {
     type Err = String;
 

@@ -346,7 +346,8 @@ fn canonical(value: Value<'_>, text: &mut String) {
         Value::Map(map) => {
             text.push('{');
             for (name, value) in map.iter_sorted() {
-                text.push_str(&format!("{name:?}:"));
+                text.push_str(&compact(Value::Str(&Text::new(name))));
+                text.push(':');
                 canonical(value, text);
                 text.push(',');
             }

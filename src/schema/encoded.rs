@@ -25,7 +25,19 @@ impl Schemas {
     /// Encodes schemas as one line of JSON, without annotations.
     pub fn text<'s>(of: impl IntoIterator<Item = (&'s str, &'s Schema)>) -> String {
         let all: DataMap = of.into_iter().map(|(name, schema)| (name.to_owned(), schema.to_data())).collect();
-        serde_json::to_string(&escaped(&Data::Map(all))).unwrap_or_default()
+        Self::key(&Data::Map(all))
+    }
+
+    /// Returns a text that only equal data share.
+    ///
+    /// ```
+    /// use dropforge::schema::Schemas;
+    /// use dropforge::value::Data;
+    /// assert_ne!(Schemas::key(&Data::Float(f64::NAN)), Schemas::key(&Data::Null));
+    /// assert_ne!(Schemas::key(&Data::Float(1.0)), Schemas::key(&Data::Str("~1.0".into())));
+    /// ```
+    pub fn key(data: &Data) -> String {
+        serde_json::to_string(&escaped(data)).unwrap_or_default()
     }
 
     /// Compiles the schemas from their text. `None` for any other text.

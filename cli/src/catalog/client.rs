@@ -163,7 +163,7 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
 /// The certificates that the client trusts.
 fn tls(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<TlsConfig> {
     let Some(path) = &args.ca_file else { return Ok(TlsConfig::default()) };
-    let text = files.read(path)?;
+    let text = files.read(path, "--ca-file -")?;
     let certificate = |item: Result<PemItem<'static>, _>| match item {
         Ok(PemItem::Certificate(certificate)) => Some(certificate),
         _ => None,
@@ -178,7 +178,7 @@ fn tls(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<TlsConfig>
 
 fn key(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<String> {
     if let Some(path) = &args.key_file {
-        return Ok(files.read(path)?.text().trim().to_owned());
+        return Ok(files.read(path, "--key-file -")?.text().trim().to_owned());
     }
     let text = std::env::var("DROPFORGE_KEY").map_err(|_| {
         let error = Diagnostic::new(Code::Usage, "the key for the service is missing");

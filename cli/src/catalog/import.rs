@@ -115,7 +115,7 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
     let name = text(&body, "name").to_owned();
     let mut read = |end: &str| {
         let path = file.with_file_name(format!("{name}{end}"));
-        path.exists().then(|| files.read(&path)).transpose()
+        path.exists().then(|| files.read(&path, "-")).transpose()
     };
     if let Some(schema) = read(".schema.json")? {
         body["parameters_schema"] = schema.text().into();
@@ -131,14 +131,14 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
 }
 
 fn of_text(name: &str, file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
-    let content = files.read(file)?;
+    let content = files.read(file, "-")?;
     let body = json!({"name": name, "template_content": content.text(), "parameters_schema": ANY_SCHEMA});
     Ok(Request { body, content: Some(content) })
 }
 
 fn of_chart(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
     let chart = Chart::load(&ChartSource::open(file)?)?;
-    let content = to_base64(&files.bytes(file)?);
+    let content = to_base64(&files.bytes(file, "-")?);
     let name = &chart.metadata().name;
     let body = json!({"name": name, "template_content": content, "language": "helm", "encoding": "base64"});
     Ok(Request { body, content: None })

@@ -123,7 +123,7 @@ pub(super) struct Request {
 impl SourceArgs {
     /// Returns the request that creates the template.
     fn request(&self, files: &mut InputFiles) -> ClientResult<Request> {
-        let schema = self.schema.as_deref().map(|path| files.read(path)).transpose()?;
+        let schema = self.schema.as_deref().map(|path| files.read(path, "--schema -")).transpose()?;
         let schema = schema.as_ref().map(|schema| schema.text());
         let description = &self.description;
         if chart::is_chart(&self.file) {
@@ -136,7 +136,7 @@ impl SourceArgs {
             });
             return Ok(Request { body, content: None });
         }
-        let content = files.read(&self.file)?;
+        let content = files.read(&self.file, "-")?;
         let body = json!({
             "description": description,
             "template_content": content.text(),
@@ -151,7 +151,7 @@ impl SourceArgs {
     /// `usage` for a chart that is not packed.
     fn packed(&self, files: &mut InputFiles) -> ClientResult<String> {
         if self.file.extension().is_some_and(|extension| extension == "tgz") {
-            return Ok(to_base64(&files.bytes(&self.file)?));
+            return Ok(to_base64(&files.bytes(&self.file, "-")?));
         }
         let path = self.file.display();
         let error = Diagnostic::new(Code::Usage, format!("`{path}` is not a packed Helm chart"));

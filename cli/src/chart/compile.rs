@@ -1,6 +1,6 @@
 //! `dropforge compile CHART`: a chart to an artifact.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use humansize::{DECIMAL, format_size};
 
@@ -11,7 +11,7 @@ use super::unused;
 use crate::compile::CompileArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, check_one_dash};
 
 /// Compiles a chart.
 ///
@@ -42,9 +42,10 @@ pub(crate) fn compile(
 fn variants(args: &CompileArgs, files: &mut InputFiles) -> Result<Vec<UserValues>, Diagnostics> {
     let mut variants = vec![UserValues::default()];
     if !args.values.is_empty() {
+        check_one_dash(args.values.iter().map(PathBuf::as_path))?;
         let mut values = UserValues::default();
         for path in &args.values {
-            let source = files.read(path)?;
+            let source = files.read(path, "-f -")?;
             values.file(source.name(), source.text())?;
         }
         variants.push(values);

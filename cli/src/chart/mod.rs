@@ -14,7 +14,7 @@ pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{rendering, run};
-pub(crate) use stamp::{digest, load, only_chart, paths};
+pub(crate) use stamp::{add_to_digest, load, only_chart, paths};
 #[cfg(any(feature = "console", feature = "lsp"))]
 pub(crate) use values::read as user_values;
 
@@ -62,7 +62,7 @@ pub(crate) fn open(
         let open = files.open_files().below(path);
         return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));
     }
-    let artifact = engine.open(files.bytes(path)?);
+    let artifact = engine.open(files.bytes(path, "-")?);
     artifact.map_err(|error| artifacts::with_path(error, path))?.chart()
 }
 

@@ -161,7 +161,6 @@ fn refuse_options(args: &RenderArgs) -> Checked<()> {
     let given = [
         ("--template", args.template.is_some()),
         ("--output-format", args.format.output_format.is_some()),
-        ("--checked", args.checked),
         ("--copy", !args.folder.outputs.copy.is_empty()),
     ];
     let given = given.iter().find(|(_, given)| *given).map(|(option, _)| *option);

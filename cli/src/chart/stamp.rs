@@ -43,21 +43,20 @@ pub(crate) fn load(
     Ok(args.chart(template, (values, name_key), single)?)
 }
 
-/// Returns a digest of the files of a chart, or of its artifact.
+/// Adds the files of a chart, or its artifact, to the digest of a plan.
 ///
 /// # Errors
 /// Errors of reading them.
-pub(crate) fn digest(path: &Path, files: &mut InputFiles) -> Checked<String> {
-    let mut digest = PlanDigest::default();
+pub(crate) fn add_to_digest(path: &Path, digest: &mut PlanDigest, files: &mut InputFiles) -> Checked<()> {
     if !is_source(path) {
-        digest.bytes(&files.bytes(path)?);
-        return Ok(digest.finish());
+        digest.bytes(&files.bytes(path, "-")?);
+        return Ok(());
     }
     for file in ChartSource::open(path)?.files() {
         digest.text(file.path());
         digest.bytes(file.bytes());
     }
-    Ok(digest.finish())
+    Ok(())
 }
 
 /// Returns the paths of templates, by the names of outputs. A packed chart is like a directory.

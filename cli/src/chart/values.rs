@@ -19,9 +19,10 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles) -> Result<UserValue
         let error = Diagnostic::new(Code::Usage, "`--env-prefix` does not apply to Helm charts");
         return Err(error.with_help("use `-f` or `--set`").into());
     }
+    args.check_dashes()?;
     let mut values = UserValues::default();
     for path in &args.values {
-        let source = files.read(path)?;
+        let source = files.read(path, "-f -")?;
         values.file(source.name(), source.text())?;
     }
     for kind in ORDER {
@@ -29,7 +30,8 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles) -> Result<UserValue
             match kind {
                 SetKind::Json => values.set_json(text),
                 SetKind::Text => values.set_string(text),
-                SetKind::File => values.set_file(text, &mut |path| Ok(files.read(path.as_ref())?.text().to_owned())),
+                SetKind::File => values
+                    .set_file(text, &mut |path| Ok(files.read(path.as_ref(), "--set-file K=-")?.text().to_owned())),
                 SetKind::Literal => values.set_literal(text),
                 _ => values.set(text),
             }?;

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &FmtArgs, files: &mut InputFiles, console: &Console) -> 
 
 /// Formats one file. Returns `true` if an option was given and the file changes.
 fn format_file(args: &FmtArgs, path: &Path, files: &mut InputFiles) -> std::result::Result<bool, Failed> {
-    let source = files.read(path)?;
+    let source = files.read(path, "-")?;
     let errors = parse_config(&source, &limits()).diagnostics;
     if errors.iter().any(|error| error.code == Code::LimitSourceBytes) {
         return Err(errors.into());

@@ -42,7 +42,7 @@ type Errors = Vec<Box<Diagnostic>>;
 
 /// Runs the command.
 pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    let mut list = ResourceList::read(&files.read(Path::new("-"))?)?;
+    let mut list = ResourceList::read(&files.read(Path::new("-"), "-")?)?;
     let mut warnings = Vec::new();
     let made = make(args, &list, &mut warnings);
     let (exit, found) = match made {

@@ -55,7 +55,7 @@ impl Ready {
         let values = Arc::new(Values::read(home, &args, &snapshot.settings, &open, console));
         let mut files = InputFiles::new(MAX_INPUT).with_open(open);
         let engine = args.language.engine().build();
-        let types = args.schema.var_types().and_then(|path| files.read(path).ok());
+        let types = args.schema.var_types().and_then(|path| files.read(path, "--var-types -").ok());
         let types = types.and_then(|source| VariableTypes::read(&source, engine.limits()).ok());
         Self {
             home: home.clone(),

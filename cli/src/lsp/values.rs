@@ -20,7 +20,7 @@ use super::shown::bounded;
 use crate::chart;
 use crate::check::CheckArgs;
 use crate::console::Console;
-use crate::input::{InputFiles, OpenFiles, source};
+use crate::input::{InputFiles, OpenFiles};
 use crate::missing::GivenValues;
 
 /// Maximum size of a file of values or of a configuration, in bytes.
@@ -104,7 +104,7 @@ impl Values {
             cluster.and_then(|cluster| user.with_cluster(cluster.inputs().ok()?.into_owned(), false).ok());
         self.planned = planned(path, args, &with_cluster.unwrap_or(user), files);
         let own = [path.join("values.yaml")];
-        let defaults = own.iter().filter_map(|path| files.read(path).ok());
+        let defaults = own.iter().filter_map(|path| files.read(path, "-f -").ok());
         let defaults = defaults.map(|source| (Place::file(&source, Format::Yaml), below()));
         let others = given.iter().flat_map(|given| given.given.maps.iter().rev());
         let others = others.map(|(_, place)| (place.clone(), below()));
@@ -272,7 +272,7 @@ fn member<'d>(value: &'d Data, name: &str) -> Option<&'d Data> {
 
 /// Reads the map of a YAML or JSON file.
 fn data(path: &Path, files: &mut InputFiles) -> Option<DataMap> {
-    let source = source(path, files.bytes(path).ok()?).ok()?;
+    let source = files.read(path, "-f -").ok()?;
     input::map(&source, Format::Yaml).ok()
 }
 

@@ -107,7 +107,12 @@ pub(crate) enum Moved {
 ///
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
-pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) -> Result<Option<Project>, Failed> {
+pub(crate) fn expand(
+    command: &Command,
+    args: &mut Vec<OsString>,
+    moved: Moved,
+    files: &mut InputFiles,
+) -> Result<Option<Project>, Failed> {
     if !may_have_project(args) {
         return Ok(None);
     }
@@ -118,7 +123,8 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     };
     let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
     let name = if name == TRACE { "render" } else { name };
-    let Some(project) = find(name, definition, given, moved).map_err(|error| Failed::usage(vec![error]))? else {
+    let Some(project) = find(name, (definition, given), moved, files).map_err(|error| Failed::usage(vec![error]))?
+    else {
         return Ok(None);
     };
     let (source, dir) = project;
@@ -153,9 +159,9 @@ fn may_have_project(args: &[OsString]) -> bool {
 /// Reads the project file of a command. Also returns its folder.
 fn find(
     name: &str,
-    command: &Command,
-    given: &ArgMatches,
+    (command, given): (&Command, &ArgMatches),
     moved: Moved,
+    files: &mut InputFiles,
 ) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
     let named = given.get_one::<PathBuf>("project");
     let is_one_template = name == "render" && command.get_positionals().any(|arg| is_given(arg, given));
@@ -168,7 +174,8 @@ fn find(
         return Ok(None);
     }
     let max = given.get_one::<u64>("max_input").copied().unwrap_or(u64::MAX);
-    let read = InputFiles::new(max).read(&chdir.join(path))?;
+    files.set_max_bytes(max);
+    let read = files.read(&chdir.join(path), "--project -")?;
     let source = Source::new(path.display().to_string(), read.text());
     Ok(Some((source, path.parent().unwrap_or(Path::new("")).to_owned())))
 }

@@ -95,8 +95,7 @@ fn copy(path: &Path, bucket: &Bucket, max: u64, dir: &Path) -> Result<PathBuf> {
     let store = Store::open(&Bucket { key: String::new(), ..bucket.clone() })?;
     let name = bucket.key.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&bucket.name);
     let place = dir.join(name);
-    let is_object = !bucket.key.is_empty() && store.head(&bucket.key)?.is_some_and(|object| object.size > 0);
-    if is_object {
+    if is_object(&store, &bucket.key)? {
         let mut file = File::create_new(&place).map_err(|error| unreadable(path, error))?;
         fetch_file(&store, &bucket.key, max, &mut file)?;
     } else {
@@ -105,6 +104,18 @@ fn copy(path: &Path, bucket: &Bucket, max: u64, dir: &Path) -> Result<PathBuf> {
         fetch_tree(&store.below(&bucket.key), &place, limits)?;
     }
     Ok(place)
+}
+
+/// Returns `true` for the key of an object. An empty one with others below it stands for a directory.
+fn is_object(store: &Store, key: &str) -> Result<bool> {
+    match store.head(key.trim_end_matches('/')) {
+        _ if key.is_empty() => Ok(false),
+        Ok(Some(object)) if object.size == 0 => {
+            let mut below = store.below(key).list("")?;
+            below.find(|one| !one.as_ref().is_ok_and(|one| one.key.is_empty())).transpose().map(|one| one.is_none())
+        }
+        head => Ok(head?.is_some()),
+    }
 }
 
 /// Pulls an artifact into `dir`.
@@ -118,4 +129,21 @@ fn artifact(path: &Path, reference: &oci::Reference, max: u64, dir: &Path) -> Re
 
 fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropforge::remote::Condition;
+
+    #[test]
+    fn an_empty_object_is_a_directory_only_with_others_below_it() {
+        let store = Store::in_memory();
+        for (key, text) in [("empty.tera", ""), ("full.tera", "x"), ("dir", ""), ("dir/a.tera", "")] {
+            store.put(key, text.into(), Condition::Always).unwrap();
+        }
+        let found =
+            ["", "empty.tera", "full.tera", "dir", "dir/a.tera", "none"].map(|key| is_object(&store, key).unwrap());
+        assert_eq!(found, [false, true, true, false, true, false]);
+    }
 }

@@ -41,10 +41,10 @@ pub(crate) struct PushArgs {
 pub(crate) fn run(args: &PushArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let reference = reference(&args.url)?;
     chart::refuse_source(&args.file)?;
-    let bytes = files.bytes(&args.file)?;
+    let bytes = files.bytes(&args.file, "-")?;
     let bundle = artifacts::bundle_of(bytes.clone(), &args.file)?;
     let size = format_size(bytes.len(), DECIMAL);
-    let digest = oci::push(&reference, bytes.into(), annotations(&bundle))?;
+    let digest = oci::push(&reference, bytes.to_vec().into(), annotations(&bundle))?;
     console.note(&format!("pushed {size} to oci://{reference}"));
     print(format!("oci://{}\n", reference.with_digest(digest)))?;
     Ok(Exit::Ok)

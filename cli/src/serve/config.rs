@@ -30,7 +30,7 @@ const COMMAND: &str = "serve";
 ///
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
-pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>) -> Result<(), Failed> {
+pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, files: &mut InputFiles) -> Result<(), Failed> {
     // Other commands do not pay for reading the arguments twice.
     if !args.iter().any(|arg| arg == COMMAND) {
         return Ok(());
@@ -42,7 +42,8 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>) -> Result<(), 
     let Some(path) = given.get_one::<PathBuf>("config") else { return Ok(()) };
     let chdir = given.get_one::<PathBuf>("chdir").cloned().unwrap_or_default();
     let max = given.get_one::<u64>("max_input").copied().unwrap_or(u64::MAX);
-    let read = InputFiles::new(max).read(&chdir.join(path)).map_err(|error| Failed::usage(vec![error]))?;
+    files.set_max_bytes(max);
+    let read = files.read(&chdir.join(path), "--config -").map_err(|error| Failed::usage(vec![error]))?;
     let source = Source::new(path.display().to_string(), read.text());
     let dir = path.parent().unwrap_or(Path::new("")).to_owned();
     let reader =

@@ -22,7 +22,7 @@ use log::{Level, Logger};
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    let key = args.init_key_file.as_ref().map(|path| files.read(path)).transpose()?;
+    let key = args.init_key_file.as_ref().map(|path| files.read(path, "--init-key-file -")).transpose()?;
     let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start the service: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
     let served = runtime.block_on(serve(args, key.as_ref().map(|key| key.text()), console));

@@ -151,7 +151,7 @@ fn changed(source: ChartSource, metadata: DataMap) -> std::result::Result<ChartS
 fn values(job: &Job<'_>, files: &mut InputFiles) -> std::result::Result<UserValues, Diagnostics> {
     let (setup, mut values) = (&job.test.setup, UserValues::default());
     for file in &setup.values {
-        let source = files.read(&job.folder.join(&file.text))?;
+        let source = files.read(&job.folder.join(&file.text), "-")?;
         values.file(source.name(), source.text())?;
     }
     if !setup.cluster.is_empty() {

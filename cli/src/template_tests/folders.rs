@@ -90,7 +90,7 @@ impl<'a> Folders<'a> {
     /// Returns the values of a test: files, the keys of the cluster over them, and those by path.
     fn inputs(&self, folder: &Path, job: &Job<'_>, files: &mut InputFiles) -> Result<(Layers, Cluster), Diagnostics> {
         let setup = &job.test.setup;
-        let read = setup.values.iter().map(|file| values_file(&job.folder.join(&file.text), files));
+        let read = setup.values.iter().map(|file| values_file(&job.folder.join(&file.text), "-", files));
         let (maps, places): (Vec<_>, Vec<_>) = read.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
         let set = |(path, value): &(Placed, _)| Assignment::of_value(&path.text, Clone::clone(value), &origin(path));
         let sets = setup.set.iter().map(set).collect::<Checked<Vec<_>>>()?;

@@ -222,7 +222,7 @@ impl Run<'_> {
     }
 
     fn suites(&mut self, path: &Path) -> Result<Vec<Suite>, Diagnostics> {
-        let source = self.files.read(path)?;
+        let source = self.files.read(path, "-")?;
         Ok(read::suites(&source, &crate::options::limits())?)
     }
 

@@ -71,7 +71,7 @@ impl Snapshots {
         let folder = test_file.parent().unwrap_or(Path::new("")).join(FOLDER);
         let path = folder.join(format!("{name}.snap"));
         let source = match path.exists() {
-            true => files.read(&path)?,
+            true => files.read(&path, "-")?,
             false => Source::new(path.display().to_string(), ""),
         };
         let stored = stored(&source)?;

@@ -131,6 +131,7 @@ impl Watcher<'_> {
 
     fn stamp(&mut self) -> Result<Report, Failed> {
         let run = Run { global: self.global, console: self.console, stop: &self.stop };
+        self.inputs.forget_files();
         let report = stamp::once(&self.args, &run, &mut self.inputs, &mut self.seen)?;
         self.seen.done(report.is_complete() && report.errors.is_empty());
         let roots = self.args.inputs().chain(self.project.map(Path::to_owned));

@@ -24,8 +24,9 @@ impl Recording {
     /// Returns the conditions, turns and calls of the run in order, at most `most`, and `true` if these are all. With
     /// `folds`, turns of a loop that went the same way as the one before are counted instead.
     pub fn trace(&self, folds: bool, most: usize) -> (Vec<TraceRow>, bool) {
-        let rows = self.rows(most);
-        let are_all = rows.len() < most && !self.is_cut();
+        let mut rows = self.rows(most.saturating_add(1));
+        let are_all = rows.len() <= most && !self.is_cut();
+        rows.truncate(most);
         (if folds { folded(rows) } else { rows }, are_all)
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use self::sources::{Found, Sources};
 use super::schema::{self, draft, strangers};
+use super::shards::PlanDigest;
 use super::workers::lock;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge_base::limits::Limits;
@@ -103,6 +104,14 @@ impl KubeSchemas {
             ));
         }
         Ok(Self { sources, compiled: Mutex::default(), unknown: Mutex::default(), strict: false })
+    }
+
+    /// Adds the contents of the files to the digest of a plan.
+    ///
+    /// # Errors
+    /// `file.read_failed`.
+    pub fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
+        self.sources.add_to_digest(digest)
     }
 
     /// Makes a kind without a schema an error instead of a [warning](KubeSchemas::warnings).

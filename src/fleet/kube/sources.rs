@@ -1,11 +1,15 @@
 //! Files of schemas: OpenAPI documents, CustomResourceDefinitions, and JSON Schemas that are named after a kind.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Kind;
 use super::adapt::{of_custom_resource, of_definition};
 use crate::input::{self, Format};
+use crate::shards::PlanDigest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::text::Source;
 use dropforge_value::{Data, DataMap};
@@ -20,7 +24,9 @@ pub(super) struct Sources {
     documents: Vec<DataMap>,
     kinds: HashMap<Kind, Place>,
     /// JSON Schemas, by their names in small letters: `deployment-apps-v1`, `cert-manager.io/certificate_v1`.
-    files: HashMap<String, PathBuf>,
+    files: BTreeMap<String, PathBuf>,
+    /// Hashes of the other files.
+    hashes: Vec<blake3::Hash>,
 }
 
 #[derive(Debug)]
@@ -44,8 +50,20 @@ impl Sources {
             self.files.entry(name).or_insert_with(|| path.to_owned());
             return Ok(());
         }
-        for document in read(path)? {
+        let source = read(path)?;
+        for document in documents(&source)? {
             self.document(document);
+        }
+        self.hashes.push(blake3::hash(source.text().as_bytes()));
+        Ok(())
+    }
+
+    /// Adds the contents of all files to the digest of a plan.
+    pub(super) fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
+        self.hashes.iter().for_each(|hash| digest.bytes(hash.as_bytes()));
+        for (name, path) in &self.files {
+            digest.text(name);
+            digest.text(read(path)?.text());
         }
         Ok(())
     }
@@ -104,7 +122,7 @@ impl Sources {
             None => {}
         }
         let Some(path) = kind.file_names().iter().find_map(|name| self.files.get(name)) else { return Ok(None) };
-        let data = read(path)?.into_iter().next().unwrap_or_default();
+        let data = documents(&read(path)?)?.into_iter().next().unwrap_or_default();
         Ok(Some(Found { data, file: Some(path.clone()) }))
     }
 }
@@ -136,21 +154,25 @@ fn name_of_kind(path: &Path) -> Option<String> {
 }
 
 /// Reads the documents of a JSON or YAML file.
-fn read(path: &Path) -> Result<Vec<Data>> {
+fn documents(source: &Arc<Source>) -> Result<Vec<Data>> {
+    input::documents(source, Format::of_name(source.name()).unwrap_or(Format::Yaml))
+}
+
+/// Reads a file, which may be a pipe.
+fn read(path: &Path) -> Result<Arc<Source>> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| {
         Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
     };
-    if std::fs::metadata(path).map_err(unreadable)?.len() > FILE {
-        let message = format!(
-            "`{name}` is too long: the limit is {} bytes",
-            thousands(usize::try_from(FILE).unwrap_or(usize::MAX))
-        );
+    let mut text = String::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(FILE + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > FILE {
+        let limit = thousands(usize::try_from(FILE).unwrap_or(usize::MAX));
+        let message = format!("`{name}` is too long: the limit is {limit} bytes");
         return Err(Diagnostic::new(Code::LimitSourceBytes, message));
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let format = Format::of_name(&name).unwrap_or(Format::Yaml);
-    input::documents(&Source::new(name.as_str(), text), format)
+    Ok(Source::new(name.as_str(), text))
 }
 
 #[cfg(test)]

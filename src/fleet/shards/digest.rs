@@ -5,6 +5,7 @@ use blake3::Hasher;
 use crate::fleet::Fleet;
 use crate::forge::Forge;
 use crate::layers::Layers;
+use crate::plan::Plan;
 use dropforge_base::diagnostics::Result;
 use dropforge_value::{Data, DataMap};
 
@@ -62,10 +63,20 @@ impl PlanDigest {
         Ok(())
     }
 
+    /// Adds the outputs of a plan.
+    pub fn plan(&mut self, plan: &Plan) {
+        self.bytes(&(plan.outputs().len() as u64).to_le_bytes());
+        for output in plan.outputs() {
+            self.text(&output.template);
+            self.text(&output.name);
+            self.bytes(&[output.executable.into()]);
+        }
+    }
+
     /// Adds the shared values.
     pub fn layers(&mut self, layers: &Layers) {
         self.map(layers.shared().clone());
-        self.text(&format!("{:?}", layers.merge()));
+        self.text(layers.merge().name());
     }
 
     /// Adds the clusters.

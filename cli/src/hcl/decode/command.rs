@@ -25,7 +25,7 @@ use super::ranges::{argument_name, is_argument};
 use super::references::references_json;
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, check_one_dash};
 use crate::options::limits;
 use crate::output;
 
@@ -107,7 +107,8 @@ fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Resu
     let (limits, space, mut errors) = (limits(), Space::new(), Vec::new());
     // Declared before the contexts, because values borrow from these.
     let (var_files, config_files) = (OnceCell::new(), OnceCell::new());
-    let spec_file = read(spec_path, spec_path, inputs, &mut errors).map(|source| SpecFile::parse(&source, &limits));
+    let spec_file =
+        read(spec_path, (spec_path, "--spec -"), inputs, &mut errors).map(|source| SpecFile::parse(&source, &limits));
     errors.extend(spec_file.iter().flat_map(File::diagnostics).cloned());
     check(args, console, &errors)?;
     let plain = Context::new(&space, &limits);
@@ -173,10 +174,15 @@ fn check(args: &DecodeArgs, console: &Console, errors: &DiagnosticList) -> Resul
     Err(End::Invalid)
 }
 
-/// Reads a file as the text of the source `name`.
-fn read(path: &str, name: &str, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Option<Arc<Source>> {
-    match inputs.bytes(Path::new(path)) {
-        Ok(bytes) => text(name, bytes, errors),
+/// Reads a file that `option` names as the text of the source `name`.
+fn read(
+    path: &str,
+    (name, option): (&str, &'static str),
+    inputs: &mut InputFiles,
+    errors: &mut DiagnosticList,
+) -> Option<Arc<Source>> {
+    match inputs.bytes(Path::new(path), option) {
+        Ok(bytes) => text(name, &bytes, errors),
         Err(error) if error.code == Code::ReadFailed => {
             let detail = format!("{}.", error.message);
             errors.push(Diagnostic::new(Code::ReadFailed, "Failed to read file").with_detail(detail));
@@ -189,11 +195,11 @@ fn read(path: &str, name: &str, inputs: &mut InputFiles, errors: &mut Diagnostic
     }
 }
 
-fn text(name: &str, bytes: Vec<u8>, errors: &mut DiagnosticList) -> Option<Arc<Source>> {
-    match String::from_utf8(bytes) {
+fn text(name: &str, bytes: &[u8], errors: &mut DiagnosticList) -> Option<Arc<Source>> {
+    match str::from_utf8(bytes) {
         Ok(text) => Some(Source::new(name, text)),
         Err(error) => {
-            let at = error.utf8_error().valid_up_to();
+            let at = error.valid_up_to();
             let detail = format!("`{name}` is not valid UTF-8 at byte {at}.");
             errors.push(Diagnostic::new(Code::NotUtf8, "Invalid character encoding").with_detail(detail));
             None
@@ -212,9 +218,10 @@ fn parsed(source: &Arc<Source>, registry: &Registry, limits: &Limits, errors: &m
 
 /// Returns the values of `--vars`, reading the files among them.
 fn variables(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    errors.extend(check_one_dash(args.vars.iter().map(Path::new)).err());
     let source = |(at, text): (usize, &String)| match text.trim_start().starts_with('{') {
         true => Some(Source::new(argument_name(at), text.as_str())),
-        false => read(text, text, inputs, errors),
+        false => read(text, (text, "--vars -"), inputs, errors),
     };
     (0..).zip(&args.vars).filter_map(source).collect()
 }
@@ -232,9 +239,10 @@ fn arguments<'r>(files: &'r [File], context: &Context<'r>, errors: &mut Diagnost
 
 /// Reads the configurations.
 fn configurations(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    errors.extend(check_one_dash(args.files.iter().map(Path::new)).err());
     match args.files.as_slice() {
-        [] => read("-", "<stdin>", inputs, errors).into_iter().collect(),
-        paths => paths.iter().filter_map(|path| read(path, path, inputs, errors)).collect(),
+        [] => read("-", ("<stdin>", "-"), inputs, errors).into_iter().collect(),
+        paths => paths.iter().filter_map(|path| read(path, (path, "-"), inputs, errors)).collect(),
     }
 }
 

@@ -49,12 +49,23 @@ fn radix(digits: &str, radix: u32) -> Option<Kind> {
     }
     match u64::from_str_radix(digits, radix) {
         Ok(n) => Some(i64::try_from(n).map_or(Kind::Uint(n), Kind::Int)),
-        Err(_) => Some(Kind::Float(
-            digits
-                .chars()
-                .fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit.to_digit(radix).unwrap_or(0))),
-        )),
+        Err(_) => Some(Kind::Float(nearest(digits, radix))),
     }
+}
+
+/// Returns the float nearest to an integer. The radix is a power of two.
+fn nearest(digits: &str, radix: u32) -> f64 {
+    let (mut head, mut shift, bits) = (0_u128, 0, radix.trailing_zeros());
+    for digit in digits.chars().filter_map(|digit| digit.to_digit(radix)) {
+        if head >> 120 == 0 {
+            head = head << bits | u128::from(digit);
+        } else {
+            // Of the digits that a float cannot hold, only whether one is not zero counts for rounding.
+            head |= u128::from(digit > 0);
+            shift = (shift + bits).min(2_000);
+        }
+    }
+    head as f64 * f64::powi(2.0, shift.cast_signed())
 }
 
 /// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`

@@ -7,7 +7,7 @@ use super::tree::{Binding, Declared, DeclaredId, MapId, NodeId, VariableKind};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::json_pointer;
 use dropforge_base::text::Span;
-use dropforge_schema::{Draft, Schema, SchemaError};
+use dropforge_schema::{Draft, Schema, SchemaError, Schemas};
 use dropforge_value::yaml::{self, Entry};
 
 impl Build<'_> {
@@ -39,7 +39,7 @@ impl Build<'_> {
     /// Reads a schema, unless an equal one was read before.
     fn read_schema(&mut self, node: &yaml::Node) -> Result<Arc<Schema>, Vec<SchemaError>> {
         let data = node.to_data();
-        let key = format!("{data:?}");
+        let key = Schemas::key(&data);
         if let Some((schema, _)) = self.parsed.schemas.get(&key) {
             return Ok(schema.clone());
         }
