@@ -340,7 +340,6 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             }
             (Dialect::Helm, false) => run::<helm::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
             (Dialect::Helm, true) => run_checked::<helm::Rules>(&mut session, what, &mut out),
-            (other, _) => panic!("no rules for {other:?}"),
         };
         result.map(|()| out).map_err(|error| error.render(false))
     })

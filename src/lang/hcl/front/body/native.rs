@@ -29,7 +29,7 @@ pub(crate) struct NativeFile {
 }
 
 impl NativeFile {
-    pub fn new(tree: Tree, root: BodyId, compiler: Compiler) -> Self {
+    pub(super) fn new(tree: Tree, root: BodyId, compiler: Compiler) -> Self {
         Self { tree, root, compiler, values: OnceLock::new(), parts: OnceLock::new() }
     }
 
@@ -42,7 +42,7 @@ impl NativeFile {
         self.root
     }
 
-    pub fn compiler(&self) -> &Compiler {
+    pub(super) fn compiler(&self) -> &Compiler {
         &self.compiler
     }
 
