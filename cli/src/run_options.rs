@@ -122,7 +122,7 @@ fn without_path(id: &str, text: String) -> String {
     match id {
         "set_file" => withhold("set-file", SetKind::File, value).key,
         "allow" => value.split('=').next().unwrap_or(value).to_owned(),
-        _ => return text,
+        _ => text,
     }
 }
 

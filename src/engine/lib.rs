@@ -35,6 +35,7 @@ mod nested;
 mod output_check;
 mod path_from_here;
 mod precompile;
+#[cfg(feature = "yaml")]
 pub mod recording;
 mod residual;
 mod symbolic_links;

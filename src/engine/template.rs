@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::builder::Engine;
 use super::coverage::{Coverage, during};
 use super::instance::{self, Render};
-use super::recording::{Recorder, Recording};
 use super::residual::{Choice, Residual};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
@@ -279,44 +278,6 @@ impl Template {
     /// ```
     pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
         self.shared.language.explain(self.run(inputs), error);
-    }
-
-    /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
-    /// `text`, and adds it to the errors of an [`OutputCheck`](super::OutputCheck). They only get the template's name if
-    /// the second output differs.
-    pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
-        let (recording, _) = self.record(session, inputs);
-        for error in errors {
-            error.template.get_or_insert_with(|| self.name().to_owned());
-            let at = error.primary().map(|label| label.span.start as usize);
-            error.labels.extend(at.map(|at| recording.labels_of(text, at)).unwrap_or_default());
-        }
-    }
-
-    /// Renders with the general program and records what wrote each part of the output, which is returned, too. The
-    /// recording ends where the render failed, if it did.
-    ///
-    /// # Errors
-    /// Those of a render.
-    pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
-        self.record_with(Recorder::default(), session, inputs)
-    }
-
-    /// Renders and records as [`Template::record`] does, with a recorder of other limits.
-    ///
-    /// # Errors
-    /// Those of a render.
-    pub fn record_with(
-        &self,
-        mut recorder: Recorder,
-        session: &mut Session,
-        inputs: Inputs<'_>,
-    ) -> (Recording, Result<String>) {
-        let mut text = String::new();
-        let rendered = self.rendering(self.run(inputs)).render_raw(session, &mut text, Some(&mut recorder));
-        let recording = recorder.end(text.clone());
-        self.shared.language.finish(self.program(), &mut text, 0);
-        (recording, rendered.map(|()| text))
     }
 
     /// Checks that the template's format can represent a document.

@@ -42,7 +42,7 @@ impl Scratch {
     }
 
     /// Returns the number of bytes.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.written + self.end.len() as u64
     }
 

@@ -38,7 +38,6 @@ mod outline;
 mod output;
 mod read_json;
 pub mod read_paths;
-#[cfg(feature = "yaml")]
 mod scan;
 mod serialize_key;
 mod serializer;
@@ -79,7 +78,6 @@ pub use output::OutputFormat;
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
 pub use read_paths::{ReadPaths, ReadPosition};
-#[cfg(feature = "yaml")]
 pub use scan::{Scanner, word_at};
 pub use skip_json::{JsonPart, json_entries, json_maps, json_parts};
 #[doc(hidden)]

@@ -148,7 +148,7 @@ impl Glob {
     }
 
     /// Returns the number of tokens in the pattern.
-    pub fn len(&self) -> usize {
+    pub fn tokens(&self) -> usize {
         let len = |part: &Part| if let Part::Wildcards(tokens) = part { tokens.len() } else { 1 };
         self.parts.iter().map(len).sum()
     }

@@ -1,4 +1,4 @@
-//! URLs, parsed like request URIs by Go's `net/url`: an absolute URL or an absolute path. [`reference`] reads relative
+//! URLs, parsed like request URIs by Go's `net/url`: an absolute URL or an absolute path. `reference` reads relative
 //! ones as well.
 
 pub mod reference;

@@ -34,7 +34,11 @@ mod why;
 
 use hashbrown::HashMap;
 
+use crate::{RenderError, Template};
+use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Program;
+use dropforge_machine::vm::Session;
+use dropforge_value::Inputs;
 use event::{Edge, Event, Part};
 use frames::Context;
 
@@ -107,5 +111,45 @@ impl Recording {
     /// Returns where what an event used comes from.
     fn inputs(&self, event: &Event) -> &[Edge] {
         self.edges.get(event.inputs.start as usize..event.inputs.end as usize).unwrap_or(&[])
+    }
+}
+
+impl Template {
+    /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
+    /// `text`, and adds it to the errors of an [`OutputCheck`](super::OutputCheck). They only get the template's name if
+    /// the second output differs.
+    pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
+        let (recording, _) = self.record(session, inputs);
+        for error in errors {
+            error.template.get_or_insert_with(|| self.name().to_owned());
+            let at = error.primary().map(|label| label.span.start as usize);
+            error.labels.extend(at.map(|at| recording.labels_of(text, at)).unwrap_or_default());
+        }
+    }
+
+    /// Renders with the general program and records what wrote each part of the output, which is returned, too. The
+    /// recording ends where the render failed, if it did.
+    ///
+    /// # Errors
+    /// Those of a render.
+    pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
+        self.record_with(Recorder::default(), session, inputs)
+    }
+
+    /// Renders and records as [`Template::record`] does, with a recorder of other limits.
+    ///
+    /// # Errors
+    /// Those of a render.
+    pub fn record_with(
+        &self,
+        mut recorder: Recorder,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+    ) -> (Recording, Result<String>) {
+        let mut text = String::new();
+        let rendered = self.rendering(self.run(inputs)).render_raw(session, &mut text, Some(&mut recorder));
+        let recording = recorder.end(text.clone());
+        self.shared.language.finish(self.program(), &mut text, 0);
+        (recording, rendered.map(|()| text))
     }
 }

@@ -24,7 +24,7 @@ pub struct Row {
     pub template: u32,
     /// The digest of the content.
     pub hash: [u8; 32],
-    /// The ETag of an object, or empty, or [`SAME_TAG`].
+    /// The ETag of an object, or empty, or `SAME_TAG`.
     pub tag: String,
 }
 

@@ -20,6 +20,8 @@
 //! # }
 //! ```
 
+#[cfg_attr(not(feature = "yaml"), allow(dead_code))]
+mod core_schema;
 mod kyaml;
 #[doc(hidden)]
 pub mod libyaml;
@@ -38,6 +40,7 @@ pub use reader::*;
 pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
 
+pub(super) use core_schema::is_own_name;
 pub(super) use kyaml::Kyaml;
 pub(super) use quoted::quoted;
 pub(super) use scalar::{is_tag, is_word};

@@ -3,13 +3,13 @@
 //!
 //! | library | tables |
 //! |---|---|
-//! | standard | [`operators`], [`relations`], [`conversions`], [`predicates`], [`timestamps`] |
-//! | optional | [`optionals`] |
-//! | strings, math, lists, sets, encoders | [`strings`] and [`format`](mod@format), [`math`], [`lists`], [`sets`], [`encoders`] |
-//! | comprehensions | [`comprehensions`] |
-//! | regex, network | [`regex`](mod@regex), [`network`] |
-//! | Kubernetes | [`kubernetes`] |
-//! | manifests | [`manifests`] |
+//! | standard | `operators`, `relations`, `conversions`, `predicates`, `timestamps` |
+//! | optional | `optionals` |
+//! | strings, math, lists, sets, encoders | `strings` and `format`, `math`, `lists`, `sets`, `encoders` |
+//! | comprehensions | `comprehensions` |
+//! | regex, network | `regex`, `network` |
+//! | Kubernetes | `kubernetes` |
+//! | manifests | `manifests` |
 
 pub(crate) mod comprehensions;
 pub(crate) mod conversions;

@@ -124,7 +124,7 @@ impl Walk<'_, '_> {
     /// The file or directory `name`. `None` if it does not match, does not exist or leads out of the root. `**` does not
     /// follow a link to a directory that contains the link.
     fn entry(&self, glob: &Glob, here: &Directory, name: &str) -> Outcome<Option<Found>> {
-        self.cx.spend(ENTRY + (glob.len() * name.len() / 8) as u64)?;
+        self.cx.spend(ENTRY + (glob.tokens() * name.len() / 8) as u64)?;
         let step = glob.step(&here.states, name);
         if step.is_empty() {
             return Ok(None);

@@ -72,7 +72,7 @@ fn innermost(tree: &Tree, span: Span) -> Option<ExprId> {
         of.start <= span.start && span.end <= of.end
     };
     // The last node of a span contains the others.
-    let ids = (0..tree.len()).map(ExprId).filter(around);
+    let ids = (0..tree.node_count()).map(ExprId).filter(around);
     ids.min_by_key(|id| {
         let of = tree.span(*id);
         (of.end - of.start, std::cmp::Reverse(*id))
@@ -103,7 +103,7 @@ fn variable_note(cx: &Cx<'_>, tree: &Tree, variable: ExprId) -> Option<String> {
 
 /// Returns `true` if `name` is a variable of a `for` around a span.
 fn is_local(tree: &Tree, name: &str, span: Span) -> bool {
-    (0..tree.len()).map(ExprId).any(|id| {
+    (0..tree.node_count()).map(ExprId).any(|id| {
         let (Expr::For(of), around) = (tree.expr(id), tree.span(id)) else { return false };
         let Some(of) = tree.for_expr(of).filter(|_| around.start <= span.start && span.end <= around.end) else {
             return false;

@@ -6,7 +6,7 @@
 //! | [`operators`], [`equality`] | the operators |
 //! | [`traverse`] | `value[key]` and `value.name`; [`access`] does not convert keys |
 //! | [`elements`], [`sets`] | making and walking collections |
-//! | [`refine`] | refinements of unknown values |
+//! | `refine` | refinements of unknown values |
 //! | [`marks`] | marks that a host puts on values |
 //! | [`defaults`] | defaults of optional attributes |
 //! | [`json`] | values as JSON |

@@ -237,10 +237,10 @@ impl<'w> Walk<'w, '_> {
         let (b, a) = (state.stack.pop().unwrap_or_default(), state.stack.pop().unwrap_or_default());
         let decides = instruction.op == Op::Or;
         let truths = [a.fact.truth(), b.fact.truth()];
-        if truths.iter().any(|truth| truth.is_none_or(|truth| truth == decides)) {
-            if let Some(Fact::Mark(mark)) = state.slots.get(instruction.slots().start).map(|held| held.fact) {
-                self.excuse(mark);
-            }
+        if truths.iter().any(|truth| truth.is_none_or(|truth| truth == decides))
+            && let Some(Fact::Mark(mark)) = state.slots.get(instruction.slots().start).map(|held| held.fact)
+        {
+            self.excuse(mark);
         }
         self.mark_whole(a.nodes());
         self.mark_whole(b.nodes());

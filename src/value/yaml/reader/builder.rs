@@ -11,10 +11,10 @@ use std::time::Instant;
 use granit_parser::{Event, ScalarStyle, Tag};
 use hashbrown::{HashMap, HashSet};
 
-use super::core_schema;
 use super::lines::{Part, Sink};
 use super::merge::{MapError, close_map};
 use super::read::{Errors, Tags};
+use crate::yaml::core_schema;
 use crate::yaml::node::{Entry, Kind, Node, Style, TEXT};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use dropforge_base::limits::{Limit, Limits};

@@ -1,7 +1,6 @@
 //! Reading YAML 1.2. Most documents are read line by line; the others by a parser of events.
 
 mod builder;
-mod core_schema;
 mod line_values;
 mod lines;
 mod merge;
@@ -12,5 +11,4 @@ mod lines_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use core_schema::is_own_name;
 pub use read::{Tags, read, read_data, read_one, read_with};

@@ -78,7 +78,7 @@ impl NativeFile {
     /// The expressions that static analysis can return: items of tuples, keys and values of objects, and arguments.
     fn constructor_parts(&self) -> Vec<ExprId> {
         let mut parts = Vec::new();
-        for at in 0..self.tree.len() {
+        for at in 0..self.tree.node_count() {
             match self.tree.expr(ExprId(at)) {
                 Expr::Tuple(run) => parts.extend_from_slice(self.tree.ids(run)),
                 Expr::Call(call) => parts.extend_from_slice(self.tree.ids(call.args)),

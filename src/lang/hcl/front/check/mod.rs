@@ -106,7 +106,7 @@ pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree, known: &[(
         _ => None,
     };
     let mut names = BTreeSet::new();
-    names.extend((0..tree.len()).filter_map(name));
+    names.extend((0..tree.node_count()).filter_map(name));
     let unknown = names.into_iter().map(|name| (name, arena.unknown(Type::Dynamic)));
     arena.map(&unknown.chain(known.iter().copied()).collect::<Vec<_>>())
 }

@@ -8,7 +8,7 @@ use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 
-/// The id of a [`Node`] in its [`Document`].
+/// The id of a `Node` in its [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JsonId(pub u32);
 

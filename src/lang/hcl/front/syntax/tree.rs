@@ -414,7 +414,7 @@ impl Tree {
     }
 
     /// The number of nodes.
-    pub fn len(&self) -> u32 {
+    pub fn node_count(&self) -> u32 {
         u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
     }
 
