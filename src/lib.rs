@@ -38,12 +38,6 @@
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
-#[cfg(all(
-    feature = "compile",
-    not(any(feature = "tera", feature = "hcl", feature = "cel", feature = "helm", feature = "tower"))
-))]
-compile_error!("feature `compile` needs a language: enable `tera`, `hcl`, `cel`, `helm` or `tower`");
-
 pub use dropforge_base::{diagnostics, limits, text};
 pub use dropforge_engine as engine;
 #[cfg(feature = "bulk")]
@@ -78,7 +72,6 @@ pub mod dialect {
 
 pub use diagnostics::{Diagnostic, Diagnostics as Error};
 pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
-#[cfg(feature = "compile")]
 pub use engine::{Precompile, precompile, render};
 pub use limits::Limits;
 

@@ -277,7 +277,9 @@ impl Template {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
-        self.shared.language.explain(self.run(inputs), error);
+        if let Some(front) = self.shared.language.front() {
+            front.explain(self.run(inputs), error);
+        }
     }
 
     /// Checks that the template's format can represent a document.

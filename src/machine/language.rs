@@ -14,9 +14,7 @@ use crate::function::Registry;
 use crate::specialise::{Known, specialise};
 use crate::vm::{NoHooks, Observer, Run, Semantics, Session, answer};
 
-/// A language: its functions, its compiler, and the machine that runs its programs.
-///
-/// The methods that read sources need the language's parser. Without the cargo feature `compile` they fail.
+/// A language: its functions, its front end, and the machine that runs its programs.
 pub trait Language: Sync {
     /// Returns the id.
     fn dialect(&self) -> Dialect;
@@ -34,18 +32,9 @@ pub trait Language: Sync {
         all.clone()
     }
 
-    /// Compiles units, in order. Shared sources are parsed once. The size of all programs is limited.
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        units.iter().map(|_| Err(vec![no_compiler(self.dialect())])).collect()
-    }
-
-    /// Returns the names in a template, in the order of their places.
-    ///
-    /// # Errors
-    /// The syntax errors of the source.
-    fn marks(&self, request: &MarkRequest<'_>) -> std::result::Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        let _ = request;
-        Err(vec![no_compiler(self.dialect())])
+    /// Returns the front end, which a build without the cargo feature `compile` lacks.
+    fn front(&self) -> Option<&'static dyn Front> {
+        None
     }
 
     /// Returns the default output format of documents.
@@ -57,6 +46,36 @@ pub trait Language: Sync {
     fn finish(&self, program: &Program, out: &mut String, start: usize) {
         let _ = (program, out, start);
     }
+}
+
+impl dyn Language {
+    /// Compiles units, in order. Shared sources are parsed once. The size of all programs is limited.
+    pub fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        match self.front() {
+            Some(front) => front.compile(units),
+            None => units.iter().map(|_| Err(vec![no_compiler(self.dialect())])).collect(),
+        }
+    }
+
+    /// Returns the names in a template, in the order of their places.
+    ///
+    /// # Errors
+    /// The syntax errors of the source.
+    pub fn marks(&self, request: &MarkRequest<'_>) -> std::result::Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        self.front().ok_or_else(|| vec![no_compiler(self.dialect())])?.marks(request)
+    }
+}
+
+/// The front end of a language: what reads its sources.
+pub trait Front: Sync {
+    /// Compiles units, in order. Shared sources are parsed once. The size of all programs is limited.
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation>;
+
+    /// Returns the names in a template, in the order of their places.
+    ///
+    /// # Errors
+    /// The syntax errors of the source.
+    fn marks(&self, request: &MarkRequest<'_>) -> std::result::Result<Vec<Mark>, Vec<Box<Diagnostic>>>;
 
     /// Adds the values of the involved variables to the error of a run.
     fn explain(&self, run: Run<'_>, error: &mut Box<Diagnostic>) {

@@ -38,12 +38,6 @@ use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;
 use dropforge_machine::language::{Language, Machine, MachineOf};
 use dropforge_value::OutputFormat;
-#[cfg(feature = "compile")]
-use {
-    dropforge_base::diagnostics::Diagnostic,
-    dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all},
-    dropforge_machine::language::MarkRequest,
-};
 
 /// The language of expressions.
 #[derive(Debug)]
@@ -58,18 +52,13 @@ impl Language for Cel {
         &MachineOf::<Rules>::INSTANCE
     }
 
+    #[cfg(feature = "compile")]
+    fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
+        Some(&CelFront)
+    }
+
     fn registry(&self) -> Registry {
         registry()
-    }
-
-    #[cfg(feature = "compile")]
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units, compile)
-    }
-
-    #[cfg(feature = "compile")]
-    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        marks(request.source, request.registry, request.limits)
     }
 
     fn default_format(&self) -> OutputFormat {
@@ -90,17 +79,12 @@ impl Language for CelYaml {
         &MachineOf::<Rules>::INSTANCE
     }
 
+    #[cfg(feature = "compile")]
+    fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
+        Some(&YamlFront)
+    }
+
     fn registry(&self) -> Registry {
         registry()
-    }
-
-    #[cfg(feature = "compile")]
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units, yaml::compile)
-    }
-
-    #[cfg(feature = "compile")]
-    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        yaml::marks(request.source, request.strict, request.registry, request.limits)
     }
 }

@@ -42,13 +42,6 @@ pub use semantics::Rules;
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;
 use dropforge_machine::language::{Language, Machine, MachineOf};
-#[cfg(feature = "compile")]
-use {
-    dropforge_base::diagnostics::Diagnostic,
-    dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all},
-    dropforge_machine::language::MarkRequest,
-    dropforge_machine::vm::Run,
-};
 
 /// The language of templates and expressions.
 #[derive(Debug)]
@@ -63,24 +56,12 @@ impl Language for Hcl {
         &MachineOf::<Rules>::INSTANCE
     }
 
+    #[cfg(feature = "compile")]
+    fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
+        Some(&HclFront)
+    }
+
     fn registry(&self) -> Registry {
         registry()
-    }
-
-    #[cfg(feature = "compile")]
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units, compile)
-    }
-
-    #[cfg(feature = "compile")]
-    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        Ok(marks(request.source, request.limits))
-    }
-
-    #[cfg(feature = "compile")]
-    fn explain(&self, run: Run<'_>, error: &mut Box<Diagnostic>) {
-        let Some(source) = run.program.sources().first() else { return };
-        value_notes::explain_template(source, run.inputs, run.limits, std::slice::from_mut(error));
-        value_notes::explain_template(source, run.inputs, run.limits, &mut error.also);
     }
 }

@@ -40,7 +40,7 @@ use dropforge_base::diagnostics::Diagnostic;
 use dropforge_machine::bytecode::{Dialect, Program};
 use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
 use dropforge_machine::function::Registry;
-use dropforge_machine::language::{Language, Machine, MachineOf, MarkRequest};
+use dropforge_machine::language::{Front, Language, Machine, MachineOf, MarkRequest};
 
 /// The language.
 #[derive(Debug)]
@@ -63,15 +63,21 @@ impl Language for Helm {
         plain(all)
     }
 
+    fn front(&self) -> Option<&'static dyn Front> {
+        Some(&Helm)
+    }
+
+    fn finish(&self, program: &Program, out: &mut String, start: usize) {
+        finish(program, out, start);
+    }
+}
+
+impl Front for Helm {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
         compile_all(units, compile)
     }
 
     fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
         marks(request.source, request.registry, request.limits)
-    }
-
-    fn finish(&self, program: &Program, out: &mut String, start: usize) {
-        finish(program, out, start);
     }
 }

@@ -25,12 +25,6 @@ pub use semantics::Rules;
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;
 use dropforge_machine::language::{Language, Machine, MachineOf};
-#[cfg(feature = "compile")]
-use {
-    dropforge_base::diagnostics::Diagnostic,
-    dropforge_machine::compiler::{Compilation, Mark, Unit},
-    dropforge_machine::language::MarkRequest,
-};
 
 /// The language.
 #[derive(Debug)]
@@ -45,21 +39,16 @@ impl Language for Tera {
         &MachineOf::<Rules>::INSTANCE
     }
 
+    #[cfg(feature = "compile")]
+    fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
+        Some(&TeraFront)
+    }
+
     fn registry(&self) -> Registry {
         registry()
     }
 
     fn plain(&self, all: &Registry) -> Registry {
         plain(all)
-    }
-
-    #[cfg(feature = "compile")]
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units)
-    }
-
-    #[cfg(feature = "compile")]
-    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        marks(request.source, request.limits)
     }
 }

@@ -34,12 +34,6 @@ pub use semantics::Rules;
 
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::language::{Language, Machine, MachineOf};
-#[cfg(feature = "compile")]
-use {
-    dropforge_base::diagnostics::Diagnostic,
-    dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all},
-    dropforge_machine::language::MarkRequest,
-};
 
 /// The language.
 #[derive(Debug)]
@@ -55,12 +49,7 @@ impl Language for Tower {
     }
 
     #[cfg(feature = "compile")]
-    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units, compile)
-    }
-
-    #[cfg(feature = "compile")]
-    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-        marks(request.source, request.limits)
+    fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
+        Some(&TowerFront)
     }
 }

@@ -32,9 +32,9 @@ mod space;
 mod units;
 mod unwind;
 
-#[cfg(all(test, feature = "checked"))]
+#[cfg(test)]
 mod named_tests;
-#[cfg(all(test, feature = "checked"))]
+#[cfg(test)]
 mod tests;
 
 #[cfg(feature = "checked")]

@@ -1,5 +1,9 @@
 //! From source to program: parsers, checks, lowering.
 
+use dropforge_base::diagnostics::Diagnostic;
+use dropforge_machine::compiler::{Compilation, Mark, Unit};
+use dropforge_machine::language::{Front, MarkRequest};
+
 pub(crate) mod compile;
 pub(crate) mod load;
 pub(crate) mod lower;
@@ -9,3 +13,17 @@ pub mod syntax;
 pub use compile::{compile, compile_all};
 pub use marks::marks;
 pub use syntax::parse;
+
+/// The front end.
+#[derive(Debug)]
+pub(crate) struct TeraFront;
+
+impl Front for TeraFront {
+    fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
+        compile_all(units)
+    }
+
+    fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
+        marks(request.source, request.limits)
+    }
+}
