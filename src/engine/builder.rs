@@ -130,7 +130,7 @@ impl EngineBuilder {
     /// use dropforge::function::Files;
     /// # #[cfg(feature = "compile")] {
     /// let engine = Engine::builder().files(Files::below(env!("CARGO_MANIFEST_DIR"))?).build();
-    /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"src/lib.rs\")}")?;
+    /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"lib.rs\")}")?;
     /// assert_eq!(template.render(&())?, "true");
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -16,7 +16,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 /// ```
 /// use dropforge::function::{FileError, Files};
 /// let files = Files::below(env!("CARGO_MANIFEST_DIR"))?;
-/// assert!(files.find("src/../src/lib.rs").is_ok());
+/// assert!(files.find("vm/../lib.rs").is_ok());
 /// assert!(matches!(files.find("../anything"), Err(FileError::Outside)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
