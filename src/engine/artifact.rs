@@ -28,7 +28,6 @@ impl Engine {
     /// if the verifier rejects a program; `function.capability_off` if this build lacks a template's language.
     ///
     /// ```
-    /// # #[cfg(feature = "compile")] {
     /// use dropforge::engine::{Dialect, Engine};
     /// let build = Engine::builder().template("hi.tera", "hi {{ who }}").build();
     /// let bytes: Vec<u8> = build.bundle([(Dialect::Tera, "hi.tera")])?.encode()?;
@@ -37,7 +36,6 @@ impl Engine {
     /// assert_eq!(artifact.names().collect::<Vec<_>>(), ["hi.tera"]);
     /// assert_eq!(artifact.template("hi.tera")?.render(&serde_json::json!({"who": "you"}))?, "hi you");
     /// assert!(artifact.template("ho.tera").unwrap_err().to_string().contains("ho.tera"));
-    /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(&self, bytes: impl Into<Bytes>) -> Result<Artifact> {

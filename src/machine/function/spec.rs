@@ -272,13 +272,11 @@ impl Builtin {
     /// exceeds a limit.
     ///
     /// ```
-    /// # #[cfg(feature = "tera")] {
     /// use dropforge::engine::{Dialect, Engine};
     /// use dropforge::value::Value;
     /// let engine = Engine::new();
     /// let length = engine.registry(Dialect::Tera).iter().find(|builtin| builtin.name == "length").unwrap();
     /// assert!(!length.is_total(&[Value::Int(1)]));
-    /// # }
     /// ```
     pub fn is_total(&self, values: &[Value<'_>]) -> bool {
         let fits = |kinds: &&[Kind]| {

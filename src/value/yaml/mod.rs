@@ -10,14 +10,12 @@
 //! scalars.
 //!
 //! ```
-//! # #[cfg(feature = "yaml")] {
 //! use dropforge::limits::Limits;
 //! use dropforge::text::Source;
 //! use dropforge::value::yaml;
 //! let source = Source::new("in.yaml", "a: [1, no, 0x10]\nb: {c: ~}\n");
 //! let data = yaml::read_data(&source, &Limits::default()).unwrap();
 //! assert_eq!(yaml::to_string(&data), "a:\n  - 1\n  - \"no\"\n  - 16\nb:\n  c: null\n");
-//! # }
 //! ```
 
 #[cfg_attr(not(feature = "yaml"), allow(dead_code))]
