@@ -36,12 +36,8 @@ fn committed(folder: &str) -> PathBuf {
 fn generated(language: &str) -> Result<String, Box<dyn Error>> {
     let grammar = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{language}.lalrpop"));
     let out = tempfile::tempdir()?;
-    // The second path is relative to the output folder, and the generator keeps the path of the grammar.
     lalrpop::Configuration::new().set_out_dir(out.path()).log_quiet().process_file(&grammar)?;
-    let name = format!("{language}.rs");
-    let mut entries = std::fs::read_dir(out.path())?;
-    let file = entries.find_map(|entry| entry.ok().filter(|entry| entry.file_name().to_string_lossy() == name));
-    Ok(std::fs::read_to_string(file.ok_or("no parser was generated")?.path())?)
+    Ok(std::fs::read_to_string(out.path().join(format!("{language}.rs")))?)
 }
 
 #[cfg(test)]

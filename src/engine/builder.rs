@@ -20,13 +20,14 @@ pub struct Engine {
 
 /// The functions of each language. A language's table is built on first use.
 #[derive(Default)]
-struct Registries {
+pub(super) struct Registries {
     of: [OnceLock<Registry>; Dialect::ALL.len()],
 }
 
 impl Registries {
-    fn get(&self, dialect: Dialect) -> &Registry {
-        self.of[index(dialect)].get_or_init(|| instance::registry(dialect))
+    /// Returns the functions of a language, which `make` makes on first use.
+    pub(super) fn get(&self, dialect: Dialect, make: impl FnOnce() -> Registry) -> &Registry {
+        self.of[index(dialect)].get_or_init(make)
     }
 
     fn change(&mut self, dialect: Dialect, change: impl FnOnce(&mut Registry)) {
@@ -95,7 +96,7 @@ impl Engine {
 
     /// Returns the functions, filters and tests of a language.
     pub fn registry(&self, dialect: Dialect) -> &Registry {
-        self.shared.registries.get(dialect)
+        self.shared.registries.get(dialect, || instance::registry(dialect))
     }
 }
 
@@ -128,11 +129,9 @@ impl EngineBuilder {
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
     /// use dropforge::function::Files;
-    /// # #[cfg(feature = "compile")] {
     /// let engine = Engine::builder().files(Files::below(env!("CARGO_MANIFEST_DIR"))?).build();
     /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"lib.rs\")}")?;
     /// assert_eq!(template.render(&())?, "true");
-    /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn files(mut self, files: Files) -> Self {
@@ -174,12 +173,10 @@ impl EngineBuilder {
     /// must have it.
     ///
     /// ```
-    /// # #[cfg(feature = "compile")] {
     /// use dropforge::bytecode::ImportKind;
     /// use dropforge::engine::{Dialect, Engine};
     /// let build = Engine::builder().declare(Dialect::Tera, ImportKind::Filter, "shout").build();
     /// assert!(build.compile(Dialect::Tera, "t", "{{ 'a' | shout }}")?.lints().is_empty());
-    /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn declare(self, dialect: Dialect, kind: ImportKind, name: impl Into<String>) -> Self {

@@ -197,11 +197,12 @@ impl Engine {
     /// decided when it was compiled.
     fn functions(&self, dialect: Dialect) -> &Registry {
         let (all, front) = (self.registry(dialect), &self.shared.front);
-        match dialect {
-            Dialect::Tera if front.tera == TeraDialect::Plain => front.plain_tera.get_or_init(|| plain(dialect, all)),
-            Dialect::Helm if front.helm.plain => front.plain_helm.get_or_init(|| plain(dialect, all)),
-            _ => all,
-        }
+        let is_plain = match dialect {
+            Dialect::Tera => front.tera == TeraDialect::Plain,
+            Dialect::Helm => front.helm.plain,
+            _ => false,
+        };
+        if is_plain { front.plain.get(dialect, || plain(dialect, all)) } else { all }
     }
 
     /// Returns the cached template of a source.

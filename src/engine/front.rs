@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::builder::Registries;
 use super::cache::Cache;
 use super::loader::MemoryLoader;
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::compiler::{Loader, Memo, MissingKey, NoLoader};
-use dropforge_machine::function::Registry;
 
 /// The time at which an unknown filter, test, function, macro or template is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,14 +69,12 @@ pub(super) struct Front {
     pub strict_let: bool,
     pub cel_presence: CelPresence,
     pub tera: TeraDialect,
-    /// The functions of plain Tera and those of the embedding program. Built on first use.
-    pub plain_tera: OnceLock<Registry>,
+    /// By language, the functions of its reference implementation and those of the embedding program.
+    pub plain: Registries,
     pub unknown_names: UnknownNames,
     pub keeps_trees: bool,
     pub memo: Option<Memo>,
     pub helm: HelmOptions,
-    /// Go's own functions and those of the embedding program. Built on first use.
-    pub plain_helm: OnceLock<Registry>,
     /// The templates of one name space. Loaded on first use.
     pub together: OnceLock<Vec<Arc<Source>>>,
     pub cache: Option<Cache>,
@@ -93,12 +91,11 @@ impl Default for Front {
             strict_let: false,
             cel_presence: CelPresence::default(),
             tera: TeraDialect::default(),
-            plain_tera: OnceLock::new(),
+            plain: Registries::default(),
             unknown_names: UnknownNames::default(),
             keeps_trees: false,
             memo: None,
             helm: HelmOptions::default(),
-            plain_helm: OnceLock::new(),
             together: OnceLock::new(),
             cache: None,
         }

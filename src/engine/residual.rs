@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::builder::Engine;
-use super::template::{Findings, Shared};
-use super::template::{Template, linked};
+use super::template::{Findings, Shared, Template, linked};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Program;
 use dropforge_machine::function::Linked;
-use dropforge_machine::specialise::Guard;
-use dropforge_machine::specialise::Known;
+use dropforge_machine::specialise::{Guard, Known};
 use dropforge_machine::vm::Run;
 use dropforge_value::{Data, DataMap, Inputs, Value};
 
@@ -102,7 +100,6 @@ impl Template {
     /// value. `None` if all agree, so that the residual runs, or if there is none.
     ///
     /// ```
-    /// # #[cfg(feature = "compile")] {
     /// use dropforge::engine::{Dialect, Engine};
     /// use dropforge::value::{Arena, Data, Inputs, Value};
     ///
@@ -120,7 +117,6 @@ impl Template {
     /// }
     /// assert_eq!(template.render(&serde_json::json!({"name": "a", "image": {"debug": true}}))?, "a debug");
     /// assert_eq!(template.render(&serde_json::json!({"name": "b", "image": {"debug": false}}))?, "b");
-    /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn difference(&self, inputs: Inputs<'_>) -> Option<String> {

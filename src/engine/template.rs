@@ -14,12 +14,10 @@ use super::instance::{self, Render};
 use super::residual::{Choice, Residual};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
-use dropforge_machine::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
-use dropforge_machine::bytecode::{Entry, encode};
+use dropforge_machine::bytecode::{Dialect, Entry, ImportKind, Program, disassemble, disassemble_with_lines, encode};
 use dropforge_machine::function::{Capabilities, Files, Linked};
 use dropforge_machine::language::Language;
-use dropforge_machine::vm::Observer;
-use dropforge_machine::vm::{Run, Session};
+use dropforge_machine::vm::{Observer, Run, Session};
 use dropforge_value::{InputSpace, Inputs, OutputFormat, Value};
 
 /// Memory of a lint with its labels and its suggestion.
@@ -258,7 +256,7 @@ impl Template {
     /// Renders on a machine that checks every index and panics on an invalid one. Slower; for tests of the verifier.
     #[cfg(feature = "checked")]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
-        self.render_run(session, self.chosen(inputs), out, Some(&mut dropforge_machine::vm::NoHooks))
+        self.render_observed(session, inputs, out, &mut dropforge_machine::vm::NoHooks)
     }
 
     /// Adds the values of the involved variables to the error of a render with these inputs. Only HCL supports this.

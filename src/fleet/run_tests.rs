@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
-use crate::{Cluster, Failure, Format, Layout, Output, Selector};
-use crate::{Fleet, FleetOptions, Layers, Options, Overlay, Plan, Renderer, Watch};
+use crate::{
+    Cluster, Failure, Fleet, FleetOptions, Format, Layers, Layout, Options, Output, Overlay, Plan, Renderer, Selector,
+    Watch,
+};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::Source;
 use dropforge_value::{Data, DataMap};

@@ -46,6 +46,12 @@ pub trait Language: Sync {
     fn finish(&self, program: &Program, out: &mut String, start: usize) {
         let _ = (program, out, start);
     }
+
+    /// Returns the offset in `whole` of the byte at `at` of `text`, which [`Language::finish`] has made of `whole`. `None` if
+    /// it is another text.
+    fn before_finish(&self, whole: &str, text: &str, at: usize) -> Option<usize> {
+        (whole == text).then_some(at)
+    }
 }
 
 impl dyn Language {

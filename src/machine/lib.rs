@@ -22,6 +22,4 @@ pub mod specialise;
 pub mod vm;
 
 #[doc(hidden)]
-pub use dropforge_base as base;
-#[doc(hidden)]
 pub use dropforge_value as value;

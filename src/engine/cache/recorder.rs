@@ -1,8 +1,7 @@
 //! A loader that records the names that it was asked for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::Digest;
 use super::head::{Head, digest_of};

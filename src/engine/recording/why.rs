@@ -8,6 +8,7 @@ use super::document::path_at;
 use super::event::{Captured, Detail, Edge, Event, Part};
 use super::flow::Flow;
 use super::frames::OUTERMOST;
+use crate::instance::language;
 use dropforge_base::diagnostics::Label;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Control, Place, Provenance};
@@ -109,10 +110,8 @@ impl Recording {
         let whole = self.text.get(range.clone())?;
         let at = match whole == text {
             true => at,
-            #[cfg(feature = "helm")]
-            false => dropforge_helm::with_no_values(whole, text, at)?,
-            #[cfg(not(feature = "helm"))]
-            false => return None,
+            // The first program is that of the template.
+            false => language(self.program(0)?.dialect()).ok()?.before_finish(whole, text, at)?,
         };
         let at = range.start + at;
         (at < range.end && self.cut.is_none_or(|cut| at < cut)).then_some(at)

@@ -9,9 +9,8 @@ use super::cells::{cell, delimiter};
 use super::{Format, env, limits, toml};
 use crate::values::Step;
 use dropforge_base::text::{Source, Span};
-use dropforge_value::DataMap;
-use dropforge_value::yaml;
 use dropforge_value::yaml::Node;
+use dropforge_value::{DataMap, yaml};
 
 /// The place of a map in an input file.
 #[derive(Debug, Clone)]

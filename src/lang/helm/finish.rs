@@ -41,7 +41,7 @@ pub fn finish_all(program: &Program, out: &mut String, ends: &mut [usize]) {
 
 /// Returns the offset in `whole` of the byte at `at` of `text`, which is `whole` without the text of missing values, or the
 /// same. `None` if it is another text.
-pub fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
+pub(crate) fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
     if whole == text {
         return Some(at);
     }

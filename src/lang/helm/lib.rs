@@ -31,7 +31,7 @@ pub(crate) const DATA: &str = ".";
 
 pub use builtins::{plain, registry};
 pub use compile::{compile, compile_chart};
-pub use finish::{finish, finish_all, with_no_values};
+pub use finish::{finish, finish_all};
 pub use marks::marks;
 pub use semantics::Rules;
 pub use trace::{explain, is_optional, merges_maps, parse_errors, values_read};
@@ -69,6 +69,10 @@ impl Language for Helm {
 
     fn finish(&self, program: &Program, out: &mut String, start: usize) {
         finish(program, out, start);
+    }
+
+    fn before_finish(&self, whole: &str, text: &str, at: usize) -> Option<usize> {
+        finish::with_no_values(whole, text, at)
     }
 }
 

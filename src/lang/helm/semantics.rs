@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use super::builtins::compare;
 use super::error::{error, quoted};
-use super::lookups;
-use super::objects;
 use super::print::{NO_VALUE, print, text_of};
 use super::values::{Kind, items, kind, map_of, nil_list, target_name, truth, type_name};
+use super::{lookups, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, EscapeMode, Role};

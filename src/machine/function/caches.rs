@@ -1,7 +1,6 @@
 //! Caches of a session: compiled regular expressions and schemas.
 
-use std::cell::OnceCell;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 

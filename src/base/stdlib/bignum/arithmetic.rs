@@ -1,7 +1,6 @@
 //! Arithmetic and rounding to integers.
 
-use super::limbs;
-use super::{BigNum, FULL, Form, LIMBS};
+use super::{BigNum, FULL, Form, LIMBS, limbs};
 
 /// The number of limbs of a sum: a significand, the lower bits of the smaller operand, and a carry.
 const SUM: usize = LIMBS + 3;

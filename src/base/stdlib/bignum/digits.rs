@@ -1,7 +1,6 @@
 //! Decimal digits of numbers: a requested count, or the fewest that identify the number.
 
-use super::limbs;
-use super::{BigNum, FULL, Form};
+use super::{BigNum, FULL, Form, limbs};
 
 /// The number of decimal digits per step, and the corresponding power of ten.
 const STEP: usize = 19;

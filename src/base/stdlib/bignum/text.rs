@@ -1,8 +1,7 @@
 //! Formats numbers.
 
 use super::digits::Digits;
-use super::limbs;
-use super::{BigNum, FULL, Form};
+use super::{BigNum, FULL, Form, limbs};
 
 /// The layout of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use super::walk::{Effect, Miss, Walk};
 use crate::bytecode::program::Program;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
-use dropforge_value::DataMap;
-use dropforge_value::ReadPaths;
+use dropforge_value::{DataMap, ReadPaths};
 
 /// Finds the paths that `program` looks up and that `inputs` lack, in code order, without running it. `left` is the number
 /// of steps that it may take, and is reduced by those taken. With fewer than needed, some are not found.

@@ -1,10 +1,8 @@
 //! The known inputs of the residuals in an artifact: a JSON object in clear.
 
 use super::decoder::Decoder;
-use dropforge_base::diagnostics::Result;
-use dropforge_base::diagnostics::{Code, Diagnostic};
-use dropforge_value::Data;
-use dropforge_value::DataMap;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_value::{Data, DataMap};
 
 /// Reads known inputs. There are none in an empty text.
 pub(super) fn read(decoder: &mut Decoder<'_>) -> Result<Option<DataMap>> {

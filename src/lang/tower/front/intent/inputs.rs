@@ -5,8 +5,7 @@ use std::sync::Arc;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
-use dropforge_value::yaml;
-use dropforge_value::{Data, DataMap};
+use dropforge_value::{Data, DataMap, yaml};
 
 /// The four scopes as supplied by a host.
 #[derive(Debug, Clone, Default, PartialEq)]
