@@ -12,42 +12,8 @@ use super::tree::DEPTH;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;
 
-#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
-enum Raw {
-    #[regex("[ \t\r\n\x0C]", space)]
-    #[token("//", comment)]
-    Skipped,
-    #[token("?", |_| Symbol::Question)]
-    #[token(":", |_| Symbol::Colon)]
-    #[token("||", |_| Symbol::Or)]
-    #[token("&&", |_| Symbol::And)]
-    #[token("==", |_| Symbol::Equal)]
-    #[token("!=", |_| Symbol::NotEqual)]
-    #[token("<", |_| Symbol::Less)]
-    #[token("<=", |_| Symbol::LessEqual)]
-    #[token(">", |_| Symbol::Greater)]
-    #[token(">=", |_| Symbol::GreaterEqual)]
-    #[token("+", |_| Symbol::Plus)]
-    #[token("-", |_| Symbol::Minus)]
-    #[token("*", |_| Symbol::Star)]
-    #[token("/", |_| Symbol::Slash)]
-    #[token("%", |_| Symbol::Percent)]
-    #[token("!", |_| Symbol::Bang)]
-    #[token(".", dot)]
-    #[token(",", |_| Symbol::Comma)]
-    #[token("(", |_| Symbol::OpenParen)]
-    #[token(")", |_| Symbol::CloseParen)]
-    #[token("[", |_| Symbol::OpenBracket)]
-    #[token("]", |_| Symbol::CloseBracket)]
-    #[token("{", |_| Symbol::OpenBrace)]
-    #[token("}", |_| Symbol::CloseBrace)]
-    #[regex("[0-9]", number)]
-    #[regex("[A-Za-z_]", name)]
-    #[token("`", backtick)]
-    Token(Symbol),
-    #[regex("[bB]?[rR]?['\"]", quoted)]
-    Quoted(Symbol),
-}
+// `Raw`, from `grammar/tokens/cel.rs`.
+include!("tokens.generated");
 
 fn run(rest: &str, wanted: impl Fn(u8) -> bool) -> usize {
     rest.bytes().position(|byte| !wanted(byte)).unwrap_or(rest.len())

@@ -344,14 +344,8 @@ fn keyword(text: &str) -> Option<Json> {
     })
 }
 
-/// A JSON number.
-#[derive(Logos)]
-enum Number {
-    #[regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")]
-    Plain,
-    #[regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+")]
-    Scientific,
-}
+// `Number`, from `grammar/tokens/hcl-json-number.rs`.
+include!("number.generated");
 
 /// Returns `true` if `text` is a JSON number with an exponent in range.
 fn is_number(text: &str) -> bool {
