@@ -129,7 +129,7 @@ impl<S> MachineOf<S> {
     pub const INSTANCE: Self = Self(PhantomData);
 }
 
-impl<S: Semantics> Machine for MachineOf<S> {
+impl<S: Semantics + Default> Machine for MachineOf<S> {
     fn answer<'s>(
         &self,
         session: &'s mut Session,
@@ -144,7 +144,7 @@ impl<S: Semantics> Machine for MachineOf<S> {
     }
 
     fn specialise(&self, run: Run<'_>, known: &Known<'_>) -> Option<Program> {
-        specialise::<S>(run.program, run.linked, known, run.limits)
+        specialise(&S::default(), run.program, run.linked, known, run.limits)
     }
 }
 

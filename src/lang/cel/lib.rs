@@ -43,13 +43,16 @@ use dropforge_value::OutputFormat;
 #[derive(Debug)]
 pub struct Cel;
 
+/// The machine. A static, so that its code is made in this package and not in those that ask for it.
+static MACHINE: &dyn Machine = &MachineOf::<Rules>::INSTANCE;
+
 impl Language for Cel {
     fn dialect(&self) -> Dialect {
         Dialect::Cel
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     #[cfg(feature = "compile")]
@@ -76,7 +79,7 @@ impl Language for CelYaml {
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     #[cfg(feature = "compile")]

@@ -18,14 +18,16 @@ use dropforge_machine::vm::{Form, Items, Logic, Missing, Output, Semantics};
 use dropforge_value::Value;
 
 /// The rules of CEL.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
 impl Semantics for Rules {
-    const CALLED: &'static str = "included here";
+    fn called(&self) -> &'static str {
+        "included here"
+    }
 
     #[cold]
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         match missing.parent {
             Some(parent) => {
                 access::select(cx, parent, missing.name).map_err(|error| match parent.unwritten().as_map() {
@@ -40,11 +42,11 @@ impl Semantics for Rules {
         }
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !value.is_undefined()
     }
 
-    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         match value.unwritten() {
             Value::Bool(truth) => Ok(truth),
             _ => Err(no_such_overload("_?_:_", false, &[value])),
@@ -52,7 +54,7 @@ impl Semantics for Rules {
     }
 
     #[inline]
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match (a, b) {
             (Value::Int(x), Value::Int(y)) => integer_operation(cx, op, x, y),
             (Value::Str(x), Value::Str(y)) if op == BinaryOp::Eq => Ok(Value::Bool(x == y)),
@@ -62,16 +64,22 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn not<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn not<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         written::not(value)
     }
 
-    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn negative<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         if value.has_notation() { written::negative(cx, value) } else { arithmetic::negate(value) }
     }
 
     #[cold]
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+    fn logic<'v>(
+        &self,
+        cx: &Cx<'v>,
+        logic: Logic,
+        operands: [Value<'v>; 2],
+        from: [Value<'v>; 2],
+    ) -> Result<Value<'v>> {
         let operands = operands.map(|operand| operand.unwritten());
         let decides = |operand: &Value<'v>| matches!(operand, Value::Bool(truth) if *truth == logic.decides());
         let error = noted_since(cx, from[0]);
@@ -86,11 +94,11 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
+    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
         cx.note_error(error(), Subject::Whole);
     }
 
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+    fn call<'v>(&self, cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         let member = form == Form::Member;
         if given.iter().any(Value::has_notation) {
             return dispatch::call_plain(cx, function, member, given);
@@ -98,7 +106,7 @@ impl Semantics for Rules {
         dispatch::call(cx, function, member, given)
     }
 
-    fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, _: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match value {
             _ if role == Role::Value => Ok(in_document(value)),
             _ if matches!(value.unwritten(), Value::Bool(_)) => Ok(value.unwritten()),
@@ -106,11 +114,11 @@ impl Semantics for Rules {
         }
     }
 
-    fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
+    fn measure<'v>(&self, cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
         cost::measure(cx, rule, values)
     }
 
-    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         // `missing` reports failures.
         match value {
             Value::Extended(_) => access::select(cx, value, key).ok(),
@@ -118,11 +126,11 @@ impl Semantics for Rules {
         }
     }
 
-    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         access::index(cx, value, index).map(Some)
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
         let value = value.unwritten();
         match value {
             Value::List(list) if names == 1 => return Ok(Items::List(list.items())),
@@ -142,7 +150,7 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn to_text<'v>(_: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, _: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         let value = value.unwritten();
         if let Some(digits) = text::digits(value, &mut itoa::Buffer::new()) {
             return out.push(digits);

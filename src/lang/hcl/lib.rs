@@ -47,13 +47,16 @@ use dropforge_machine::language::{Language, Machine, MachineOf};
 #[derive(Debug)]
 pub struct Hcl;
 
+/// The machine. A static, so that its code is made in this package and not in those that ask for it.
+static MACHINE: &dyn Machine = &MachineOf::<Rules>::INSTANCE;
+
 impl Language for Hcl {
     fn dialect(&self) -> Dialect {
         Dialect::Hcl
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     #[cfg(feature = "compile")]

@@ -13,12 +13,12 @@ use dropforge_machine::vm::{Form, Items, Logic, Missing, Output, Semantics};
 use dropforge_value::{Type, Value};
 
 /// The semantics of `hcl`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
 impl Semantics for Rules {
     #[cold]
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let nothing = || Ok(cx.arena().faulty(Type::Dynamic));
         let Some(parent) = missing.parent else {
             cx.note_error(unknown_variable(cx, missing.name), Subject::Root);
@@ -42,11 +42,11 @@ impl Semantics for Rules {
         nothing()
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !value.is_undefined()
     }
 
-    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match (role, value) {
             (_, Value::Bool(_)) => Ok(value),
             (Role::Answer, _) => evaluation::answer(cx, value),
@@ -54,12 +54,12 @@ impl Semantics for Rules {
         }
     }
 
-    fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         evaluation::condition(cx, value, Subject::Whole)
     }
 
     #[inline]
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match (a, b) {
             (Value::Int(x), Value::Int(y)) => match operators::whole(op, x, y) {
                 Some(value) => Ok(value),
@@ -72,11 +72,11 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn not<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         evaluation::unary(cx, value, Type::Bool, operators::not)
     }
 
-    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn negative<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         match value {
             // Zero has a sign.
             Value::Int(n) if n != 0 && n != i64::MIN => Ok(Value::Int(-n)),
@@ -85,26 +85,26 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+    fn logic<'v>(&self, cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
         evaluation::logic(cx, logic, answers, from)
     }
 
     #[cold]
-    fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
+    fn fault<'v>(&self, cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
         cx.note_error(error, Subject::Whole);
         Ok(cx.arena().faulty(Type::Dynamic))
     }
 
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+    fn call<'v>(&self, cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         argument_gate::call(cx, function, given, form == Form::Spread)
     }
 
     #[cold]
-    fn joined<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
+    fn joined<'v>(&self, cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
         join(cx, values, Subject::Part).map(Some)
     }
 
-    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         match value {
             Value::Map(map) => map.get(key),
             Value::Extended(_) => traverse::attribute(cx, value, key).ok()?.ok(),
@@ -112,7 +112,7 @@ impl Semantics for Rules {
         }
     }
 
-    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         match (value, index) {
             (Value::List(list), Value::Int(at)) => {
                 Ok(usize::try_from(at).ok().and_then(|at| list.items().get(at).copied()))
@@ -122,12 +122,12 @@ impl Semantics for Rules {
         }
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
         evaluation::items(cx, value, names)
     }
 
     #[cold]
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match value {
             Value::Bool(truth) => return out.push(if truth { "true" } else { "false" }),
             Value::Str(text) => return out.push(text.as_str()),

@@ -46,13 +46,16 @@ use dropforge_machine::language::{Front, Language, Machine, MachineOf, MarkReque
 #[derive(Debug)]
 pub struct Helm;
 
+/// The machine. A static, so that its code is made in this package and not in those that ask for it.
+static MACHINE: &dyn Machine = &MachineOf::<Rules>::INSTANCE;
+
 impl Language for Helm {
     fn dialect(&self) -> Dialect {
         Dialect::Helm
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     fn registry(&self) -> Registry {

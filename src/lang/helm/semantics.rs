@@ -18,12 +18,12 @@ use dropforge_value::{Extended, Sized, Value, Width};
 const MOST_SIZED: usize = 1 << 12;
 
 /// The semantics of `helm`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
 impl Semantics for Rules {
     #[cold]
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let path = MissingPath::of(missing);
         match missing.parent {
             None if path.root.is_empty() => {
@@ -34,19 +34,19 @@ impl Semantics for Rules {
         }
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !matches!(value, Value::Undefined | Value::Null)
     }
 
-    fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         Ok(truth(cx, value))
     }
 
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         compare::operator(cx, op, a, b).map(Value::Bool)
     }
 
-    fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, _: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match (role, value, kind(value)) {
             // The value of a pipeline is no interface: nil is nothing there.
             (Role::Value, Value::Null, _) => Ok(Value::Undefined),
@@ -58,7 +58,7 @@ impl Semantics for Rules {
         }
     }
 
-    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         match value {
             Value::Extended(_) => {
                 objects::field(cx, value, key).ok()?.or_else(|| map_of(cx, value).and_then(|map| map.get(key)))
@@ -68,12 +68,12 @@ impl Semantics for Rules {
     }
 
     /// No template has such a step. A program that is specialised reads the items of a list so, where it unrolls a loop.
-    fn index<'v>(_: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, _: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         let (Value::List(list), Value::Int(at)) = (value, index) else { return Ok(None) };
         Ok(usize::try_from(at).ok().and_then(|at| list.items().get(at)).copied())
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
         if let Some(items) = items(value) {
             return Ok(Items::Indexed(items));
         }
@@ -97,7 +97,7 @@ impl Semantics for Rules {
         }
     }
 
-    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+    fn assign<'v, 'g>(&self, cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         let Params::Assigned(params) = &function.params else { return Ok(Cow::Borrowed(given)) };
         if !params.takes(given.len()) {
             let (least, wanted) = (if params.rest.is_some() { "at least " } else { "" }, params.params.len());
@@ -120,7 +120,7 @@ impl Semantics for Rules {
         Ok(assigned)
     }
 
-    fn no_chunk<'v>(_: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
+    fn no_chunk<'v>(&self, _: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
         let Some(name) = name.as_str() else { return wrong_type(Target::Str, name) };
         let message = match delivery {
             Delivery::Output => format!("template {} not defined", quoted(name)),
@@ -134,11 +134,11 @@ impl Semantics for Rules {
         error(Code::UnknownTemplate, message).with_suggestion(name, names)
     }
 
-    fn no_text<'v>(_: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+    fn no_text<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
         wrong_type(Target::Str, value)
     }
 
-    fn nests(_: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
+    fn nests(&self, _: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
         let message = format!(
             "error calling include: rendering template has a nested reference name: {name}: unable to execute template"
         );
@@ -146,7 +146,7 @@ impl Semantics for Rules {
     }
 
     #[inline]
-    fn write_simple(value: Value<'_>, _: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+    fn write_simple(&self, value: Value<'_>, _: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         match value {
             Value::Bool(truth) => out.push(if truth { "true" } else { "false" })?,
             Value::Float(n) => write_float(n, out)?,
@@ -155,7 +155,7 @@ impl Semantics for Rules {
         Ok(true)
     }
 
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match value {
             Value::Undefined | Value::Null => out.push(NO_VALUE),
             Value::Bool(truth) => out.push(if truth { "true" } else { "false" }),

@@ -30,13 +30,16 @@ use dropforge_machine::language::{Language, Machine, MachineOf};
 #[derive(Debug)]
 pub struct Tera;
 
+/// The machine. A static, so that its code is made in this package and not in those that ask for it.
+static MACHINE: &dyn Machine = &MachineOf::<Rules>::INSTANCE;
+
 impl Language for Tera {
     fn dialect(&self) -> Dialect {
         Dialect::Tera
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     #[cfg(feature = "compile")]

@@ -15,14 +15,16 @@ use dropforge_machine::vm::{Items, Missing, Output, Semantics};
 use dropforge_value::Value;
 
 /// The semantics of `tera`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
 impl Semantics for Rules {
-    const FORGETS: bool = true;
+    fn forgets(&self) -> bool {
+        true
+    }
 
     #[cold]
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let Missing { path, name, parent, index, .. } = *missing;
         let Some(parent) = parent else {
             let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).collect();
@@ -45,11 +47,11 @@ impl Semantics for Rules {
         Err(hints::missing(error, path))
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !matches!(value, Value::Undefined | Value::Null)
     }
 
-    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         Ok(match value {
             Value::Undefined | Value::Null => false,
             Value::Bool(b) => b,
@@ -63,7 +65,7 @@ impl Semantics for Rules {
         })
     }
 
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => arithmetic(cx, op, a, b),
             BinaryOp::Eq => equals(cx, a, b, true),
@@ -75,11 +77,11 @@ impl Semantics for Rules {
     }
 
     #[inline(always)]
-    fn common<'v>(op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
+    fn common<'v>(&self, op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
         calculate_common(op, a, b)
     }
 
-    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match (role, value) {
             (Role::Value, Value::Float(n)) if n.is_nan() => cx.borrowed("NaN"),
             (Role::Html, Value::Str(text)) if HTML.needed(text.as_str()) => {
@@ -93,12 +95,12 @@ impl Semantics for Rules {
         }
     }
 
-    fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, _: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         let list = value.as_list()?;
         position(key).and_then(|at| list.get(at).copied())
     }
 
-    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         let key = match index {
             Value::Str(text) if text.as_str().is_empty() => return Ok(Some(value)),
             Value::Str(text) => return Ok(by_key(cx, value, text.as_str())),
@@ -111,7 +113,7 @@ impl Semantics for Rules {
         Ok(key.split('.').try_fold(value, |value, key| by_key(cx, value, key)))
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
         match (value, names) {
             (Value::List(list), 1) => Ok(Items::List(list.items())),
             (Value::Map(map), 2) => Ok(Items::Sorted(map)),
@@ -128,7 +130,7 @@ impl Semantics for Rules {
     }
 
     #[inline]
-    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+    fn write_simple(&self, value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         match value {
             // In a concatenation a boolean is an error, and a float has another text.
             Value::Bool(truth) if mode != EscapeMode::Piece => out.push(if truth { "true" } else { "false" })?,
@@ -138,7 +140,7 @@ impl Semantics for Rules {
         Ok(true)
     }
 
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match (mode, value) {
             (EscapeMode::Html, Value::Str(text)) if !HTML.needed(text.as_str()) => out.push_text(text),
             (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str(), |piece| out.push(piece)),
@@ -259,7 +261,7 @@ fn position(key: &str) -> Option<usize> {
 fn by_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
     match value {
         Value::Map(map) => map.get(key),
-        _ => Rules::attr(cx, value, key),
+        _ => Rules.attr(cx, value, key),
     }
 }
 

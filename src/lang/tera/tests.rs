@@ -383,8 +383,8 @@ fn common_results_of_operators_are_those_of_the_rules() {
     let mut common = 0;
     for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
         for op in [Add, Sub, Mul, Div, Rem, Eq, Ne, Lt, Le, Gt, Ge, In] {
-            if let Some(result) = Rules::common(op, a, b) {
-                let general = Rules::binary(&cx, op, *a, *b).map(|value| format!("{value:?}"));
+            if let Some(result) = Rules.common(op, a, b) {
+                let general = Rules.binary(&cx, op, *a, *b).map(|value| format!("{value:?}"));
                 assert_eq!(general.as_ref().ok(), Some(&format!("{result:?}")), "{op:?} {a:?} {b:?}");
                 common += 1;
             }

@@ -39,13 +39,16 @@ use dropforge_machine::language::{Language, Machine, MachineOf};
 #[derive(Debug)]
 pub struct Tower;
 
+/// The machine. A static, so that its code is made in this package and not in those that ask for it.
+static MACHINE: &dyn Machine = &MachineOf::<Rules>::INSTANCE;
+
 impl Language for Tower {
     fn dialect(&self) -> Dialect {
         Dialect::Tower
     }
 
     fn machine(&self) -> &'static dyn Machine {
-        &MachineOf::<Rules>::INSTANCE
+        MACHINE
     }
 
     #[cfg(feature = "compile")]

@@ -82,7 +82,7 @@ fn available(scope: &Map<'_>, of_steps: bool, mode: RenderMode) -> Vec<String> {
 }
 
 impl Semantics for Rules {
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let (scope, name) = missing.path.split_once('.').unwrap_or((missing.path, ""));
         let scope = Scope::from_name(scope).unwrap_or(Scope::Params);
         let expression = format!("${{{}}}", missing.path);
@@ -106,24 +106,24 @@ impl Semantics for Rules {
         Err(error)
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         refused(value, RenderMode::Literal).is_none()
     }
 
-    fn truth<'v>(cx: &Cx<'v>, _: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, cx: &Cx<'v>, _: Value<'v>) -> Result<bool> {
         Err(cx.fault(Code::TypeMismatch, "nothing is tested in this language"))
     }
 
-    fn binary<'v>(cx: &Cx<'v>, _: BinaryOp, _: Value<'v>, _: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, _: BinaryOp, _: Value<'v>, _: Value<'v>) -> Result<Value<'v>> {
         Err(cx.fault(Code::TypeMismatch, "there are no operators in this language"))
     }
 
-    fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
+    fn writable(&self, value: Value<'_>, mode: EscapeMode) -> bool {
         refused(value, render_mode(mode)).is_none()
     }
 
     #[inline(always)] // one caller
-    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+    fn write_simple(&self, value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         match value {
             Value::Str(text) if mode == EscapeMode::Shell && !text.has_either(b'\'', 0) => {
                 out.push_between("'", text, "'")?;
@@ -133,20 +133,20 @@ impl Semantics for Rules {
         }
     }
 
-    fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, _: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         let (key, of_steps) = key_of(key);
         look_up(value.as_map()?, key, of_steps)
     }
 
-    fn index<'v>(_: &Cx<'v>, _: Value<'v>, _: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, _: &Cx<'v>, _: Value<'v>, _: Value<'v>) -> Result<Option<Value<'v>>> {
         Ok(None)
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, _: Value<'v>, _: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, _: Value<'v>, _: u32) -> Result<Items<'v>> {
         Err(cx.fault(Code::NotIterable, "there are no loops in this language"))
     }
 
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         if mode == EscapeMode::Shell {
             out.push("'")?;
         }

@@ -6,9 +6,8 @@ use super::residual::Piece;
 use super::state::{Joined, Recipe, Step};
 use super::walk::Walk;
 use crate::bytecode::{Fails, Op, PieceKind, Spanned};
-use crate::vm::Semantics;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Emits the code that pushes a known value.
     pub(super) fn push(&mut self, recipe: &Recipe) {
         match recipe {

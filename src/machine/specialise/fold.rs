@@ -7,7 +7,7 @@ use super::state::{Alias, Entry, Fixed, Instr, Item, Items as Unrolled, Recipe, 
 use super::walk::Walk;
 use crate::bytecode::{BinaryOp, EscapeMode, ImportKind, LoopField, Path, Root, Segment};
 use crate::function::{Body, Builtin};
-use crate::vm::{Items, Output, Semantics, call_builtin};
+use crate::vm::{Items, Output, call_builtin};
 use dropforge_base::diagnostics::Result;
 use dropforge_value::{Map, Value};
 
@@ -27,7 +27,7 @@ pub(super) enum Found<'v> {
 /// A known value and its place in an input, if it is a part of one.
 type Traced<'v> = (Value<'v>, Option<(u32, Vec<Step>)>);
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Returns a result unless it is an error or an error was recorded.
     pub(super) fn quiet<R>(&self, result: Result<R>) -> Option<R> {
         if self.cx.notes().count() > 0 {
@@ -44,11 +44,11 @@ impl<'v, S: Semantics> Walk<'v, S> {
     }
 
     pub(super) fn truth(&self, value: Value<'v>) -> Option<bool> {
-        if let Value::Bool(b) = value { Some(b) } else { self.quiet(S::truth(&self.cx, value)) }
+        if let Value::Bool(b) = value { Some(b) } else { self.quiet(self.rules.truth(&self.cx, value)) }
     }
 
     pub(super) fn binary(&self, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Option<Value<'v>> {
-        self.quiet(S::binary(&self.cx, op, a, b))
+        self.quiet(self.rules.binary(&self.cx, op, a, b))
     }
 
     /// Returns the text of a value, as an instruction writes it. `path` is `true` for the value of a path.
@@ -58,13 +58,13 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let written = match value {
             Value::Str(text) if EscapeMode::is_verbatim(mode) => out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => out.push_int(n),
-            _ if path => match S::write_simple(value, how, &mut out) {
+            _ if path => match self.rules.write_simple(value, how, &mut out) {
                 Ok(true) => Ok(()),
-                Ok(false) if S::writable(value, how) => S::to_text(&self.cx, value, how, &mut out),
+                Ok(false) if self.rules.writable(value, how) => self.rules.to_text(&self.cx, value, how, &mut out),
                 Ok(false) => return None,
                 Err(error) => Err(error),
             },
-            _ => S::to_text(&self.cx, value, how, &mut out),
+            _ => self.rules.to_text(&self.cx, value, how, &mut out),
         };
         self.quiet(written).map(|()| text)
     }
@@ -73,7 +73,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
     pub(super) fn joined(&self, values: &[Value<'v>]) -> Option<Value<'v>> {
         let plain = |value: &Value<'_>| matches!(value, Value::Str(_) | Value::Int(_) | Value::Bool(_));
         if !values.iter().all(plain)
-            && let Some(joined) = self.quiet(S::joined(&self.cx, values))?
+            && let Some(joined) = self.quiet(self.rules.joined(&self.cx, values))?
         {
             return Some(joined);
         }
@@ -90,7 +90,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         if !computable {
             return None;
         }
-        self.quiet(call_builtin::<S>(&self.cx, builtin, params, given))?
+        self.quiet(call_builtin(self.rules, &self.cx, builtin, params, given))?
     }
 
     /// Calls a pure function with one value for each parameter.
@@ -221,10 +221,12 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 (Segment::Attr(name), Value::Map(map)) if map.get(self.code.str(name)).is_some() => {
                     (map.get(self.code.str(name)), Some(Step::Attr(name)))
                 }
-                (Segment::Attr(name), _) => (self.quiet(Ok(S::attr(&self.cx, value, self.code.str(name))))?, None),
+                (Segment::Attr(name), _) => {
+                    (self.quiet(Ok(self.rules.attr(&self.cx, value, self.code.str(name))))?, None)
+                }
                 (Segment::Index(nth), _) => {
                     let index = indexes.get(nth as usize).copied()?;
-                    (self.quiet(S::index(&self.cx, value, index))?, self.index_step(value, index))
+                    (self.quiet(self.rules.index(&self.cx, value, index))?, self.index_step(value, index))
                 }
             };
             let Some(next) = next else { return Some(None) };
@@ -247,7 +249,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
 
     /// Returns the items of a loop over a known value, if code can push each of them.
     pub(super) fn items(&mut self, over: &Fixed<'v>, names: u32) -> Option<Unrolled<'v>> {
-        let items = self.quiet(S::iterate(&self.cx, over.value, names))?;
+        let items = self.quiet(self.rules.iterate(&self.cx, over.value, names))?;
         let item = |walk: &mut Self, nth: usize, value: Value<'v>| {
             let step = Step::Index(u32::try_from(nth).ok()?);
             let same = matches!(over.value, Value::List(_)).then_some(step);
@@ -312,7 +314,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
             entries.iter().enumerate().map(|(nth, (key, _))| (*key, Value::uint(nth as u64))).collect();
         let map = self.quiet(self.cx.map(&numbered))?;
         let place = |value: Value<'v>| if let Value::Int(n) = value { usize::try_from(n).ok() } else { None };
-        match self.quiet(S::iterate(&self.cx, map, 2))? {
+        match self.quiet(self.rules.iterate(&self.cx, map, 2))? {
             Items::Sorted(map) => (0..map.len()).map(|nth| place(map.sorted_entry(nth)?.1)).collect(),
             Items::Entries(map) => map.values().iter().map(|value| place(*value)).collect(),
             _ => None,

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::state::{Entry, Running, Snapshot, State};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{Handler, Instruction, Op};
-use crate::vm::{Logic, Semantics};
+use crate::vm::Logic;
 use dropforge_value::Value;
 
 /// The errors recorded so far, as far as they are known.
@@ -30,7 +30,7 @@ pub(super) struct Silent {
     marks: Vec<u32>,
 }
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Walks through code with a handler.
     pub(super) fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
         let (before, handled) = (self.snapshot(), self.handled);
@@ -155,7 +155,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
         let logic = if instruction.op == Op::And { Logic::And } else { Logic::Or };
         match (a.value, b.value) {
             (a @ Value::Bool(_), b @ Value::Bool(_)) => {
-                self.quiet(S::logic(&self.cx, logic, [a, b], [Value::Int(0); 2]))
+                self.quiet(self.rules.logic(&self.cx, logic, [a, b], [Value::Int(0); 2]))
             }
             _ => None,
         }

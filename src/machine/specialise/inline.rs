@@ -6,7 +6,6 @@ use super::reads::reads;
 use super::state::{Kept, Running};
 use super::walk::{Frame, GivenUp, Outcome, Walk};
 use crate::bytecode::{ChunkInfo, Control, Instruction, OpInfo, Operand, Place, Provenance, Root};
-use crate::vm::Semantics;
 
 /// Maximum nesting of inlined chunks.
 const DEPTH: usize = 24;
@@ -14,7 +13,7 @@ const DEPTH: usize = 24;
 /// Words that cost as much as calling a chunk, besides its own. The costs of code are rounded down to fours.
 const CALL: u32 = 8 * 4 - 3;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
     pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
         let base = self.frame.base + self.frame.chunk.slots;

@@ -5,9 +5,8 @@ use smallvec::SmallVec;
 use super::state::{Alias, Entry, Joined, Pending, Running};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{Control, Fails, Instruction, Op, Operand, PieceKind, Place, Provenance, Root};
-use crate::vm::Semantics;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Emits an instruction whose operands are not all known.
     pub(super) fn kept(&mut self, instruction: Instruction<'v>) -> Outcome {
         let info = instruction.op.info();

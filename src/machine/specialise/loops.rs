@@ -5,12 +5,11 @@ use std::rc::Rc;
 use super::state::{Entry, Item, Items, Kept, Running};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{Control, Instruction, Operand};
-use crate::vm::Semantics;
 
 /// Words that cost as much as the start of a turn.
 const TURN: u32 = 4;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Begins an unrolled loop. `None` if the loop stays.
     pub(super) fn unroll(&mut self, instruction: Instruction<'v>) -> Option<Outcome> {
         let (names, label) = (instruction.operand(Operand::Names)?, instruction.operand(Operand::Label)?);

@@ -60,7 +60,8 @@ const TEXT: usize = 4 << 20;
 
 /// Returns the program specialised to `known`, or `None` if it cannot be specialised within the budgets. `limits` are
 /// those of the renders.
-pub fn specialise<S: Semantics>(
+pub fn specialise(
+    rules: &dyn Semantics,
     program: &Program,
     linked: &Linked,
     known: &Known<'_>,
@@ -73,7 +74,7 @@ pub fn specialise<S: Semantics>(
     let (arena, caches) = (Arena::new(), Caches::default());
     let none = Inputs::new(Value::Null);
     let cx = Cx::new(&arena, none, &budgets, Capabilities::NONE, &caches).with_lenient(program.start().lenient);
-    walk::Walk::<S>::new(program, linked, known, cx).residual()
+    walk::Walk::new(rules, program, linked, known, cx).residual()
 }
 
 /// Returns `true` if code of the program is metered, because a residual would cost less, or makes templates, which may call

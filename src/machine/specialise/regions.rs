@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::walk::Walk;
 use crate::bytecode::{Program, Region};
-use crate::vm::{Semantics, note_of_name};
+use crate::vm::note_of_name;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// No fact.
@@ -119,7 +119,7 @@ impl Nested<Region> {
     }
 }
 
-impl<S: Semantics> Walk<'_, S> {
+impl Walk<'_> {
     /// Sets the regions of the next instruction, which takes the place of the original's at `at`.
     pub(super) fn set_regions(&mut self, at: u32) {
         let regions: Vec<Region> = self.regions.at(at).into_iter().map(|region| self.region(region)).collect();

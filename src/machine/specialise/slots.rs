@@ -6,10 +6,9 @@ use std::rc::Rc;
 use super::state::{Alias, Entry, Fixed, Home, Recipe, Slot, same};
 use super::walk::Walk;
 use crate::bytecode::{Instruction, Op, Path, Root};
-use crate::vm::Semantics;
 use dropforge_value::Value;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Returns slots of the frame as slots of the residual's frame.
     pub(super) fn moved(&self, slots: Range<u32>) -> Range<u32> {
         self.frame.base + slots.start..self.frame.base + slots.end.min(self.frame.chunk.slots)

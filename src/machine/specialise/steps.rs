@@ -6,10 +6,9 @@ use super::fold::Found;
 use super::state::{Entry, Fixed, Instr, Pending, Recipe, Running, Step, same};
 use super::walk::{GivenUp, Outcome, Walk};
 use crate::bytecode::{BinaryOp, Instruction, Op, Operand, PieceKind, Provenance, Role, Test};
-use crate::vm::Semantics;
 use dropforge_value::Value;
 
-impl<'v, S: Semantics> Walk<'v, S> {
+impl<'v> Walk<'v> {
     /// Takes the step of the current instruction.
     pub(super) fn step(&mut self) -> Outcome {
         let Some(instruction) = self.code.instruction(self.pc) else { return Err(GivenUp) };
@@ -71,18 +70,18 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 let value = self.known_top(1)?.pop()?.value;
                 let result = match value {
                     Value::Bool(b) => Value::Bool(!b),
-                    value => self.quiet(S::not(&self.cx, value))?,
+                    value => self.quiet(self.rules.not(&self.cx, value))?,
                 };
                 self.replace(1, result, instruction)?;
             }
             Op::Neg => {
                 let value = self.known_top(1)?.pop()?.value;
-                let result = self.quiet(S::negative(&self.cx, value))?;
+                let result = self.quiet(self.rules.negative(&self.cx, value))?;
                 self.replace(1, result, instruction)?;
             }
             Op::As => {
                 let value = self.known_top(1)?.pop()?.value;
-                let result = self.quiet(S::in_role(&self.cx, value, Role::of(operand(Operand::Role))))?;
+                let result = self.quiet(self.rules.in_role(&self.cx, value, Role::of(operand(Operand::Role))))?;
                 self.replace(1, result, instruction)?;
             }
             Op::Join | Op::List | Op::ListSome => {
@@ -131,7 +130,7 @@ impl<'v, S: Semantics> Walk<'v, S> {
                 return self.decided(is, instruction);
             }
             Op::JumpPresent => {
-                let present = S::present(self.known_top(1)?.pop()?.value);
+                let present = self.rules.present(self.known_top(1)?.pop()?.value);
                 if !present {
                     self.state.stack.pop();
                 }

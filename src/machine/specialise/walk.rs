@@ -1,7 +1,6 @@
 //! The walk through a program: the flow of control, and the code that stays.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::rc::Rc;
 
 use super::handlers::Notes;
@@ -44,7 +43,8 @@ pub(super) struct Frame<'v> {
 }
 
 /// The walk.
-pub(super) struct Walk<'v, S> {
+pub(super) struct Walk<'v> {
+    pub rules: &'v dyn Semantics,
     pub program: &'v Program,
     pub code: CodeView<'v>,
     pub linked: &'v Linked,
@@ -70,14 +70,20 @@ pub(super) struct Walk<'v, S> {
     pub slots: u32,
     /// `true` if the residual calls a chunk.
     pub calls: bool,
-    semantics: PhantomData<S>,
 }
 
-impl<'v, S: Semantics> Walk<'v, S> {
-    pub fn new(program: &'v Program, linked: &'v Linked, known: &'v Known<'v>, cx: Cx<'v>) -> Self {
+impl<'v> Walk<'v> {
+    pub fn new(
+        rules: &'v dyn Semantics,
+        program: &'v Program,
+        linked: &'v Linked,
+        known: &'v Known<'v>,
+        cx: Cx<'v>,
+    ) -> Self {
         let (chunk, code) = (program.start().chunk, program.code());
         let (calls, joins, pins) = (Rc::from(Vec::new()), BTreeMap::new(), Vec::new());
         let mut walk = Self {
+            rules,
             program,
             code,
             linked,
@@ -106,7 +112,6 @@ impl<'v, S: Semantics> Walk<'v, S> {
             credit: 0,
             slots: 0,
             calls: false,
-            semantics: PhantomData,
         };
         walk.add_slots(0, chunk.slots);
         walk

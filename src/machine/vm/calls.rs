@@ -24,8 +24,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Calls the function of the call site at `at` with the top values. Returns the word to continue at: text that the
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
-    pub(super) fn call<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
-        if S::PROBES {
+    pub(super) fn call<S: Semantics + Default, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        if S::default().probes() {
             self.probe_call(at)?;
         }
         let site = self.program.site(at);
@@ -58,7 +58,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls the function of a call site in the general way.
     #[inline(never)]
-    fn call_other<S: Semantics, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+    fn call_other<S: Semantics + Default, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
         let start = self.out.len();
         let result = self.result_at::<S>(at)?;
         self.finish::<H>(result, start, next)
@@ -89,7 +89,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Calls the function of the call site at `at` with the top values, and pops them. Without a result, its text is at
     /// the end of the output.
-    fn result_at<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
+    fn result_at<S: Semantics + Default>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
         let result = self.result_of::<S>(&site)?;
@@ -98,8 +98,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
-    pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
-        if S::PROBES {
+    pub(super) fn call_memo<S: Semantics + Default>(&mut self, at: u32, memo: u32) -> Result<()> {
+        if S::default().probes() {
             self.probe_call(at)?;
         }
         let memo = self.program.start().inputs + memo as usize;
@@ -142,11 +142,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Returns the result of a call with the top values. Without one, its text is at the end of the output.
-    fn result_of<S: Semantics>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
+    fn result_of<S: Semantics + Default>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
         let linked: &'r Linked = self.linked;
         let Some(builtin) = linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
-            return S::fault(&self.cx, capability_off(builtin)).map(Some);
+            return S::default().fault(&self.cx, capability_off(builtin)).map(Some);
         }
         let first = self.top.checked_sub(site.params.len());
         let given = first.and_then(|first| self.values.get(first..self.top)).unwrap_or(&[]);
@@ -154,7 +154,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let params = match builtin.params {
             Params::Named(params) => params,
             Params::Assigned(assigned) => {
-                let given = S::assign(cx, builtin, given)?;
+                let given = S::default().assign(cx, builtin, given)?;
                 let result = run(cx, builtin, &given, out);
                 if assigned.mutates {
                     self.flag_changed()?;
@@ -172,9 +172,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Returns the result of a call of a function whose parameters have no names.
     #[inline(never)]
-    fn unnamed<S: Semantics>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
+    fn unnamed<S: Semantics + Default>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
         let given = self.topmost(site.params.len());
-        match call_unnamed::<S>(&self.cx, builtin, site.params, given)? {
+        match call_unnamed(&S::default(), &self.cx, builtin, site.params, given)? {
             Some(result) => Ok(result),
             None => self.call_host(builtin, site, given),
         }
@@ -268,7 +268,8 @@ fn run_arranged<'v>(
 
 /// Calls a function with the arguments of a call site for these parameters. A text is a value of the run. `None` if the
 /// body takes other arguments.
-pub fn call_builtin<'r, S: Semantics>(
+pub fn call_builtin<'r>(
+    rules: &dyn Semantics,
     cx: &Cx<'r>,
     builtin: &Builtin,
     places: &[u32],
@@ -285,15 +286,16 @@ pub fn call_builtin<'r, S: Semantics>(
     match builtin.params {
         Params::Named(params) => with_arranged(builtin, params, places, given, result),
         Params::Assigned(_) => {
-            let given = S::assign(cx, builtin, given)?;
+            let given = rules.assign(cx, builtin, given)?;
             result(&given)
         }
-        _ => call_unnamed::<S>(cx, builtin, places, given),
+        _ => call_unnamed(rules, cx, builtin, places, given),
     }
 }
 
 /// Calls a function whose parameters have no names. `None` if its body takes the names and values of a host.
-fn call_unnamed<'r, S: Semantics>(
+fn call_unnamed<'r>(
+    rules: &(impl Semantics + ?Sized),
     cx: &Cx<'r>,
     builtin: &Builtin,
     places: &[u32],
@@ -301,7 +303,7 @@ fn call_unnamed<'r, S: Semantics>(
 ) -> Result<Option<Value<'r>>> {
     match (&builtin.body, &builtin.params) {
         (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) | (Body::Overloaded, Params::Overloaded(_)) => {
-            S::call(cx, builtin, given, Form::of(places)).map(Some)
+            rules.call(cx, builtin, given, Form::of(places)).map(Some)
         }
         _ => Ok(None),
     }

@@ -45,7 +45,7 @@ impl Access for Checking {
 }
 
 /// Calls `run` on the checking machine.
-pub fn run_checked<S: Semantics>(session: &mut Session, run: Run<'_>, out: &mut String) -> Result<()> {
+pub fn run_checked<S: Semantics + Default>(session: &mut Session, run: Run<'_>, out: &mut String) -> Result<()> {
     run_by::<S, _, Checking>(session, run, Some(out), &mut NoHooks).map(drop)
 }
 
@@ -53,7 +53,7 @@ pub fn run_checked<S: Semantics>(session: &mut Session, run: Run<'_>, out: &mut 
 ///
 /// # Errors
 /// The errors of the run.
-pub fn answer_checked<'s, S: Semantics>(session: &'s mut Session, run: Run<'s>) -> Result<Value<'s>> {
+pub fn answer_checked<'s, S: Semantics + Default>(session: &'s mut Session, run: Run<'s>) -> Result<Value<'s>> {
     run_by::<S, _, Checking>(session, run, None, &mut NoHooks)
 }
 

@@ -17,7 +17,7 @@ fn signed(operand: u32) -> i64 {
 
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Runs from the word `at` until the last chunk returns or an error occurs.
-    pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
+    pub(super) fn execute<S: Semantics + Default, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let mut words = self.program.words;
         let mut pc = at;
         loop {
@@ -27,7 +27,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let a = word >> 8;
             hooks.step(pc, op, || self.moment(op, a));
             self.cx.go(pc);
-            if S::PROBES {
+            if S::default().probes() {
                 self.probe(op, a)?;
             }
             pc += 1;
@@ -83,7 +83,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Join => pc = self.join::<S, H>(a, pc)?,
                 Op::As => {
                     let value = self.pop();
-                    self.push(S::in_role(&self.cx, value, Role::of(a))?);
+                    self.push(S::default().in_role(&self.cx, value, Role::of(a))?);
                 }
                 Op::List => self.list(a)?,
                 Op::Map => self.map(a)?,
@@ -113,7 +113,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 }
                 Op::JumpPresent => {
                     let value = self.pop();
-                    if S::present(value) {
+                    if S::default().present(value) {
                         self.push(value);
                         pc = self.jump(pc, a as usize)?;
                     }
@@ -152,7 +152,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::EndCapture => self.end_capture()?,
                 Op::Neg => {
                     let value = self.pop();
-                    self.push(S::negative(&self.cx, value)?);
+                    self.push(S::default().negative(&self.cx, value)?);
                 }
                 Op::Mark => self.push(Value::uint(self.cx.notes().count() as u64)),
                 Op::MarkSlot => self.set_slot(a, Value::uint(self.cx.notes().count() as u64)),
@@ -160,7 +160,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Or => self.logic::<S>(Logic::Or, a)?,
                 Op::Fault => {
                     let error = self.failure(a);
-                    self.push(S::fault(&self.cx, error)?);
+                    self.push(S::default().fault(&self.cx, error)?);
                 }
                 Op::Gather => self.captures.push(Capture::Values(self.gathered.len())),
                 Op::Keep => self.keep()?,
@@ -201,29 +201,29 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline]
-    fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
+    fn binary<S: Semantics + Default>(&mut self, op: BinaryOp) -> Result<()> {
         let (a, b) = (A::borrow(self.values, self.top - 2), A::borrow(self.values, self.top - 1));
-        if let Some(result) = S::common(op, a, b) {
+        if let Some(result) = S::default().common(op, a, b) {
             self.top -= 2;
             self.push(result);
             return Ok(());
         }
         let (b, a) = (self.pop(), self.pop());
-        let result = S::binary(&self.cx, op, a, b)?;
+        let result = S::default().binary(&self.cx, op, a, b)?;
         self.push(result);
         Ok(())
     }
 
     /// Charges the cost of the top `count` values by a rule of the language.
     #[inline(never)]
-    fn measure<S: Semantics>(&self, rule: u32, count: u32) -> Result<()> {
-        let cost = S::measure(&self.cx, rule, self.topmost(count as usize))?;
+    fn measure<S: Semantics + Default>(&self, rule: u32, count: u32) -> Result<()> {
+        let cost = S::default().measure(&self.cx, rule, self.topmost(count as usize))?;
         self.cx.meter(cost)
     }
 
     /// Combines the top two values; `slot` and the next one hold the numbers of errors before each.
     #[inline(always)]
-    fn logic<S: Semantics>(&mut self, logic: Logic, slot: u32) -> Result<()> {
+    fn logic<S: Semantics + Default>(&mut self, logic: Logic, slot: u32) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
         match (a, b) {
             (Value::Bool(a), Value::Bool(b)) if self.cx.notes().count() == 0 => self.push(Value::Bool(logic.of(a, b))),
@@ -233,15 +233,20 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline(never)]
-    fn logic_of_others<S: Semantics>(&mut self, logic: Logic, operands: [Value<'r>; 2], slot: u32) -> Result<()> {
-        let result = S::logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
+    fn logic_of_others<S: Semantics + Default>(
+        &mut self,
+        logic: Logic,
+        operands: [Value<'r>; 2],
+        slot: u32,
+    ) -> Result<()> {
+        let result = S::default().logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
         self.push(result);
         Ok(())
     }
 
     /// Compares the value of the path at `path` with a string constant. Returns `true` if the test holds.
     #[inline]
-    fn passes<S: Semantics>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
+    fn passes<S: Semantics + Default>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
         let value = self.load::<S>(path)?;
         if let Value::Str(text) = value {
             let equal = text.as_str() == self.text(string);
@@ -249,25 +254,25 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
         let string = self.string(string);
-        let result = S::binary(&self.cx, op, value, string)?;
-        Ok(S::truth(&self.cx, result)? == test.wanted)
+        let result = S::default().binary(&self.cx, op, value, string)?;
+        Ok(S::default().truth(&self.cx, result)? == test.wanted)
     }
 
     #[inline]
-    fn negate<S: Semantics>(&mut self) -> Result<()> {
+    fn negate<S: Semantics + Default>(&mut self) -> Result<()> {
         let result = match self.pop() {
             Value::Bool(b) => Value::Bool(!b),
-            value => S::not(&self.cx, value)?,
+            value => S::default().not(&self.cx, value)?,
         };
         self.push(result);
         Ok(())
     }
 
     #[inline]
-    fn pop_truth<S: Semantics>(&mut self) -> Result<bool> {
+    fn pop_truth<S: Semantics + Default>(&mut self) -> Result<bool> {
         match self.pop() {
             Value::Bool(b) => Ok(b),
-            value => S::truth(&self.cx, value),
+            value => S::default().truth(&self.cx, value),
         }
     }
 }

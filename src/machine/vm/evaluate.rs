@@ -20,7 +20,7 @@ use dropforge_value::{Inputs, Value};
 /// # Errors
 /// An exceeded limit. In languages whose errors are not values, any error.
 #[inline]
-pub fn evaluate<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Evaluation<'r>> {
+pub fn evaluate<'r, S: Semantics + Default>(space: &'r Space, run: Run<'r>) -> Result<Evaluation<'r>> {
     let end = |machine: &Machine<'r, '_, Trusting>| Ok(Evaluation { value: machine.result, errors: machine.noted() });
     run_in::<S, _, _, _>(space, run, None, &mut NoHooks, end)
 }
@@ -30,7 +30,7 @@ pub fn evaluate<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Eval
 /// # Errors
 /// The errors of [`evaluate`].
 #[inline]
-pub fn value<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Value<'r>> {
+pub fn value<'r, S: Semantics + Default>(space: &'r Space, run: Run<'r>) -> Result<Value<'r>> {
     run_in::<S, _, Trusting, _>(space, run, None, &mut NoHooks, |machine| Ok(machine.result))
 }
 
@@ -105,7 +105,7 @@ impl<'r> Evaluator<'r> {
     /// # Errors
     /// An exceeded limit. In languages whose errors are not values, any error.
     #[inline]
-    pub fn run<S: Semantics>(&mut self, chunk: u32, inputs: Inputs<'r>) -> Result<Evaluation<'r>> {
+    pub fn run<S: Semantics + Default>(&mut self, chunk: u32, inputs: Inputs<'r>) -> Result<Evaluation<'r>> {
         self.run_hooked::<S, _>(chunk, inputs, &mut NoHooks)
     }
 
@@ -135,7 +135,7 @@ impl<'r> Evaluator<'r> {
     /// # Errors
     /// The errors of [`Evaluator::run`].
     #[inline]
-    pub fn run_hooked<S: Semantics, H: Hooks>(
+    pub fn run_hooked<S: Semantics + Default, H: Hooks>(
         &mut self,
         chunk: u32,
         inputs: Inputs<'r>,

@@ -58,15 +58,15 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Pops a value and converts it to the role of a value.
     #[inline(always)]
-    fn pop_value<S: Semantics>(&mut self) -> Result<Value<'r>> {
+    fn pop_value<S: Semantics + Default>(&mut self) -> Result<Value<'r>> {
         match self.pop() {
             value if is_plain(value) => Ok(value),
-            value => S::in_role(&self.cx, value, Role::Value),
+            value => S::default().in_role(&self.cx, value, Role::Value),
         }
     }
 
     /// Pops a value and gathers it in the role of a value, unless it is undefined.
-    pub(super) fn keep_some<S: Semantics>(&mut self) -> Result<()> {
+    pub(super) fn keep_some<S: Semantics + Default>(&mut self) -> Result<()> {
         let value = self.pop_value::<S>()?;
         if !value.is_undefined() {
             self.cx.charge(size_of::<Value>())?;
@@ -77,15 +77,15 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Converts the top `count` values to the role of a value. Returns the number of undefined ones.
     #[inline]
-    fn settle<S: Semantics>(&mut self, count: usize) -> Result<usize> {
+    fn settle<S: Semantics + Default>(&mut self, count: usize) -> Result<usize> {
         if self.topmost(count).iter().copied().all(is_plain) { Ok(0) } else { self.settle_each::<S>(count) }
     }
 
     #[inline(never)]
-    fn settle_each<S: Semantics>(&mut self, count: usize) -> Result<usize> {
+    fn settle_each<S: Semantics + Default>(&mut self, count: usize) -> Result<usize> {
         let mut absent = 0;
         for at in self.top.saturating_sub(count)..self.top {
-            let value = S::in_role(&self.cx, A::at(self.values, at), Role::Value)?;
+            let value = S::default().in_role(&self.cx, A::at(self.values, at), Role::Value)?;
             absent += usize::from(value.is_undefined());
             *A::place(self.values, at) = value;
         }
@@ -93,7 +93,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Builds a list of the top `count` values without undefined ones.
-    pub(super) fn list_some<S: Semantics>(&mut self, count: u32) -> Result<()> {
+    pub(super) fn list_some<S: Semantics + Default>(&mut self, count: u32) -> Result<()> {
         if self.settle::<S>(count as usize)? == 0 {
             return self.list(count);
         }
@@ -106,7 +106,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Builds a map of the top values without undefined ones, with the keys at offset `at`.
-    pub(super) fn map_some<S: Semantics>(&mut self, at: u32) -> Result<()> {
+    pub(super) fn map_some<S: Semantics + Default>(&mut self, at: u32) -> Result<()> {
         let shape = self.shape(at)?;
         let count = shape.keys().len();
         let values = self.topmost(count);
@@ -122,7 +122,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Builds a map of the top values without undefined ones, with the keys of `shape`.
     #[inline(never)]
-    fn map_of_some<S: Semantics>(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
+    fn map_of_some<S: Semantics + Default>(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
         let count = shape.keys().len();
         if self.settle_each::<S>(count)? == 0 {
             return self.cx.shaped_map(shape, self.topmost(count)).map(Value::Map);
@@ -146,7 +146,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Pops a key and a value and gathers them, unless the value is undefined.
-    pub(super) fn keep_entry<S: Semantics>(&mut self, claim: u32) -> Result<()> {
+    pub(super) fn keep_entry<S: Semantics + Default>(&mut self, claim: u32) -> Result<()> {
         let value = self.pop_value::<S>()?;
         let key = self.pop().unwritten();
         if EntryKey::of(key).is_none_or(|key| key == EntryKey::Null) {
@@ -167,7 +167,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Pops a map and gathers its entries.
-    pub(super) fn keep_entries<S: Semantics>(&mut self, claim: u32) -> Result<()> {
+    pub(super) fn keep_entries<S: Semantics + Default>(&mut self, claim: u32) -> Result<()> {
         let value = self.pop_value::<S>()?.unwritten();
         let note = note(claim, self.cx.at());
         let each = |len: usize| self.cx.charge(3 * len * size_of::<Value>());

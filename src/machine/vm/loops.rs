@@ -10,9 +10,9 @@ use dropforge_value::Value;
 impl<A: Access> Machine<'_, '_, A> {
     /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` if there are no
     /// items.
-    pub(super) fn iter<S: Semantics>(&mut self, names: u32, slot: u32) -> Result<bool> {
+    pub(super) fn iter<S: Semantics + Default>(&mut self, names: u32, slot: u32) -> Result<bool> {
         let value = self.pop();
-        let items = S::iterate(&self.cx, value, names)?;
+        let items = S::default().iterate(&self.cx, value, names)?;
         let len = items.len();
         if len == 0 {
             return Ok(false);

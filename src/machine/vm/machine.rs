@@ -135,7 +135,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     /// Runs a chunk without parameters to its end or to an unabsorbed error, and pays for `paid`. There must be room for
     /// its frame, with unset slots.
     #[inline(always)]
-    pub(super) fn run_in_room<S: Semantics, H: Hooks>(
+    pub(super) fn run_in_room<S: Semantics + Default, H: Hooks>(
         &mut self,
         chunk: &ChunkInfo,
         paid: &ChunkInfo,
@@ -148,7 +148,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
                 // No handler may absorb it.
-                Err(error) if S::PROBES => return Err(error),
+                Err(error) if S::default().probes() => return Err(error),
                 Err(error) => {
                     hooks.failed(&error);
                     at = self.unwind::<S>(error)?;
@@ -252,7 +252,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
 
     /// Writes the value of the path at `path`; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn write_path<S: Semantics>(&mut self, path: u32, mode: u32) -> Result<()> {
+    pub(super) fn write_path<S: Semantics + Default>(&mut self, path: u32, mode: u32) -> Result<()> {
         match self.quick(path) {
             Value::Str(text) if EscapeMode::is_verbatim(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
@@ -261,7 +261,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     }
 
     #[inline(never)]
-    fn write_path_other<S: Semantics>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
+    fn write_path_other<S: Semantics + Default>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
         let how = EscapeMode::of(mode);
         let near = if quick.is_undefined() { self.near::<S>(path) } else { quick };
         if let Value::Int(n) = near
@@ -269,17 +269,17 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         {
             return self.out.push_int(n);
         }
-        if S::write_simple(near, how, &mut self.out)? {
+        if S::default().write_simple(near, how, &mut self.out)? {
             return Ok(());
         }
-        let found = !near.is_undefined() && S::writable(near, how);
+        let found = !near.is_undefined() && S::default().writable(near, how);
         let value = if found { near } else { self.load_far::<S>(path, Some(how))? };
         write::<S>(&self.cx, &value, mode, &mut self.out)
     }
 
     /// Writes the value at an index; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn write_at<S: Semantics>(&mut self, at: usize, mode: u32) -> Result<()> {
+    pub(super) fn write_at<S: Semantics + Default>(&mut self, at: usize, mode: u32) -> Result<()> {
         write::<S>(&self.cx, A::borrow(self.values, at), mode, &mut self.out)
     }
 
@@ -294,12 +294,12 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
 
     /// Concatenates the top `count` values as text. Returns the word to continue at: text that the next instruction, at
     /// `next`, writes as it is stays in the output.
-    pub(super) fn join<S: Semantics, H: Hooks>(&mut self, count: u32, next: usize) -> Result<usize> {
+    pub(super) fn join<S: Semantics + Default, H: Hooks>(&mut self, count: u32, next: usize) -> Result<usize> {
         let start = self.out.len();
         let first = self.top.saturating_sub(count as usize);
         let plain = |value: &Value<'_>| matches!(value, Value::Str(_) | Value::Int(_) | Value::Bool(_));
         if !self.topmost(count as usize).iter().all(plain)
-            && let Some(joined) = S::joined(&self.cx, self.topmost(count as usize))?
+            && let Some(joined) = S::default().joined(&self.cx, self.topmost(count as usize))?
         {
             self.top = first;
             self.push(joined);
@@ -402,11 +402,11 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
 
 /// Writes a value; `mode` is an operand.
 #[inline(always)]
-fn write<'v, S: Semantics>(cx: &Cx<'v>, value: &Value<'v>, mode: u32, out: &mut Output<'_>) -> Result<()> {
+fn write<'v, S: Semantics + Default>(cx: &Cx<'v>, value: &Value<'v>, mode: u32, out: &mut Output<'_>) -> Result<()> {
     match value {
         Value::Str(text) if EscapeMode::is_verbatim(mode) => out.push_text(text),
         Value::Int(n) if mode != EscapeMode::Shell as u32 => out.push_int(*n),
-        value => S::to_text(cx, *value, EscapeMode::of(mode), out),
+        value => S::default().to_text(cx, *value, EscapeMode::of(mode), out),
     }
 }
 

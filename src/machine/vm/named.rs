@@ -17,7 +17,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Enters the chunk that the lowest of the top `count` values names. The others are its arguments. Returns its first
     /// word.
     #[inline(never)]
-    pub(super) fn call_named<S: Semantics>(&mut self, count: u32, delivery: u32, back: usize) -> Result<usize> {
+    pub(super) fn call_named<S: Semantics + Default>(
+        &mut self,
+        count: u32,
+        delivery: u32,
+        back: usize,
+    ) -> Result<usize> {
         let Some(name) = self.topmost(count as usize).first().copied() else { return Err(self.corrupt()) };
         let (delivery, at, unit) = (Delivery::of(delivery), self.cx.at(), self.unit);
         let Some(text) = name.as_str() else { return Err(self.no_chunk::<S>(name, delivery)) };
@@ -25,7 +30,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if delivery == Delivery::Text {
             let allowed = self.cx.limits().same_name;
             if self.units().count(target.name) >= allowed {
-                return Err(S::nests(&self.cx, text, allowed));
+                return Err(S::default().nests(&self.cx, text, allowed));
             }
         }
         let visible = self.units().visible;
@@ -66,9 +71,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Returns the language's error for a name of no chunk.
     #[cold]
-    fn no_chunk<S: Semantics>(&mut self, name: Value<'r>, delivery: Delivery) -> Box<Diagnostic> {
+    fn no_chunk<S: Semantics + Default>(&mut self, name: Value<'r>, delivery: Delivery) -> Box<Diagnostic> {
         let programs: Vec<_> = self.units().visible().map(|(_, program)| program).collect();
         let names = programs.iter().flat_map(|program| program.named_chunks()).map(|(name, _)| name).collect();
-        S::no_chunk(&self.cx, name, delivery, names)
+        S::default().no_chunk(&self.cx, name, delivery, names)
     }
 }

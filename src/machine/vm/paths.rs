@@ -18,7 +18,7 @@ type Reached<'r> = Option<(usize, Value<'r>)>;
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Machine::quick`].
     #[inline(never)]
-    pub(super) fn find_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn find_slow<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
         let near = self.near::<S>(at);
         if !near.is_undefined() {
             return Ok(near);
@@ -31,13 +31,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Finds the value of the path at `at`, or the language's replacement for a missing one.
     #[inline(always)]
-    pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn load<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
         let value = self.quick(at);
         if value.is_undefined() { self.load_slow::<S>(at) } else { Ok(value) }
     }
 
     #[inline(never)]
-    pub(super) fn load_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn load_slow<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
         let near = self.near::<S>(at);
         if near.is_undefined() { self.load_far::<S>(at, None) } else { Ok(near) }
     }
@@ -45,9 +45,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Finds the value of the path at `at` in the general way, or the language's replacement for a missing one. With a
     /// mode, values that cannot be written count as missing.
     #[inline(never)]
-    pub(super) fn load_far<S: Semantics>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+    pub(super) fn load_far<S: Semantics + Default>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let path = self.program.path(at);
-        let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::writable(*value, mode));
+        let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::default().writable(*value, mode));
         let mut reached = None;
         let found = match self.find_path::<S>(&path, &mut reached)?.filter(fits) {
             Some(value) => value,
@@ -87,7 +87,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Finds the value in cases that are nearly as common as those of [`Machine::quick`], which come after it: a property of
     /// a loop, maps of the second cached shape, items of lists. Returns undefined otherwise.
     #[inline(always)]
-    pub(super) fn near<S: Semantics>(&self, at: u32) -> Value<'r> {
+    pub(super) fn near<S: Semantics + Default>(&self, at: u32) -> Value<'r> {
         let word = A::at(self.program.paths, at as usize);
         match looping(word) {
             Some((level, field)) => self.loop_field(self.loops.len(), level, field),
@@ -108,13 +108,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline(never)]
-    fn near_steps<S: Semantics>(&self, at: u32, word: u32) -> Value<'r> {
+    fn near_steps<S: Semantics + Default>(&self, at: u32, word: u32) -> Value<'r> {
         let base = if word & QUICK_GLOBAL == 0 { self.base } else { 0 };
         let mut value = A::at(self.values, base + (word & QUICK_ROOT) as usize);
         for (step, cache) in self.program.path(at).segments() {
             let next = match (value, step) {
                 (Value::Map(map), Segment::Attr(name)) => self.cached_entry(map, name, cache).flatten(),
-                (Value::List(_), Segment::Attr(name)) => S::attr(&self.cx, value, self.program.str(name)),
+                (Value::List(_), Segment::Attr(name)) => S::default().attr(&self.cx, value, self.program.str(name)),
                 _ => None,
             };
             value = next.unwrap_or_default();
@@ -152,7 +152,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Finds the value of a path. If there are several roots, `reached` is the furthest step.
     #[inline]
-    fn find_path<S: Semantics>(&self, path: &Path<'r>, reached: &mut Reached<'r>) -> Result<Option<Value<'r>>> {
+    fn find_path<S: Semantics + Default>(
+        &self,
+        path: &Path<'r>,
+        reached: &mut Reached<'r>,
+    ) -> Result<Option<Value<'r>>> {
         for root in path.roots() {
             let value = match root {
                 Root::Slot(slot) => self.slot(slot),
@@ -173,7 +177,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline]
-    fn walk<S: Semantics>(
+    fn walk<S: Semantics + Default>(
         &self,
         root: Value<'r>,
         path: &Path<'r>,
@@ -193,7 +197,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     #[inline]
-    fn step<S: Semantics>(
+    fn step<S: Semantics + Default>(
         &self,
         value: Value<'r>,
         segment: Segment,
@@ -203,10 +207,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         match (segment, value) {
             (Segment::Attr(name), Value::Map(map)) => match self.cached_get(map, name, cache) {
                 Some(found) => Ok(Some(found)),
-                None => Ok(S::attr(&self.cx, value, self.program.str(name))),
+                None => Ok(S::default().attr(&self.cx, value, self.program.str(name))),
             },
-            (Segment::Attr(name), _) => Ok(S::attr(&self.cx, value, self.program.str(name))),
-            (Segment::Index(nth), _) => S::index(&self.cx, value, self.computed_index(nth, path)),
+            (Segment::Attr(name), _) => Ok(S::default().attr(&self.cx, value, self.program.str(name))),
+            (Segment::Index(nth), _) => S::default().index(&self.cx, value, self.computed_index(nth, path)),
         }
     }
 
@@ -244,7 +248,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Finds the value of a path that begins with `name` in the nearest caller's scope that has it.
     #[cold]
-    fn find_in_callers<S: Semantics>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+    fn find_in_callers<S: Semantics + Default>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
         for (at, scope) in self.scopes_of_callers() {
             for (entry, root) in scope.entries() {
                 if entry == name
@@ -339,13 +343,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Asks the language for the value of a missing path, which was followed to the step that it has `reached`.
     #[cold]
-    fn missing<S: Semantics>(
+    fn missing<S: Semantics + Default>(
         &mut self,
         path: &Path<'r>,
         reached: Reached<'r>,
         mode: Option<EscapeMode>,
     ) -> Result<Value<'r>> {
-        if S::FORGETS && self.is_absorbed() {
+        if S::default().forgets() && self.is_absorbed() {
             return Err(Diagnostic::new(Code::UndefinedVariable, String::new()));
         }
         let whole = self.program.str(path.name);
@@ -357,7 +361,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
         let step = deepest.and_then(|deepest| u32::try_from(deepest).ok());
-        let value = S::missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
+        let value = S::default().missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
         value.map_err(|error| match deepest {
             Some(deepest) => self.placed_in_part(error, deepest),
             None => error,

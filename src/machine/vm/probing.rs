@@ -11,9 +11,6 @@
 //! If the value is faulty ([`Unknown`](dropforge_value::Unknown)), the entry that holds it may be missing. Then it may even be no
 //! value, and nothing looks at the keys of the map. That map has other entries.
 
-use std::borrow::Cow;
-use std::marker::PhantomData;
-
 use super::access::Access;
 use super::items::Items;
 use super::machine::Machine;
@@ -23,10 +20,11 @@ use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Probe, Role};
 use crate::function::{Builtin, Cx, Looks};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::Value;
+use std::borrow::Cow;
 
 /// The rules of a language for a run in which some inputs are not known.
-#[derive(Debug, Clone, Copy)]
-pub struct Probing<S>(PhantomData<S>);
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Probing<S>(S);
 
 /// Returns the error of something that depends on a value that is not known.
 #[cold]
@@ -97,121 +95,135 @@ impl<A: Access> Machine<'_, '_, A> {
 }
 
 impl<S: Semantics> Semantics for Probing<S> {
-    const CALLED: &'static str = S::CALLED;
-    const FORGETS: bool = S::FORGETS;
-    const PROBES: bool = true;
+    fn called(&self) -> &'static str {
+        self.0.called()
+    }
 
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn forgets(&self) -> bool {
+        self.0.forgets()
+    }
+
+    fn probes(&self) -> bool {
+        true
+    }
+
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         missing.parent.into_iter().chain(missing.index).try_for_each(known)?;
-        S::missing(cx, missing)
+        self.0.missing(cx, missing)
     }
 
-    fn present(value: Value<'_>) -> bool {
-        is_open(value) || S::present(value)
+    fn present(&self, value: Value<'_>) -> bool {
+        is_open(value) || self.0.present(value)
     }
 
-    fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         known(value)?;
-        S::truth(cx, value)
+        self.0.truth(cx, value)
     }
 
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         whole(cx, a)?;
         whole(cx, b)?;
-        S::binary(cx, op, a, b)
+        self.0.binary(cx, op, a, b)
     }
 
-    fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn not<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         known(value)?;
-        S::not(cx, value)
+        self.0.not(cx, value)
     }
 
-    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    fn negative<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         whole(cx, value)?;
-        S::negative(cx, value)
+        self.0.negative(cx, value)
     }
 
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+    fn logic<'v>(
+        &self,
+        cx: &Cx<'v>,
+        logic: Logic,
+        operands: [Value<'v>; 2],
+        from: [Value<'v>; 2],
+    ) -> Result<Value<'v>> {
         operands.into_iter().try_for_each(|operand| whole(cx, operand))?;
-        S::logic(cx, logic, operands, from)
+        self.0.logic(cx, logic, operands, from)
     }
 
-    fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
-        S::absorbed(cx, error);
+    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
+        self.0.absorbed(cx, error);
     }
 
-    fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
-        S::fault(cx, error)
+    fn fault<'v>(&self, cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
+        self.0.fault(cx, error)
     }
 
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
-        S::call(cx, function, given, form)
+    fn call<'v>(&self, cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+        self.0.call(cx, function, given, form)
     }
 
-    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
-        S::assign(cx, function, given)
+    fn assign<'v, 'g>(&self, cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+        self.0.assign(cx, function, given)
     }
 
-    fn no_chunk<'v>(cx: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
-        S::no_chunk(cx, name, delivery, names)
+    fn no_chunk<'v>(&self, cx: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
+        self.0.no_chunk(cx, name, delivery, names)
     }
 
-    fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
-        S::no_text(cx, value)
+    fn no_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+        self.0.no_text(cx, value)
     }
 
-    fn nests(cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
-        S::nests(cx, name, allowed)
+    fn nests(&self, cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
+        self.0.nests(cx, name, allowed)
     }
 
-    fn joined<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
+    fn joined<'v>(&self, cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
         values.iter().try_for_each(|value| whole(cx, *value))?;
-        S::joined(cx, values)
+        self.0.joined(cx, values)
     }
 
-    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match role {
             // What is there stays as it is.
             Role::Value if is_open(value) => Ok(value),
             _ => {
                 known(value)?;
-                S::in_role(cx, value, role)
+                self.0.in_role(cx, value, role)
             }
         }
     }
 
-    fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
-        is_open(value) || S::writable(value, mode)
+    fn writable(&self, value: Value<'_>, mode: EscapeMode) -> bool {
+        is_open(value) || self.0.writable(value, mode)
     }
 
-    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+    fn write_simple(&self, value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         if matches!(value, Value::List(_) | Value::Map(_) | Value::Extended(_)) {
             return Ok(false);
         }
-        S::write_simple(value, mode, out)
+        self.0.write_simple(value, mode, out)
     }
 
-    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         // It counts as missing, and a missing attribute of such a value is an error.
-        if is_open(value) { None } else { S::attr(cx, value, key) }
+        if is_open(value) { None } else { self.0.attr(cx, value, key) }
     }
 
-    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         known(value)?;
         known(index)?;
-        S::index(cx, value, index)
+        self.0.index(cx, value, index)
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
         known(value)?;
         if has_open_keys(cx, value) {
             return Err(depends());
         }
-        S::iterate(cx, value, names)
+        self.0.iterate(cx, value, names)
     }
 
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         whole(cx, value)?;
-        S::to_text(cx, value, mode, out)
+        self.0.to_text(cx, value, mode, out)
     }
 }

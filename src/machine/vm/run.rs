@@ -34,7 +34,7 @@ pub struct Run<'r> {
 
 /// Runs the first chunk of a program in `space`. `end` computes the result. Output is dropped without `out`.
 #[inline(always)]
-pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
+pub(super) fn run_in<'r, S: Semantics + Default, H: Hooks, A: Access, R>(
     space: &'r Space,
     run: Run<'r>,
     out: Option<&mut String>,

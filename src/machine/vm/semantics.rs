@@ -75,88 +75,103 @@ impl Logic {
     }
 }
 
-/// A language's rules: static functions without state. The loop is compiled once for each language.
+/// A language's rules, which have no state. The loop is compiled once for each language, the specialiser once for all.
 ///
 /// Errors need no position: the machine adds it, and replaces [`CULPRIT`](dropforge_base::diagnostics::CULPRIT) in the message
 /// by the source text of the instruction.
 pub trait Semantics: 'static {
-    /// The label of a call site.
-    const CALLED: &'static str = "called from here";
+    /// Returns the label of a call site.
+    fn called(&self) -> &'static str {
+        "called from here"
+    }
 
-    /// `true` if [`Semantics::absorbed`] does nothing, so that an error for a handler needs no message.
-    const FORGETS: bool = false;
+    /// Returns `true` if [`Semantics::absorbed`] does nothing, so that an error for a handler needs no message.
+    fn forgets(&self) -> bool {
+        false
+    }
 
-    /// `true` for the rules of probes, which check what each step depends on.
-    const PROBES: bool = false;
+    /// Returns `true` for the rules of probes, which check what each step depends on.
+    fn probes(&self) -> bool {
+        false
+    }
 
     /// Handles a path without a value: returns an error or a recovery value.
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 
     /// Returns `true` if a value is present, so that no default replaces it.
-    fn present(value: Value<'_>) -> bool;
+    fn present(&self, value: Value<'_>) -> bool;
 
     /// Returns `true` if a value counts as true.
-    fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
+    fn truth<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
 
     /// Applies an operator. In every language two strings are equal if and only if their bytes are: the machine relies
     /// on this to compare a path with a constant.
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
 
     /// Returns the result of an operator in its most common cases, which needs no more than a few instructions. `None`
     /// leaves it to [`Semantics::binary`].
     #[inline(always)]
-    fn common<'v>(op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
+    fn common<'v>(&self, op: BinaryOp, a: &Value<'v>, b: &Value<'v>) -> Option<Value<'v>> {
         let _ = (op, a, b);
         None
     }
 
     /// Negates a value other than a boolean.
-    fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-        Self::truth(cx, value).map(|truth| Value::Bool(!truth))
+    fn not<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+        self.truth(cx, value).map(|truth| Value::Bool(!truth))
     }
 
     /// Negates a number, in languages with an instruction for it.
-    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-        Self::binary(cx, BinaryOp::Sub, Value::Int(0), value)
+    fn negative<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+        self.binary(cx, BinaryOp::Sub, Value::Int(0), value)
     }
 
     /// Combines two operands that are not both booleans, or that follow recorded errors. `from` has the numbers of
     /// notes before each operand was evaluated.
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+    fn logic<'v>(
+        &self,
+        cx: &Cx<'v>,
+        logic: Logic,
+        operands: [Value<'v>; 2],
+        from: [Value<'v>; 2],
+    ) -> Result<Value<'v>> {
         let _ = from;
         let [a, b] = operands;
-        Ok(Value::Bool(logic.of(Self::truth(cx, a)?, Self::truth(cx, b)?)))
+        Ok(Value::Bool(logic.of(self.truth(cx, a)?, self.truth(cx, b)?)))
     }
 
     /// Called when a handler absorbs an error. `error` returns it with its positions. Languages that may still raise it
     /// record it.
-    fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
+    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>)
+    where
+        Self: Sized,
+    {
         let _ = (cx, error);
     }
 
     /// Recovers from an error that was known at compile time, or from a call that the engine does not allow. Languages
     /// whose errors are values record it; others raise it.
-    fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
+    fn fault<'v>(&self, cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
         let _ = cx;
         Err(error)
     }
 
     /// Checks positional arguments and calls the function.
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+    fn call<'v>(&self, cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         let _ = (function, given, form);
         Err(cx.arity())
     }
 
     /// Checks arguments that are assigned to the parameters of a function ([`Params::Assigned`]). Returns those that the
     /// body gets.
-    fn assign<'v, 'g>(cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+    fn assign<'v, 'g>(&self, cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         let _ = (function, given);
         Err(cx.arity())
     }
 
     /// Returns the error of a call by `name`, which no visible chunk has or which is no text. `names` are the names of the
     /// visible chunks, some of them perhaps several times.
-    fn no_chunk<'v>(cx: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
+    fn no_chunk<'v>(&self, cx: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
         let _ = delivery;
         let Some(name) = name.as_str() else {
             return cx.fault(Code::TypeMismatch, format!("{CULPRIT}: a template is called by its name, which is text"));
@@ -166,58 +181,58 @@ pub trait Semantics: 'static {
     }
 
     /// Returns the error of a value that is no text but is to be compiled as a template.
-    fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
+    fn no_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
         let message = format!("only text can be compiled as a template, not a value of kind {}", value.kind());
         cx.fault(Code::TypeMismatch, message)
     }
 
     /// Returns the error of a call whose output becomes text, of a name with `allowed` running calls.
-    fn nests(cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
+    fn nests(&self, cx: &Cx<'_>, name: &str, allowed: usize) -> Box<Diagnostic> {
         let _ = cx;
         Limit::SameName.error(allowed as u64).with_note(format!("the name is `{name}`"))
     }
 
     /// Returns the cost of these values by one of the rules of a metered language.
-    fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
+    fn measure<'v>(&self, cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
         let _ = (cx, rule, values);
         Ok(0)
     }
 
     /// Concatenates values that are not all strings, numbers or booleans. `None` leaves it to [`Semantics::to_text`].
-    fn joined<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
+    fn joined<'v>(&self, cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
         let _ = (cx, values);
         Ok(None)
     }
 
     /// Converts a value to a role.
-    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(&self, cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         let _ = (cx, role);
         Ok(value)
     }
 
     /// Returns `true` if the value of a path can be written. Otherwise it counts as missing.
-    fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
+    fn writable(&self, value: Value<'_>, mode: EscapeMode) -> bool {
         let _ = (value, mode);
         true
     }
 
     /// Appends the text of a path's value and returns `true` if nothing else is needed. Otherwise appends nothing and
     /// leaves it to [`Semantics::writable`] and [`Semantics::to_text`].
-    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+    fn write_simple(&self, value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         let _ = (value, mode, out);
         Ok(false)
     }
 
     /// Returns an attribute of a value that is not a map, or of a map without the key.
-    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
+    fn attr<'v>(&self, cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
 
     /// Returns the element of a value at a computed index.
-    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
+    fn index<'v>(&self, cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
 
     /// Returns the items of a loop with 1 or 2 variables.
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
 
     /// Appends the text of a value. The machine itself writes unescaped strings, and integers except in
     /// [`EscapeMode::Shell`].
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()>;
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()>;
 }

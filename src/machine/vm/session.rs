@@ -42,7 +42,12 @@ impl Session {
 }
 
 /// Runs a program and appends its output to `out`. After an error, `out` holds the output before it.
-pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mut String, hooks: &mut H) -> Result<()> {
+pub fn run<S: Semantics + Default, H: Hooks>(
+    session: &mut Session,
+    run: Run<'_>,
+    out: &mut String,
+    hooks: &mut H,
+) -> Result<()> {
     answer::<S, H>(session, run, Some(out), hooks).map(drop)
 }
 
@@ -50,7 +55,7 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
 ///
 /// # Errors
 /// The errors of the run.
-pub fn answer<'s, S: Semantics, H: Hooks>(
+pub fn answer<'s, S: Semantics + Default, H: Hooks>(
     session: &'s mut Session,
     run: Run<'s>,
     out: Option<&mut String>,
@@ -67,7 +72,7 @@ pub fn answer<'s, S: Semantics, H: Hooks>(
 ///
 /// # Errors
 /// The errors of the run.
-pub fn ended<'s, S: Semantics, R>(
+pub fn ended<'s, S: Semantics + Default, R>(
     session: &'s mut Session,
     run: Run<'s>,
     out: &mut String,
@@ -80,7 +85,7 @@ pub fn ended<'s, S: Semantics, R>(
 }
 
 /// Runs a program in the space of a session. Output is dropped without `out`.
-pub(super) fn run_by<'s, S: Semantics, H: Hooks, A: Access>(
+pub(super) fn run_by<'s, S: Semantics + Default, H: Hooks, A: Access>(
     session: &'s mut Session,
     run: Run<'s>,
     out: Option<&mut String>,

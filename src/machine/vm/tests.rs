@@ -13,38 +13,39 @@ use dropforge_base::limits::{Deadline, Limits};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::{Arena, Inputs, Value};
 
+#[derive(Default)]
 struct Toy;
 
 impl Semantics for Toy {
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         Err(cx.fault(Code::UndefinedVariable, format!("`{}` of {CULPRIT} is missing", missing.name)))
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !matches!(value, Value::Undefined | Value::Null)
     }
 
-    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         Ok(!value.is_undefined())
     }
 
-    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match (op, a, b) {
             (BinaryOp::Add, Value::Int(a), Value::Int(b)) => Ok(Value::Int(a.wrapping_add(b))),
             _ => Err(cx.fault(Code::TypeMismatch, format!("{CULPRIT} does not add up"))),
         }
     }
 
-    fn attr<'v>(_: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, _: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {
         None
     }
 
-    fn index<'v>(_: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, _: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         let (Some(items), Value::Int(at)) = (value.as_list(), index) else { return Ok(None) };
         Ok(usize::try_from(at).ok().and_then(|at| items.get(at)).copied())
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
         match value {
             Value::List(list) => Ok(Items::List(list.items())),
             Value::Map(map) => Ok(Items::Sorted(map)),
@@ -52,7 +53,7 @@ impl Semantics for Toy {
         }
     }
 
-    fn to_text<'v>(_: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, _: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match value {
             Value::Str(text) => out.push(text.as_str()),
             other => out.push(other.kind()),

@@ -32,21 +32,21 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Absorbs the error and returns the word to continue at, or returns the error with its positions. Limits are never
     /// absorbed.
     #[cold]
-    pub(super) fn unwind<S: Semantics>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
+    pub(super) fn unwind<S: Semantics + Default>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
         if error.code.is_limit() {
-            return Err(self.placed(error, S::CALLED));
+            return Err(self.placed(error, S::default().called()));
         }
         match self.absorbing() {
             Some(depth) => {
                 let noted = self.cx.notes().count();
-                S::absorbed(&self.cx, || self.placed(error, S::CALLED));
+                S::default().absorbed(&self.cx, || self.placed(error, S::default().called()));
                 if self.cx.notes().count() > noted {
                     // A loop may record an error for each item.
-                    self.cx.charge(NOTE).map_err(|error| self.placed(error, S::CALLED))?;
+                    self.cx.charge(NOTE).map_err(|error| self.placed(error, S::default().called()))?;
                 }
                 Ok(self.absorb(depth))
             }
-            None => Err(self.placed(error, S::CALLED)),
+            None => Err(self.placed(error, S::default().called())),
         }
     }
 

@@ -17,39 +17,40 @@ use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_value::{Arena, InputBuilder, Inputs, Shapes, Value};
 
+#[derive(Default)]
 struct Toy;
 
 impl Semantics for Toy {
-    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+    fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         Err(cx.fault(Code::UndefinedVariable, format!("`{}` is missing", missing.name)))
     }
 
-    fn present(value: Value<'_>) -> bool {
+    fn present(&self, value: Value<'_>) -> bool {
         !value.is_undefined()
     }
 
-    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    fn truth<'v>(&self, _: &Cx<'v>, value: Value<'v>) -> Result<bool> {
         Ok(!matches!(value, Value::Undefined | Value::Null | Value::Int(0)))
     }
 
-    fn binary<'v>(cx: &Cx<'v>, _: BinaryOp, _: Value<'v>, _: Value<'v>) -> Result<Value<'v>> {
+    fn binary<'v>(&self, cx: &Cx<'v>, _: BinaryOp, _: Value<'v>, _: Value<'v>) -> Result<Value<'v>> {
         Err(cx.fault(Code::TypeMismatch, "no operators"))
     }
 
-    fn assign<'v, 'g>(cx: &Cx<'v>, _: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
+    fn assign<'v, 'g>(&self, cx: &Cx<'v>, _: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         if given.is_empty() { Err(cx.arity()) } else { Ok(Cow::Borrowed(given)) }
     }
 
-    fn attr<'v>(_: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {
+    fn attr<'v>(&self, _: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {
         None
     }
 
-    fn index<'v>(_: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+    fn index<'v>(&self, _: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
         let (Some(items), Value::Int(at)) = (value.as_list(), index) else { return Ok(None) };
         Ok(usize::try_from(at).ok().and_then(|at| items.get(at)).copied())
     }
 
-    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
+    fn iterate<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
         match cx.current(value) {
             Value::List(list) => Ok(Items::List(list.items())),
             Value::Map(map) => Ok(Items::Sorted(map)),
@@ -57,7 +58,7 @@ impl Semantics for Toy {
         }
     }
 
-    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+    fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
         match cx.settled(value)? {
             Value::Str(text) => out.push(text.as_str()),
             Value::Int(n) => out.push_int(n),

@@ -62,7 +62,7 @@ fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let others = with.as_list().unwrap_or(std::slice::from_ref(with));
     for candidate in std::iter::once(value).chain(others) {
         cx.spend(1)?;
-        if Rules::truth(cx, *candidate)? {
+        if Rules.truth(cx, *candidate)? {
             return Ok(*candidate);
         }
     }
@@ -71,7 +71,7 @@ fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 fn ternary<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, yes, no] = args else { return Err(cx.arity()) };
-    Ok(if Rules::truth(cx, *value)? { *yes } else { *no })
+    Ok(if Rules.truth(cx, *value)? { *yes } else { *no })
 }
 
 fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
