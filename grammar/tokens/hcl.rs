@@ -4,7 +4,6 @@
 #[logos(skip b"[ \t]+")]
 pub(super) enum Code {
     #[regex(b"[A-Za-z_][A-Za-z0-9_\\-]*", identifier, priority = 10)]
-    #[regex(r"\p{ID_Start}", identifier, priority = 9)]
     #[regex(b"[0-9]+", number)]
     #[token(b"\n", |_| TokenKind::Newline)]
     #[token(b"\r\n", |_| TokenKind::Newline)]
@@ -42,8 +41,8 @@ pub(super) enum Code {
     #[token(b"'", |_| TokenKind::Apostrophe)]
     #[token(b"`", |_| TokenKind::Backtick)]
     #[token(b";", |_| TokenKind::Semicolon)]
-    #[regex(b"[\x00-\x7F]|[\xC0-\xDF][\x80-\xBF]", |_| TokenKind::Invalid, priority = 1)]
-    #[regex(b"[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3}", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\x00-\x7F]", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\xC0-\xDF][\x80-\xBF]|[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3}", wide_start, priority = 1)]
     #[regex(b"[\x80-\xFF]", |_| TokenKind::BadUtf8, priority = 0)]
     Plain(TokenKind),
     #[token(b"{")]
@@ -79,12 +78,4 @@ pub(super) enum Literal {
     #[token(b"%", |lex| literal_sequence(lex, b'%'))]
     #[regex(b"[\x00-\xFF]", literal, priority = 0)]
     Piece(Piece),
-}
-
-/// A non-ASCII character inside an identifier.
-#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
-#[logos(utf8 = false)]
-enum Continuing {
-    #[regex(r"\p{ID_Continue}")]
-    Character,
 }

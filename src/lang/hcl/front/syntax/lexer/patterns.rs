@@ -4,6 +4,7 @@
 //! that logos generates needs stack for each step where calls are not optimised away.
 
 use logos::{Lexer, Logos};
+use unicode_id_start::{is_id_continue, is_id_start};
 
 use crate::syntax::TokenKind;
 
@@ -14,7 +15,7 @@ pub(super) struct Comments {
     no_end: bool,
 }
 
-// `Code`, `Quoted`, `Literal` and `Continuing`, from `grammar/tokens/hcl.rs`.
+// `Code`, `Quoted` and `Literal`, from `grammar/tokens/hcl.rs`.
 include!("tokens.generated");
 
 /// A piece of text outside of quotes.
@@ -112,21 +113,25 @@ fn number(lex: &mut Lexer<'_, Code>) -> TokenKind {
 fn identifier(lex: &mut Lexer<'_, Code>) -> TokenKind {
     loop {
         lex.bump(name_len(lex.remainder()));
-        match lex.remainder().first() {
-            Some(byte) if !byte.is_ascii() => {}
-            _ => return TokenKind::Identifier,
-        }
-        let mut next = Continuing::lexer(lex.remainder());
-        match next.next() {
-            Some(Ok(Continuing::Character)) if !is_newer(next.slice()) => lex.bump(next.span().end),
+        match first_char(lex.remainder()) {
+            Some(char) if !char.is_ascii() && is_id_continue(char) && !is_newer(char) => lex.bump(char.len_utf8()),
             _ => return TokenKind::Identifier,
         }
     }
 }
 
 /// Returns `true` for joiners and middle dots, which newer versions of Unicode than the reference's allow in identifiers.
-fn is_newer(character: &[u8]) -> bool {
-    matches!(std::str::from_utf8(character), Ok("\u{200C}" | "\u{200D}" | "\u{30FB}" | "\u{FF65}"))
+fn is_newer(char: char) -> bool {
+    matches!(char, '\u{200C}' | '\u{200D}' | '\u{30FB}' | '\u{FF65}')
+}
+
+fn wide_start(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    if first_char(lex.slice()).is_some_and(is_id_start) { identifier(lex) } else { TokenKind::Invalid }
+}
+
+/// Returns the character that `bytes` begin with. `None` if they are not UTF-8.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
 }
 
 fn line_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {
