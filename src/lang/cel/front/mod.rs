@@ -1,18 +1,11 @@
 //! From source to program: parsers, checks, lowering.
 
-use dropforge_base::diagnostics::Diagnostic;
-use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
-use dropforge_machine::language::{Front, MarkRequest};
-
 pub(crate) mod attributes;
 pub mod check;
-pub(crate) mod compile;
-pub(crate) mod constant;
 pub(crate) mod expression;
 pub(crate) mod lower;
 pub(crate) mod marks;
 pub(crate) mod partial;
-pub(crate) mod resolution;
 pub(crate) mod settings;
 #[doc(hidden)]
 pub mod syntax;
@@ -20,12 +13,17 @@ pub mod syntax;
 pub mod yaml;
 
 pub use attributes::Pattern;
-pub use compile::compile;
 pub use expression::Expression;
 pub use marks::marks;
 pub use partial::{Partial, Residual, UnknownAttribute};
-pub use resolution::Names;
-pub use settings::{Declarations, Settings};
+pub use settings::{Declarations, Names, Settings};
+
+use check::{Environment, Options, check_with};
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
+use dropforge_machine::compiler::{Compilation, Compiled, Mark, Unit, compile_all};
+use dropforge_machine::language::{Front, MarkRequest};
+use lower::compile_document;
+use syntax::parse;
 
 /// The front end of expressions.
 #[derive(Debug)]
@@ -53,4 +51,18 @@ impl Front for YamlFront {
     fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
         yaml::marks(request.source, request.strict, request.registry, request.limits)
     }
+}
+
+/// Compiles a template that is one expression. It answers with one document, its value.
+///
+/// # Errors
+/// All syntax and type errors; limits of the code's size.
+pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
+    let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
+    let (environment, options) =
+        (Environment::new(unit.registry).with_open_names(), Options { literals: true, ..Options::default() });
+    check_with(&tree, &environment, options).map_err(Diagnostics::into_vec)?;
+    let program = compile_document(&tree, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
+    Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new(), tree: None })
 }

@@ -1,9 +1,8 @@
 //! Lists, maps, messages and comprehensions.
 
-use super::checked::Reference;
-use super::checker::Checker;
 use super::environment::Found;
 use super::types::{Kind, TypeId, Types};
+use super::{Checker, Reference};
 use crate::syntax::tree::{Comprehension, ExprId, Name, Run};
 use dropforge_base::diagnostics::Code;
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::types::{TypeId, Types};
-use crate::resolution::candidates;
+use crate::settings::candidates;
 use crate::values::type_names;
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::ImportKind;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Op;

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lowering::{Lower, LowerOptions, UnknownAttributes};
+use super::{Lower, LowerOptions, UnknownAttributes};
 use crate::attributes::Patterns;
-use crate::resolution::Names;
 use crate::semantics::Rules;
+use crate::settings::Names;
 use crate::syntax::tree::{ExprId, Name, Tree};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limits;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::context::block_name;
+use super::block_name;
 use super::reduce::{Reduced, Reducer, Status};
 use crate::attributes::Match;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Name, Selection};

@@ -5,10 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::constants::{ConstantBudget, ConstantBuilder};
-use super::context::{Callee, PartialContext};
-use super::dependencies::{Dependencies, bit, dependencies};
-use super::runner::Runner;
+use super::constants::{ConstantBudget, ConstantBuilder, Runner};
+use super::unknowns::{Dependencies, bit, dependencies};
+use super::{Callee, PartialContext};
 use crate::lower::Part;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::syntax::{QUANTIFIERS, balanced};

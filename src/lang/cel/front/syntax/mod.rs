@@ -1,19 +1,13 @@
 //! The syntax of expressions: lexer, parser, tree, macros, unparser, and expressions within other text.
 
 mod build;
-mod children;
-mod error;
 mod interpolation;
 mod lexer;
 mod literal;
 mod macros;
 mod nodes;
-mod operator;
 mod parser;
-pub(crate) mod qualified;
 mod recover;
-#[cfg(test)]
-mod tests;
 mod token;
 pub mod tree;
 mod unparse;
@@ -30,3 +24,6 @@ pub use parser::{Options, parse};
 pub use token::{Symbol, is_identifier};
 pub use unparse::quoted;
 pub use unparse::unparse;
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::build::Build;
-use super::error::SyntaxError;
 use super::recover::{TokenStream, Unexpected};
-use super::tree::Tree;
+use super::tree::{DEPTH, Tree};
 use super::{lexer, macros};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -126,4 +125,45 @@ impl Parser<'_> {
 #[rustfmt::skip]
 mod grammar {
     include!("parser.generated");
+}
+
+/// A syntax error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The code.
+    pub code: Code,
+    /// The position.
+    pub span: Span,
+    /// The message.
+    pub message: String,
+    /// The help line.
+    pub help: Option<String>,
+}
+
+impl SyntaxError {
+    /// Makes an error at `span`.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, span, message: message.into(), help: None }
+    }
+
+    /// Makes the error of nesting beyond [`DEPTH`].
+    pub fn too_deep(span: Span) -> Self {
+        let message = format!("the expression nests too deep: the limit is {DEPTH} levels");
+        Self::new(Code::LimitDepth, span, message)
+    }
+
+    /// Adds a help line.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Converts to a diagnostic.
+    pub fn into_diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
+        let diagnostic = Diagnostic::new(self.code, self.message).at(source, self.span, "");
+        match self.help {
+            Some(help) => diagnostic.with_help(help),
+            None => diagnostic,
+        }
+    }
 }

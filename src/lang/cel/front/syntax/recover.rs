@@ -6,7 +6,7 @@
 
 use lalrpop_util::ParseError;
 
-use super::error::SyntaxError;
+use super::parser::SyntaxError;
 use super::token::{Symbol, Token};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::checker::{COMBINATIONS, Definition, TemplateChecker, TypedFile, Visit, With};
 use super::misfits::Misfit;
+use super::{COMBINATIONS, Definition, TemplateChecker, TypedFile, Visit, With};
 use crate::check::Types;
 use crate::yaml::syntax::tree::{Declared, File, FileId, Include, LetValue, Map, NodeId, Target};
 use dropforge_base::diagnostics::{Code, Diagnostic};

@@ -1,6 +1,6 @@
 //! The fit of values to schemas at compile time: constants are validated, expressions are checked by their types.
 
-use super::checker::{TemplateChecker, TypedFile};
+use super::{TemplateChecker, TypedFile};
 use crate::check::{Kind, TypeId};
 use crate::yaml::syntax::tree::{Entry, NodeId, NodeKind};
 use dropforge_base::stdlib::json_pointer;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use super::body::Body;
+use super::Body;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Operator, Selection, Tree};
 use crate::values::type_names;
 use crate::yaml::syntax::tree::{Condition, ExpressionId, File, Free, LetValue, Map, NodeId, NodeKind, Part};

@@ -2,7 +2,7 @@
 
 use super::build::Build;
 use super::directives::{check_name, kind};
-use super::parsed::ParsedExpression;
+use super::expressions::ParsedExpression;
 use super::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableId, VariableKind};
 use crate::syntax::{Part, Symbol, Tokens, scan};
 use dropforge_base::diagnostics::Code;

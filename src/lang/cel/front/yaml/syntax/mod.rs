@@ -6,11 +6,8 @@ mod conflicts;
 mod directives;
 mod expressions;
 mod nodes;
-mod parsed;
-mod schema_directive;
-mod scope;
 pub mod tree;
 
 pub use build::BuildOptions;
 pub(super) use build::{Built, IncludePath, build};
-pub(super) use parsed::Parsed;
+pub(super) use expressions::Parsed;
