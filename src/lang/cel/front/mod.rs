@@ -18,6 +18,7 @@ pub use marks::marks;
 pub use partial::{Partial, Residual, UnknownAttribute};
 pub use settings::{Declarations, Names, Settings};
 
+use crate::{Cel, CelYaml};
 use check::{Environment, Options, check_with};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
 use dropforge_machine::compiler::{Compilation, Compiled, Mark, Unit, compile_all};
@@ -25,11 +26,7 @@ use dropforge_machine::language::{Front, MarkRequest};
 use lower::compile_document;
 use syntax::parse;
 
-/// The front end of expressions.
-#[derive(Debug)]
-pub(crate) struct CelFront;
-
-impl Front for CelFront {
+impl Front for Cel {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
         compile_all(units, compile)
     }
@@ -39,11 +36,7 @@ impl Front for CelFront {
     }
 }
 
-/// The front end of YAML.
-#[derive(Debug)]
-pub(crate) struct YamlFront;
-
-impl Front for YamlFront {
+impl Front for CelYaml {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
         compile_all(units, yaml::compile)
     }

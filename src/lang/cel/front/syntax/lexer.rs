@@ -6,7 +6,7 @@
 
 use logos::{Lexer, Logos};
 
-use super::parser::SyntaxError;
+use super::error::SyntaxError;
 use super::token::{Symbol, Token};
 use super::tree::DEPTH;
 use dropforge_base::diagnostics::Code;

@@ -1,13 +1,13 @@
 //! The syntax of expressions: lexer, parser, tree, macros, unparser, and expressions within other text.
 
 mod build;
+mod error;
 mod interpolation;
 mod lexer;
 mod literal;
 mod macros;
 mod nodes;
 mod parser;
-mod recover;
 mod token;
 pub mod tree;
 mod unparse;

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
-use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build};
-use super::syntax_help::syntax_help;
+use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build, syntax_help};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::file_path::within;

@@ -27,7 +27,6 @@ mod load;
 mod lower;
 mod marks;
 mod syntax;
-mod syntax_help;
 
 pub use check::check;
 pub use load::{Templates, read, resolve};

@@ -1,7 +1,7 @@
 //! Macros that iterate over the elements of a list or the entries of a map.
 
 use super::{ACCUMULATOR, Expansion, Factory, Loop, MacroCall, UNUSED};
-use crate::syntax::parser::SyntaxError;
+use crate::syntax::error::SyntaxError;
 use crate::syntax::tree::{Comprehension, Expr, ExprId, Literal, Name, Operator, Selection};
 
 /// Macros whose last argument and value are booleans.

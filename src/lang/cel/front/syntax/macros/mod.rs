@@ -8,7 +8,7 @@ pub(crate) use expansions::QUANTIFIERS;
 use std::collections::HashMap;
 
 use crate::syntax::build::Build;
-use crate::syntax::parser::SyntaxError;
+use crate::syntax::error::SyntaxError;
 use crate::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Node, Operator, Tree};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;

@@ -7,7 +7,6 @@
 //! current expression; an expression whose names have the same types again is not checked again.
 
 mod includes;
-mod misfits;
 mod positions;
 
 use std::collections::BTreeMap;
