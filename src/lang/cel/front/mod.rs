@@ -19,7 +19,7 @@ pub use partial::{Partial, Residual, UnknownAttribute};
 pub use settings::{Declarations, Names, Settings};
 
 use crate::{Cel, CelYaml};
-use check::{Environment, Options, check_with};
+use check::{Environment, Strictness, check_with};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
 use dropforge_machine::compiler::{Compilation, Compiled, Mark, Unit, compile_all};
 use dropforge_machine::language::{Front, MarkRequest};
@@ -54,7 +54,7 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
     let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
     let (environment, options) =
-        (Environment::new(unit.registry).with_open_names(), Options { literals: true, ..Options::default() });
+        (Environment::new(unit.registry).with_open_names(), Strictness { literals: true, ..Strictness::default() });
     check_with(&tree, &environment, options).map_err(Diagnostics::into_vec)?;
     let program = compile_document(&tree, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
     Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new(), tree: None })

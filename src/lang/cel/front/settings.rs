@@ -88,7 +88,7 @@ pub struct Names<'n> {
 
 /// The meaning of a qualified name.
 pub(super) enum Resolution<'p> {
-    /// A variable of this name. The rest of the parts, so many, are fields.
+    /// A variable of this name, and the number of parts after it, which are fields.
     Variable(Cow<'p, str>, usize),
     /// A type.
     Type(&'static str),

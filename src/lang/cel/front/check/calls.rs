@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::environment::{Callable, Signature};
 use super::types::{Kind, TypeId, Types};
 use super::{Checker, Reference, applied_to};
-use crate::builtins::format::{Layout, Part, out_of_range, refused};
+use crate::builtins::format::{FormatPart, Layout, out_of_range, refused};
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Operator};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
@@ -46,7 +46,7 @@ impl Checker<'_> {
 
     fn unknown(&mut self, id: ExprId, name: &str) -> TypeId {
         let error = self.undeclared(Code::UnknownFunction, name).with_suggestion(name, self.env.function_names());
-        self.report.add(self.tree, self.tree.place(id), error);
+        self.report(self.tree.place(id), error);
         Types::ERROR
     }
 
@@ -128,7 +128,7 @@ impl Checker<'_> {
         };
         let given = applied_to(&self.unify.types, &given, member);
         let error = Diagnostic::new(code, format!("found no matching overload for '{name}' applied to '{given}'"));
-        self.report.add(self.tree, self.tree.place(id), error);
+        self.report(self.tree.place(id), error);
         Types::ERROR
     }
 
@@ -234,9 +234,9 @@ impl Checker<'_> {
         let (elements, mut used) = (tree.elements(run), 0);
         for part in Layout(tree.name(layout)) {
             let refused = match part {
-                Ok(Part::Text(_)) => continue,
+                Ok(FormatPart::Text(_)) => continue,
                 Err(error) => Some((id, error.message)),
-                Ok(Part::Clause(clause)) => match elements.get(used) {
+                Ok(FormatPart::Clause(clause)) => match elements.get(used) {
                     None => Some((id, out_of_range(used))),
                     Some(element) => self.unformatted(clause.letter, element.value),
                 },

@@ -76,7 +76,7 @@ pub struct Environment {
 
 /// The declaration of a name.
 #[derive(Debug, Clone)]
-pub(super) enum Found {
+pub(super) enum NameDeclaration {
     /// A variable: its full name and type.
     Variable(Arc<str>, TypeId),
     /// A type as a value.
@@ -208,12 +208,12 @@ impl Environment {
     }
 
     /// Finds the variable or type of a name.
-    pub(super) fn find(&self, name: &str, rooted: bool) -> Option<Found> {
+    pub(super) fn find(&self, name: &str, rooted: bool) -> Option<NameDeclaration> {
         candidates(&self.container, name, rooted).find_map(|name| {
             let variable = self.variables.get_key_value(name.as_ref());
-            let variable = variable.map(|(name, &ty)| Found::Variable(name.clone(), ty));
+            let variable = variable.map(|(name, &ty)| NameDeclaration::Variable(name.clone(), ty));
             let ty = || self.named.get(name.as_ref()).filter(|_| !self.is_hidden(&name));
-            variable.or_else(|| ty().copied().map(Found::Type))
+            variable.or_else(|| ty().copied().map(NameDeclaration::Type))
         })
     }
 

@@ -21,7 +21,7 @@ use crate::syntax::tree::{Expr, ExprId, Literal, Name, QualifiedName, Selection,
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, PROBLEM};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
-use environment::Found;
+use environment::NameDeclaration;
 use unify::Unify;
 
 /// The meaning of a name or a call.
@@ -99,9 +99,12 @@ const STEPS: u64 = 1_000_000;
 /// The steps for type inference for each node of the tree.
 const STEPS_PER_NODE: u64 = 500;
 
+/// The maximum number of errors.
+const ERRORS: usize = 100;
+
 /// The strictness of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct Strictness {
     /// Require that all elements of a list, all keys and all values of a map have one type. Otherwise mixed types are
     /// `dyn`.
     pub homogeneous: bool,
@@ -132,14 +135,14 @@ pub struct Options {
 /// );
 /// ```
 pub fn check(tree: &Tree, environment: &Environment) -> Result<Checked, Diagnostics> {
-    check_with(tree, environment, Options::default())
+    check_with(tree, environment, Strictness::default())
 }
 
 /// Checks an expression with options.
 ///
 /// # Errors
 /// The errors of [`check`].
-pub fn check_with(tree: &Tree, environment: &Environment, options: Options) -> Result<Checked, Diagnostics> {
+pub fn check_with(tree: &Tree, environment: &Environment, options: Strictness) -> Result<Checked, Diagnostics> {
     let steps = (tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS);
     let mut checker = Checker::new(tree, environment, options, Unify::new(environment.types.clone(), steps));
     checker.check(tree.root);
@@ -155,7 +158,7 @@ pub(crate) fn check_one_of_many(
     tree: &Tree,
     environment: &mut Environment,
     variables: BTreeMap<Arc<str>, TypeId>,
-    options: Options,
+    options: Strictness,
     steps: &mut u64,
 ) -> Result<TypeId, Diagnostics> {
     let allowed = (*steps).min((tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS));
@@ -174,17 +177,17 @@ pub(crate) fn check_one_of_many(
 struct Checker<'c> {
     pub tree: &'c Tree,
     pub env: &'c Environment,
-    pub options: Options,
+    pub options: Strictness,
     pub unify: Unify,
     of: Vec<TypeId>,
     references: Vec<Option<Reference>>,
     /// The variables of comprehensions in scope, the innermost last.
     pub locals: Vec<(Name, TypeId)>,
-    pub report: Report,
+    errors: Vec<(Span, Box<Diagnostic>)>,
 }
 
 impl<'c> Checker<'c> {
-    fn new(tree: &'c Tree, env: &'c Environment, options: Options, unify: Unify) -> Self {
+    fn new(tree: &'c Tree, env: &'c Environment, options: Strictness, unify: Unify) -> Self {
         Self {
             tree,
             env,
@@ -193,17 +196,22 @@ impl<'c> Checker<'c> {
             of: vec![Types::DYN; tree.len()],
             references: vec![None; tree.len()],
             locals: Vec::new(),
-            report: Report::default(),
+            errors: Vec::new(),
         }
     }
 
-    /// Returns the errors, if any.
+    /// Returns the errors in source order, if any.
     fn outcome(&mut self) -> Result<(), Diagnostics> {
         if self.unify.exhausted {
             let error = Diagnostic::new(Code::LimitFuel, "the types of this expression are too large to infer");
-            self.report.add(self.tree, self.tree.span(self.tree.root), error);
+            self.report(self.tree.span(self.tree.root), error);
         }
-        std::mem::take(&mut self.report).finish()
+        if self.errors.is_empty() {
+            return Ok(());
+        }
+        self.errors.small_sort_by_key(|(span, _)| span.start);
+        self.errors.truncate(ERRORS);
+        Err(self.errors.drain(..).map(|(_, error)| error).collect::<Vec<_>>().into())
     }
 
     fn finish(mut self) -> Result<Checked, Diagnostics> {
@@ -215,7 +223,7 @@ impl<'c> Checker<'c> {
 
     /// Checks an expression and returns its type.
     pub fn check(&mut self, id: ExprId) -> TypeId {
-        if self.unify.exhausted || self.report.is_full() {
+        if self.unify.exhausted || self.errors.len() >= ERRORS {
             return Types::ERROR;
         }
         let ty = match self.tree.expr(id) {
@@ -250,8 +258,14 @@ impl<'c> Checker<'c> {
         }
     }
 
+    /// Adds an error about an expression.
     pub fn error(&mut self, id: ExprId, code: Code, message: impl Into<String>) {
-        self.report.at(self.tree, id, code, message);
+        self.report(self.tree.place(id), Diagnostic::new(code, message));
+    }
+
+    /// Adds an error at a span of the source.
+    pub fn report(&mut self, span: Span, error: Box<Diagnostic>) {
+        self.errors.push((span, error.at(self.tree.source(), span, "")));
     }
 
     /// Reports a type that is not the expected one.
@@ -280,11 +294,11 @@ impl<'c> Checker<'c> {
         let text = self.tree.name(name);
         match self.env.find(text, rooted) {
             Some(found) => self.found(id, found),
-            None if self.env.open => self.found(id, Found::Variable(text.into(), Types::DYN)),
+            None if self.env.open => self.found(id, NameDeclaration::Variable(text.into(), Types::DYN)),
             None => {
                 let error = self.undeclared(Code::UndefinedVariable, text);
                 let error = error.with_suggestion(text, self.env.variable_names());
-                self.report.add(self.tree, self.tree.place(id), error);
+                self.report(self.tree.place(id), error);
                 Types::ERROR
             }
         }
@@ -297,13 +311,13 @@ impl<'c> Checker<'c> {
         Diagnostic::new(code, format!("{problem} (in container '{container}')")).with_field(PROBLEM, problem)
     }
 
-    fn found(&mut self, id: ExprId, found: Found) -> TypeId {
+    fn found(&mut self, id: ExprId, found: NameDeclaration) -> TypeId {
         match found {
-            Found::Variable(name, ty) => {
+            NameDeclaration::Variable(name, ty) => {
                 self.refer(id, Reference::Variable(name));
                 ty
             }
-            Found::Type(of) => {
+            NameDeclaration::Type(of) => {
                 self.refer(id, Reference::Type(of));
                 // With open names, an input can have the name of a type.
                 if self.env.open { Types::DYN } else { self.unify.types.type_of(of) }
@@ -369,7 +383,7 @@ impl<'c> Checker<'c> {
         let error = Diagnostic::new(Code::UndefinedVariable, format!("undefined field '{name}'"))
             .with_available(names())
             .with_suggestion(name, names());
-        self.report.add(self.tree, self.tree.place(id), error);
+        self.report(self.tree.place(id), error);
         Types::ERROR
     }
 }
@@ -383,42 +397,6 @@ fn of_literal(literal: Literal) -> TypeId {
         Literal::Double(_) => Types::DOUBLE,
         Literal::String(_) => Types::STRING,
         Literal::Bytes(_) => Types::BYTES,
-    }
-}
-
-/// The maximum number of errors.
-const ERRORS: usize = 100;
-
-/// The errors of an expression.
-#[derive(Debug, Default)]
-struct Report {
-    errors: Vec<(Span, Box<Diagnostic>)>,
-}
-
-impl Report {
-    /// Adds an error about an expression.
-    pub fn at(&mut self, tree: &Tree, id: ExprId, code: Code, message: impl Into<String>) {
-        self.add(tree, tree.place(id), Diagnostic::new(code, message));
-    }
-
-    /// Adds an error at a span of the source.
-    pub fn add(&mut self, tree: &Tree, span: Span, error: Box<Diagnostic>) {
-        self.errors.push((span, error.at(tree.source(), span, "")));
-    }
-
-    /// Returns `true` if no more errors are reported.
-    pub fn is_full(&self) -> bool {
-        self.errors.len() >= ERRORS
-    }
-
-    /// Returns the errors in source order.
-    pub fn finish(mut self) -> Result<(), Diagnostics> {
-        if self.errors.is_empty() {
-            return Ok(());
-        }
-        self.errors.small_sort_by_key(|(span, _)| span.start);
-        self.errors.truncate(ERRORS);
-        Err(self.errors.into_iter().map(|(_, error)| error).collect::<Vec<_>>().into())
     }
 }
 

@@ -195,7 +195,7 @@ impl Foldable {
 
 /// The dependencies of a node.
 #[derive(Clone, Copy)]
-struct Dependencies {
+struct FoldSummary {
     /// The outermost variable in scope that it reads, counted from 1; 0 if it depends on anything else.
     outermost: usize,
     /// Set if it is more than a constructor of constants.
@@ -204,10 +204,10 @@ struct Dependencies {
     size: usize,
 }
 
-const CONSTANT: Dependencies = Dependencies { outermost: usize::MAX, computes: false, size: 1 };
-const OPEN: Dependencies = Dependencies { outermost: 0, ..CONSTANT };
+const CONSTANT: FoldSummary = FoldSummary { outermost: usize::MAX, computes: false, size: 1 };
+const OPEN: FoldSummary = FoldSummary { outermost: 0, ..CONSTANT };
 
-impl Dependencies {
+impl FoldSummary {
     fn and(self, other: Self) -> Self {
         Self {
             outermost: self.outermost.min(other.outermost),
@@ -233,7 +233,7 @@ struct Survey<'s> {
 }
 
 impl Survey<'_> {
-    fn visit(&mut self, id: ExprId) -> Dependencies {
+    fn visit(&mut self, id: ExprId) -> FoldSummary {
         let depth = self.scope.len();
         let found = self.dependencies(id);
         if let Some(size) = self.sizes.get_mut(id.index())
@@ -245,16 +245,16 @@ impl Survey<'_> {
         found
     }
 
-    fn all(&mut self, ids: impl IntoIterator<Item = ExprId>) -> Dependencies {
+    fn all(&mut self, ids: impl IntoIterator<Item = ExprId>) -> FoldSummary {
         ids.into_iter().fold(CONSTANT, |found, id| found.and(self.visit(id)))
     }
 
-    fn dependencies(&mut self, id: ExprId) -> Dependencies {
+    fn dependencies(&mut self, id: ExprId) -> FoldSummary {
         let tree = self.tree;
         match tree.expr(id) {
             Expr::Literal(_) => CONSTANT,
             Expr::Ident { name, rooted } => match self.scope.iter().rposition(|&local| local == name && !rooted) {
-                Some(at) => Dependencies { outermost: at + 1, ..CONSTANT },
+                Some(at) => FoldSummary { outermost: at + 1, ..CONSTANT },
                 None if tree.qualified(id).is_some_and(|name| (self.is_type)(&name)) => CONSTANT,
                 None => OPEN,
             },
@@ -269,13 +269,13 @@ impl Survey<'_> {
                 let inside = self.all([of.loop_condition, of.loop_step, of.result]);
                 self.scope.truncate(depth);
                 let outermost = if inside.outermost > depth { usize::MAX } else { inside.outermost };
-                outside.and(Dependencies { outermost, ..inside }).computing()
+                outside.and(FoldSummary { outermost, ..inside }).computing()
             }
             Expr::Message { .. } | Expr::Invalid => OPEN,
         }
     }
 
-    fn call(&mut self, call: &Call) -> Dependencies {
+    fn call(&mut self, call: &Call) -> FoldSummary {
         let tree = self.tree;
         let args = self.all(tree.ids(call.args).iter().copied());
         let Function::Named(name) = call.function else { return args };
@@ -283,7 +283,7 @@ impl Survey<'_> {
         let full = self.names.function(tree, self.registry, name, call, |name| self.scope.contains(&name));
         let receiver = call.receiver.filter(|_| full.is_none());
         let found = receiver.map_or(CONSTANT, |receiver| self.visit(receiver)).and(args);
-        if self.is_pure(full.as_deref().unwrap_or(name)) { found } else { Dependencies { outermost: 0, ..found } }
+        if self.is_pure(full.as_deref().unwrap_or(name)) { found } else { FoldSummary { outermost: 0, ..found } }
     }
 
     fn is_pure(&self, name: &str) -> bool {

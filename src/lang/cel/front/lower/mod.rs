@@ -14,7 +14,7 @@ mod unknown;
 mod values;
 
 pub(super) use folding::FoldingBudget;
-pub(super) use program::{Part, compile_document, compile_expression, compile_parts};
+pub(super) use program::{ProgramPart, compile_document, compile_expression, compile_parts};
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -71,8 +71,8 @@ pub struct Lower<'e, 't> {
     pub places: Option<&'t Places>,
     pub registry: &'e Registry,
     pub names: &'e Names<'e>,
-    /// The document that contains the expression, if any.
-    pub document: Option<&'e dyn Document>,
+    /// Returns the meaning of a name that the expression does not bind, if a document contains it.
+    pub document: Option<&'e dyn Fn(&str) -> Outside>,
     pub options: LowerOptions<'e>,
     pub emitter: &'e mut Emitter<'t>,
     /// The variables of comprehensions in scope and their slots, the innermost last.
@@ -176,12 +176,6 @@ pub(crate) fn call_intrinsic(emitter: &mut Emitter<'_>, registry: &Registry, nam
     }
 }
 
-/// The document that contains an expression.
-pub trait Document {
-    /// Returns the meaning of a name that the expression does not bind.
-    fn outside(&self, name: &str) -> Outside;
-}
-
 /// The meaning of a name in a document.
 pub enum Outside {
     /// The value of a slot.
@@ -194,9 +188,9 @@ pub enum Outside {
 
 /// The meaning of a qualified name in an expression.
 enum Meaning<'n> {
-    /// The value of a slot. The rest of the parts, so many, are fields.
+    /// The value of a slot, and the number of parts after it, which are fields.
     Slot(u32, usize),
-    /// An input. The rest of the parts, so many, are fields.
+    /// An input, and the number of parts after it, which are fields.
     Input(Cow<'n, str>, usize),
     /// The input of the first part, or this type if there is no such input.
     InputOrType(&'static str),
@@ -213,7 +207,7 @@ impl Lower<'_, '_> {
             return Meaning::Slot(slot, name.fields());
         }
         let outside = match (self.document, name.parts.first()) {
-            (Some(document), Some(first)) => document.outside(first),
+            (Some(document), Some(first)) => document(first),
             _ => Outside::Input,
         };
         let open = self.names.declared.is_none();

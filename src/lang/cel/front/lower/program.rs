@@ -64,7 +64,7 @@ pub(super) fn program<'t>(
 }
 
 /// A part of an expression, and the values of the local variables that it reads, the outermost first.
-pub struct Part {
+pub struct ProgramPart {
     pub locals: Vec<(Name, ExprId)>,
     pub id: ExprId,
 }
@@ -81,7 +81,7 @@ pub(crate) fn compile_parts(
     patterns: &Patterns,
     options: LowerOptions<'_>,
     limits: &Limits,
-    parts: &[Part],
+    parts: &[ProgramPart],
 ) -> Result<Program> {
     let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words).lenient(options.lenient);
     let mut lower = Lower::new(tree, registry, names, &mut emitter);

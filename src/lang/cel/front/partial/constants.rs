@@ -1,7 +1,7 @@
 //! Values as expressions.
 
 use super::PartialContext;
-use crate::lower::{LowerOptions, Part, compile_parts};
+use crate::lower::{LowerOptions, ProgramPart, compile_parts};
 use crate::semantics::Rules;
 use crate::settings::Resolution;
 use crate::syntax::tree::{Call, Element, Entry, Expr, ExprId, Function, Literal, Name, Selection, Tree};
@@ -225,7 +225,7 @@ impl<'r> Runner<'r> {
     ///
     /// # Errors
     /// Limits of the code's size.
-    pub fn run(&mut self, parts: &[Part], mut each: impl FnMut(Result<Value<'_>>)) -> Result<()> {
+    pub fn run(&mut self, parts: &[ProgramPart], mut each: impl FnMut(Result<Value<'_>>)) -> Result<()> {
         let PartialContext { registry, names, patterns, inputs, lenient } = self.context;
         let options = LowerOptions { lenient, ..LowerOptions::default() };
         let program = compile_parts(self.tree, registry, names, patterns, options, self.limits, parts)?;
@@ -245,7 +245,7 @@ impl<'r> Runner<'r> {
     /// The error that it has whatever the unknown attributes are, or a limit that was reached.
     pub fn is_known(&mut self) -> Result<bool> {
         let mut outcome = Ok(false);
-        let whole = Part { locals: Vec::new(), id: self.tree.root };
+        let whole = ProgramPart { locals: Vec::new(), id: self.tree.root };
         self.run(&[whole], |answer| {
             outcome = match answer {
                 Ok(_) => Ok(true),

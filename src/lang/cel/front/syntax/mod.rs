@@ -14,7 +14,7 @@ mod unparse;
 
 pub use build::{balanced, is_reserved};
 pub use interpolation::ScanErrorKind;
-pub use interpolation::{Part, ScanError, scan};
+pub use interpolation::{ScanError, ScannedPart, scan};
 pub use lexer::Tokens;
 pub(crate) use macros::ACCUMULATOR;
 pub(crate) use macros::QUANTIFIERS;

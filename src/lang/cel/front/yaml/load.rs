@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
-use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build, syntax_help};
+use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::file_path::within;
@@ -51,7 +51,7 @@ pub fn read(
     limits: &Limits,
     options: &BuildOptions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    read_again(entry, loader, limits, options, &mut Parsed::default())
+    read_again(entry, loader, limits, options, &mut ParsedExpressions::default())
 }
 
 /// Parses `entry` and everything that it includes, except for parts that were parsed before.
@@ -63,7 +63,7 @@ pub(super) fn read_again(
     loader: &dyn Loader,
     limits: &Limits,
     options: &BuildOptions,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedExpressions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
     let mut loading = Loading {
         loader,
@@ -156,7 +156,7 @@ struct Loading<'r> {
     loader: &'r dyn Loader,
     limits: &'r Limits,
     options: &'r BuildOptions,
-    parsed: &'r mut Parsed,
+    parsed: &'r mut ParsedExpressions,
     /// Loaded and missing files, by name.
     loaded: HashMap<String, Option<FileId>>,
     files: Vec<Loaded>,

@@ -33,9 +33,9 @@ pub use load::{Templates, read, resolve};
 pub use marks::marks;
 pub use syntax::BuildOptions as Options;
 pub use syntax::tree::{
-    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Directives, Entry, Expression, ExpressionId, File,
-    FileId, For, Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target,
-    Variable, VariableId, VariableKind, With,
+    Assert, Binding, Candidate, Condition, DeclaredId, DeclaredName, Directives, ExpressionId, File, FileId, For, Free,
+    If, Include, Item, Let, LetValue, Map, MapId, NodeId, NodeKind, PathStep, Run, Target, TemplateEntry,
+    TemplateExpression, TemplateNode, TextPart, Variable, VariableId, VariableKind, With,
 };
 
 use std::borrow::Borrow;
@@ -48,12 +48,12 @@ use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_machine::compiler::{Compiled, Unit};
 use load::read_again;
 use lower::compile_templates;
-use syntax::{BuildOptions, Parsed};
+use syntax::{BuildOptions, ParsedExpressions};
 
 /// What a compilation keeps for the next one.
 #[derive(Default)]
 struct Kept {
-    parsed: Parsed,
+    parsed: ParsedExpressions,
     checks: Checks,
 }
 

@@ -8,12 +8,6 @@ use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal};
 /// The cost of an ordinary call.
 const CALL: Range = Range::fixed(STEP);
 
-/// The cost of a call without its arguments, and the size of its result.
-struct Estimate {
-    cost: Range,
-    size: Option<Range>,
-}
-
 /// A call and the costs of its arguments.
 struct Arguments<'a> {
     id: ExprId,
@@ -49,15 +43,12 @@ impl Estimator<'_> {
         let all = arguments.costs.iter().fold(Range::default(), |sum, &cost| sum.plus(cost));
         let (mut cost, mut size) = (None, None);
         for overload in checked.overloads(arguments.id) {
-            let estimate = match self.lazy(arguments, overload) {
-                Some(estimate) => estimate,
-                None => {
-                    let estimate = self.strict(arguments, overload);
-                    Estimate { cost: estimate.cost.plus(all), ..estimate }
-                }
-            };
-            cost = Some(cost.map_or(estimate.cost, |cost: Range| cost.union(estimate.cost)));
-            size = match (size, estimate.size) {
+            let (own_cost, own_size) = self.lazy(arguments, overload).unwrap_or_else(|| {
+                let (cost, size) = self.strict(arguments, overload);
+                (cost.plus(all), size)
+            });
+            cost = Some(cost.map_or(own_cost, |cost: Range| cost.union(own_cost)));
+            size = match (size, own_size) {
                 (None, size) | (size, None) => size,
                 (Some(a), Some(b)) => Some(Range::union(a, b)),
             };
@@ -80,24 +71,25 @@ impl Estimator<'_> {
         Some(self.entries_of(of).map(|entries| entries.value))
     }
 
-    /// Estimates operators that do not evaluate all operands, including the costs of those.
-    fn lazy(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<Estimate> {
+    /// Estimates operators that do not evaluate all operands: their cost with that of the operands, and the size of the
+    /// result.
+    fn lazy(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<(Range, Option<Range>)> {
         match (overload, arguments.args, arguments.costs.as_slice()) {
             ("logical_or" | "logical_and", _, &[left, right]) => {
-                Some(Estimate { cost: Range::new(left.min, left.plus(right).max), size: None })
+                Some((Range::new(left.min, left.plus(right).max), None))
             }
             ("conditional", &[_, then, other], &[condition, then_cost, other_cost]) => {
                 let size = self.size_or_unknown(then).union(self.size_or_unknown(other));
                 let entries = Entries::union(self.entries_of(then), self.entries_of(other));
                 self.set_entries(arguments.id, entries);
-                Some(Estimate { cost: condition.plus(then_cost.union(other_cost)), size: Some(size) })
+                Some((condition.plus(then_cost.union(other_cost)), Some(size)))
             }
             _ => None,
         }
     }
 
-    /// Estimates a call by the price of its overload.
-    fn strict(&mut self, arguments: &Arguments<'_>, overload: &str) -> Estimate {
+    /// Estimates a call by the price of its overload: its cost without the arguments, and the size of the result.
+    fn strict(&mut self, arguments: &Arguments<'_>, overload: &str) -> (Range, Option<Range>) {
         let operands = &arguments.operands;
         if let ("add_string" | "add_bytes" | "add_list", &[left, right]) = (overload, operands.as_slice()) {
             let entries = Entries::union(self.entries_of(left), self.entries_of(right));
@@ -119,7 +111,7 @@ impl Estimator<'_> {
         };
         // The estimate of a search has no fixed cost, but that of a list.
         let fixed = if searches && price.fixed != LIST { 0 } else { price.fixed };
-        Estimate { cost: Range::fixed(fixed).plus(by_sizes).plus(result), size }
+        (Range::fixed(fixed).plus(by_sizes).plus(result), size)
     }
 
     fn by_sizes(&self, rule: Rule, overload: &str, operands: &[ExprId]) -> Range {

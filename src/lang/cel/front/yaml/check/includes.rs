@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{COMBINATIONS, Definition, TemplateChecker, TypedFile, Visit, With};
 use crate::check::{Kind, TypeId, Types};
-use crate::yaml::syntax::tree::{Declared, Entry, File, FileId, Include, LetValue, Map, NodeId, NodeKind, Target};
+use crate::yaml::syntax::tree::{
+    DeclaredName, File, FileId, Include, LetValue, Map, NodeId, NodeKind, Target, TemplateEntry,
+};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::json_pointer;
 use dropforge_base::text::{Source, Span};
@@ -92,7 +94,7 @@ impl<'t> TemplateChecker<'t> {
         &mut self,
         typed: &TypedFile<'_>,
         (owner, there): (Option<NodeId>, &Arc<Source>),
-        declared: &Declared,
+        declared: &DeclaredName,
         schema: &str,
         misfits: Vec<Misfit>,
     ) {
@@ -107,7 +109,7 @@ impl<'t> TemplateChecker<'t> {
 }
 
 /// Returns the schemas at the root of a file.
-fn schemas_of(file: &File) -> impl Iterator<Item = &Declared> {
+fn schemas_of(file: &File) -> impl Iterator<Item = &DeclaredName> {
     let map = file.documents.first().and_then(|root| file.map_of(*root));
     let ids = map.map_or(&[][..], |map| &map.directives().schema);
     ids.iter().filter_map(|id| file.declared(*id))
@@ -194,7 +196,7 @@ impl<'t> TemplateChecker<'t> {
         schema: &Schema,
         rules: &Node,
         (span, path): (Span, String),
-        entries: &[Entry],
+        entries: &[TemplateEntry],
         found: &mut Vec<Misfit>,
     ) {
         let named: Vec<_> = entries.iter().map(|entry| (key_name(typed, entry.key), entry.value)).collect();
@@ -306,7 +308,7 @@ fn located(typed: &TypedFile<'_>, node: NodeId, path: &str, violation: Violation
 }
 
 /// Returns the entries of a map without directives.
-fn plain_entries(typed: &TypedFile<'_>, node: NodeId) -> Option<Vec<Entry>> {
+fn plain_entries(typed: &TypedFile<'_>, node: NodeId) -> Option<Vec<TemplateEntry>> {
     let map = typed.file.map_of(node).filter(|map| map.is_plain() && map.directives().asserts.is_empty())?;
     Some(map.entries().collect())
 }
@@ -331,7 +333,9 @@ fn constant(typed: &TypedFile<'_>, at: NodeId) -> Option<Data> {
         NodeKind::Map(_) => {
             let entries = plain_entries(typed, at)?;
             // Keys other than strings are not names of properties.
-            let pair = |entry: &Entry| Some((typed.file.string(entry.key)?.to_string(), constant(typed, entry.value)?));
+            let pair = |entry: &TemplateEntry| {
+                Some((typed.file.string(entry.key)?.to_string(), constant(typed, entry.value)?))
+            };
             entries.iter().map(pair).collect::<Option<DataMap>>().map(Data::Map)
         }
         NodeKind::Expression(_) | NodeKind::Text(_) => None,

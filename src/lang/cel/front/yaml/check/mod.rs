@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use crate::check::{Environment, Options, TypeId, Types, check_one_of_many};
+use crate::check::{Environment, Strictness, TypeId, Types, check_one_of_many};
 use crate::syntax::tree::Tree;
 use crate::yaml::Recent;
 use crate::yaml::load::Templates;
@@ -34,7 +34,7 @@ const TYPES: usize = 1 << 16;
 type TypedNames = (usize, SmallVec<[Option<TypeId>; 4]>);
 
 /// The result of a check of an expression.
-struct Checked {
+struct CheckedExpression {
     pub found: Result<TypeId, Diagnostics>,
     /// The steps that it took.
     pub steps: u64,
@@ -51,7 +51,7 @@ pub(in crate::front::yaml) struct Checks {
     /// The types of schemas, by the address of each, which is kept in use.
     schemas: Recent<usize, (Arc<Schema>, TypeId)>,
     /// The types of expressions.
-    expressions: Recent<TypedNames, Checked>,
+    expressions: Recent<TypedNames, CheckedExpression>,
 }
 
 impl Checks {
@@ -262,10 +262,10 @@ impl<'t> TemplateChecker<'t> {
             None => {
                 let types = expression.free.iter().zip(&key.1);
                 let variables = tree_map(types.filter_map(|(free, ty)| Some((free.name.clone(), (*ty)?))));
-                let options = Options { literals: true, ..Options::default() };
+                let options = Strictness { literals: true, ..Strictness::default() };
                 let (tree, before) = (expression.tree.clone(), self.steps);
                 let found = check_one_of_many(&tree, &mut self.checks.env, variables, options, &mut self.steps);
-                let checked = Checked { found: found.clone(), steps: before - self.steps, _tree: tree };
+                let checked = CheckedExpression { found: found.clone(), steps: before - self.steps, _tree: tree };
                 self.checks.expressions.insert(key, checked);
                 found
             }

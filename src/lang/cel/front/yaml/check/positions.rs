@@ -3,7 +3,7 @@
 use super::{Definition, TemplateChecker, TypedFile};
 use crate::check::{Kind, TypeId, Types};
 use crate::yaml::syntax::tree::{
-    Condition, Declared, ExpressionId, For, LetValue, Map, NodeId, NodeKind, Part, VariableId,
+    Condition, DeclaredName, ExpressionId, For, LetValue, Map, NodeId, NodeKind, TextPart, VariableId,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_value::yaml;
@@ -13,7 +13,7 @@ impl<'t> TemplateChecker<'t> {
     pub fn positions(&mut self, typed: &mut TypedFile<'t>) {
         let file = typed.file;
         for part in &file.parts {
-            if let Part::Expression(id) = part {
+            if let TextPart::Expression(id) = part {
                 self.part_of_text(typed, *id);
             }
         }
@@ -144,8 +144,8 @@ impl<'t> TemplateChecker<'t> {
             Some(Definition::Key(over)) => self.element(typed, over)[0],
             Some(Definition::Value(over)) => self.element(typed, over)[1],
             None => match typed.file.declared.iter().find(|declared| declared.checked == Some(id)) {
-                Some(Declared { of: Some(of), .. }) => self.variable(typed, *of),
-                Some(Declared { name, .. }) => typed.input(name).unwrap_or(Types::DYN),
+                Some(DeclaredName { of: Some(of), .. }) => self.variable(typed, *of),
+                Some(DeclaredName { name, .. }) => typed.input(name).unwrap_or(Types::DYN),
                 None => Types::DYN,
             },
         };

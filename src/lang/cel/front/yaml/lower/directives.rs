@@ -3,7 +3,7 @@
 use super::Body;
 use crate::syntax::tree::{Expr, Function, Literal, Selection};
 use crate::yaml::syntax::tree::{
-    Assert, Condition, Declared, DeclaredId, ExpressionId, For, Let, LetValue, Map, NodeId,
+    Assert, Condition, DeclaredId, DeclaredName, ExpressionId, For, Let, LetValue, Map, NodeId,
 };
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::{Span, one_line};
@@ -57,7 +57,7 @@ impl<'t> Body<'_, 't> {
     }
 
     /// Pushes the value of a declared name, its default if it is a missing input, or undefined.
-    fn given_or_default(&mut self, declared: &'t Declared) -> Result<()> {
+    fn given_or_default(&mut self, declared: &'t DeclaredName) -> Result<()> {
         let default = declared.schema.default_value().filter(|_| declared.of.is_none());
         let Some(default) = default else {
             self.name_or_undefined(&declared.name, self.slot(declared.of));

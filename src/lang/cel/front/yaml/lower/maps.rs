@@ -2,7 +2,7 @@
 
 use super::Body;
 use crate::syntax::tree::{Expr, Function};
-use crate::yaml::syntax::tree::{Entry, ExpressionId, Item, Map, MapId, NodeId, NodeKind, Part, Run};
+use crate::yaml::syntax::tree::{ExpressionId, Item, Map, MapId, NodeId, NodeKind, Run, TemplateEntry, TextPart};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{Claim, Op};
@@ -145,7 +145,7 @@ impl<'t> Body<'_, 't> {
     }
 
     /// Adds an entry to the map under construction.
-    pub(super) fn entry(&mut self, entry: Entry, claim: Claim) -> Result<()> {
+    pub(super) fn entry(&mut self, entry: TemplateEntry, claim: Claim) -> Result<()> {
         let Some(key) = self.file.node(entry.key) else { return Ok(()) };
         match &key.kind {
             NodeKind::Scalar(scalar) if matches!(scalar.kind, Kind::Null) => {
@@ -228,15 +228,15 @@ impl<'t> Body<'_, 't> {
         let parts = file.parts(run);
         for part in parts {
             match part {
-                Part::Text(text) => self.emitter().constant(Constant::Str((&**text).into())),
-                Part::Expression(id) => self.expression(*id)?,
+                TextPart::Text(text) => self.emitter().constant(Constant::Str((&**text).into())),
+                TextPart::Expression(id) => self.expression(*id)?,
             }
         }
         self.at(span);
         self.emitter().join(Span::of(0..parts.len()).end);
-        let position = |part: &Part| match part {
-            Part::Text(_) => span,
-            Part::Expression(id) => file.expression(*id).map_or(span, |expression| expression.span),
+        let position = |part: &TextPart| match part {
+            TextPart::Text(_) => span,
+            TextPart::Expression(id) => file.expression(*id).map_or(span, |expression| expression.span),
         };
         self.emitter().details(parts.iter().map(position));
         Ok(())

@@ -2,11 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `program`, `files`, `body` | the program, its files, the code of one file |
-//! | `scalars` | constants, text with expressions |
-//! | `maps` | maps and lists, keys, merging |
-//! | `directives` | `$schema`, `$let`, `$assert`, `$if` |
-//! | `loops` | `$for` |
+//! | this one | the program, its files, the code of one file |
+//! | `maps` | maps and lists, keys, merging; constants, text with expressions |
+//! | `directives` | `$schema`, `$let`, `$assert`, `$if`, `$for` |
 //! | `includes` | `$include` |
 //! | `inputs` | the inputs that every render reads |
 //!
@@ -20,11 +18,11 @@ mod maps;
 
 use std::sync::Arc;
 
-use crate::lower::{Document, FoldingBudget, Lower, Outside, call_intrinsic};
+use crate::lower::{FoldingBudget, Lower, Outside, call_intrinsic};
 use crate::semantics::Rules;
 use crate::settings::Names;
 use crate::yaml::load::Templates;
-use crate::yaml::syntax::tree::{Expression, ExpressionId, File, FileId, Free, NodeId, Step, VariableId};
+use crate::yaml::syntax::tree::{ExpressionId, File, FileId, Free, NodeId, PathStep, TemplateExpression, VariableId};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Span;
@@ -123,25 +121,6 @@ struct Body<'l, 't> {
     pub entry: bool,
     /// The slots of its variables.
     pub slots: Vec<Option<u32>>,
-}
-
-/// The names that an expression sees in its file.
-struct Visible<'s> {
-    expression: &'s Expression,
-    slots: &'s [Option<u32>],
-    params: &'s [Arc<str>],
-    entry: bool,
-}
-
-impl Document for Visible<'_> {
-    fn outside(&self, name: &str) -> Outside {
-        let variable = self.expression.free(name).and_then(|free| free.variable);
-        let slot = variable.and_then(|id| self.slots.get(id.index()).copied().flatten());
-        match slot {
-            Some(slot) => Outside::Slot(slot),
-            None => outside(self.entry, self.params, name),
-        }
-    }
 }
 
 /// Returns the meaning of a name that the file does not define.
@@ -246,12 +225,17 @@ impl<'t> Body<'_, 't> {
     fn expression(&mut self, id: ExpressionId) -> Result<()> {
         let Some(expression) = self.file.expression(id) else { return Ok(()) };
         self.later(expression)?;
-        let visible = Visible { expression, slots: &self.slots, params: self.params, entry: self.entry };
+        let (slots, params, entry) = (&self.slots, self.params, self.entry);
+        let document = |name: &str| {
+            let variable = expression.free(name).and_then(|free| free.variable);
+            let slot = variable.and_then(|id| slots.get(id.index()).copied().flatten());
+            slot.map_or_else(|| outside(entry, params, name), Outside::Slot)
+        };
         let names = Names::default();
         let mut lower = Lower::new(&expression.tree, self.files.registry, &names, &mut self.files.emitter);
         lower.source = self.file.source.clone();
         lower.places = Some(&expression.places);
-        lower.document = Some(&visible);
+        lower.document = Some(&document);
         lower.options.lenient = self.files.lenient;
         lower.foldable.budget = self.files.budget;
         lower.find_foldable(expression.tree.root);
@@ -262,7 +246,7 @@ impl<'t> Body<'_, 't> {
     }
 
     /// Raises an error for names that are defined later, unless there are inputs with these names.
-    fn later(&mut self, expression: &'t Expression) -> Result<()> {
+    fn later(&mut self, expression: &'t TemplateExpression) -> Result<()> {
         let defined = |free: &'t Free| Some((free, free.later.or(free.elsewhere)?));
         for (free, span) in expression.free.iter().filter_map(defined) {
             self.at(free.span);
@@ -322,9 +306,9 @@ impl<'t> Body<'_, 't> {
     }
 }
 
-impl Step {
+impl PathStep {
     /// Returns `true` for a step in the value of the template; `false` for a directive that only chooses or repeats.
     fn is_in_value(&self) -> bool {
-        !matches!(self, Step::Document | Step::Directive("$then" | "$else" | "$do"))
+        !matches!(self, PathStep::Document | PathStep::Directive("$then" | "$else" | "$do"))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::build::Build;
-use super::tree::{Binding, Declared, DeclaredId, Map, MapId, NodeId, NodeKind, Step, VariableKind};
+use super::build::FileBuilder;
+use super::tree::{Binding, DeclaredId, DeclaredName, Map, MapId, NodeId, NodeKind, PathStep, VariableKind};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::json_pointer;
 use dropforge_base::text::Span;
@@ -21,7 +21,7 @@ const KEPT: usize = 64;
 /// Errors, and the nodes that they are about.
 type Conflicts = Vec<(Box<Diagnostic>, NodeId)>;
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Reports duplicate keys, and values other than maps in places where maps are merged. The reader of YAML has found keys
     /// that are written twice.
     pub fn conflicts(&mut self) {
@@ -60,7 +60,7 @@ impl Build<'_> {
         let node = self.file.node(key)?;
         match (&node.kind, &node.step) {
             (NodeKind::Scalar(scalar), _) if matches!(scalar.kind, Kind::Str) => Some((&scalar.text, node.span)),
-            (NodeKind::Scalar(_), Step::Key(name)) => Some((name, node.span)),
+            (NodeKind::Scalar(_), PathStep::Key(name)) => Some((name, node.span)),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl Build<'_> {
     }
 }
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Builds `$schema`, and brings its names into scope.
     pub fn schema(&mut self, id: NodeId, map: MapId, node: &yaml::Node) {
         if node.as_str().is_some() {
@@ -161,7 +161,7 @@ impl Build<'_> {
         let of = self.names.get(&name).and_then(|binding| binding.variable);
         let differs = schema.has_numbers() || (of.is_none() && schema.default_value().is_some());
         let checked = differs.then(|| self.variable(name.clone(), span, VariableKind::Checked, owner));
-        self.file.declared.push(Declared { name, span, schema, of, checked });
+        self.file.declared.push(DeclaredName { name, span, schema, of, checked });
         DeclaredId::of(self.file.declared.len() - 1)
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use super::build::{Build, Directive};
-use super::tree::{Expression, ExpressionId, Free, NodeId};
+use super::build::{Directive, FileBuilder};
+use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
 use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::syntax::{self, Options};
 use crate::yaml::Recent;
@@ -27,14 +27,14 @@ pub(in crate::front::yaml) struct ParsedExpression {
 
 /// The parts of files that are parsed once.
 #[derive(Default)]
-pub(in crate::front::yaml) struct Parsed {
+pub(in crate::front::yaml) struct ParsedExpressions {
     /// Expressions by text.
     pub(super) expressions: Recent<String, Result<Arc<ParsedExpression>, Diagnostics>>,
     /// Schemas by the value that they are read from.
     pub(super) schemas: Recent<String, Arc<Schema>>,
 }
 
-impl Parsed {
+impl ParsedExpressions {
     /// Begins another compilation, which may use the parts of this one.
     pub(crate) fn next_round(&mut self) {
         self.expressions.next_round();
@@ -44,7 +44,8 @@ impl Parsed {
 
 impl ParsedExpression {
     pub fn new(tree: Tree) -> Self {
-        let mut walk = Walk { tree: &tree, bound: Vec::new(), seen: HashSet::new(), free: Vec::new(), definite: false };
+        let mut walk =
+            FreeNameWalk { tree: &tree, bound: Vec::new(), seen: HashSet::new(), free: Vec::new(), definite: false };
         walk.visit(tree.root);
         let (free, definite) = (walk.free, walk.definite);
         let double = matches!(tree.expr(tree.root), Expr::Literal(Literal::Double(_)));
@@ -52,7 +53,7 @@ impl ParsedExpression {
     }
 }
 
-struct Walk<'t> {
+struct FreeNameWalk<'t> {
     tree: &'t Tree,
     /// The variables of comprehensions in scope.
     bound: Vec<Name>,
@@ -61,7 +62,7 @@ struct Walk<'t> {
     definite: bool,
 }
 
-impl Walk<'_> {
+impl FreeNameWalk<'_> {
     /// Visits every node, in source order where possible.
     fn visit(&mut self, id: ExprId) {
         let expr = self.tree.expr(id);
@@ -104,7 +105,7 @@ const EXPRESSIONS: usize = 100_000;
 /// The maximum number of nodes of all expressions, each text counted once.
 const NODES: usize = 4 << 20;
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Parses an expression, unless its text was parsed before, maybe in another file.
     pub fn parse(&mut self, text: &str) -> Result<Arc<ParsedExpression>, Diagnostics> {
         let nodes = |parsed: &Result<Arc<ParsedExpression>, _>| parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
@@ -172,7 +173,7 @@ impl Build<'_> {
             parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
         free.iter().for_each(|free| self.lint_elsewhere(owner, free));
         let (tree, places) = (parsed.tree.clone(), places.clone());
-        self.file.expressions.push(Expression { tree, places, span, owner, free });
+        self.file.expressions.push(TemplateExpression { tree, places, span, owner, free });
         Some(ExpressionId::of(self.file.expressions.len() - 1))
     }
 

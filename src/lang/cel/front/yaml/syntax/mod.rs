@@ -11,7 +11,7 @@ pub mod tree;
 
 pub use build::BuildOptions;
 pub(super) use build::{Built, IncludePath, build};
-pub(super) use expressions::Parsed;
+pub(super) use expressions::ParsedExpressions;
 
 use dropforge_base::diagnostics::{Code, Diagnostic};
 
