@@ -67,9 +67,9 @@ impl<'l> Iterator for Layout<'l> {
                 let (text, rest) = text.split_at(text.find('%').unwrap_or(text.len()));
                 (Ok(FormatPart::Text(text)), rest)
             }
-            (_, Some(behind)) => match behind.strip_prefix('%') {
+            (_, Some(after)) => match after.strip_prefix('%') {
                 Some(rest) => (Ok(FormatPart::Text("%")), rest),
-                None => match Clause::read(behind) {
+                None => match Clause::read(after) {
                     Ok((clause, rest)) => (Ok(FormatPart::Clause(clause)), rest),
                     Err(error) => (Err(error), ""),
                 },

@@ -44,7 +44,7 @@ pub(super) fn for_each<'t>(
 }
 
 /// Pays for the search after a match that ends at `end`: it may read the rest of the text again.
-pub(super) fn pay_for_rest(cx: &Cx<'_>, text: &str, end: usize) -> Result<()> {
+fn pay_for_rest(cx: &Cx<'_>, text: &str, end: usize) -> Result<()> {
     cx.spend(1 + (text.len() - end) as u64 / 256)
 }
 
@@ -89,9 +89,9 @@ fn push(cx: &Cx<'_>, to: &mut String, piece: &str) -> Result<()> {
 /// Appends `replacement`, with the texts of groups in place of `\0` to `\9`.
 fn expand(cx: &Cx<'_>, captures: &Captures<'_>, replacement: &str, to: &mut String) -> Result<()> {
     let mut rest = replacement;
-    while let Some((front, behind)) = rest.split_once('\\') {
+    while let Some((front, after)) = rest.split_once('\\') {
         push(cx, to, front)?;
-        let mut chars = behind.chars();
+        let mut chars = after.chars();
         match chars.next() {
             Some('\\') => push(cx, to, "\\")?,
             Some(digit @ '0'..='9') => push(cx, to, group(captures, digit as usize - '0' as usize)?)?,

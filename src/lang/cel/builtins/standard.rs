@@ -1,4 +1,4 @@
-//! Operators: logic, equality, arithmetic, indexing.
+//! The standard library: operators, conversions, sizes and predicates, parts of timestamps and durations.
 
 use std::cmp::Ordering;
 
@@ -231,7 +231,7 @@ fn matches<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<bool> {
     Ok(compiled(cx, pattern, text.len())?.is_match(text))
 }
 
-/// Compiles an RE2 regular expression, and pays for a search through so many bytes.
+/// Compiles an RE2 regular expression, and pays for a search through `bytes` bytes.
 ///
 /// # Errors
 /// An invalid regular expression, or a limit of the render.

@@ -1,4 +1,4 @@
-//! Functions of strings. Indexes count characters.
+//! Functions of strings, and base64. Indexes count characters.
 
 use std::str::Chars;
 
@@ -71,7 +71,7 @@ fn byte_of(text: &str, index: i64) -> Result<usize> {
     byte.ok_or_else(|| out_of_range(index))
 }
 
-/// Returns the index of the character at a byte offset; -1 if there is none.
+/// Returns the index of the character at a byte offset; -1 without one.
 fn index_at(text: &str, byte: Option<usize>) -> i64 {
     let front = byte.map(|byte| text.get(..byte).unwrap_or(text));
     front.and_then(|front| i64::try_from(front.chars().count()).ok()).unwrap_or(-1)

@@ -1,4 +1,4 @@
-//! Expressions, compiled once and evaluated many times.
+//! Expressions, compiled once and evaluated many times; the value of a constant is made once.
 
 use std::sync::Arc;
 

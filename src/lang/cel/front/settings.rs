@@ -1,4 +1,4 @@
-//! Settings of an expression.
+//! Settings of an expression, and the resolution of its names in a container.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

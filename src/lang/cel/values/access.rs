@@ -94,7 +94,7 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
     optional_of(cx, held_element(cx, value, index)?)
 }
 
-/// Returns the value that `value[?index]` holds; undefined if there is none.
+/// Returns the value that `value[?index]` holds; undefined for a missing one.
 ///
 /// # Errors
 /// The index cannot be one of the value. In a strict program, the value has no elements.
@@ -143,7 +143,7 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
     optional_of(cx, held_field(cx, value, field)?)
 }
 
-/// Returns the value that `value.?field` holds; undefined if there is none.
+/// Returns the value that `value.?field` holds; undefined for a missing one.
 ///
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.

@@ -1,5 +1,6 @@
 //! Values of documents with a notation: a number with its spelling, a tag. Operations see the plain value. A value that no
-//! operation touches keeps its notation.
+//! operation touches keeps its notation. The numbers of inputs get the types that their schemas declare: `int` for
+//! `integer`; for `number`, a type that mixes with integers and floats.
 
 use super::arithmetic;
 use super::errors::no_such_overload;

@@ -1,4 +1,4 @@
-//! Calls: the function, and the overloads that its arguments match.
+//! Calls: the function, the overloads that its arguments match, and literal arguments that it rejects.
 
 use std::sync::Arc;
 

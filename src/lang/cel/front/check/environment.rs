@@ -191,9 +191,9 @@ impl Environment {
     /// Returns `true` if a name is a type, or a namespace of functions or types.
     pub(crate) fn is_namespace(&self, name: &str) -> bool {
         let begins = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-        let behind = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let from = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
         self.named.contains_key(name)
-            || behind.take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| begins(known))
+            || from.take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| begins(known))
             || self.named.keys().any(|known| begins(known))
     }
 

@@ -24,6 +24,15 @@ use dropforge_base::text::Span;
 use environment::NameDeclaration;
 use unify::Unify;
 
+/// The steps for type inference, in addition to [`STEPS_PER_NODE`].
+const STEPS: u64 = 1_000_000;
+
+/// The steps for type inference for each node of the tree.
+const STEPS_PER_NODE: u64 = 500;
+
+/// The maximum number of errors.
+const ERRORS: usize = 100;
+
 /// The meaning of a name or a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
@@ -92,15 +101,6 @@ impl Checked {
         self.types.text(self.result())
     }
 }
-
-/// The steps for type inference, in addition to [`STEPS_PER_NODE`].
-const STEPS: u64 = 1_000_000;
-
-/// The steps for type inference for each node of the tree.
-const STEPS_PER_NODE: u64 = 500;
-
-/// The maximum number of errors.
-const ERRORS: usize = 100;
 
 /// The strictness of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

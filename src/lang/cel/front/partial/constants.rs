@@ -1,4 +1,4 @@
-//! Values as expressions.
+//! The evaluation of parts of an expression, and their values as constants.
 
 use super::PartialContext;
 use crate::lower::{LowerOptions, ProgramPart, compile_parts};

@@ -8,6 +8,7 @@ mod literal;
 mod macros;
 mod nodes;
 mod parser;
+mod recover;
 mod token;
 pub mod tree;
 mod unparse;

@@ -1,4 +1,4 @@
-//! The nodes of an expression tree.
+//! The nodes of an expression tree, and the operators: their symbols, precedence and function names.
 
 use std::ops::Range;
 

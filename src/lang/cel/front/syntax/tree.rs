@@ -300,7 +300,7 @@ impl Tree {
     }
 }
 
-/// A name and the plain selections behind it. It may be a variable with fields, a type, or a namespace of functions.
+/// A name and the plain selections after it. It may be a variable with fields, a type, or a namespace of functions.
 pub struct QualifiedName<'t> {
     /// Its parts, without a leading dot.
     pub parts: SmallVec<[&'t str; 4]>,
@@ -316,7 +316,7 @@ impl QualifiedName<'_> {
         self.parts.join(".")
     }
 
-    /// Returns the number of parts behind the first.
+    /// Returns the number of parts after the first.
     pub fn fields(&self) -> usize {
         self.parts.len() - 1
     }

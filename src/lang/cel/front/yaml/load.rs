@@ -116,7 +116,7 @@ struct PathPattern {
 
 impl PathPattern {
     /// Makes the pattern of a path in `folder` with a literal start and end; `None` outside the root.
-    fn new(folder: &str, before: &str, behind: &str) -> Option<Self> {
+    fn new(folder: &str, before: &str, after: &str) -> Option<Self> {
         let (above, within) = before.rsplit_once('/').map_or(("", before), |(above, within)| (above, within));
         let mut prefix = resolve(folder, above)?;
         if !prefix.is_empty() {
@@ -126,7 +126,7 @@ impl PathPattern {
         if !within.starts_with('.') {
             prefix.push_str(within);
         }
-        let suffix = behind.rsplit('/').next().unwrap_or(behind).to_owned();
+        let suffix = after.rsplit('/').next().unwrap_or(after).to_owned();
         Some(Self { prefix, suffix })
     }
 
@@ -239,10 +239,10 @@ impl Loading<'_> {
         let dynamic = (0..loaded.file.maps.len()).map(MapId::of).filter_map(|map| {
             let include = loaded.file.map(map)?.directives().include.as_ref()?;
             let Target::Dynamic(folder, _) = &include.target else { return None };
-            let (before, behind) = loaded.file.constant_ends(include.path)?;
+            let (before, after) = loaded.file.constant_ends(include.path)?;
             let (owner, span, path) = (include.path, include.span, folder.clone());
             let path = IncludePath { map, owner, span, path, constant: false };
-            Some((path, PathPattern::new(folder, before, behind)))
+            Some((path, PathPattern::new(folder, before, after)))
         });
         for (include, pattern) in dynamic.collect::<Vec<_>>() {
             let candidates = self.candidates(id, &include, pattern.as_ref());

@@ -157,11 +157,11 @@ mod tests {
                     $do: ${p.number}\nmore: {$include: ../a.yaml}\n";
         let source = Source::new("d/t.cel.yaml", text);
         let found = marks(&source, false, &registry(), &Limits::default()).unwrap();
-        let told = |mark: &Mark| {
+        let shown = |mark: &Mark| {
             let sort = if mark.is_definition { "def " } else { "" };
             format!("{sort}{:?} {} {:?}", mark.kind, source.slice(mark.span), mark.variable)
         };
-        let all: Vec<_> = found.iter().map(told).collect();
+        let all: Vec<_> = found.iter().map(shown).collect();
         assert_eq!(
             all,
             [

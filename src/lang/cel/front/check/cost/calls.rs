@@ -1,4 +1,4 @@
-//! The costs of calls.
+//! The costs of calls, and the sizes of their results.
 
 use super::{Entries, Estimator};
 use crate::check::Reference;
@@ -139,7 +139,7 @@ pub(super) fn constant(estimator: &Estimator<'_>, id: ExprId, otherwise: u64) ->
 }
 
 /// Returns the size of the result of an overload with these operands, if it follows from them.
-pub(super) fn result_size(estimator: &Estimator<'_>, overload: &str, operands: &[ExprId]) -> Option<Range> {
+fn result_size(estimator: &Estimator<'_>, overload: &str, operands: &[ExprId]) -> Option<Range> {
     let size = |nth: usize| operands.get(nth).map_or(Range::UNKNOWN, |&id| estimator.size_or_unknown(id));
     let number =
         |nth: usize, otherwise: u64| operands.get(nth).map_or(otherwise, |&id| constant(estimator, id, otherwise));

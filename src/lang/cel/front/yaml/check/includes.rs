@@ -1,4 +1,4 @@
-//! Included files, and the fit of the variables of `$with` to their schemas.
+//! Included files, and the fit of values to schemas: constants are validated, expressions are checked by their types.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn schemas_of(file: &File) -> impl Iterator<Item = &DeclaredName> {
 const MOST: usize = 100;
 
 /// A value that does not fit a schema: its span, its path within the whole value, the message, and a help line.
-pub(super) struct Misfit {
+struct Misfit {
     pub span: Span,
     pub path: String,
     pub what: String,
@@ -128,14 +128,14 @@ pub(super) struct Misfit {
 
 impl<'t> TemplateChecker<'t> {
     /// Returns the misfits of the value of a node.
-    pub(crate) fn misfits(&mut self, typed: &TypedFile<'t>, schema: &Schema, node: NodeId) -> Vec<Misfit> {
+    fn misfits(&mut self, typed: &TypedFile<'t>, schema: &Schema, node: NodeId) -> Vec<Misfit> {
         let mut found = Vec::new();
         self.node_fits(typed, schema, Schema::ROOT, (node, String::new()), &mut found);
         found
     }
 
     /// Returns the misfits of a type.
-    pub(crate) fn type_misfits(&mut self, schema: &Schema, ty: TypeId, span: Span) -> Vec<Misfit> {
+    fn type_misfits(&mut self, schema: &Schema, ty: TypeId, span: Span) -> Vec<Misfit> {
         let mut found = Vec::new();
         self.type_fits(schema, Schema::ROOT, ty, (span, String::new()), &mut found);
         found

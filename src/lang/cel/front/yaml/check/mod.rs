@@ -30,43 +30,6 @@ use dropforge_schema::Schema;
 /// The number of types after which a check begins without those of earlier ones.
 const TYPES: usize = 1 << 16;
 
-/// An expression, by the address of its tree, and the types of its names.
-type TypedNames = (usize, SmallVec<[Option<TypeId>; 4]>);
-
-/// The result of a check of an expression.
-struct CheckedExpression {
-    pub found: Result<TypeId, Diagnostics>,
-    /// The steps that it took.
-    pub steps: u64,
-    /// Keeps the address in use.
-    pub _tree: Arc<Tree>,
-}
-
-/// An environment, and the types that were found in it.
-#[derive(Default)]
-pub(in crate::front::yaml) struct Checks {
-    /// The functions of the environment.
-    registry: Option<Registry>,
-    env: Environment,
-    /// The types of schemas, by the address of each, which is kept in use.
-    schemas: Recent<usize, (Arc<Schema>, TypeId)>,
-    /// The types of expressions.
-    expressions: Recent<TypedNames, CheckedExpression>,
-}
-
-impl Checks {
-    /// Begins a check with the functions of `registry`.
-    fn next_round(&mut self, registry: &Registry) {
-        let is_same = self.registry.as_ref().is_some_and(|known| known.is(registry));
-        if !is_same || self.env.types().len() > TYPES {
-            let env = Environment::new(registry).with_hidden_namespaces();
-            *self = Self { registry: Some(registry.clone()), env, ..Self::default() };
-        }
-        self.schemas.next_round();
-        self.expressions.next_round();
-    }
-}
-
 /// The steps for type inference and for the validation of constants against schemas.
 const STEPS: u64 = 50_000_000;
 
@@ -121,6 +84,43 @@ pub(in crate::front::yaml) fn check_again(
     let order = |error: &Diagnostic| error.primary().map(|label| (file_order(label.source.name()), label.span));
     errors.small_sort_by_key(|error| order(error));
     at_most(errors, limits.diagnostics, 0)
+}
+
+/// An expression, by the address of its tree, and the types of its names.
+type TypedNames = (usize, SmallVec<[Option<TypeId>; 4]>);
+
+/// The result of a check of an expression.
+struct CheckedExpression {
+    pub found: Result<TypeId, Diagnostics>,
+    /// The steps that it took.
+    pub steps: u64,
+    /// Keeps the address in use.
+    pub _tree: Arc<Tree>,
+}
+
+/// An environment, and the types that were found in it.
+#[derive(Default)]
+pub(in crate::front::yaml) struct Checks {
+    /// The functions of the environment.
+    registry: Option<Registry>,
+    env: Environment,
+    /// The types of schemas, by the address of each, which is kept in use.
+    schemas: Recent<usize, (Arc<Schema>, TypeId)>,
+    /// The types of expressions.
+    expressions: Recent<TypedNames, CheckedExpression>,
+}
+
+impl Checks {
+    /// Begins a check with the functions of `registry`.
+    fn next_round(&mut self, registry: &Registry) {
+        let is_same = self.registry.as_ref().is_some_and(|known| known.is(registry));
+        if !is_same || self.env.types().len() > TYPES {
+            let env = Environment::new(registry).with_hidden_namespaces();
+            *self = Self { registry: Some(registry.clone()), env, ..Self::default() };
+        }
+        self.schemas.next_round();
+        self.expressions.next_round();
+    }
 }
 
 /// The variables that an included file sees, and their types.

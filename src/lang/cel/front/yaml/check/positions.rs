@@ -1,4 +1,4 @@
-//! The fit of the types of expressions to their positions.
+//! The types of templates and variables, and the fit of the types of expressions to their positions.
 
 use super::{Definition, TemplateChecker, TypedFile};
 use crate::check::{Kind, TypeId, Types};

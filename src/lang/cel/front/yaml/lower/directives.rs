@@ -1,4 +1,5 @@
-//! `$schema`, `$let`, `$assert`, `$if`: the directives before the keys of a map.
+//! `$schema`, `$let`, `$assert`, `$if`: the directives before the keys of a map; and `$for`, whose iterations make items of
+//! the surrounding list, or entries of the map.
 
 use super::Body;
 use crate::syntax::tree::{Expr, Function, Literal, Selection};

@@ -1,4 +1,4 @@
-//! Maps and lists.
+//! Maps and lists, constants, and text with expressions.
 
 use super::Body;
 use crate::syntax::tree::{Expr, Function};
@@ -51,7 +51,7 @@ impl<'t> Body<'_, 't> {
     }
 
     /// Returns `true` if the value of a node can be undefined or an optional.
-    pub(super) fn may_be_absent(&self, id: NodeId) -> bool {
+    fn may_be_absent(&self, id: NodeId) -> bool {
         let Some(node) = self.file.node(id) else { return true };
         match &node.kind {
             NodeKind::Scalar(_) | NodeKind::Text(_) | NodeKind::List(_) => false,

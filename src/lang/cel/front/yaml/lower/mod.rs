@@ -156,7 +156,7 @@ impl<'t> Body<'_, 't> {
         })
     }
 
-    /// Pushes the value of a node, or undefined if there is none.
+    /// Pushes the value of a node, or undefined without one.
     fn value_or_undefined(&mut self, node: Option<NodeId>) -> Result<()> {
         match node {
             Some(node) => self.value(node),

@@ -13,7 +13,7 @@ use dropforge_base::text::Span;
 use dropforge_value::yaml::{self, Entry, Kind};
 
 /// The names of directives.
-pub(super) const NAMES: &[&str] =
+const NAMES: &[&str] =
     &["$schema", "$let", "$assert", "$msg", "$if", "$then", "$else", "$for", "$do", "$include", "$with"];
 
 /// Directives that require another one.

@@ -6,6 +6,7 @@ mod build;
 mod conflicts;
 mod directives;
 mod expressions;
+mod names;
 mod nodes;
 pub mod tree;
 

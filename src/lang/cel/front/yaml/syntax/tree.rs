@@ -11,7 +11,7 @@ pub use super::nodes::{
 use dropforge_base::text::Source;
 use dropforge_value::yaml::Kind;
 
-/// Typical numbers of nodes. A file has space for so many maps and expressions from the start.
+/// Typical numbers of nodes, which decide the initial space for maps and expressions.
 const NODES_PER_MAP: usize = 4;
 const NODES_PER_EXPRESSION: usize = 4;
 
@@ -34,7 +34,7 @@ pub struct File {
 }
 
 impl File {
-    /// Creates a file with space for so many nodes.
+    /// Creates a file with space for `nodes` nodes.
     pub(super) fn new(source: &Arc<Source>, nodes: usize) -> Self {
         Self {
             source: source.clone(),
