@@ -1,6 +1,6 @@
 //! A printed expression parses to the same expression, and no sequence of tokens causes a panic.
 
-use dropforge::dialect::cel::syntax::{Options, Part, parse, scan, unparse};
+use dropforge::dialect::cel::syntax::{Options, ScannedPart as Part, parse, scan, unparse};
 use dropforge::text::Source;
 use proptest::collection::vec;
 use proptest::prelude::*;

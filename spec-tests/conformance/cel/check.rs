@@ -3,7 +3,7 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::cel::builtins::libraries;
 use dropforge::dialect::cel::check::cost::{Hints, estimate};
-use dropforge::dialect::cel::check::{Checked, Declared, Environment, Options as Strict, check_with};
+use dropforge::dialect::cel::check::{Checked, Declared, Environment, Strictness as Strict, check_with};
 use dropforge::dialect::cel::syntax::tree::Tree;
 use dropforge::dialect::cel::syntax::{Options, parse};
 use dropforge::function::{Overload, Params};

@@ -57,7 +57,7 @@ impl Language for Cel {
 
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
-        Some(&CelFront)
+        Some(&Cel)
     }
 
     fn registry(&self) -> Registry {
@@ -84,7 +84,7 @@ impl Language for CelYaml {
 
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
-        Some(&YamlFront)
+        Some(&CelYaml)
     }
 
     fn registry(&self) -> Registry {

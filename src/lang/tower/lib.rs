@@ -5,10 +5,9 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `compile` | the entry point: a field to a program |
+//! | `front` | the entry points: a field to a program, or to its names |
 //! | [`syntax`] | the text of a field to its tree |
 //! | [`check`] | lints, and hazards of shell quoting |
-//! | `lower` | a tree to bytecode |
 //! | `semantics` | the rules of the machine |
 //! | [`error`] | error objects as defined by the specification |
 //! | [`intent`] | whole intent definitions: fields, modes, parameters, steps and their outputs |
@@ -21,18 +20,16 @@
 pub mod error;
 #[cfg(feature = "compile")]
 mod front;
-mod mode;
-mod scope;
 mod semantics;
 
 #[cfg(feature = "compile")]
 pub use front::*;
-pub use mode::RenderMode;
-pub use scope::Scope;
 #[doc(hidden)]
 pub use semantics::Rules;
 
-use dropforge_machine::bytecode::Dialect;
+use std::fmt;
+
+use dropforge_machine::bytecode::{Dialect, EscapeMode};
 use dropforge_machine::language::{Language, Machine, MachineOf};
 
 /// The language.
@@ -53,6 +50,81 @@ impl Language for Tower {
 
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
-        Some(&TowerFront)
+        Some(&Tower)
+    }
+}
+
+/// The way values are inserted into a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum RenderMode {
+    /// Unchanged.
+    #[default]
+    Literal,
+    /// In single quotes, as one token of a shell command.
+    Shell,
+}
+
+impl RenderMode {
+    /// Every mode.
+    pub const ALL: [RenderMode; 2] = [RenderMode::Literal, RenderMode::Shell];
+
+    /// Returns the mode called `name` in an intent.
+    pub fn from_name(name: &str) -> Option<RenderMode> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Returns the name of the mode in an intent.
+    pub fn name(self) -> &'static str {
+        match self {
+            RenderMode::Literal => "literal",
+            RenderMode::Shell => "shell",
+        }
+    }
+
+    /// Returns the escape mode of instructions.
+    pub fn escape_mode(self) -> EscapeMode {
+        match self {
+            RenderMode::Literal => EscapeMode::Plain,
+            RenderMode::Shell => EscapeMode::Shell,
+        }
+    }
+}
+
+/// The first segment of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// `params.<name>`: resolved parameters.
+    Params,
+    /// `context.<name>`: the captured execution context.
+    Context,
+    /// `steps.<id>.outputs.<name>`: outputs of completed steps.
+    Steps,
+    /// `facts.<name>`: runtime state.
+    Facts,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Scope; 4] = [Scope::Params, Scope::Context, Scope::Steps, Scope::Facts];
+
+    /// Returns the name of the scope.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Params => "params",
+            Scope::Context => "context",
+            Scope::Steps => "steps",
+            Scope::Facts => "facts",
+        }
+    }
+
+    /// Returns the scope called `name`.
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

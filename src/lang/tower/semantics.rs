@@ -166,10 +166,10 @@ impl Semantics for Rules {
 /// Writes the inside of single quotes. A quote closes them, is escaped, and opens them again.
 fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
     let mut rest = text;
-    while let Some((before, behind)) = memchr::memchr(b'\'', rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {
+    while let Some((before, after)) = memchr::memchr(b'\'', rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {
         out.push(before)?;
         out.push("'\\''")?;
-        rest = behind.get(1..).unwrap_or("");
+        rest = after.get(1..).unwrap_or("");
     }
     out.push(rest)
 }

@@ -30,8 +30,8 @@ fn format<'v>(cx: &Cx<'v>, layout: &'v str, values: &'v [Value<'v>]) -> Result<S
     let (mut out, mut next) = (Charged { cx, text: String::new() }, 0);
     for part in Layout(layout) {
         match part? {
-            Part::Text(text) => out.push(text)?,
-            Part::Clause(clause) => {
+            FormatPart::Text(text) => out.push(text)?,
+            FormatPart::Clause(clause) => {
                 let value = values.get(next).ok_or_else(|| bad_argument(out_of_range(next)))?;
                 clause.write(*value, &mut out)?;
                 next += 1;
@@ -50,7 +50,7 @@ pub(crate) fn out_of_range(index: usize) -> String {
 pub struct Layout<'l>(pub &'l str);
 
 /// A part of a format string.
-pub enum Part<'l> {
+pub enum FormatPart<'l> {
     /// Text.
     Text(&'l str),
     /// A formatting clause.
@@ -58,19 +58,19 @@ pub enum Part<'l> {
 }
 
 impl<'l> Iterator for Layout<'l> {
-    type Item = Result<Part<'l>>;
+    type Item = Result<FormatPart<'l>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (part, rest) = match (self.0, self.0.strip_prefix('%')) {
             ("", _) => return None,
             (text, None) => {
                 let (text, rest) = text.split_at(text.find('%').unwrap_or(text.len()));
-                (Ok(Part::Text(text)), rest)
+                (Ok(FormatPart::Text(text)), rest)
             }
-            (_, Some(behind)) => match behind.strip_prefix('%') {
-                Some(rest) => (Ok(Part::Text("%")), rest),
-                None => match Clause::read(behind) {
-                    Ok((clause, rest)) => (Ok(Part::Clause(clause)), rest),
+            (_, Some(after)) => match after.strip_prefix('%') {
+                Some(rest) => (Ok(FormatPart::Text("%")), rest),
+                None => match Clause::read(after) {
+                    Ok((clause, rest)) => (Ok(FormatPart::Clause(clause)), rest),
                     Err(error) => (Err(error), ""),
                 },
             },

@@ -2,15 +2,12 @@
 
 use std::sync::LazyLock;
 
-use super::{
-    comprehensions, conversions, core, documents, encoders, format, included_yaml, kubernetes, lists, manifests, math,
-    network, operators, optionals, predicates, regex, relations, sets, strings, timestamps,
-};
+use super::standard::{CONVERSIONS, OPERATORS, PREDICATES, RELATIONS, TIMESTAMPS};
+use super::{format, intrinsics, kubernetes, lists, manifests, math, network, optionals, regex, strings};
 use dropforge_machine::function::{Builtin, Registry};
 
 /// The standard library.
-pub static STANDARD: &[&[Builtin]] =
-    &[operators::TABLE, relations::TABLE, conversions::TABLE, predicates::TABLE, timestamps::TABLE];
+pub static STANDARD: &[&[Builtin]] = &[OPERATORS, RELATIONS, CONVERSIONS, PREDICATES, TIMESTAMPS];
 
 /// The extension libraries: optional, strings, math, lists, sets, encoders, comprehensions.
 pub static EXTENSIONS: &[&[Builtin]] = &[
@@ -19,9 +16,9 @@ pub static EXTENSIONS: &[&[Builtin]] = &[
     format::TABLE,
     math::TABLE,
     lists::TABLE,
-    sets::TABLE,
-    encoders::TABLE,
-    comprehensions::TABLE,
+    lists::SETS,
+    strings::ENCODERS,
+    lists::COMPREHENSIONS,
 ];
 
 /// The libraries `regex` and `network`.
@@ -29,28 +26,22 @@ static SEARCH_AND_NETWORK: &[&[Builtin]] = &[regex::TABLE, network::TABLE];
 
 /// The libraries of Kubernetes.
 static KUBERNETES: &[&[Builtin]] = &[
-    kubernetes::text::TABLE,
-    kubernetes::url::TABLE,
-    kubernetes::regex::TABLE,
-    kubernetes::lists::TABLE,
-    kubernetes::quantity::TABLE,
-    kubernetes::semver::TABLE,
-    kubernetes::format::TABLE,
-    kubernetes::jsonpatch::TABLE,
+    kubernetes::CONVERSIONS,
+    kubernetes::URLS,
+    regex::KUBERNETES_REGEX,
+    lists::KUBERNETES_LISTS,
+    kubernetes::quantity::QUANTITIES,
+    kubernetes::quantity::VERSIONS,
+    kubernetes::FORMATS,
+    kubernetes::JSON_PATCH,
 ];
 
 /// The libraries for authors of manifests.
-static MANIFESTS: &[&[Builtin]] = &[
-    manifests::maps::TABLE,
-    manifests::json::TABLE,
-    manifests::hashes::TABLE,
-    manifests::lists::TABLE,
-    manifests::random::TABLE,
-    manifests::omit::TABLE,
-];
+static MANIFESTS: &[&[Builtin]] =
+    &[manifests::MAPS, manifests::JSON, manifests::HASHES, manifests::LISTS, manifests::RANDOM, manifests::OMITTED];
 
 /// Intrinsics: functions that lowering calls, and sources cannot name.
-static INTRINSICS: &[&[Builtin]] = &[core::CORE, documents::DOCUMENTS, included_yaml::INCLUDED_YAML];
+static INTRINSICS: &[&[Builtin]] = &[intrinsics::EXPRESSIONS, intrinsics::DOCUMENTS, intrinsics::INCLUDED_YAML];
 
 /// Returns the standard library.
 ///

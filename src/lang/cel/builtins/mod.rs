@@ -3,21 +3,16 @@
 //!
 //! | library | tables |
 //! |---|---|
-//! | standard | `operators`, `relations`, `conversions`, `predicates`, `timestamps` |
+//! | standard | `standard` |
 //! | optional | `optionals` |
-//! | strings, math, lists, sets, encoders | `strings` and `format`, `math`, `lists`, `sets`, `encoders` |
-//! | comprehensions | `comprehensions` |
+//! | strings, encoders | `strings` and `format` |
+//! | math | `math` |
+//! | lists, sets, comprehensions | `lists` |
 //! | regex, network | `regex`, `network` |
-//! | Kubernetes | `kubernetes` |
+//! | Kubernetes | `kubernetes`, and in `lists` and `regex` |
 //! | manifests | `manifests` |
 
-pub(crate) mod comprehensions;
-pub(crate) mod conversions;
-mod core;
-mod documents;
-pub(crate) mod encoders;
 pub(crate) mod format;
-mod included_yaml;
 mod intrinsics;
 pub(crate) mod kubernetes;
 pub mod libraries;
@@ -25,14 +20,10 @@ pub(crate) mod lists;
 pub(crate) mod manifests;
 pub(crate) mod math;
 pub(crate) mod network;
-pub(crate) mod operators;
 pub(crate) mod optionals;
-pub(crate) mod predicates;
 pub(crate) mod regex;
-pub(crate) mod relations;
-pub(crate) mod sets;
+pub(crate) mod standard;
 pub(crate) mod strings;
-pub(crate) mod timestamps;
 
 #[cfg(test)]
 mod tests;

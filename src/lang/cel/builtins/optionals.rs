@@ -1,7 +1,7 @@
 //! Optional values.
 
 use crate::values::errors::{bad_argument, no_such_overload};
-use crate::values::{access, as_optional, optional};
+use crate::values::{access, as_optional, empty_optional, optional_of};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
 use dropforge_machine::overloads;
@@ -11,9 +11,9 @@ overloads! {
     /// The library `optional`.
     pub static TABLE:
     "optional.of": "Makes an optional of a value." ["optional.of(1).value()" => "1"]
-        fn "optional_of" (V) -> (optional V) = optional::of;
+        fn "optional_of" (V) -> (optional V) = optional_of;
     "optional.none": "Makes an optional without a value." ["optional.none().hasValue()" => "false"]
-        fn "optional_none" () -> (optional V) = optional::none;
+        fn "optional_none" () -> (optional V) = empty_optional;
     "optional.ofNonZeroValue": "Makes an optional of a value; without a value for the zero value of a type: null, false, 0, an empty string, list or map."
         ["optional.ofNonZeroValue('').hasValue()" => "false", "optional.ofNonZeroValue(optional.none()).hasValue()" => "true", "optional.ofNonZeroValue('a').value()" => "'a'"]
         fn "optional_ofNonZeroValue" (V) -> (optional V) = of_non_zero;
@@ -54,7 +54,7 @@ fn held<'v>(optional: Value<'v>) -> Option<Value<'v>> {
 }
 
 fn of_non_zero<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    if access::is_zero(value) { optional::none(cx) } else { optional::of(cx, value) }
+    if access::is_zero(value) { empty_optional(cx) } else { optional_of(cx, value) }
 }
 
 fn unwrap<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
@@ -89,9 +89,9 @@ fn or_value<'v>(optional: Value<'v>, otherwise: Value<'v>) -> Value<'v> {
 }
 
 fn first<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    optional::of(cx, list.first().copied().unwrap_or_default())
+    optional_of(cx, list.first().copied().unwrap_or_default())
 }
 
 fn last<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    optional::of(cx, list.last().copied().unwrap_or_default())
+    optional_of(cx, list.last().copied().unwrap_or_default())
 }

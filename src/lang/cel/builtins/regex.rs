@@ -1,11 +1,11 @@
-//! RE2 regular expressions, on a linear-time engine.
+//! RE2 regular expressions: the library `regex` and the searches of Kubernetes, on a linear-time engine.
 
 use ::regex::{Captures, Regex};
 
-use super::predicates::compiled;
+use super::standard::compiled;
 use super::strings::at_most;
 use crate::values::errors::bad_argument;
-use crate::values::optional;
+use crate::values::{empty_optional, optional_of};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Pattern};
 use dropforge_machine::overloads;
@@ -44,7 +44,7 @@ pub(super) fn for_each<'t>(
 }
 
 /// Pays for the search after a match that ends at `end`: it may read the rest of the text again.
-pub(super) fn pay_for_rest(cx: &Cx<'_>, text: &str, end: usize) -> Result<()> {
+fn pay_for_rest(cx: &Cx<'_>, text: &str, end: usize) -> Result<()> {
     cx.spend(1 + (text.len() - end) as u64 / 256)
 }
 
@@ -89,9 +89,9 @@ fn push(cx: &Cx<'_>, to: &mut String, piece: &str) -> Result<()> {
 /// Appends `replacement`, with the texts of groups in place of `\0` to `\9`.
 fn expand(cx: &Cx<'_>, captures: &Captures<'_>, replacement: &str, to: &mut String) -> Result<()> {
     let mut rest = replacement;
-    while let Some((front, behind)) = rest.split_once('\\') {
+    while let Some((front, after)) = rest.split_once('\\') {
         push(cx, to, front)?;
-        let mut chars = behind.chars();
+        let mut chars = after.chars();
         match chars.next() {
             Some('\\') => push(cx, to, "\\")?,
             Some(digit @ '0'..='9') => push(cx, to, group(captures, digit as usize - '0' as usize)?)?,
@@ -127,8 +127,8 @@ fn extracted<'t>(captures: &Captures<'t>) -> Option<&'t str> {
 fn extract<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<Value<'v>> {
     let regex = of_one_group(cx, pattern, text)?;
     match regex.captures(text).as_ref().and_then(extracted) {
-        Some(found) => optional::of(cx, cx.borrowed(found)?),
-        None => optional::none(cx),
+        Some(found) => optional_of(cx, cx.borrowed(found)?),
+        None => empty_optional(cx),
     }
 }
 
@@ -140,4 +140,29 @@ fn extract_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<Vec<V
         Ok(())
     })?;
     Ok(all)
+}
+
+overloads! {
+    /// The library `kubernetes.regex`.
+    pub static KUBERNETES_REGEX:
+    "find": "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"]
+        fn "string_find_string" member (String, String) -> String = find;
+    "findAll": "Returns the matches, all or a number of them."
+        ["'123 abc 456'.findAll('[0-9]+')" => "['123', '456']", "'123 abc 456'.findAll('[0-9]+', 1)" => "['123']", "'a'.findAll('[')" => "E0403"]
+        fn "string_find_all_string" member (String, String) -> (list String) = find_all;
+        fn "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
+}
+
+fn find<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<&'v str> {
+    let regex = compiled(cx, pattern, text.len())?;
+    Ok(regex.find(text).map_or("", |found| found.as_str()))
+}
+
+fn find_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str, most: Option<i64>) -> Result<Vec<Value<'v>>> {
+    let regex = compiled(cx, pattern, text.len())?;
+    let found = regex.find_iter(text).take(at_most(most)).map(|found| {
+        pay_for_rest(cx, text, found.end())?;
+        cx.borrowed(found.as_str())
+    });
+    found.collect()
 }

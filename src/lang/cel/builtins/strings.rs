@@ -1,10 +1,12 @@
-//! Functions of strings. Indexes count characters.
+//! Functions of strings, and base64. Indexes count characters.
 
 use std::str::Chars;
 
-use super::predicates::pay;
+use super::standard::pay;
 use crate::values::errors::{bad_argument, no_such_overload};
+use crate::values::{as_bytes, errors};
 use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::stdlib::base64;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_machine::function::Cx;
 use dropforge_machine::overloads;
@@ -69,7 +71,7 @@ fn byte_of(text: &str, index: i64) -> Result<usize> {
     byte.ok_or_else(|| out_of_range(index))
 }
 
-/// Returns the index of the character at a byte offset; -1 if there is none.
+/// Returns the index of the character at a byte offset; -1 without one.
 fn index_at(text: &str, byte: Option<usize>) -> i64 {
     let front = byte.map(|byte| text.get(..byte).unwrap_or(text));
     front.and_then(|front| i64::try_from(front.chars().count()).ok()).unwrap_or(-1)
@@ -229,4 +231,28 @@ const fn escape_of(c: char) -> Option<char> {
         '"' => '"',
         _ => return None,
     })
+}
+
+overloads! {
+    /// The library `encoders`.
+    pub static ENCODERS:
+    "base64.encode": "Encodes bytes as base64." ["base64.encode(b'hello')" => "'aGVsbG8='"]
+        fn "base64_encode_bytes" (Bytes) -> String = encode;
+    "base64.decode": "Decodes base64, with or without padding."
+        ["base64.decode('aGVsbG8=')" => "b'hello'", "base64.decode('aGVsbG8')" => "b'hello'", "base64.decode('?')" => "E0403"]
+        fn "base64_decode_string" (String) -> Bytes = decode;
+}
+
+fn encode<'v>(cx: &Cx<'v>, bytes: Value<'v>) -> Result<String> {
+    let bytes = as_bytes(bytes).unwrap_or(&[]);
+    cx.charge(base64::base64_len(bytes.len()))?;
+    Ok(base64::base64(bytes))
+}
+
+fn decode<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
+    cx.charge(text.len())?;
+    match base64::octets_of_base64(text) {
+        Some(bytes) => cx.bytes(&bytes),
+        None => Err(errors::bad_argument("illegal base64 data")),
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::dispatch::{call, is_of, overload};
-use crate::values::{capsules, convert, maps, optional};
+use crate::values::{capsules, convert, empty_optional, maps, optional_of};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::base64;
@@ -34,7 +34,7 @@ fn value<'v>(cx: &Cx<'v>, written: &Json) -> Value<'v> {
         Json::String(text) => typed(cx, text),
         Json::Array(items) => cx.list(&list(items)).unwrap(),
         Json::Object(map) => match map.iter().next() {
-            Some((key, held)) if key == "some" => optional::of(cx, value(cx, held)).unwrap(),
+            Some((key, held)) if key == "some" => optional_of(cx, value(cx, held)).unwrap(),
             Some((key, Json::Array(pairs))) if key == "entries" => {
                 let column = |at: usize| pairs.iter().map(|pair| value(cx, &pair[at])).collect::<Vec<_>>();
                 maps::map(cx, &column(0), &column(1)).unwrap()
@@ -56,7 +56,7 @@ fn typed<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
         Some(("d", span)) => convert::duration(cx, cx.text(span).unwrap()).unwrap(),
         Some(("type", name)) => cx.extended(Extended::Named(cx.arena().copy_str(name))).unwrap(),
         Some((kind, held)) if capsules::TYPE_NAMES.contains(&kind) => capsule(cx, kind, held),
-        _ if text == "none" => optional::none(cx).unwrap(),
+        _ if text == "none" => empty_optional(cx).unwrap(),
         _ => cx.text(text).unwrap(),
     }
 }
@@ -162,7 +162,7 @@ fn sample<'v>(cx: &Cx<'v>, ty: &Ty) -> Value<'v> {
         Ty::Type(_) => json!("type:int"),
         Ty::List(element) => return cx.list(&[sample(cx, element), sample(cx, element)]).unwrap(),
         Ty::Map(key, element) => return maps::map(cx, &[sample(cx, key)], &[sample(cx, element)]).unwrap(),
-        Ty::Optional(held) => return optional::of(cx, sample(cx, held)).unwrap(),
+        Ty::Optional(held) => return optional_of(cx, sample(cx, held)).unwrap(),
         Ty::Opaque(name) => json!(format!("{name}:{}", SAMPLES.iter().find(|(kind, _)| kind == name).unwrap().1)),
     };
     value(cx, &given)

@@ -188,11 +188,11 @@ mod tests {
         let text = "app.ports.all(p, p.number > 0) && math.greatest(size(x), y['z']) > 1 && has(a.b)";
         let source = Source::new("t.cel", text);
         let found = marks(&source, &registry(), &Limits::default()).unwrap();
-        let told = |mark: &Mark| {
+        let shown = |mark: &Mark| {
             let sort = if mark.is_definition { "def " } else { "" };
             format!("{sort}{:?} {} in {}", mark.kind, source.slice(mark.span), source.slice(mark.whole))
         };
-        let all: Vec<_> = found.iter().map(told).collect();
+        let all: Vec<_> = found.iter().map(shown).collect();
         assert_eq!(
             all,
             [

@@ -3,7 +3,7 @@
 use super::compare::equal;
 use super::errors::{bad_index, bad_index_value, bad_key, no_fields, no_such_key, no_such_overload, out_of_bounds};
 use super::maps::{entry, is_map};
-use super::{as_bytes, as_optional, optional, type_name};
+use super::{as_bytes, as_optional, optional_of, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Value};
@@ -91,10 +91,10 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
     if let Some(Value::Undefined) = as_optional(value) {
         return Ok(value);
     }
-    optional::of(cx, held_element(cx, value, index)?)
+    optional_of(cx, held_element(cx, value, index)?)
 }
 
-/// Returns the value that `value[?index]` holds; undefined if there is none.
+/// Returns the value that `value[?index]` holds; undefined for a missing one.
 ///
 /// # Errors
 /// The index cannot be one of the value. In a strict program, the value has no elements.
@@ -140,10 +140,10 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
     if let Some(Value::Undefined) = as_optional(value) {
         return Ok(value);
     }
-    optional::of(cx, held_field(cx, value, field)?)
+    optional_of(cx, held_field(cx, value, field)?)
 }
 
-/// Returns the value that `value.?field` holds; undefined if there is none.
+/// Returns the value that `value.?field` holds; undefined for a missing one.
 ///
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.

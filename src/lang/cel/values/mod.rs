@@ -17,18 +17,121 @@ pub(crate) mod arithmetic;
 pub(crate) mod capsules;
 pub mod compare;
 pub mod convert;
-pub(crate) mod declared;
 pub(crate) mod errors;
 pub mod maps;
-pub(crate) mod optional;
 pub mod text;
 pub mod time;
-mod types;
 pub(crate) mod written;
 
-pub use types::{DURATION, TIMESTAMP, as_bytes, as_optional, byte_len, type_name, type_named, type_names};
-
-#[cfg(doc)]
+use capsules::is_omit;
+use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
-#[cfg(doc)]
 use dropforge_value::{Extended, Value};
+
+/// The type name of timestamps.
+pub const TIMESTAMP: &str = "google.protobuf.Timestamp";
+/// The type name of durations.
+pub const DURATION: &str = "google.protobuf.Duration";
+
+/// Type names that an expression can use as values, except those of capsules.
+const PLAIN: &[&str] = &[
+    "bool",
+    "bytes",
+    "double",
+    DURATION,
+    TIMESTAMP,
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "optional_type",
+    "string",
+    "type",
+    "uint",
+];
+
+/// Returns the type names that an expression can use as values.
+pub fn type_names() -> impl Iterator<Item = &'static str> {
+    PLAIN.iter().chain(capsules::TYPE_NAMES).copied()
+}
+
+/// Returns the type name `name`, if it is one that an expression can use as a value.
+pub fn type_named(name: &str) -> Option<&'static str> {
+    let find = |names: &[&'static str]| names.iter().find(|known| **known == name).copied();
+    find(PLAIN).or_else(|| find(capsules::TYPE_NAMES))
+}
+
+/// Returns the name of a value's type.
+///
+/// ```
+/// use dropforge::dialect::cel::values::type_name;
+/// use dropforge::value::Value;
+/// assert_eq!(type_name(Value::Uint(1)), "uint");
+/// ```
+pub const fn type_name(value: Value<'_>) -> &str {
+    match value {
+        Value::Undefined | Value::Null => "null_type",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int",
+        Value::Uint(_) => "uint",
+        Value::Float(_) => "double",
+        Value::Str(_) => "string",
+        Value::List(_) => "list",
+        Value::Map(_) => "map",
+        Value::Extended(extension) => match extension.kind() {
+            Extended::Timestamp { .. } => TIMESTAMP,
+            Extended::Duration(_) => DURATION,
+            Extended::Optional(_) => "optional_type",
+            Extended::Capsule(capsule) => capsule.name,
+            Extended::Written(inner, _) => type_name(*inner),
+            other => other.name(),
+        },
+    }
+}
+
+/// Returns the bytes of a bytes value.
+pub const fn as_bytes<'v>(value: Value<'v>) -> Option<&'v [u8]> {
+    match value.extended() {
+        Some(Extended::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Returns the value that an optional holds: [`Value::Undefined`] for `optional.none()`.
+pub const fn as_optional<'v>(value: Value<'v>) -> Option<Value<'v>> {
+    match value.extended() {
+        Some(Extended::Optional(held)) => Some(*held),
+        _ => None,
+    }
+}
+
+/// Returns the length in bytes of a string or bytes value, and 0 for any other.
+pub fn byte_len(value: Value<'_>) -> usize {
+    value.as_str().map_or_else(|| as_bytes(value).map_or(0, <[u8]>::len), str::len)
+}
+
+/// Makes an optional that holds `value`; [`Value::Undefined`] makes `optional.none()`.
+///
+/// # Errors
+/// A limit of the render.
+pub fn optional_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    cx.extended(Extended::Optional(value))
+}
+
+/// Makes `optional.none()`.
+///
+/// # Errors
+/// A limit of the render.
+pub fn empty_optional<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    optional_of(cx, Value::Undefined)
+}
+
+/// Converts a value to one of a document: an optional to the value that it holds. `omit()` and an empty optional become
+/// undefined.
+pub fn in_document(value: Value<'_>) -> Value<'_> {
+    let mut value = value;
+    while let Some(held) = as_optional(value) {
+        value = held;
+    }
+    if is_omit(value) { Value::Undefined } else { value }
+}

@@ -61,7 +61,7 @@ pub fn duration_of_text<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<Value<'v>> {
 
 /// A part of a timestamp in a time zone, or of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum TimeField {
     /// The year.
     FullYear,
     /// The month, from 0.
@@ -84,29 +84,29 @@ pub enum Part {
     Milliseconds,
 }
 
-impl Part {
+impl TimeField {
     fn of_time(self, local: NaiveDateTime) -> i64 {
         i64::from(match self {
-            Part::FullYear => return i64::from(local.year()),
-            Part::Month => local.month0(),
-            Part::Date => local.day(),
-            Part::DayOfMonth => local.day0(),
-            Part::DayOfWeek => local.weekday().num_days_from_sunday(),
-            Part::DayOfYear => local.ordinal0(),
-            Part::Hours => local.hour(),
-            Part::Minutes => local.minute(),
-            Part::Seconds => local.second(),
-            Part::Milliseconds => local.nanosecond() / 1_000_000,
+            TimeField::FullYear => return i64::from(local.year()),
+            TimeField::Month => local.month0(),
+            TimeField::Date => local.day(),
+            TimeField::DayOfMonth => local.day0(),
+            TimeField::DayOfWeek => local.weekday().num_days_from_sunday(),
+            TimeField::DayOfYear => local.ordinal0(),
+            TimeField::Hours => local.hour(),
+            TimeField::Minutes => local.minute(),
+            TimeField::Seconds => local.second(),
+            TimeField::Milliseconds => local.nanosecond() / 1_000_000,
         })
     }
 
     /// Returns the part of a duration in nanoseconds.
     fn of_duration(self, nanos: i64) -> Option<i64> {
         Some(match self {
-            Part::Hours => nanos / 3_600_000_000_000,
-            Part::Minutes => nanos / 60_000_000_000,
-            Part::Seconds => nanos / 1_000_000_000,
-            Part::Milliseconds => nanos % 1_000_000_000 / 1_000_000,
+            TimeField::Hours => nanos / 3_600_000_000_000,
+            TimeField::Minutes => nanos / 60_000_000_000,
+            TimeField::Seconds => nanos / 1_000_000_000,
+            TimeField::Milliseconds => nanos % 1_000_000_000 / 1_000_000,
             _ => return None,
         })
     }
@@ -116,7 +116,7 @@ impl Part {
 ///
 /// # Errors
 /// An unknown time zone, a value without the part, or the render has no steps left.
-pub fn part<'v>(part: Part) -> impl Fn(&Cx<'v>, Value<'v>, Option<&'v str>) -> Result<i64> {
+pub fn part<'v>(part: TimeField) -> impl Fn(&Cx<'v>, Value<'v>, Option<&'v str>) -> Result<i64> {
     move |cx, value, zone| match value.extended() {
         Some(Extended::Timestamp { seconds, nanos }) => {
             let offset = zone.map_or(Ok(0), |zone| offset_at(cx, zone, *seconds))?;

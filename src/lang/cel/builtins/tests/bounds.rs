@@ -148,7 +148,7 @@ fn depth_is_bounded() {
         while let Ok(deeper) = cx.list(&[list]) {
             list = deeper;
         }
-        while let Ok(deeper) = optional::of(cx, held) {
+        while let Ok(deeper) = optional_of(cx, held) {
             held = deeper;
         }
         assert_eq!((list.depth(), held.depth()), (128, 128));

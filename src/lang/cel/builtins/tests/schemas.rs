@@ -14,7 +14,7 @@ fn text() -> String {
 
 /// The result of the function for the values of `level`, `ports` and `name`; null stands for a missing one.
 fn held<'v>(cx: &Cx<'v>, given: &Json) -> Result<Value<'v>> {
-    let schema = core::CORE.iter().find(|builtin| builtin.name == "schema").unwrap();
+    let schema = intrinsics::EXPRESSIONS.iter().find(|builtin| builtin.name == "schema").unwrap();
     let Body::Native(body) = schema.body else { panic!("the body is of this crate") };
     let one = |given: &Json| if given.is_null() { Value::Undefined } else { value(cx, given) };
     let values: Vec<_> = given.as_array().unwrap().iter().map(one).collect();

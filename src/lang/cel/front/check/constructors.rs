@@ -1,9 +1,8 @@
 //! Lists, maps, messages and comprehensions.
 
-use super::checked::Reference;
-use super::checker::Checker;
-use super::environment::Found;
+use super::environment::NameDeclaration;
 use super::types::{Kind, TypeId, Types};
+use super::{Checker, Reference};
 use crate::syntax::tree::{Comprehension, ExprId, Name, Run};
 use dropforge_base::diagnostics::Code;
 
@@ -68,12 +67,12 @@ impl Checker<'_> {
         match self.env.find(text, rooted) {
             None => {
                 let error = self.undeclared(Code::UndefinedVariable, text);
-                self.report.add(self.tree, self.tree.place(id), error);
+                self.report(self.tree.place(id), error);
             }
-            Some(Found::Variable(..)) => {
+            Some(NameDeclaration::Variable(..)) => {
                 self.error(id, Code::TypeMismatch, format!("'{text}' is not a type"));
             }
-            Some(Found::Type(of)) => {
+            Some(NameDeclaration::Type(of)) => {
                 self.refer(id, Reference::Type(of));
                 self.error(id, Code::TypeMismatch, format!("'{text}' is not a message type"));
             }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::types::{TypeId, Types};
-use crate::resolution::candidates;
+use crate::settings::candidates;
 use crate::values::type_names;
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::ImportKind;
@@ -76,7 +76,7 @@ pub struct Environment {
 
 /// The declaration of a name.
 #[derive(Debug, Clone)]
-pub(super) enum Found {
+pub(super) enum NameDeclaration {
     /// A variable: its full name and type.
     Variable(Arc<str>, TypeId),
     /// A type as a value.
@@ -191,9 +191,9 @@ impl Environment {
     /// Returns `true` if a name is a type, or a namespace of functions or types.
     pub(crate) fn is_namespace(&self, name: &str) -> bool {
         let begins = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-        let behind = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let from = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
         self.named.contains_key(name)
-            || behind.take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| begins(known))
+            || from.take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| begins(known))
             || self.named.keys().any(|known| begins(known))
     }
 
@@ -208,12 +208,12 @@ impl Environment {
     }
 
     /// Finds the variable or type of a name.
-    pub(super) fn find(&self, name: &str, rooted: bool) -> Option<Found> {
+    pub(super) fn find(&self, name: &str, rooted: bool) -> Option<NameDeclaration> {
         candidates(&self.container, name, rooted).find_map(|name| {
             let variable = self.variables.get_key_value(name.as_ref());
-            let variable = variable.map(|(name, &ty)| Found::Variable(name.clone(), ty));
+            let variable = variable.map(|(name, &ty)| NameDeclaration::Variable(name.clone(), ty));
             let ty = || self.named.get(name.as_ref()).filter(|_| !self.is_hidden(&name));
-            variable.or_else(|| ty().copied().map(Found::Type))
+            variable.or_else(|| ty().copied().map(NameDeclaration::Type))
         })
     }
 

@@ -296,7 +296,7 @@ fn maps_with_known_keys() {
 
 #[test]
 fn all_elements_of_one_type_where_that_is_asked_for() {
-    let strict = Options { homogeneous: true, ..Options::default() };
+    let strict = Strictness { homogeneous: true, ..Strictness::default() };
     let environment = environment(&[]);
     let errors = check_with(&tree("[1, 'a', {1: 2, 'b': 3}]"), &environment, strict).expect_err("several types");
     let found: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
@@ -306,7 +306,8 @@ fn all_elements_of_one_type_where_that_is_asked_for() {
 
 #[test]
 fn constant_texts_are_tried_where_that_is_asked_for() {
-    let (strict, environment) = (Options { literals: true, ..Options::default() }, environment(&[("s", "string")]));
+    let (strict, environment) =
+        (Strictness { literals: true, ..Strictness::default() }, environment(&[("s", "string")]));
     let text = "duration('1x') == duration(s) || timestamp('2020') < timestamp(0) || s.matches('(') || ip('1.2.3') == ip('::1')";
     assert!(check(&tree(text), &environment).is_ok());
     let errors = check_with(&tree(text), &environment, strict).expect_err("none of them can be read");
@@ -334,7 +335,7 @@ fn constant_format_strings_and_patterns_are_tried_too() {
     for (name, ty) in [("s", "string"), ("d", "dyn"), ("l", "list(int)")] {
         environment.declare(name, ty).expect("a type");
     }
-    let strict = Options { literals: true, ..Options::default() };
+    let strict = Strictness { literals: true, ..Strictness::default() };
     for (text, wanted) in [
         (
             "'%d'.format(['a'])",

@@ -202,7 +202,7 @@ impl Types {
         }
     }
 
-    /// Returns the common type of types; `dyn` if there is none.
+    /// Returns the common type of types; `dyn` if they differ.
     pub fn common(mut types: impl Iterator<Item = TypeId>) -> TypeId {
         types.next().filter(|first| types.all(|other| other == *first)).unwrap_or(Self::DYN)
     }

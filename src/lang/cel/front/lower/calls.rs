@@ -1,6 +1,6 @@
 //! Calls of operators and functions.
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::cost::Price;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Operator};
 use dropforge_base::diagnostics::{Code, Result, nearest};

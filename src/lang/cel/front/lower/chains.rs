@@ -1,8 +1,7 @@
 //! Chains of selections and indexes. The cost of a step depends on the start of the chain, so metered programs take each
 //! step separately.
 
-use super::lowering::Lower;
-use super::scope::Meaning;
+use super::{Lower, Meaning};
 use crate::check::Kind;
 use crate::cost::{Rule, STEP};
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator, Selection};

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Op;
@@ -15,7 +15,7 @@ const NODES: usize = 256;
 
 /// The state of a variable's slot at a position of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum SlotState {
     Unset,
     Set,
     Unclear,
@@ -31,7 +31,7 @@ pub(super) struct Lazy {
     block: HashMap<String, u32>,
     /// The number of nodes of its value, with those of the variables that it reads.
     nodes: usize,
-    state: State,
+    state: SlotState,
 }
 
 impl<'t> Lower<'_, 't> {
@@ -50,11 +50,11 @@ impl<'t> Lower<'_, 't> {
             self.emitter.op(Op::StoreSlot, &[slot]);
         }
         let (locals, block) = (self.locals.len(), self.block.clone());
-        self.lazy.push(Lazy { slot, value, locals, block, nodes, state: State::Unset });
+        self.lazy.push(Lazy { slot, value, locals, block, nodes, state: SlotState::Unset });
         Ok(slot)
     }
 
-    /// Returns `true` if code may run in which a variable with this number of `readings` is [unclear](State::Unclear).
+    /// Returns `true` if code may run in which a variable with this number of `readings` is [unclear](SlotState::Unclear).
     fn is_branched(&self, readers: &[ExprId], readings: usize) -> bool {
         let branches = |lower: &Self, id: ExprId| match lower.tree.expr(id) {
             Expr::Comprehension(_) => 1,
@@ -88,13 +88,13 @@ impl<'t> Lower<'_, 't> {
     pub(super) fn ensure(&mut self, slot: u32) -> Result<()> {
         let Some(at) = self.lazy_at(slot) else { return Ok(()) };
         let &Lazy { value, locals, state, ref block, .. } = &self.lazy[at];
-        if state == State::Set {
+        if state == SlotState::Set {
             return Ok(());
         }
         let block = std::mem::replace(&mut self.block, block.clone());
         let known = self.emitter.new_label();
         let before = self.states();
-        if state == State::Unclear {
+        if state == SlotState::Unclear {
             self.emitter.load_slot_or_nothing(slot);
             self.emitter.jump(Op::JumpPresent, known);
         }
@@ -105,32 +105,32 @@ impl<'t> Lower<'_, 't> {
         self.lazy.extend(later);
         self.locals.extend(inner);
         self.block = block;
-        if state == State::Unclear {
+        if state == SlotState::Unclear {
             self.emitter.bind(known);
             self.join(&before);
         }
         self.emitter.op(Op::StoreSlot, &[slot]);
-        self.lazy[at].state = State::Set;
+        self.lazy[at].state = SlotState::Set;
         Ok(())
     }
 
     /// Returns the state of each lazy variable.
-    pub(super) fn states(&self) -> Vec<State> {
+    pub(super) fn states(&self) -> Vec<SlotState> {
         self.lazy.iter().map(|lazy| lazy.state).collect()
     }
 
     /// Continues with other states, and returns the present ones.
-    pub(super) fn replace_states(&mut self, states: &[State]) -> Vec<State> {
+    pub(super) fn replace_states(&mut self, states: &[SlotState]) -> Vec<SlotState> {
         let present = self.states();
         self.lazy.iter_mut().zip(states).for_each(|(lazy, state)| lazy.state = *state);
         present
     }
 
     /// Continues where two branches meet: this one, and one with these states.
-    pub(super) fn join(&mut self, other: &[State]) {
+    pub(super) fn join(&mut self, other: &[SlotState]) {
         for (lazy, other) in self.lazy.iter_mut().zip(other) {
             if lazy.state != *other {
-                lazy.state = State::Unclear;
+                lazy.state = SlotState::Unclear;
             }
         }
     }
@@ -146,8 +146,8 @@ impl<'t> Lower<'_, 't> {
     /// Emits the body of a loop, which runs any number of times.
     pub(super) fn repeatedly<R>(&mut self, emit: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         for lazy in &mut self.lazy {
-            if lazy.state == State::Unset {
-                lazy.state = State::Unclear;
+            if lazy.state == SlotState::Unset {
+                lazy.state = SlotState::Unclear;
             }
         }
         self.sometimes(emit)

@@ -1,6 +1,6 @@
 //! Comprehensions, by the use of their accumulator.
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::cost::{LIST, MAP, STEP};
 use crate::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Operator};
 use dropforge_base::diagnostics::Result;

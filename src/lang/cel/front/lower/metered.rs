@@ -1,7 +1,7 @@
 //! Metered programs. Each step adds its cost, even after an error: the reference continues after an error, evaluates both
 //! operands, pays for the call, and takes all iterations of a loop.
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::cost::{Price, Rule};
 use crate::syntax::tree::{Expr, ExprId};
 use dropforge_base::diagnostics::Result;

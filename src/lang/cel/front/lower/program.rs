@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lowering::{Lower, LowerOptions, UnknownAttributes};
+use super::{Lower, LowerOptions, UnknownAttributes};
 use crate::attributes::Patterns;
-use crate::resolution::Names;
 use crate::semantics::Rules;
+use crate::settings::Names;
 use crate::syntax::tree::{ExprId, Name, Tree};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limits;
@@ -64,7 +64,7 @@ pub(super) fn program<'t>(
 }
 
 /// A part of an expression, and the values of the local variables that it reads, the outermost first.
-pub struct Part {
+pub struct ProgramPart {
     pub locals: Vec<(Name, ExprId)>,
     pub id: ExprId,
 }
@@ -81,7 +81,7 @@ pub(crate) fn compile_parts(
     patterns: &Patterns,
     options: LowerOptions<'_>,
     limits: &Limits,
-    parts: &[Part],
+    parts: &[ProgramPart],
 ) -> Result<Program> {
     let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words).lenient(options.lenient);
     let mut lower = Lower::new(tree, registry, names, &mut emitter);

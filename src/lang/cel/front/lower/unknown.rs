@@ -1,6 +1,6 @@
 //! Unknown attributes: reading one raises an error of its own kind, which propagates like any other.
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::attributes::{Alternative, Attribute, Key, Match, attribute};
 use crate::syntax::tree::{ExprId, Run};
 use dropforge_base::diagnostics::{Code, Result};

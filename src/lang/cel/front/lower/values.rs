@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::lowering::Lower;
+use super::Lower;
 use crate::cost;
 use crate::syntax::tree::{Element, Entry, Expr, ExprId, Literal, Run, Selection};
 use dropforge_base::diagnostics::{Code, Result};

@@ -1,12 +1,18 @@
-//! Values as expressions.
+//! The evaluation of parts of an expression, and their values as constants.
 
-use super::context::PartialContext;
-use crate::resolution::Resolution;
+use super::PartialContext;
+use crate::lower::{LowerOptions, ProgramPart, compile_parts};
+use crate::semantics::Rules;
+use crate::settings::Resolution;
 use crate::syntax::tree::{Call, Element, Entry, Expr, ExprId, Function, Literal, Name, Selection, Tree};
 use crate::values::text::plain;
 use crate::values::{as_optional, type_named};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::limits::Limits;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::ImportKind;
+use dropforge_machine::function::{Budgets, Capabilities};
+use dropforge_machine::vm::{Evaluator, Space};
 use dropforge_value::{Extended, Value};
 
 /// The approximate maximum number of characters of one constant.
@@ -197,5 +203,56 @@ fn measure(value: Value<'_>, left: &mut usize) -> Option<()> {
         }
         (_, Some(Extended::Entries(entries))) => all(entries.keys()).and_then(|()| all(entries.values())),
         _ => as_optional(value).filter(|held| !held.is_undefined()).map_or(Some(()), |held| measure(held, left)),
+    }
+}
+
+/// Evaluates parts of an expression within one budget.
+pub(super) struct Runner<'r> {
+    pub tree: &'r Tree,
+    pub context: PartialContext<'r>,
+    pub space: &'r Space,
+    pub limits: &'r Limits,
+    /// The steps and memory left.
+    budgets: Budgets,
+}
+
+impl<'r> Runner<'r> {
+    pub fn new(tree: &'r Tree, context: PartialContext<'r>, space: &'r Space, limits: &'r Limits) -> Self {
+        Self { tree, context, space, limits, budgets: Budgets::of(limits) }
+    }
+
+    /// Evaluates each part, and calls `each` with its result.
+    ///
+    /// # Errors
+    /// Limits of the code's size.
+    pub fn run(&mut self, parts: &[ProgramPart], mut each: impl FnMut(Result<Value<'_>>)) -> Result<()> {
+        let PartialContext { registry, names, patterns, inputs, lenient } = self.context;
+        let options = LowerOptions { lenient, ..LowerOptions::default() };
+        let program = compile_parts(self.tree, registry, names, patterns, options, self.limits, parts)?;
+        let linked = registry.link(program.imports())?;
+        let mut evaluator = Evaluator::new(self.space, &program, &linked, self.limits, Capabilities::NONE);
+        evaluator.set_budgets(self.budgets);
+        for chunk in (0..).take(parts.len()) {
+            each(evaluator.run::<Rules>(chunk, inputs).map(|answer| answer.value));
+        }
+        self.budgets = evaluator.budgets();
+        Ok(())
+    }
+
+    /// Returns `true` if the expression has a value whatever the unknown attributes are.
+    ///
+    /// # Errors
+    /// The error that it has whatever the unknown attributes are, or a limit that was reached.
+    pub fn is_known(&mut self) -> Result<bool> {
+        let mut outcome = Ok(false);
+        let whole = ProgramPart { locals: Vec::new(), id: self.tree.root };
+        self.run(&[whole], |answer| {
+            outcome = match answer {
+                Ok(_) => Ok(true),
+                Err(error) if error.code == Code::UnknownAttribute => Ok(false),
+                Err(error) => Err(error),
+            }
+        })?;
+        outcome
     }
 }

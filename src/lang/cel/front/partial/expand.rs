@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::context::block_name;
+use super::block_name;
 use super::reduce::{Reduced, Reducer, Status};
 use crate::attributes::Match;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Name, Selection};
@@ -99,13 +99,11 @@ impl Reducer<'_> {
             }
             ("block", _, &[values, body]) => Reduced { id: self.block(id, values, body), status },
             (_, _, args) => {
-                let mut arguments = MacroArguments { reduced: HashMap::new(), predicate: None };
-                if QUANTIFIERS.contains(&name) || name == "filter" {
-                    arguments.predicate = args.last().copied();
-                }
-                arguments.reduced.extend(args.iter().chain(&call.receiver).map(|part| (*part, None)));
-                self.parts(id, &mut arguments);
-                let reduced = |part: ExprId| arguments.reduced.get(&part).copied().flatten().unwrap_or(part);
+                let takes_predicate = QUANTIFIERS.contains(&name) || name == "filter";
+                let predicate = args.last().copied().filter(|_| takes_predicate);
+                let mut arguments = args.iter().chain(&call.receiver).map(|part| (*part, None)).collect();
+                self.parts(id, predicate, &mut arguments);
+                let reduced = |part: ExprId| arguments.get(&part).copied().flatten().unwrap_or(part);
                 let args: Vec<_> = args.iter().map(|arg| reduced(*arg)).collect();
                 Reduced { id: self.expanded_again(id, |call| call.receiver.map(reduced), &args), status }
             }
@@ -154,30 +152,24 @@ impl Reducer<'_> {
         self.expanded_again(id, |call| call.receiver, &[values, body])
     }
 
-    /// Reduces the arguments of a macro in the expansion, each in its scope.
-    fn parts(&mut self, id: ExprId, arguments: &mut MacroArguments) {
+    /// Reduces the arguments and the receiver of a macro in the expansion, each in its scope. `predicate` is the argument
+    /// that must be a boolean.
+    fn parts(&mut self, id: ExprId, predicate: Option<ExprId>, arguments: &mut HashMap<ExprId, Option<ExprId>>) {
         for (names, ids) in self.old.scopes(self.old.expr(id)) {
             self.within(names.into_iter().map(|name| (name, None)), |inner| {
-                ids.into_iter().for_each(|child| inner.part(child, arguments));
+                ids.into_iter().for_each(|child| inner.part(child, predicate, arguments));
             });
         }
     }
 
-    fn part(&mut self, id: ExprId, arguments: &mut MacroArguments) {
-        match arguments.reduced.get(&id) {
-            None => self.parts(id, arguments),
+    fn part(&mut self, id: ExprId, predicate: Option<ExprId>, arguments: &mut HashMap<ExprId, Option<ExprId>>) {
+        match arguments.get(&id) {
+            None => self.parts(id, predicate, arguments),
             Some(None) => {
-                let reduced = self.one(id, arguments.predicate == Some(id)).id;
-                arguments.reduced.insert(id, Some(reduced));
+                let reduced = self.one(id, predicate == Some(id)).id;
+                arguments.insert(id, Some(reduced));
             }
             Some(Some(_)) => {}
         }
     }
-}
-
-/// The arguments and the receiver of a macro, and their reductions.
-struct MacroArguments {
-    reduced: HashMap<ExprId, Option<ExprId>>,
-    /// The argument that must be a boolean.
-    predicate: Option<ExprId>,
 }

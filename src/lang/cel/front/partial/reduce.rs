@@ -5,11 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::constants::{ConstantBudget, ConstantBuilder};
-use super::context::{Callee, PartialContext};
-use super::dependencies::{Dependencies, bit, dependencies};
-use super::runner::Runner;
-use crate::lower::Part;
+use super::constants::{ConstantBudget, ConstantBuilder, Runner};
+use super::unknowns::{Dependencies, bit, dependencies};
+use super::{Callee, PartialContext};
+use crate::lower::ProgramPart;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::syntax::{QUANTIFIERS, balanced};
 use dropforge_machine::bytecode::ImportKind;
@@ -117,7 +116,7 @@ impl Reducer<'_> {
         if ids.is_empty() {
             return Vec::new();
         }
-        let parts: Vec<_> = ids.iter().map(|&id| Part { locals: self.locals(id), id }).collect();
+        let parts: Vec<_> = ids.iter().map(|&id| ProgramPart { locals: self.locals(id), id }).collect();
         let Self { runner, new, scope, context, old, budget, .. } = self;
         let mut found = Vec::with_capacity(ids.len());
         let mut left = ids.iter();

@@ -50,7 +50,7 @@ pub struct Chain {
 }
 
 /// Expands a call if it calls a macro, and returns the expansion; otherwise returns the call.
-pub(super) type Expander = fn(&mut Build<'_>, ExprId, Call) -> ExprId;
+type Expander = fn(&mut Build<'_>, ExprId, Call) -> ExprId;
 
 /// A tree under construction.
 pub struct Build<'a> {

@@ -9,7 +9,7 @@ use dropforge_base::text::Span;
 
 /// A part of a text, by its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ScannedPart {
     /// Literal text. After an escape it starts at the second `$`.
     Text(Span),
     /// An expression.
@@ -75,7 +75,7 @@ impl ScanErrorKind {
 ///     Part::Text(Span::new(22, 23)),
 /// ]);
 /// ```
-pub fn scan(text: &str) -> Result<Vec<Part>, ScanError> {
+pub fn scan(text: &str) -> Result<Vec<ScannedPart>, ScanError> {
     let mut parts = Vec::new();
     // The start of the next part, and the position of the search.
     let (mut from, mut at) = (0, 0);
@@ -90,7 +90,7 @@ pub fn scan(text: &str) -> Result<Vec<Part>, ScanError> {
                 let close = end(text, dollar)?;
                 push_text(&mut parts, from, dollar);
                 let (whole, inner) = (Span::of(dollar..close + 1), Span::of(dollar + 2..close));
-                parts.push(Part::Expression { whole, inner });
+                parts.push(ScannedPart::Expression { whole, inner });
                 from = close + 1;
                 at = from;
             }
@@ -105,9 +105,9 @@ fn rest(text: &str, at: usize) -> &[u8] {
     text.as_bytes().get(at..).unwrap_or(&[])
 }
 
-fn push_text(parts: &mut Vec<Part>, from: usize, to: usize) {
+fn push_text(parts: &mut Vec<ScannedPart>, from: usize, to: usize) {
     if from < to {
-        parts.push(Part::Text(Span::of(from..to)));
+        parts.push(ScannedPart::Text(Span::of(from..to)));
     }
 }
 
@@ -151,9 +151,9 @@ mod tests {
     /// The parts, separated by `|`; expressions in angle brackets.
     fn parts(text: &str) -> String {
         let slice = |span: Span| text.get(span.range()).expect("a part");
-        let shown = |part: Part| match part {
-            Part::Text(span) => slice(span).to_owned(),
-            Part::Expression { whole, inner } => {
+        let shown = |part: ScannedPart| match part {
+            ScannedPart::Text(span) => slice(span).to_owned(),
+            ScannedPart::Expression { whole, inner } => {
                 assert_eq!(slice(whole), format!("${{{}}}", slice(inner)));
                 format!("<{}>", slice(inner))
             }

@@ -1,26 +1,21 @@
 //! The syntax of expressions: lexer, parser, tree, macros, unparser, and expressions within other text.
 
 mod build;
-mod children;
 mod error;
 mod interpolation;
 mod lexer;
 mod literal;
 mod macros;
 mod nodes;
-mod operator;
 mod parser;
-pub(crate) mod qualified;
 mod recover;
-#[cfg(test)]
-mod tests;
 mod token;
 pub mod tree;
 mod unparse;
 
 pub use build::{balanced, is_reserved};
 pub use interpolation::ScanErrorKind;
-pub use interpolation::{Part, ScanError, scan};
+pub use interpolation::{ScanError, ScannedPart, scan};
 pub use lexer::Tokens;
 pub(crate) use macros::ACCUMULATOR;
 pub(crate) use macros::QUANTIFIERS;
@@ -30,3 +25,6 @@ pub use parser::{Options, parse};
 pub use token::{Symbol, is_identifier};
 pub use unparse::quoted;
 pub use unparse::unparse;
+
+#[cfg(test)]
+mod tests;

@@ -105,14 +105,6 @@ pub(super) struct TokenStream {
     end: u32,
 }
 
-/// The innermost pair of brackets around a token, or the whole expression.
-struct Brackets {
-    /// The index of the opening bracket, if any.
-    open: Option<usize>,
-    /// The index of the closing bracket, or of the end.
-    close: usize,
-}
-
 impl TokenStream {
     /// Makes a stream of the tokens of a source of `length` bytes.
     pub fn new(tokens: Vec<Token>, length: usize) -> Self {
@@ -142,35 +134,35 @@ impl TokenStream {
     /// nothing can be removed.
     pub fn repair(&mut self, span: Span, repeated: bool) -> bool {
         let Some(at) = self.tokens.iter().position(|token| token.span == span) else { return false };
-        let around = self.around(at);
+        let around @ (open, _) = self.around(at);
         if let Some(symbol) = self.symbol(at).filter(|symbol| symbol.closes()) {
-            let matching = around.open.and_then(|open| self.symbol(open)).and_then(Symbol::closer);
+            let matching = open.and_then(|open| self.symbol(open)).and_then(Symbol::closer);
             match (matching, self.tokens.get_mut(at)) {
                 (Some(matching), Some(token)) if matching != symbol => token.symbol = matching,
                 (None, _) => drop(self.tokens.remove(at)),
-                _ => return self.replace_part(at, &around, repeated),
+                _ => return self.replace_part(at, around, repeated),
             }
             return true;
         }
-        self.replace_part(at, &around, repeated)
+        self.replace_part(at, around, repeated)
     }
 
-    fn replace_part(&mut self, at: usize, around: &Brackets, repeated: bool) -> bool {
-        let from = around.open.map_or(0, |open| open + 1);
+    fn replace_part(&mut self, at: usize, (open, close): (Option<usize>, usize), repeated: bool) -> bool {
+        let from = open.map_or(0, |open| open + 1);
         if !repeated {
-            let (start, end) = self.part(at, from, around.close);
+            let (start, end) = self.part(at, from, close);
             self.replace(start, end, at, true);
             return true;
         }
         // Parentheses need an operand. Lists, maps, arguments and fields can be empty.
-        let paren = around.open.is_none_or(|open| self.symbol(open) == Some(Symbol::OpenParen));
+        let paren = open.is_none_or(|open| self.symbol(open) == Some(Symbol::OpenParen));
         let least = usize::from(paren);
-        if around.close - from > least {
-            self.replace(from, around.close, from, paren);
+        if close - from > least {
+            self.replace(from, close, from, paren);
             return true;
         }
-        match around.open {
-            Some(open) => self.replace(open, (around.close + 1).min(self.tokens.len()), open, true),
+        match open {
+            Some(open) => self.replace(open, (close + 1).min(self.tokens.len()), open, true),
             None => return false,
         }
         true
@@ -194,11 +186,12 @@ impl TokenStream {
         (start, end)
     }
 
-    /// Returns the brackets around a token. A closing bracket belongs to the pair that it closes.
-    fn around(&self, at: usize) -> Brackets {
+    /// Returns the index of the bracket that opens the innermost pair around a token, if any, and the index of the bracket
+    /// that closes it, or of the end. A closing bracket belongs to the pair that it closes.
+    fn around(&self, at: usize) -> (Option<usize>, usize) {
         let open = self.scan((0..at).rev(), true, |symbol| symbol.closer().is_some());
         let close = self.scan(at..self.tokens.len(), false, Symbol::closes).unwrap_or(self.tokens.len());
-        Brackets { open, close }
+        (open, close)
     }
 
     /// Returns the first token that `wanted` accepts outside nested brackets, going in one direction.

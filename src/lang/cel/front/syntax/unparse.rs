@@ -222,8 +222,8 @@ impl Writer<'_> {
             }
             let Some([left, right]) = self.operands(id, operator) else { return false };
             // `Build::balanced` splits at the middle operator.
-            let (before, behind) = operands.split_at((operands.len() - 1) / 2 + 1);
-            open.extend([(left, before), (right, behind)]);
+            let (before, after) = operands.split_at((operands.len() - 1) / 2 + 1);
+            open.extend([(left, before), (right, after)]);
         }
         true
     }

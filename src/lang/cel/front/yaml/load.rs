@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
-use super::syntax::{BuildOptions, Built, IncludePath, Parsed, build};
-use super::syntax_help::syntax_help;
+use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::file_path::within;
@@ -52,7 +51,7 @@ pub fn read(
     limits: &Limits,
     options: &BuildOptions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    read_again(entry, loader, limits, options, &mut Parsed::default())
+    read_again(entry, loader, limits, options, &mut ParsedExpressions::default())
 }
 
 /// Parses `entry` and everything that it includes, except for parts that were parsed before.
@@ -64,7 +63,7 @@ pub(super) fn read_again(
     loader: &dyn Loader,
     limits: &Limits,
     options: &BuildOptions,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedExpressions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
     let mut loading = Loading {
         loader,
@@ -117,7 +116,7 @@ struct PathPattern {
 
 impl PathPattern {
     /// Makes the pattern of a path in `folder` with a literal start and end; `None` outside the root.
-    fn new(folder: &str, before: &str, behind: &str) -> Option<Self> {
+    fn new(folder: &str, before: &str, after: &str) -> Option<Self> {
         let (above, within) = before.rsplit_once('/').map_or(("", before), |(above, within)| (above, within));
         let mut prefix = resolve(folder, above)?;
         if !prefix.is_empty() {
@@ -127,7 +126,7 @@ impl PathPattern {
         if !within.starts_with('.') {
             prefix.push_str(within);
         }
-        let suffix = behind.rsplit('/').next().unwrap_or(behind).to_owned();
+        let suffix = after.rsplit('/').next().unwrap_or(after).to_owned();
         Some(Self { prefix, suffix })
     }
 
@@ -157,7 +156,7 @@ struct Loading<'r> {
     loader: &'r dyn Loader,
     limits: &'r Limits,
     options: &'r BuildOptions,
-    parsed: &'r mut Parsed,
+    parsed: &'r mut ParsedExpressions,
     /// Loaded and missing files, by name.
     loaded: HashMap<String, Option<FileId>>,
     files: Vec<Loaded>,
@@ -240,10 +239,10 @@ impl Loading<'_> {
         let dynamic = (0..loaded.file.maps.len()).map(MapId::of).filter_map(|map| {
             let include = loaded.file.map(map)?.directives().include.as_ref()?;
             let Target::Dynamic(folder, _) = &include.target else { return None };
-            let (before, behind) = loaded.file.constant_ends(include.path)?;
+            let (before, after) = loaded.file.constant_ends(include.path)?;
             let (owner, span, path) = (include.path, include.span, folder.clone());
             let path = IncludePath { map, owner, span, path, constant: false };
-            Some((path, PathPattern::new(folder, before, behind)))
+            Some((path, PathPattern::new(folder, before, after)))
         });
         for (include, pattern) in dynamic.collect::<Vec<_>>() {
             let candidates = self.candidates(id, &include, pattern.as_ref());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::load::{read, resolve};
 use super::syntax::BuildOptions;
-use super::syntax::tree::{Expression, ExpressionId, File, LetValue, NodeKind, VariableId};
+use super::syntax::tree::{ExpressionId, File, LetValue, NodeKind, TemplateExpression, VariableId};
 use crate::marks::ExpressionMarks;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::limits::Limits;
@@ -95,7 +95,7 @@ impl Marking<'_> {
         }
     }
 
-    fn expression(&mut self, expression: &Expression) {
+    fn expression(&mut self, expression: &TemplateExpression) {
         let mut list = MarkList::default();
         let place = |span| expression.places.span(span);
         let (tree, registry) = (&*expression.tree, self.registry);
@@ -115,7 +115,7 @@ impl Marking<'_> {
     }
 
     /// Returns the variable of the file that a name means.
-    fn variable(&self, expression: &Expression, mark: &Mark) -> Option<VariableId> {
+    fn variable(&self, expression: &TemplateExpression, mark: &Mark) -> Option<VariableId> {
         expression.free(&mark.name).filter(|_| mark.kind == Named::Input)?.variable
     }
 
@@ -157,11 +157,11 @@ mod tests {
                     $do: ${p.number}\nmore: {$include: ../a.yaml}\n";
         let source = Source::new("d/t.cel.yaml", text);
         let found = marks(&source, false, &registry(), &Limits::default()).unwrap();
-        let told = |mark: &Mark| {
+        let shown = |mark: &Mark| {
             let sort = if mark.is_definition { "def " } else { "" };
             format!("{sort}{:?} {} {:?}", mark.kind, source.slice(mark.span), mark.variable)
         };
-        let all: Vec<_> = found.iter().map(told).collect();
+        let all: Vec<_> = found.iter().map(shown).collect();
         assert_eq!(
             all,
             [

@@ -23,24 +23,138 @@
 //! ```
 
 mod check;
-mod compile;
 mod load;
 mod lower;
 mod marks;
-mod recent;
 mod syntax;
-mod syntax_help;
-#[cfg(test)]
-mod tests;
 
 pub use check::check;
-pub use compile::compile;
 pub use load::{Templates, read, resolve};
-pub use lower::compile_templates;
 pub use marks::marks;
 pub use syntax::BuildOptions as Options;
-pub use syntax::tree::{Assert, Binding, Free, LetValue, VariableKind};
 pub use syntax::tree::{
-    Candidate, Condition, Declared, DeclaredId, Directives, Entry, Expression, ExpressionId, File, FileId, For, If,
-    Include, Item, Let, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable, VariableId, With,
+    Assert, Binding, Candidate, Condition, DeclaredId, DeclaredName, Directives, ExpressionId, File, FileId, For, Free,
+    If, Include, Item, Let, LetValue, Map, MapId, NodeId, NodeKind, PathStep, Run, Target, TemplateEntry,
+    TemplateExpression, TemplateNode, TextPart, Variable, VariableId, VariableKind, With,
 };
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+
+use check::{Checks, check_again};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_machine::compiler::{Compiled, Unit};
+use load::read_again;
+use lower::compile_templates;
+use syntax::{BuildOptions, ParsedExpressions};
+
+/// What a compilation keeps for the next one.
+#[derive(Default)]
+struct Kept {
+    parsed: ParsedExpressions,
+    checks: Checks,
+}
+
+/// Compiles a template with everything that it includes.
+///
+/// # Errors
+/// All errors of the files; limits of the code's size.
+pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    let Some(memo) = unit.memo else { return compile_again(unit, &mut Kept::default()) };
+    let mut kept = memo.take::<Kept>().unwrap_or_default();
+    let compiled = compile_again(unit, &mut kept);
+    memo.keep(kept);
+    compiled
+}
+
+/// Compiles a template, except for parts that were parsed and checked before.
+fn compile_again(unit: &Unit<'_>, kept: &mut Kept) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    kept.parsed.next_round();
+    let options = BuildOptions { strict_let: unit.strict };
+    let mut templates = read_again(unit.entry, unit.loader, unit.limits, &options, &mut kept.parsed)?;
+    let compiled = check_and_lower(unit, &mut templates, &mut kept.checks);
+    if let Some(memo) = unit.memo {
+        memo.leave(templates);
+    }
+    compiled
+}
+
+fn check_and_lower(
+    unit: &Unit<'_>,
+    templates: &mut Templates,
+    checks: &mut Checks,
+) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    let errors = check_again(templates, unit.registry, unit.limits, checks);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let unlisted = unlisted(templates, unit);
+    if !unlisted.is_empty() {
+        return Err(unlisted);
+    }
+    let program =
+        compile_templates(templates, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
+    let others = templates.files().iter().skip(1);
+    let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
+    reaches.sort_unstable();
+    Ok(Compiled { program, lints: std::mem::take(&mut templates.lints), reaches, tree: None })
+}
+
+/// Returns the errors of includes with computed paths, if the loader cannot list the files.
+fn unlisted(templates: &Templates, unit: &Unit<'_>) -> Vec<Box<Diagnostic>> {
+    let message = "the path of `$include` is made when the template is rendered, and the loader has no list of the files \
+                   that there are";
+    let error = |(file, include): (&File, &Include)| {
+        let error = Diagnostic::new(Code::UnknownTemplate, message).at(&file.source, include.span, "");
+        error.with_field("path", file.path(include.path))
+    };
+    let maps = templates.files().iter().flat_map(|file| file.maps.iter().map(move |map| (file, map)));
+    let includes = maps.filter_map(|(file, map)| Some((file, map.directives().include.as_deref()?)));
+    let is_dynamic = |(_, include): &(&File, &Include)| matches!(include.target, Target::Dynamic(..));
+    let found: Vec<_> = includes.filter(is_dynamic).map(error).collect();
+    if found.is_empty() || !unit.loader.names().is_empty() { Vec::new() } else { found }
+}
+
+/// Results by key. A round begins with those of the round before, and forgets those that it does not use.
+#[derive(Debug, Clone)]
+struct Recent<K, V> {
+    used: HashMap<K, V>,
+    earlier: HashMap<K, V>,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self { used: HashMap::new(), earlier: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash, V> Recent<K, V> {
+    /// Begins a round.
+    pub(crate) fn next_round(&mut self) {
+        let used = HashMap::with_capacity(self.used.len());
+        self.earlier = std::mem::replace(&mut self.used, used);
+    }
+
+    /// Returns a result, and `true` if this round has not used it before.
+    pub fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<(&V, bool)>
+    where
+        K: Borrow<Q>,
+    {
+        let again = if self.earlier.is_empty() { None } else { self.earlier.remove_entry(key) };
+        let is_first = again.is_some();
+        if let Some((key, result)) = again {
+            self.used.insert(key, result);
+        }
+        self.used.get(key).map(|result| (result, is_first))
+    }
+
+    /// Adds a result.
+    pub fn insert(&mut self, key: K, result: V) {
+        self.used.insert(key, result);
+    }
+}
+
+#[cfg(test)]
+mod tests;

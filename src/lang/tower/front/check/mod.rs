@@ -1,8 +1,233 @@
-//! Checks a well-formed field for likely mistakes, and for expressions that shell quoting does not protect.
+//! Lints of a well-formed field: expressions that shell quoting does not protect, environment variables, and the syntax
+//! of other template languages.
 
-mod lint;
 mod shell;
 
-pub use lint::Lint;
-pub use lint::lint;
 pub use shell::{Hazard, hazards};
+
+use std::sync::Arc;
+
+use crate::error::abridged;
+use crate::syntax::tree::{ParsedField, Part};
+use crate::{RenderMode, Scope};
+use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_base::text::{Source, Span};
+
+/// A lint of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lint {
+    /// The kind of lint.
+    pub code: Code,
+    /// The span in the field.
+    pub span: Span,
+    /// The hazard, if the lint is one. Strict validation rejects hazards.
+    pub hazard: Option<Hazard>,
+}
+
+impl Lint {
+    /// Returns the warning of this lint at `place` in `source`.
+    pub fn warning(self, text: &str, source: &Arc<Source>, place: Span) -> Box<Diagnostic> {
+        let shown = abridged(text.get(self.span.range()).unwrap_or(""));
+        let (message, help) = match (self.hazard, self.code) {
+            (Some(hazard), _) => (format!("'{shown}' stands where quoting does not protect it"), hazard.help()),
+            (_, Code::EnvironmentReference) => (
+                format!("'{shown}' is left to the shell; the environment is not read here"),
+                "write ${params.name} or ${context.name} for a value of the intent",
+            ),
+            (_, Code::ShellExpressionMayBeOption) => (
+                format!("a value of '{shown}' that begins with '-' would be taken for an option"),
+                "put `--` before the arguments",
+            ),
+            (_, Code::ControlCharacter) => {
+                ("the text has a control character".to_owned(), "write it without; nothing is encoded here")
+            }
+            _ => (format!("'{shown}' is not an expression and stays as it is"), "write ${scope.name}"),
+        };
+        Diagnostic::warning(self.code, message).with_help(help).at(source, place, "")
+    }
+}
+
+/// Returns the lints of a field in order of position.
+pub fn lint(text: &str, field: &ParsedField<'_, '_>, mode: RenderMode) -> Vec<Lint> {
+    let mut found = Vec::new();
+    for part in field.parts {
+        if let Part::Text(span) = part {
+            lint_text(text, *span, &mut found);
+        }
+    }
+    let expressions: Vec<Span> = field.references().map(|reference| reference.span).collect();
+    match mode {
+        RenderMode::Shell => shell_lints(text, &expressions, &mut found),
+        RenderMode::Literal => control_characters(text, &mut found),
+    }
+    found.small_sort_by_key(|lint| (lint.span, lint.code));
+    found
+}
+
+fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
+    let mut line = CommandLine::default();
+    let mut end = 0;
+    for (&span, hazard) in expressions.iter().zip(hazards(text, expressions)) {
+        line.read(text.get(end..span.start as usize).unwrap_or(""));
+        end = span.end as usize;
+        match hazard {
+            Some(hazard) => found.push(Lint { code: hazard.code(), span, hazard: Some(hazard) }),
+            None if line.begins_argument() => {
+                found.push(Lint { code: Code::ShellExpressionMayBeOption, span, hazard: None });
+            }
+            None => {}
+        }
+        line.read_value();
+    }
+}
+
+/// The state of a simple command: the facts that decide whether the next word can be an option.
+#[derive(Default)]
+struct CommandLine {
+    has_word: bool,
+    has_double_dash: bool,
+    after_option: bool,
+    after_blank: bool,
+}
+
+impl CommandLine {
+    fn read(&mut self, gap: &str) {
+        let begun = gap.rfind(['\n', ';', '|', '&', '(']).map(|at| at + 1);
+        if begun.is_some() {
+            *self = Self::default();
+        }
+        let rest = begun.map_or(gap, |at| gap.get(at..).unwrap_or(""));
+        self.after_blank = rest.ends_with([' ', '\t']) || (self.after_blank && rest.is_empty());
+        for word in rest.split_whitespace() {
+            self.has_word = true;
+            self.has_double_dash |= word == "--";
+            self.after_option = word.starts_with('-');
+        }
+    }
+
+    fn read_value(&mut self) {
+        self.has_word = true;
+        self.after_option = false;
+        self.after_blank = false;
+    }
+
+    /// Returns `true` if the next word might be taken for an option: it is not the first word, does not follow an
+    /// option whose value it may be, and does not follow `--`.
+    fn begins_argument(&self) -> bool {
+        self.after_blank && self.has_word && !self.has_double_dash && !self.after_option
+    }
+}
+
+fn control_characters(text: &str, found: &mut Vec<Lint>) {
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+    if let Some((at, c)) = text.char_indices().find(|&(_, c)| control(c)) {
+        found.push(Lint { code: Code::ControlCharacter, span: Span::of(at..at + c.len_utf8()), hazard: None });
+    }
+}
+
+/// Finds `$NAME`, `$params.app` and `{{ name }}` in the text at `span`.
+fn lint_text(text: &str, span: Span, found: &mut Vec<Lint>) {
+    let piece = text.get(span.range()).unwrap_or("");
+    let base = span.start as usize;
+    let mut at = 0;
+    while let Some(next) = piece.get(at..).and_then(|rest| memchr::memchr3(b'$', b'{', b'\\', rest.as_bytes())) {
+        at += next;
+        let rest = piece.get(at..).unwrap_or("");
+        let (code, length) = if let Some(name) = rest.strip_prefix('$') {
+            dollar(name)
+        } else if rest.starts_with('\\') {
+            (None, 1 + rest.chars().nth(1).map_or(0, char::len_utf8))
+        } else {
+            braces(rest)
+        };
+        if let Some(code) = code {
+            found.push(Lint { code, span: Span::of(base + at..base + at + length), hazard: None });
+        }
+        at += length.max(1);
+    }
+}
+
+/// Classifies the text after a `$`. Returns the length including the `$`.
+fn dollar(name: &str) -> (Option<Code>, usize) {
+    if name.starts_with('$') {
+        return (None, 2);
+    }
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let length = name.find(|c: char| !of_name(c)).unwrap_or(name.len());
+    let (word, rest) = name.split_at(length);
+    if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return (None, 1 + length);
+    }
+    let path = rest.strip_prefix('.').filter(|path| path.starts_with(of_name));
+    if let Some(path) = path.filter(|_| Scope::from_name(word).is_some()) {
+        let more = path.find(|c: char| !of_name(c) && c != '.').unwrap_or(path.len());
+        return (Some(Code::LookalikeExpression), 1 + length + 1 + more);
+    }
+    (Some(Code::EnvironmentReference), 1 + length)
+}
+
+/// Recognises `{{ name … }}` on one line, within the first 256 bytes. Returns its length.
+fn braces(rest: &str) -> (Option<Code>, usize) {
+    const LONGEST: usize = 256;
+    let Some(body) = rest.strip_prefix("{{") else { return (None, 1) };
+    let body = body.as_bytes();
+    let beginning = body.get(..LONGEST.min(body.len())).unwrap_or(&[]);
+    let line = beginning.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+    let named = first.is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+    match memchr::memmem::find(line, b"}}") {
+        Some(end) if named => (Some(Code::LookalikeExpression), end + 4),
+        _ => (None, 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse;
+
+    fn names(text: &str, mode: RenderMode) -> Vec<(&'static str, String)> {
+        let arena = bumpalo::Bump::new();
+        let field = parse(text, &arena).unwrap();
+        let found = lint(text, &field, mode);
+        found.iter().map(|lint| (lint.code.name(), text[lint.span.range()].to_owned())).collect()
+    }
+
+    #[test]
+    fn lookalikes_and_environment_variables_are_found() {
+        let table = [
+            ("$HOME/x", "environment_reference", "$HOME"),
+            ("a $params.app b", "lookalike_expression", "$params.app"),
+            ("$params", "environment_reference", "$params"),
+            ("{{ params.app }}", "lookalike_expression", "{{ params.app }}"),
+            ("\u{1}", "control_character", "\u{1}"),
+        ];
+        for (text, name, place) in table {
+            assert_eq!(names(text, RenderMode::Literal), [(name, place.to_owned())], "{text}");
+        }
+        for text in ["$(params.app)", "$1 $? $$x", "\\$HOME", "{{.Names}}", "{{", "{ {a} }", "100%"] {
+            assert!(names(text, RenderMode::Literal).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_may_be_an_option_is_found() {
+        let count = |text| names(text, RenderMode::Shell).len();
+        assert_eq!(count("rm ${params.a}"), 1);
+        assert_eq!(count("rm a ${params.a} ${params.b}"), 2);
+        for text in ["rm -- ${params.a}", "x -t ${params.a}", "x a/${params.a}", "${params.a} b", "a; ${params.a}"] {
+            assert_eq!(count(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_fields_end() {
+        for unit in ["{{ a ", "$a", "x ${params.a} ", "\"${params.a}\\", "é{{"] {
+            let text = unit.repeat((1 << 20) / unit.len());
+            let arena = bumpalo::Bump::new();
+            let field = parse(&text, &arena).unwrap();
+            let _ = lint(&text, &field, RenderMode::Shell);
+        }
+    }
+}

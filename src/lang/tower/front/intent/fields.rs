@@ -74,7 +74,7 @@ pub enum Item {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step<'n> {
+enum PathSegment<'n> {
     Key(&'n str),
     Index(usize),
 }
@@ -87,7 +87,7 @@ pub fn walk(root: &Node) -> Vec<Item> {
 }
 
 struct Walker<'n> {
-    path: Vec<Step<'n>>,
+    path: Vec<PathSegment<'n>>,
     items: Vec<Item>,
 }
 
@@ -103,14 +103,14 @@ impl<'n> Walker<'n> {
                         let path = if self.path.is_empty() { entry.name.to_string() } else { self.path_text() };
                         self.items.push(Item::Forbidden(path, entry.key.clone()));
                     }
-                    self.path.push(Step::Key(&entry.name));
+                    self.path.push(PathSegment::Key(&entry.name));
                     self.node(&entry.value, explicit);
                     self.path.pop();
                 }
             }
             Kind::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.path.push(Step::Index(at));
+                    self.path.push(PathSegment::Index(at));
                     self.node(item, explicit);
                     self.path.pop();
                 }
@@ -140,8 +140,8 @@ impl<'n> Walker<'n> {
 
     /// Returns the role and the default mode of a text at this path.
     fn role(&self) -> Option<(Role, RenderMode)> {
+        use PathSegment::{Index, Key};
         use RenderMode::{Literal, Shell};
-        use Step::{Index, Key};
         let [Key("spec"), path @ ..] = &*self.path else { return None };
         Some(match path {
             [Key("controls"), Key("lock")] => (Role::Lock, Literal),
@@ -164,7 +164,7 @@ impl<'n> Walker<'n> {
 
     /// Returns `true` if this is the path of a `render_mode` next to a field.
     fn is_mode(&self) -> bool {
-        use Step::{Index, Key};
+        use PathSegment::{Index, Key};
         let [Key("spec"), path @ .., Key("render_mode")] = &*self.path else { return false };
         matches!(
             path,
@@ -181,9 +181,9 @@ impl<'n> Walker<'n> {
         for step in &self.path {
             // Writing to a string cannot fail.
             let _ = match step {
-                Step::Key(key) if text.is_empty() => write!(text, "{key}"),
-                Step::Key(key) => write!(text, ".{key}"),
-                Step::Index(at) => write!(text, "[{at}]"),
+                PathSegment::Key(key) if text.is_empty() => write!(text, "{key}"),
+                PathSegment::Key(key) => write!(text, ".{key}"),
+                PathSegment::Index(at) => write!(text, "[{at}]"),
             };
         }
         text

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::errors::Errors;
+use super::Errors;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::yaml::{Kind, Node};

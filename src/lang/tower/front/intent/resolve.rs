@@ -9,12 +9,10 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use indexmap::IndexMap;
 
-use super::audit::{AuditEvent, AuditSink};
 use super::fields::{Field, Item, Role};
-use super::inputs::Inputs;
-use super::model::{Intent, LONGEST_FIELD};
 use super::validate::ValidateOptions;
-use crate::syntax::tree;
+use super::{AuditEvent, AuditSink, Inputs, Intent, LONGEST_FIELD};
+use crate::syntax::tree::{ParsedField, Reference};
 use crate::{RenderMode, Rules, Scope, program};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::{Limit, Limits};
@@ -274,15 +272,15 @@ impl<'e> Execution<'e> {
 
     /// Returns the scope `steps` with only the steps that the field refers to, to avoid copying all of it for every
     /// field.
-    fn referenced_steps(&self, tree: &tree::Field<'_, '_>) -> Data {
-        let ids = tree.references().filter_map(tree::Reference::step_output).map(|(id, _)| id);
+    fn referenced_steps(&self, tree: &ParsedField<'_, '_>) -> Data {
+        let ids = tree.references().filter_map(Reference::step_output).map(|(id, _)| id);
         let found = ids.filter_map(|id| self.steps.get_key_value(id));
         let steps: DataMap = found.map(|(id, step)| (id.clone(), step.clone())).collect();
         Data::Map(std::iter::once(("steps".to_owned(), Data::Map(steps))).collect())
     }
 
     /// Converts the error of a render to an error of the field in its file.
-    fn error_of(&self, error: Diagnostic, field: &Field, tree: &tree::Field<'_, '_>) -> Box<Diagnostic> {
+    fn error_of(&self, error: Diagnostic, field: &Field, tree: &ParsedField<'_, '_>) -> Box<Diagnostic> {
         let intent = self.intent;
         let at = error.primary().map_or(0, |label| label.span.start);
         let reference = tree.references().find(|reference| reference.span.start == at);

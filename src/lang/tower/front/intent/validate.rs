@@ -5,11 +5,10 @@
 
 use bumpalo::Bump;
 
-use super::audit::{AuditEvent, AuditSink};
 use super::fields::{Field, Item};
-use super::model::{Intent, LONGEST_FIELD};
+use super::{AuditEvent, AuditSink, Intent, LONGEST_FIELD};
 use crate::check::lint;
-use crate::syntax::tree::{self, Reference, is_identifier};
+use crate::syntax::tree::{ParsedField, Reference, is_identifier};
 use crate::syntax::{first_expression, parse};
 use crate::{RenderMode, Scope, error};
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
@@ -100,7 +99,7 @@ impl Intent {
         &self,
         field: &'f Field,
         arena: &'a Bump,
-    ) -> Result<tree::Field<'a, 'f>, Box<Diagnostic>> {
+    ) -> Result<ParsedField<'a, 'f>, Box<Diagnostic>> {
         let text = &*field.node.text;
         if text.len() > LONGEST_FIELD {
             return Err(self.at_field(field, Limit::SourceBytes.error(LONGEST_FIELD as u64)));
@@ -193,7 +192,7 @@ impl Intent {
     fn lint_field(
         &self,
         field: &Field,
-        tree: &tree::Field<'_, '_>,
+        tree: &ParsedField<'_, '_>,
         options: &ValidateOptions,
         warnings: &mut Vec<Box<Diagnostic>>,
     ) -> Option<Box<Diagnostic>> {
@@ -221,7 +220,7 @@ impl Intent {
     }
 
     /// Returns `true` if the declarations guarantee that the value of the reference at `span` does not begin with `-`.
-    fn cannot_begin_with_dash(&self, span: Span, tree: &tree::Field<'_, '_>) -> bool {
+    fn cannot_begin_with_dash(&self, span: Span, tree: &ParsedField<'_, '_>) -> bool {
         let Some(reference) = tree.references().find(|reference| reference.span == span) else { return false };
         match reference.scope {
             Scope::Params => self.declarations.get(reference.name).is_some_and(|p| !p.may_begin_with_dash()),

@@ -7,7 +7,7 @@ use lalrpop_util::ParseError;
 
 use super::error::{SyntaxError, SyntaxErrorKind};
 use super::lexer::Lexer;
-use super::tree::{Field, Part, Reference};
+use super::tree::{ParsedField, Part, Reference};
 use crate::Scope;
 use dropforge_base::text::Span;
 
@@ -21,14 +21,14 @@ mod grammar {
 ///
 /// # Errors
 /// The leftmost malformed expression.
-pub fn parse<'a, 's>(text: &'s str, arena: &'a Bump) -> Result<Field<'a, 's>, SyntaxError> {
+pub fn parse<'a, 's>(text: &'s str, arena: &'a Bump) -> Result<ParsedField<'a, 's>, SyntaxError> {
     if memchr::memchr(b'$', text.as_bytes()).is_none() && !text.is_empty() {
         let whole = Part::Text(Span::of(0..text.len()));
-        return Ok(Field { parts: arena.alloc_slice_copy(&[whole]) });
+        return Ok(ParsedField { parts: arena.alloc_slice_copy(&[whole]) });
     }
     let mut lexer = Lexer::new(text);
     match grammar::FieldParser::new().parse(text, &mut lexer) {
-        Ok(parts) => Ok(Field { parts: arena.alloc_slice_copy(&coalesced(parts)) }),
+        Ok(parts) => Ok(ParsedField { parts: arena.alloc_slice_copy(&coalesced(parts)) }),
         Err(ParseError::User { error }) => Err(error),
         // Valid tokens in a wrong order: an empty body or an empty segment.
         Err(_) => Err(lexer.error()),

@@ -33,12 +33,12 @@ pub enum Part<'s> {
 
 /// A parsed field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field<'a, 's> {
+pub struct ParsedField<'a, 's> {
     /// The parts in order. No two texts are adjacent.
     pub parts: &'a [Part<'s>],
 }
 
-impl<'a, 's> Field<'a, 's> {
+impl<'a, 's> ParsedField<'a, 's> {
     /// Returns the expressions in order.
     pub fn references(&self) -> impl Iterator<Item = &'a Reference<'s>> + use<'a, 's> {
         self.parts.iter().filter_map(|part| match part {

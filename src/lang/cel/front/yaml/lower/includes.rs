@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::body::Body;
+use super::Body;
 use crate::yaml::load::Templates;
 use crate::yaml::syntax::tree::{Candidate, File, FileId, Include, Map, NodeId, NodeKind, Target};
 use dropforge_base::diagnostics::{Diagnostic, Result};

@@ -1,13 +1,11 @@
 //! The inputs that every render reads. If one of them is missing, the error names all of them that are.
 
-use std::sync::Arc;
-
 use hashbrown::HashSet;
 
-use super::body::Body;
+use super::Body;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Operator, Selection, Tree};
 use crate::values::type_names;
-use crate::yaml::syntax::tree::{Condition, ExpressionId, File, Free, LetValue, Map, NodeId, NodeKind, Part};
+use crate::yaml::syntax::tree::{Condition, ExpressionId, File, Free, LetValue, Map, NodeId, NodeKind, TextPart};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{ImportKind, Op};
@@ -16,13 +14,6 @@ use dropforge_machine::function::Registry;
 
 /// The maximum number of inputs.
 const MOST: usize = 64;
-
-/// An input that every render reads: its name, where, and the node that reads it.
-struct Required {
-    name: Arc<str>,
-    span: Span,
-    owner: NodeId,
-}
 
 impl Body<'_, '_> {
     /// Pushes the value that `emit` pushes. If it fails because an input is missing, the error gets those of other inputs.
@@ -36,26 +27,27 @@ impl Body<'_, '_> {
         self.emitter().end_protect(mark);
         let done = self.emitter().new_label();
         self.emitter().jump(Op::JumpPresent, done);
-        for one in &required {
-            self.emitter().constant(Constant::Str(one.name.to_string().into()));
-            let path = self.file.path(one.owner);
+        for (input, owner) in &required {
+            self.emitter().constant(Constant::Str(input.name.to_string().into()));
+            let path = self.file.path(*owner);
             self.emitter().constant(Constant::Str(path.into()));
         }
         let count = Span::of(0..required.len()).end;
         self.emitter().op(Op::List, &[2 * count]);
-        for one in &required {
-            self.name_or_undefined(&one.name, None);
+        for (input, _) in &required {
+            self.name_or_undefined(&input.name, None);
         }
         self.emitter().op(Op::List, &[count]);
         self.intrinsic("missing inputs", 2);
-        self.emitter().details(required.iter().map(|one| one.span));
+        self.emitter().details(required.iter().map(|(input, _)| input.span));
         self.emitter().bind(done);
         Ok(())
     }
 }
 
-/// Returns the inputs that every render of a file reads, in the order of the file, at most [`MOST`].
-fn required_inputs(file: &File, registry: &Registry) -> Vec<Required> {
+/// Returns the inputs that every render of a file reads, each with the node that reads it, in the order of the file, at
+/// most [`MOST`].
+fn required_inputs<'f>(file: &'f File, registry: &'f Registry) -> Vec<(&'f Free, NodeId)> {
     let mut reads = Reads { file, registry, seen: HashSet::new(), found: Vec::new() };
     file.documents.iter().for_each(|root| reads.node(*root));
     reads.found.truncate(MOST);
@@ -65,19 +57,19 @@ fn required_inputs(file: &File, registry: &Registry) -> Vec<Required> {
 struct Reads<'f> {
     file: &'f File,
     registry: &'f Registry,
-    seen: HashSet<Arc<str>>,
-    found: Vec<Required>,
+    seen: HashSet<&'f str>,
+    found: Vec<(&'f Free, NodeId)>,
 }
 
 /// The recursion is bounded by the nesting of YAML and of expressions.
-impl Reads<'_> {
+impl<'f> Reads<'f> {
     fn node(&mut self, id: NodeId) {
         let file = self.file;
         match file.node(id).map(|node| &node.kind) {
             Some(NodeKind::Expression(id)) => self.expression(*id),
             Some(NodeKind::Text(run)) => {
                 for part in file.parts(*run) {
-                    if let Part::Expression(id) = part {
+                    if let TextPart::Expression(id) = part {
                         self.expression(*id);
                     }
                 }
@@ -123,7 +115,8 @@ impl Reads<'_> {
     }
 
     fn expression(&mut self, id: ExpressionId) {
-        let Some(expression) = self.file.expression(id) else { return };
+        let file = self.file;
+        let Some(expression) = file.expression(id) else { return };
         if !expression.free.iter().any(|free| self.is_new(free)) {
             return;
         }
@@ -131,15 +124,15 @@ impl Reads<'_> {
         self.names(&expression.tree, expression.tree.root, &mut names);
         for free in expression.free.iter().filter(|free| names.contains(&*free.name)) {
             if self.is_new(free) {
-                self.seen.insert(free.name.clone());
-                self.found.push(Required { name: free.name.clone(), span: free.span, owner: expression.owner });
+                self.seen.insert(&free.name);
+                self.found.push((free, expression.owner));
             }
         }
     }
 
     /// Returns `true` for an input that was not found before.
     fn is_new(&self, free: &Free) -> bool {
-        !self.seen.contains(&free.name) && self.is_input(free)
+        !self.seen.contains(&*free.name) && self.is_input(free)
     }
 
     /// Returns `true` for an input without a default.

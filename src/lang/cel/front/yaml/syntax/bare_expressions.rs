@@ -1,10 +1,10 @@
 //! Expressions without `${ }`: conditions, headers of loops, and strings of `$let`.
 
-use super::build::Build;
+use super::build::FileBuilder;
 use super::directives::{check_name, kind};
-use super::parsed::ParsedExpression;
+use super::expressions::ParsedExpression;
 use super::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableId, VariableKind};
-use crate::syntax::{Part, Symbol, Tokens, scan};
+use crate::syntax::{ScannedPart, Symbol, Tokens, scan};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;
 use dropforge_value::yaml::{self, Places};
@@ -20,14 +20,14 @@ fn unwrapped(text: &str) -> Option<Span> {
     }
     let from = Span::of(0..text.len() - text.trim_start().len()).end;
     match scan(trimmed).as_deref() {
-        Ok([Part::Expression { whole, inner }]) if whole.range().len() == trimmed.len() => {
+        Ok([ScannedPart::Expression { whole, inner }]) if whole.range().len() == trimmed.len() => {
             Some(Span::new(from + inner.start, from + inner.end))
         }
         _ => None,
     }
 }
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Builds the expression of a directive, with or without `${ }`.
     pub fn bare(&mut self, owner: NodeId, name: &str, node: &yaml::Node) -> Option<ExpressionId> {
         let within = unwrapped(&node.text).unwrap_or(Span::of(0..node.text.len()));
@@ -206,9 +206,9 @@ fn without_quotes(text: &str) -> Span {
     let Some(quote) = text.chars().next().filter(|first| matches!(first, '\'' | '"')) else { return all };
     let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) else { return all };
     let Ok(parts) = scan(inner) else { return all };
-    let plain = |part: &Part| match part {
-        Part::Text(span) => inner.get(span.range()).is_some_and(|text| !text.contains(quote)),
-        Part::Expression { .. } => true,
+    let plain = |part: &ScannedPart| match part {
+        ScannedPart::Text(span) => inner.get(span.range()).is_some_and(|text| !text.contains(quote)),
+        ScannedPart::Expression { .. } => true,
     };
     if parts.iter().all(plain) { Span::of(1..text.len() - 1) } else { all }
 }

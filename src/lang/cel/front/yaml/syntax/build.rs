@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::parsed::Parsed;
-use super::scope::VisibleNames;
-use super::tree::{Binding, File, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, VariableId, VariableKind};
-use crate::syntax::{Part as Found, scan};
+use super::expressions::ParsedExpressions;
+use super::names::VisibleNames;
+use super::tree::{
+    Binding, File, Map, MapId, NodeId, NodeKind, PathStep, Run, TemplateNode, TextPart, VariableId, VariableKind,
+};
+use crate::syntax::{ScannedPart, scan};
 use dropforge_base::diagnostics::{Code, Diagnostic, Severity};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::yaml::{self, Kind, Places};
@@ -39,11 +41,11 @@ pub(in crate::front::yaml) struct Built {
 }
 
 /// A file under construction.
-pub(super) struct Build<'b> {
+pub(super) struct FileBuilder<'b> {
     pub options: &'b BuildOptions,
     pub file: File,
     pub names: VisibleNames,
-    pub parsed: &'b mut Parsed,
+    pub parsed: &'b mut ParsedExpressions,
     /// The number of nodes of all parsed expressions.
     pub parsed_nodes: usize,
     /// Set after the error of too many expressions.
@@ -69,9 +71,9 @@ pub(in crate::front::yaml) fn build(
     source: &Arc<Source>,
     documents: &[yaml::Node],
     options: &BuildOptions,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedExpressions,
 ) -> Built {
-    let mut build = Build {
+    let mut build = FileBuilder {
         options,
         file: File::new(source, documents.iter().map(yaml::Node::weight).sum()),
         names: VisibleNames::default(),
@@ -85,7 +87,7 @@ pub(in crate::front::yaml) fn build(
         lints: Vec::new(),
     };
     for document in documents.iter().filter(|document| !is_empty(document)) {
-        let root = build.node(document, None, Step::Document);
+        let root = build.node(document, None, PathStep::Document);
         build.file.documents.push(root);
         build.value(root, document, false);
         build.leave_document(root);
@@ -104,7 +106,7 @@ fn is_empty(document: &yaml::Node) -> bool {
     matches!(document.kind, Kind::Null) && document.span.range().is_empty() && document.tag.is_none()
 }
 
-impl<'b> Build<'b> {
+impl<'b> FileBuilder<'b> {
     /// Records the names of the root of a document, which later documents do not see.
     fn leave_document(&mut self, root: NodeId) {
         let Some(map) = self.file.map_of(root) else { return };
@@ -126,8 +128,8 @@ impl<'b> Build<'b> {
     }
 
     /// Adds a node whose contents are set later. Until then it is an empty list.
-    pub fn node(&mut self, from: &yaml::Node, parent: Option<NodeId>, step: Step) -> NodeId {
-        self.file.add_node(Node {
+    pub fn node(&mut self, from: &yaml::Node, parent: Option<NodeId>, step: PathStep) -> NodeId {
+        self.file.add_node(TemplateNode {
             kind: NodeKind::List(Run::default()),
             span: from.span,
             tag: from.tag.clone().filter(|_| !from.is_marked_text()),
@@ -203,7 +205,7 @@ impl<'b> Build<'b> {
 
     /// Adds a list and the nodes of its elements.
     fn list(&mut self, id: NodeId, items: &[yaml::Node]) -> Vec<NodeId> {
-        let step = |at| Step::Element(Span::of(at..at).start);
+        let step = |at| PathStep::Element(Span::of(at..at).start);
         let ids: Vec<_> = items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
         let run = self.file.add_ids(ids.iter().copied());
         self.set(id, NodeKind::List(run));
@@ -238,7 +240,7 @@ impl<'b> Build<'b> {
                 return None;
             }
         };
-        if let [Found::Expression { inner, whole }] = found.as_slice()
+        if let [ScannedPart::Expression { inner, whole }] = found.as_slice()
             && whole.range().len() == text.len()
             && !node.is_marked_text()
         {
@@ -249,27 +251,29 @@ impl<'b> Build<'b> {
         let mut parts = Vec::with_capacity(found.len());
         for part in &found {
             match part {
-                Found::Text(span) => parts.push(Part::Text(text.get(span.range())?.into())),
-                Found::Expression { inner, .. } => {
+                ScannedPart::Text(span) => parts.push(TextPart::Text(text.get(span.range())?.into())),
+                ScannedPart::Expression { inner, .. } => {
                     let slice = text.get(inner.range())?;
-                    parts.extend(self.expression(id, slice, &places.part(*inner)).map(Part::Expression));
+                    parts.extend(self.expression(id, slice, &places.part(*inner)).map(TextPart::Expression));
                 }
             }
         }
-        if parts.iter().any(|part| matches!(part, Part::Expression(_))) {
+        if parts.iter().any(|part| matches!(part, TextPart::Expression(_))) {
             return Some(NodeKind::Text(self.file.add_parts(parts)));
         }
-        let text: String =
-            parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
+        let text: String = parts
+            .iter()
+            .filter_map(|part| if let TextPart::Text(text) = part { Some(&**text) } else { None })
+            .collect();
         let mut scalar = node.clone();
         scalar.text = text.into();
         Some(NodeKind::Scalar(scalar))
     }
 
     /// Warns about `${x}` followed by only a line end, as in a block scalar without `-`.
-    fn lint_line_end(&mut self, id: NodeId, text: &str, found: &[Found], places: &Places) {
-        let [Found::Expression { whole, .. }, Found::Text(behind)] = found else { return };
-        if text.get(behind.range()).is_some_and(|behind| behind.contains('\n') && behind.trim().is_empty()) {
+    fn lint_line_end(&mut self, id: NodeId, text: &str, found: &[ScannedPart], places: &Places) {
+        let [ScannedPart::Expression { whole, .. }, ScannedPart::Text(after)] = found else { return };
+        if text.get(after.range()).is_some_and(|after| after.contains('\n') && after.trim().is_empty()) {
             let message = "the line break after the expression turns its value into text";
             let help = "begin the block with `|-` if the value itself is meant";
             self.lint(Code::LineEndBehind, places.span(*whole), id, message, help);

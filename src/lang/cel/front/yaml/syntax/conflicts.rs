@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::build::Build;
-use super::tree::{Map, NodeId, NodeKind, Step};
+use super::build::FileBuilder;
+use super::tree::{Map, NodeId, NodeKind, PathStep};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::Span;
 use dropforge_value::yaml::Kind;
@@ -17,7 +17,7 @@ const KEPT: usize = 64;
 /// Errors, and the nodes that they are about.
 type Conflicts = Vec<(Box<Diagnostic>, NodeId)>;
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Reports duplicate keys, and values other than maps in places where maps are merged. The reader of YAML has found keys
     /// that are written twice.
     pub fn conflicts(&mut self) {
@@ -56,7 +56,7 @@ impl Build<'_> {
         let node = self.file.node(key)?;
         match (&node.kind, &node.step) {
             (NodeKind::Scalar(scalar), _) if matches!(scalar.kind, Kind::Str) => Some((&scalar.text, node.span)),
-            (NodeKind::Scalar(_), Step::Key(name)) => Some((name, node.span)),
+            (NodeKind::Scalar(_), PathStep::Key(name)) => Some((name, node.span)),
             _ => None,
         }
     }

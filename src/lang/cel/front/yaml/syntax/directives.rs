@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::build::{Build, IncludePath, may_interpolate};
+use super::build::{FileBuilder, IncludePath, may_interpolate};
 use super::tree::{
-    Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, Step, Target, Variable,
+    Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, PathStep, Target, Variable,
     VariableId, VariableKind, With,
 };
 use crate::syntax::{is_identifier, is_reserved};
@@ -13,7 +13,7 @@ use dropforge_base::text::Span;
 use dropforge_value::yaml::{self, Entry, Kind};
 
 /// The names of directives.
-pub(super) const NAMES: &[&str] =
+const NAMES: &[&str] =
     &["$schema", "$let", "$assert", "$msg", "$if", "$then", "$else", "$for", "$do", "$include", "$with"];
 
 /// Directives that require another one.
@@ -76,7 +76,7 @@ struct LoopBody<'y> {
 /// Values to build once the map that contains them is complete.
 type Values<'y> = Vec<(NodeId, &'y yaml::Node)>;
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Builds a map: its directives in the order in which they run, then its keys. It calls itself for maps within, so its
     /// frame is kept small.
     pub fn map(&mut self, id: NodeId, map: MapId, entries: &[Entry], in_list: bool) {
@@ -201,7 +201,7 @@ impl Build<'_> {
     /// Builds a variable of `$let`.
     fn let_one(&mut self, owner: NodeId, map: MapId, entry: &Entry) {
         let variable = self.variable(entry.name.clone(), entry.key.span, VariableKind::Let, owner);
-        let step = Step::Within(Box::new(("$let", entry.name.clone())));
+        let step = PathStep::Within(Box::new(("$let", entry.name.clone())));
         let node = self.node(&entry.value, Some(owner), step);
         let value = match entry.value.as_str() {
             Some(text) => self.let_text(node, &entry.value, text),
@@ -273,7 +273,7 @@ impl Build<'_> {
         if memchr::memchr(b'$', text.as_bytes()).is_some() {
             self.merging.push(parts.map);
         }
-        let key = self.node(&entry.key, Some(owner), Step::Key(entry.name.clone()));
+        let key = self.node(&entry.key, Some(owner), PathStep::Key(entry.name.clone()));
         let kind = if text.starts_with("$$") && !text.starts_with("$${") {
             self.text(key, &entry.key, text, Span::of(1..text.len()))
         } else if may_interpolate(text) && matches!(entry.key.kind, Kind::Str) {
@@ -287,9 +287,9 @@ impl Build<'_> {
         if let Some(kind) = kind {
             self.set(key, kind);
         }
-        let value = self.node(&entry.value, Some(owner), Step::Key(entry.name.clone()));
+        let value = self.node(&entry.value, Some(owner), PathStep::Key(entry.name.clone()));
         values.push((value, &entry.value));
-        Item::Entry(super::tree::Entry { key, value })
+        Item::Entry(super::tree::TemplateEntry { key, value })
     }
 
     fn asserts(&mut self, parts: &MapParts<'_>) -> Vec<Assert> {
@@ -332,7 +332,7 @@ impl Build<'_> {
             self.error(Code::BadDirective, node.span, owner, message);
             return None;
         }
-        let id = self.node(node, Some(owner), Step::Directive("$msg"));
+        let id = self.node(node, Some(owner), PathStep::Directive("$msg"));
         self.scalar(id, node);
         Some(id)
     }
@@ -341,7 +341,7 @@ impl Build<'_> {
         let entry = parts.get("$if")?;
         let mut branch = |build: &mut Self, name: &'static str| {
             let value = &parts.get(name)?.value;
-            let id = build.node(value, Some(parts.id), Step::Directive(name));
+            let id = build.node(value, Some(parts.id), PathStep::Directive(name));
             values.push((id, value));
             Some(id)
         };
@@ -386,7 +386,7 @@ impl Build<'_> {
         let Some(entry) = parts.get("$for") else { return (None, None) };
         let header = self.header(parts.id, &entry.value);
         let Some(Entry { value: node, .. }) = parts.get("$do") else { return (None, None) };
-        let body = self.node(node, Some(parts.id), Step::Directive("$do"));
+        let body = self.node(node, Some(parts.id), PathStep::Directive("$do"));
         let (over, variables) = header.unzip();
         let variables @ [key, value] = variables.unwrap_or_default();
         let (span, in_list) = (entry.key.span, parts.in_list);
@@ -408,7 +408,7 @@ impl Build<'_> {
             self.error(Code::BadDirective, node.span, parts.id, message);
             return None;
         }
-        let path = self.node(node, Some(parts.id), Step::Directive("$include"));
+        let path = self.node(node, Some(parts.id), PathStep::Directive("$include"));
         self.scalar(path, node);
         if let NodeKind::Scalar(scalar) = &self.file.node(path)?.kind {
             let constant = scalar.text.clone();
@@ -426,7 +426,7 @@ impl Build<'_> {
         let mut with = Vec::with_capacity(entries.len());
         for entry in entries {
             let Some(name) = self.variable_name(owner, entry) else { continue };
-            let value = self.node(&entry.value, Some(owner), Step::Within(Box::new(("$with", name.clone()))));
+            let value = self.node(&entry.value, Some(owner), PathStep::Within(Box::new(("$with", name.clone()))));
             values.push((value, &entry.value));
             with.push(With { name, span: entry.key.span, value });
         }

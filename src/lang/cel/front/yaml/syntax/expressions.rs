@@ -2,13 +2,102 @@
 
 use std::sync::Arc;
 
-use super::build::{Build, Directive};
-use super::parsed::ParsedExpression;
-use super::tree::{Expression, ExpressionId, Free, NodeId};
+use hashbrown::HashSet;
+
+use super::build::{Directive, FileBuilder};
+use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
+use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::syntax::{self, Options};
+use crate::yaml::Recent;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span};
+use dropforge_schema::Schema;
 use dropforge_value::yaml::Places;
+
+/// A parsed expression.
+pub(in crate::front::yaml) struct ParsedExpression {
+    pub tree: Arc<Tree>,
+    /// The free names, each with its first occurrence.
+    pub free: Vec<(Arc<str>, ExprId)>,
+    /// Set if only an expression can have its syntax: a comparison, a call, a string.
+    pub definite: bool,
+    /// Set for a single number with a fraction or an exponent.
+    pub double: bool,
+}
+
+/// The parts of files that are parsed once.
+#[derive(Default)]
+pub(in crate::front::yaml) struct ParsedExpressions {
+    /// Expressions by text.
+    pub(super) expressions: Recent<String, Result<Arc<ParsedExpression>, Diagnostics>>,
+    /// Schemas by the value that they are read from.
+    pub(super) schemas: Recent<String, Arc<Schema>>,
+}
+
+impl ParsedExpressions {
+    /// Begins another compilation, which may use the parts of this one.
+    pub(crate) fn next_round(&mut self) {
+        self.expressions.next_round();
+        self.schemas.next_round();
+    }
+}
+
+impl ParsedExpression {
+    pub fn new(tree: Tree) -> Self {
+        let mut walk =
+            FreeNameWalk { tree: &tree, bound: Vec::new(), seen: HashSet::new(), free: Vec::new(), definite: false };
+        walk.visit(tree.root);
+        let (free, definite) = (walk.free, walk.definite);
+        let double = matches!(tree.expr(tree.root), Expr::Literal(Literal::Double(_)));
+        Self { tree: Arc::new(tree), free, definite, double }
+    }
+}
+
+struct FreeNameWalk<'t> {
+    tree: &'t Tree,
+    /// The variables of comprehensions in scope.
+    bound: Vec<Name>,
+    seen: HashSet<Name>,
+    free: Vec<(Arc<str>, ExprId)>,
+    definite: bool,
+}
+
+impl FreeNameWalk<'_> {
+    /// Visits every node, in source order where possible.
+    fn visit(&mut self, id: ExprId) {
+        let expr = self.tree.expr(id);
+        self.definite |= is_definite(expr);
+        if let Expr::Ident { name, rooted } = expr {
+            let hidden = !rooted && self.bound.contains(&name);
+            let internal = self.tree.name(name).starts_with('@');
+            if !hidden && !internal && self.seen.insert(name) {
+                self.free.push((self.tree.name(name).into(), id));
+            }
+        }
+        let Expr::Comprehension(_) = expr else { return self.tree.each_child(expr, |id| self.visit(id)) };
+        for (names, ids) in self.tree.scopes(expr) {
+            let outside = self.bound.len();
+            self.bound.extend(names);
+            ids.into_iter().for_each(|id| self.visit(id));
+            self.bound.truncate(outside);
+        }
+    }
+}
+
+/// Returns `true` for syntax that only an expression can have: not names, numbers, fields, and the characters of host names,
+/// dates and paths.
+fn is_definite(expr: Expr) -> bool {
+    match expr {
+        Expr::Invalid | Expr::Ident { .. } => false,
+        Expr::Literal(literal) => !matches!(literal, Literal::Int(_) | Literal::Double(_)),
+        Expr::Select { selection, .. } => selection != Selection::Plain,
+        Expr::Call(call) => !matches!(
+            call.function,
+            Function::Operator(Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide)
+        ),
+        _ => true,
+    }
+}
 
 /// The maximum number of expressions of a file.
 const EXPRESSIONS: usize = 100_000;
@@ -16,7 +105,7 @@ const EXPRESSIONS: usize = 100_000;
 /// The maximum number of nodes of all expressions, each text counted once.
 const NODES: usize = 4 << 20;
 
-impl Build<'_> {
+impl FileBuilder<'_> {
     /// Parses an expression, unless its text was parsed before, maybe in another file.
     pub fn parse(&mut self, text: &str) -> Result<Arc<ParsedExpression>, Diagnostics> {
         let nodes = |parsed: &Result<Arc<ParsedExpression>, _>| parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
@@ -84,7 +173,7 @@ impl Build<'_> {
             parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
         free.iter().for_each(|free| self.lint_elsewhere(owner, free));
         let (tree, places) = (parsed.tree.clone(), places.clone());
-        self.file.expressions.push(Expression { tree, places, span, owner, free });
+        self.file.expressions.push(TemplateExpression { tree, places, span, owner, free });
         Some(ExpressionId::of(self.file.expressions.len() - 1))
     }
 

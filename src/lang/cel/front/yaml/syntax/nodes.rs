@@ -36,21 +36,21 @@ macro_rules! ids {
 ids! {
     /// Identifies a [`File`](super::tree::File) of [`Templates`](crate::yaml::Templates).
     FileId
-    /// Identifies a [`Node`] of a [`File`](super::tree::File).
+    /// Identifies a [`TemplateNode`] of a [`File`](super::tree::File).
     NodeId
     /// Identifies a [`Map`] of a [`File`](super::tree::File).
     MapId
-    /// Identifies an [`Expression`] of a [`File`](super::tree::File).
+    /// Identifies an [`TemplateExpression`] of a [`File`](super::tree::File).
     ExpressionId
     /// Identifies a [`Variable`] of a [`File`](super::tree::File).
     VariableId
-    /// Identifies a [`Declared`] of a [`File`](super::tree::File).
+    /// Identifies a [`DeclaredName`] of a [`File`](super::tree::File).
     DeclaredId
 }
 
 /// The template of a value.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct TemplateNode {
     /// The kind of template.
     pub kind: NodeKind,
     /// Its span: of a scalar including quotes, of a collection its beginning, of an alias the alias.
@@ -60,7 +60,7 @@ pub struct Node {
     /// The parent; `None` for the root of a document.
     pub parent: Option<NodeId>,
     /// The step from the parent.
-    pub step: Step,
+    pub step: PathStep,
 }
 
 /// The kinds of templates.
@@ -80,7 +80,7 @@ pub enum NodeKind {
 
 /// A part of a text.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum TextPart {
     /// Literal text.
     Text(Arc<str>),
     /// An expression, whose value becomes text.
@@ -89,7 +89,7 @@ pub enum Part {
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// To a document.
     Document,
     /// To the value of a key, or to the key.
@@ -147,7 +147,7 @@ impl Map {
     }
 
     /// Returns the entries that are not directives.
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = TemplateEntry> {
         self.items.iter().filter_map(|item| if let Item::Entry(entry) = item { Some(*entry) } else { None })
     }
 
@@ -161,7 +161,7 @@ impl Map {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
     /// An entry that is not a directive.
-    Entry(Entry),
+    Entry(TemplateEntry),
     /// The keys of the branch of `$if`.
     Branch,
     /// The keys of the iterations of `$for`.
@@ -172,7 +172,7 @@ pub enum Item {
 
 /// A key and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct TemplateEntry {
     /// The key: a scalar, an expression or text.
     pub key: NodeId,
     /// The value.
@@ -342,7 +342,7 @@ pub struct Variable {
 
 /// A name with a schema.
 #[derive(Debug, Clone)]
-pub struct Declared {
+pub struct DeclaredName {
     /// The name.
     pub name: Arc<str>,
     /// Its span.
@@ -357,7 +357,7 @@ pub struct Declared {
 
 /// A parsed expression and its position.
 #[derive(Debug, Clone)]
-pub struct Expression {
+pub struct TemplateExpression {
     /// The expression. Its spans refer to its own text.
     pub tree: Arc<Tree>,
     /// The position of its text in the file.
@@ -370,7 +370,7 @@ pub struct Expression {
     pub free: Vec<Free>,
 }
 
-impl Expression {
+impl TemplateExpression {
     /// Returns the span of a node in the file.
     pub fn span_of(&self, id: ExprId) -> Span {
         self.places.span(self.tree.span(id))
@@ -408,15 +408,15 @@ pub struct Binding {
     pub declared: Option<DeclaredId>,
 }
 
-impl Step {
+impl PathStep {
     /// Appends the step to a path.
     pub(in crate::front::yaml) fn write(&self, path: &mut String) {
         match self {
-            Step::Document => {}
-            Step::Key(name) => add_name(path, name),
-            Step::Element(at) => path.push_str(&format!("[{at}]")),
-            Step::Directive(name) => add_name(path, name),
-            Step::Within(names) => {
+            PathStep::Document => {}
+            PathStep::Key(name) => add_name(path, name),
+            PathStep::Element(at) => path.push_str(&format!("[{at}]")),
+            PathStep::Directive(name) => add_name(path, name),
+            PathStep::Within(names) => {
                 add_name(path, names.0);
                 add_name(path, &names.1);
             }

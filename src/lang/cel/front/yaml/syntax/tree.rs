@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 pub use super::nodes::{Assert, Binding, Free, LetValue, VariableKind};
 pub use super::nodes::{
-    Candidate, Condition, Declared, DeclaredId, Directives, Entry, Expression, ExpressionId, FileId, For, If, Include,
-    Item, Let, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable, VariableId, With,
+    Candidate, Condition, DeclaredId, DeclaredName, Directives, ExpressionId, FileId, For, If, Include, Item, Let, Map,
+    MapId, NodeId, NodeKind, PathStep, Run, Target, TemplateEntry, TemplateExpression, TemplateNode, TextPart,
+    Variable, VariableId, With,
 };
 use dropforge_base::text::Source;
 use dropforge_value::yaml::Kind;
 
-/// Typical numbers of nodes. A file has space for so many maps and expressions from the start.
+/// Typical numbers of nodes, which decide the initial space for maps and expressions.
 const NODES_PER_MAP: usize = 4;
 const NODES_PER_EXPRESSION: usize = 4;
 
@@ -21,19 +22,19 @@ pub struct File {
     pub source: Arc<Source>,
     /// The roots of its documents, without empty ones.
     pub documents: Vec<NodeId>,
-    pub(in crate::front::yaml) nodes: Vec<Node>,
+    pub(in crate::front::yaml) nodes: Vec<TemplateNode>,
     pub(in crate::front::yaml) maps: Vec<Map>,
-    pub(in crate::front::yaml) parts: Vec<Part>,
+    pub(in crate::front::yaml) parts: Vec<TextPart>,
     pub(in crate::front::yaml) ids: Vec<NodeId>,
-    pub(in crate::front::yaml) expressions: Vec<Expression>,
+    pub(in crate::front::yaml) expressions: Vec<TemplateExpression>,
     pub(in crate::front::yaml) variables: Vec<Variable>,
-    pub(in crate::front::yaml) declared: Vec<Declared>,
+    pub(in crate::front::yaml) declared: Vec<DeclaredName>,
     /// The keys that are expressions.
     pub(in crate::front::yaml) computed_keys: Vec<NodeId>,
 }
 
 impl File {
-    /// Creates a file with space for so many nodes.
+    /// Creates a file with space for `nodes` nodes.
     pub(super) fn new(source: &Arc<Source>, nodes: usize) -> Self {
         Self {
             source: source.clone(),
@@ -50,7 +51,7 @@ impl File {
     }
 
     /// Returns a node.
-    pub fn node(&self, id: NodeId) -> Option<&Node> {
+    pub fn node(&self, id: NodeId) -> Option<&TemplateNode> {
         self.nodes.get(id.index())
     }
 
@@ -60,12 +61,12 @@ impl File {
     }
 
     /// Returns an expression.
-    pub fn expression(&self, id: ExpressionId) -> Option<&Expression> {
+    pub fn expression(&self, id: ExpressionId) -> Option<&TemplateExpression> {
         self.expressions.get(id.index())
     }
 
     /// Returns all expressions.
-    pub fn expressions(&self) -> &[Expression] {
+    pub fn expressions(&self) -> &[TemplateExpression] {
         &self.expressions
     }
 
@@ -75,7 +76,7 @@ impl File {
     }
 
     /// Returns a name with a schema.
-    pub fn declared(&self, id: DeclaredId) -> Option<&Declared> {
+    pub fn declared(&self, id: DeclaredId) -> Option<&DeclaredName> {
         self.declared.get(id.index())
     }
 
@@ -118,21 +119,21 @@ impl File {
     }
 
     /// Returns the parts of a text.
-    pub fn parts(&self, run: Run) -> &[Part] {
+    pub fn parts(&self, run: Run) -> &[TextPart] {
         self.parts.get(run.range()).unwrap_or(&[])
     }
 
     /// Returns the path of a node in its document, such as `items[0].metadata.name`; empty for the root.
     pub fn path(&self, id: NodeId) -> String {
-        let up = |node: &&Node| node.parent.and_then(|parent| self.node(parent));
-        let mut steps: Vec<&Step> = std::iter::successors(self.node(id), up).map(|node| &node.step).collect();
+        let up = |node: &&TemplateNode| node.parent.and_then(|parent| self.node(parent));
+        let mut steps: Vec<&PathStep> = std::iter::successors(self.node(id), up).map(|node| &node.step).collect();
         steps.reverse();
         let mut path = String::new();
         steps.into_iter().for_each(|step| step.write(&mut path));
         path
     }
 
-    pub(super) fn add_parts(&mut self, parts: Vec<Part>) -> Run {
+    pub(super) fn add_parts(&mut self, parts: Vec<TextPart>) -> Run {
         Run::append(&mut self.parts, parts)
     }
 
@@ -140,7 +141,7 @@ impl File {
         Run::append(&mut self.ids, ids)
     }
 
-    pub(super) fn add_node(&mut self, node: Node) -> NodeId {
+    pub(super) fn add_node(&mut self, node: TemplateNode) -> NodeId {
         self.nodes.push(node);
         NodeId::of(self.nodes.len() - 1)
     }
@@ -151,6 +152,6 @@ impl File {
 }
 
 /// Returns the text of a part that is one.
-fn text_of(part: Option<&Part>) -> &str {
-    if let Some(Part::Text(text)) = part { text } else { "" }
+fn text_of(part: Option<&TextPart>) -> &str {
+    if let Some(TextPart::Text(text)) = part { text } else { "" }
 }

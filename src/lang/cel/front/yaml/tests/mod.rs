@@ -4,7 +4,7 @@ mod show;
 
 use std::sync::Arc;
 
-use super::{Options, Templates, read};
+use super::{Options, Recent, Templates, read};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
@@ -540,4 +540,18 @@ fn errors_beyond_the_limit_are_counted() {
     let Err(errors) = templates(&text) else { panic!("errors") };
     assert_eq!(errors.len(), Limits::default().diagnostics);
     assert_eq!(errors.last().unwrap().notes, ["and 50 more diagnostics: the limit is 100"]);
+}
+
+#[test]
+fn a_round_forgets_what_it_does_not_use() {
+    let mut recent = Recent::default();
+    recent.insert("a", 1);
+    recent.insert("b", 2);
+    assert_eq!(recent.get("a"), Some((&1, false)));
+    recent.next_round();
+    assert_eq!(recent.get("a"), Some((&1, true)));
+    assert_eq!(recent.get("a"), Some((&1, false)));
+    recent.next_round();
+    assert_eq!(recent.get("a"), Some((&1, true)));
+    assert_eq!(recent.get("b"), None);
 }

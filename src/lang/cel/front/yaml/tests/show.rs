@@ -2,7 +2,7 @@
 
 use crate::syntax::unparse;
 use crate::yaml::{
-    Condition, ExpressionId, File, Item, LetValue, Map, NodeId, NodeKind, Part, Target, VariableId, VariableKind,
+    Condition, ExpressionId, File, Item, LetValue, Map, NodeId, NodeKind, Target, TextPart, VariableId, VariableKind,
 };
 use dropforge_value::yaml::Kind;
 
@@ -39,9 +39,9 @@ pub fn node(file: &File, id: NodeId) -> String {
         NodeKind::Scalar(scalar) => scalar.text.to_string(),
         NodeKind::Expression(id) => expression(file, *id),
         NodeKind::Text(run) => {
-            let part = |part: &Part| match part {
-                Part::Text(text) => text.replace('\n', "\\n"),
-                Part::Expression(id) => expression(file, *id),
+            let part = |part: &TextPart| match part {
+                TextPart::Text(text) => text.replace('\n', "\\n"),
+                TextPart::Expression(id) => expression(file, *id),
             };
             format!("\"{}\"", file.parts(*run).iter().map(part).collect::<String>())
         }

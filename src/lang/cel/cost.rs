@@ -1,11 +1,112 @@
-//! Costs that depend on the sizes of values.
+//! The cost of evaluation, by the constants of the reference. The static estimate and metered programs share them.
+//!
+//! A name, a selection or a call costs 1, a literal 0, a list constructor 10, a map constructor 30. A [`Price`] is the cost
+//! of a call, and a [`Rule`] the part of it that depends on sizes.
 
-use super::{CHARACTER, LIST, PATTERN, Range, STEP};
 use crate::values::access::size_if_any;
 use crate::values::{as_bytes, as_optional};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
 use dropforge_value::Value;
+
+/// The cost of a name, a selection or a call.
+pub const STEP: u64 = 1;
+/// The cost of a list constructor.
+pub const LIST: u64 = 10;
+/// The cost of a map constructor.
+pub const MAP: u64 = 30;
+/// The cost of a message constructor.
+pub const MESSAGE: u64 = 40;
+/// The cost of reading one character.
+pub const CHARACTER: f64 = 0.1;
+/// The cost of one character of a regular expression.
+pub const PATTERN: f64 = 0.25;
+
+/// The cost of a call, without its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// The fixed cost.
+    pub fixed: u64,
+    /// The rule for the cost that depends on the arguments.
+    pub arguments: Option<Rule>,
+    /// Set if the size of the result is added.
+    pub result: bool,
+}
+
+impl Price {
+    /// The price of an ordinary call.
+    pub const CALL: Self = Self { fixed: STEP, arguments: None, result: false };
+
+    /// The price of a comparison of two values.
+    pub const EQUALITY: Self = Self::by(0, Rule::Least);
+
+    const fn by(fixed: u64, rule: Rule) -> Self {
+        Self { fixed, arguments: Some(rule), result: false }
+    }
+
+    /// Adds the size of the result.
+    const fn with_result(self) -> Self {
+        Self { result: true, ..self }
+    }
+
+    /// Returns the price of an overload.
+    pub fn of(overload: &str) -> Self {
+        match overload {
+            "equals" | "not_equals" => Self::EQUALITY,
+            "string_to_bytes" | "bytes_to_string" | "strings_quote" | "string_format" => Self::by(0, Rule::First),
+            "starts_with_string" | "ends_with_string" => Self::by(0, Rule::Prefix),
+            "in_list" => Self::by(0, Rule::Elements),
+            "add_string" | "add_bytes" => Self::by(0, Rule::Both),
+            "matches" | "matches_string" => Self::by(0, Rule::Matching),
+            "contains_string" => Self::by(0, Rule::Containing),
+            "list_slice" | "lists_range" | "list_reverse" => Self { fixed: STEP + LIST, ..Self::CALL }.with_result(),
+            "list_flatten" | "list_flatten_int" => Self::by(0, Rule::Flattening),
+            "list_distinct" => Self::by(STEP + LIST, Rule::Comparing),
+            "list_sets_contains_list" | "list_sets_intersects_list" => Self::by(STEP, Rule::Pairs),
+            "list_sets_equivalent_list" => Self::by(STEP, Rule::PairsTwice),
+            overload => Self::of_string_function(overload),
+        }
+    }
+
+    fn of_string_function(overload: &str) -> Self {
+        match overload {
+            "string_char_at_int" => Self::by(2 * STEP, Rule::First),
+            "string_lower_ascii"
+            | "string_upper_ascii"
+            | "string_reverse"
+            | "string_trim"
+            | "string_substring_int"
+            | "string_substring_int_int" => Self::by(STEP, Rule::First).with_result(),
+            "string_index_of_string"
+            | "string_index_of_string_int"
+            | "string_last_index_of_string"
+            | "string_last_index_of_string_int" => Self::by(STEP, Rule::Finding),
+            "string_replace_string_string" | "string_replace_string_string_int" => {
+                Self::by(STEP, Rule::FindingAll).with_result()
+            }
+            "string_split_string" | "string_split_string_int" => Self::by(STEP + LIST, Rule::OneMore).with_result(),
+            "list_join" | "list_join_string" => Self::by(STEP, Rule::OneMore).with_result(),
+            "regex_extract_string_string" => Self::by(STEP, Rule::Searching),
+            "regex_extractAll_string_string" => Self::by(LIST, Rule::Searching).with_result(),
+            "regex_replace_string_string_string" | "regex_replace_string_string_string_int" => {
+                Self::by(0, Rule::Replacing).with_result()
+            }
+            overload => Self::of_family(overload),
+        }
+    }
+
+    /// Sorts have an overload for each type of elements, comparisons for each type of operands.
+    fn of_family(overload: &str) -> Self {
+        let orders = ["less_", "greater_", "less_equals_", "greater_equals_"];
+        let compares = |order: &&str| matches!(overload.strip_prefix(*order), Some("string" | "bytes"));
+        match overload.strip_prefix("list_") {
+            Some(sort) if sort.ends_with("_sort") => Self::by(STEP + LIST, Rule::Comparing),
+            Some(sort) if sort.ends_with("_sortByAssociatedKeys") => Self::by(STEP + LIST, Rule::ComparingSecond),
+            _ if orders.iter().any(compares) => Self::EQUALITY,
+            _ => Self::CALL,
+        }
+    }
+}
 
 macro_rules! rules {
     ($($rule:ident $doc:literal;)*) => {
@@ -160,4 +261,69 @@ fn comparing(elements: u64, list: Value<'_>) -> u64 {
 fn search(searched: u64, pattern: u64) -> f64 {
     let one_more = |n: u64| n.saturating_add(1) as f64;
     1.0 + one_more(searched) * CHARACTER * (one_more(pattern) * PATTERN)
+}
+
+/// A cost or size from `min` to `max`. Arithmetic saturates at [`u64::MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Range {
+    /// The minimum.
+    pub min: u64,
+    /// The maximum.
+    pub max: u64,
+}
+
+impl Range {
+    /// Any size.
+    pub const UNKNOWN: Self = Self { min: 0, max: u64::MAX };
+
+    /// Makes the range from `min` to `max`.
+    pub const fn new(min: u64, max: u64) -> Self {
+        Self { min, max }
+    }
+
+    /// Makes the range of exactly `n`.
+    pub const fn fixed(n: u64) -> Self {
+        Self { min: n, max: n }
+    }
+
+    /// Adds a range.
+    pub const fn plus(self, other: Self) -> Self {
+        Self { min: self.min.saturating_add(other.min), max: self.max.saturating_add(other.max) }
+    }
+
+    /// Multiplies by a range.
+    pub const fn times(self, other: Self) -> Self {
+        Self { min: self.min.saturating_mul(other.min), max: self.max.saturating_mul(other.max) }
+    }
+
+    /// Multiplies by a factor, and rounds up.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn scaled(self, factor: f64) -> Self {
+        let scaled = |n: u64| (n as f64 * factor).ceil() as u64;
+        Self { min: scaled(self.min), max: scaled(self.max) }
+    }
+
+    /// Returns the smallest range that contains both.
+    pub fn union(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// Raises both ends to `least`.
+    pub fn at_least(self, least: u64) -> Self {
+        Self { min: self.min.max(least), max: self.max.max(least) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_saturate() {
+        assert_eq!(Range::UNKNOWN.plus(Range::fixed(1)), Range::new(1, u64::MAX));
+        assert_eq!(Range::UNKNOWN.times(Range::fixed(2)), Range::UNKNOWN);
+        assert_eq!(Range::UNKNOWN.scaled(1.0), Range::UNKNOWN);
+        assert_eq!(Range::UNKNOWN.scaled(0.1).max, 1_844_674_407_370_955_264);
+        assert_eq!(Range::new(0, 11).scaled(0.1), Range::new(0, 2));
+    }
 }
