@@ -1,12 +1,9 @@
 //! The values that a chart knows: those that templates read, that `values.yaml` or a schema has, or that decide about
 //! dependencies.
 
-use super::dependencies;
-use super::imports::source_and_target;
+use super::dependencies::{self, Tree, source_and_target};
+use super::explain::{GLOBAL, VALUES};
 use super::load::Chart;
-use super::places::GLOBAL;
-use super::tree::Tree;
-use crate::chart::explain::VALUES;
 use dropforge_value::{Data, DataMap, ReadPaths};
 
 /// The key of the data of the charts in a chart.
@@ -18,20 +15,20 @@ impl Chart {
     pub fn known_values(&self, read: &ReadPaths, changes_maps: bool) -> ReadPaths {
         let mut tree = Tree::of(self);
         dependencies::enable_all(&mut tree);
-        let mut known = Known { read, changes_maps, paths: ReadPaths::default() };
+        let mut known = KnownPaths { read, changes_maps, paths: ReadPaths::default() };
         known.paths.everything = read.everything;
         known.chart(&tree, &[], &tree.name);
         known.paths
     }
 }
 
-struct Known<'k> {
+struct KnownPaths<'k> {
     read: &'k ReadPaths,
     changes_maps: bool,
     paths: ReadPaths,
 }
 
-impl Known<'_> {
+impl KnownPaths<'_> {
     /// Adds what a chart knows, whose values are at `place`. Loading bounds the nesting.
     fn chart(&mut self, tree: &Tree<'_>, place: &[&str], path: &str) {
         let templates = tree.chart.templates.iter().map(|template| format!("{path}/{}", template.path));

@@ -12,22 +12,14 @@
 //! | file | content |
 //! |---|---|
 //! | `program` | the state of lowering, chunks, failures |
-//! | `body` | text, output, `set`, conditions, loops, filter sections |
-//! | `inherit` | blocks, `super()`, includes |
+//! | `body` | text, output, `set`, conditions, loops, filter sections; blocks, `super()`, includes |
 //! | `calls` | functions, filters, tests, macros |
-//! | `values`, `conditions` | expressions as values and as conditions |
-//! | `paths` | reads of variables |
-//! | `variables` | the slots and inputs that a name may refer to |
-//! | `frame` | the names of one scope |
-//! | `fold` | constant folding |
+//! | `values`, `conditions` | expressions as values (with reads of variables) and as conditions (with constant folding) |
+//! | `variables` | the names of one scope; the slots and inputs that a name may refer to |
 
 mod body;
 mod calls;
 mod conditions;
-mod fold;
-mod frame;
-mod inherit;
-mod paths;
 mod program;
 mod values;
 mod variables;

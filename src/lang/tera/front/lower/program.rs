@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::frame::{Frame, Outside};
+use super::variables::{Frame, Outside};
+use crate::compile::{Id, Templates};
 use crate::hints;
-use crate::load::{Id, Templates};
 use crate::syntax::tree::{Block, Name};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;

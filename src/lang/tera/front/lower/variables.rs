@@ -1,19 +1,18 @@
-//! The slots and inputs that a name may refer to at one point of a template.
+//! The names of one scope, and the slots and inputs that a name may refer to at one point of a template.
 //!
 //! The `set` variables of a frame have one slot each. They are collected before the frame's code is emitted, because a
 //! loop may set a variable that an earlier line reads. A read tries the frames from the inside out, then (in a separate
 //! chunk) the callers' names, then the top-level inputs: a slot may be unset, and a path that leads nowhere in one
 //! frame is looked up further out.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use smallvec::{SmallVec, smallvec};
 
-use super::frame::{Candidate, Frame, Outside, Roots, loop_path};
 use super::program::Lower;
 use crate::syntax::tree::{Node, Path, Segment};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::{LoopField, Op, Scope};
-use dropforge_machine::compiler::{RootSpec, SegmentSpec};
+use dropforge_machine::compiler::{LoopMark, PathSpec, RootSpec, SegmentSpec};
 
 /// Maximum number of roots of a read, of steps of a path, and of computed steps.
 const ROOTS: usize = 200;
@@ -24,7 +23,7 @@ impl<'a> Lower<'_, 'a> {
     /// Lowers `body` in `frame`, with slots for every variable set there.
     pub(super) fn frame_around(&mut self, mut frame: Frame<'a>, body: &'a [Node<'a>]) -> Result<()> {
         let first = self.add_sets(&mut frame, body);
-        // The slots may still hold values from the previous turn.
+        // The slots may still hold values from the previous iteration.
         if !self.frames.is_empty()
             && let Some((first, count)) = first
         {
@@ -201,5 +200,81 @@ impl<'a> Lower<'_, 'a> {
             Outside::Macro => 0,
         };
         self.emitter.scope(flags, &entries)
+    }
+}
+
+/// The scope around the frames of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outside {
+    /// The top-level inputs.
+    Inputs,
+    /// The callers' names, then the top-level inputs.
+    Callers,
+    /// The top-level inputs. A dump of all names leaves them out.
+    Macro,
+}
+
+/// The names of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn<'a> {
+    pub key: Option<(&'a str, u32)>,
+    pub value: (&'a str, u32),
+    pub mark: LoopMark,
+}
+
+/// The names of one scope.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'a> {
+    /// Variables set in this scope, in slot order.
+    pub sets: Vec<(&'a str, u32)>,
+    index: HashMap<&'a str, u32>,
+    /// The loop, if the frame is one.
+    pub turn: Option<Turn<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns the frame of a loop.
+    pub(crate) fn of_loop(turn: Turn<'a>) -> Self {
+        Self { turn: Some(turn), ..Self::default() }
+    }
+
+    /// Adds a slot for the variable `name`.
+    pub fn add(&mut self, name: &'a str, slot: u32) {
+        if self.index.insert(name, slot).is_none() {
+            self.sets.push((name, slot));
+        }
+    }
+
+    /// Returns the slot of the variable `name`.
+    pub fn slot(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+}
+
+/// The roots that may hold a name, in lookup order.
+pub(super) type Roots<'a> = SmallVec<[RootSpec<'a>; 2]>;
+
+/// One way to read a path: roots to try in order.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub roots: Roots<'a>,
+    /// `true` if the path's steps are taken from the root.
+    pub steps: bool,
+}
+
+impl<'a> Candidate<'a> {
+    /// Returns the specification of the path `name` with these steps.
+    pub fn spec<'p>(&'p self, name: &'p str, steps: &'p [SegmentSpec<'a>]) -> PathSpec<'p> {
+        PathSpec { name, roots: &self.roots, segments: if self.steps { steps } else { &[] } }
+    }
+}
+
+/// Returns the path that templates use to read a property of a loop.
+fn loop_path(field: LoopField) -> &'static str {
+    match field {
+        LoopField::Index => "loop.index",
+        LoopField::Index0 => "loop.index0",
+        LoopField::First => "loop.first",
+        LoopField::Last => "loop.last",
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::builtins::testing::call;
+use crate::builtins::tests::call;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::ImportKind::Filter;
@@ -175,7 +175,7 @@ fn hosts_of_networks() {
 
 #[test]
 fn every_builtin_is_documented_and_has_an_example() {
-    let marks = crate::builtins::marks();
+    let marks = crate::builtins();
     for builtin in super::tables().into_iter().flatten().chain(marks) {
         assert!(builtin.doc.ends_with('.'), "{}", builtin.name);
         assert!(!builtin.examples.is_empty() && builtin.pure, "{}", builtin.name);
