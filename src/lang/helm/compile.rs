@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 
-use super::chart::{Plan, PlannedChart, PlannedTemplate};
+use super::chart::Plan;
 use super::error::{GO_MESSAGE, quoted};
-use super::lower::{self, Reached, RenderedTemplate, lower_made};
+use super::lower::{self, Reached, lower_made};
 use super::semantics::Rules;
 use super::syntax::tree::Template;
 use super::syntax::{Delimiters, KnownActions, parse_next};
@@ -45,16 +45,7 @@ pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation
     let bytes = unit.together.iter().map(|file| file.text().len()).sum::<usize>();
     emitter.reserve(bytes / 8);
     emitter.reserve_text(bytes);
-    let output = |template: &PlannedTemplate| {
-        let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
-        RenderedTemplate { template: template.name().to_owned(), chart: chart.to_owned(), skip: template.skip() }
-    };
-    let rendered = plan.templates().iter().filter(|template| !template.is_partial());
-    let outputs: Vec<_> = rendered.map(output).collect();
-    let values: Option<Vec<_>> =
-        partial.then(|| plan.templates().iter().map(|one| plan.values_of(one.chart())).collect());
-    let reaches =
-        lower::lower_all(unit, &set, &mut emitter, &outputs, values.as_deref()).map_err(|error| vec![error])?;
+    let reaches = lower::lower_all(unit, &set, &mut emitter, plan, partial).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
 }
 

@@ -23,92 +23,6 @@ use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Target};
 use dropforge_value::{Extended, Map, Sized, Type, Value, Width};
 
-/// Returns `true` if two values are deeply equal, like Go's `reflect.DeepEqual`: an `int` never equals a `float64`, nor a
-/// `[]string` a `[]interface{}`.
-pub(crate) fn deep_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
-    let (mut open, mut next) = (Vec::new(), Some((a, b)));
-    while let Some((a, b)) = next {
-        cx.spend(1)?;
-        if !alike(cx, a, b, &mut open)? {
-            return Ok(false);
-        }
-        next = open.pop();
-    }
-    Ok(true)
-}
-
-/// Compares two values except for what they contain, which is added to `open`.
-fn alike<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, open: &mut Vec<(Value<'v>, Value<'v>)>) -> Result<bool> {
-    if type_name(a) != type_name(b) {
-        return Ok(false);
-    }
-    if let (Some(a), Some(b)) = (items(a), items(b)) {
-        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
-        open.extend(a.iter().copied().zip(b.iter().copied()));
-        return Ok(a.len() == b.len());
-    }
-    if let (Some(a), Some(b)) = (map_of(cx, a), map_of(cx, b)) {
-        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
-        for (key, value) in a.iter() {
-            let Some(other) = b.get(key) else { return Ok(false) };
-            open.push((value, other));
-        }
-        return Ok(a.len() == b.len());
-    }
-    if let (Some(a), Some(b)) = (text_bytes(a), text_bytes(b)) {
-        cx.spend(a.len().min(b.len()) as u64 / 64)?;
-        return Ok(a == b);
-    }
-    match (a.extended(), b.extended()) {
-        (Some(Extended::Typed(_, a)), Some(Extended::Typed(_, b))) => Ok(text_bytes(*a) == text_bytes(*b)),
-        // One kind of nothing equals the other.
-        _ if matches!(a, Value::Null | Value::Undefined) => Ok(true),
-        _ => cx.equal(a, b),
-    }
-}
-
-/// Returns an integer of a sized type.
-pub fn sized<'v>(cx: &Cx<'v>, number: Sized) -> Result<Value<'v>> {
-    cx.extended(Extended::Sized(number))
-}
-
-/// Returns an `int64`.
-pub fn int64<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
-    sized(cx, Sized::Signed(Width::W64, n))
-}
-
-/// Returns a string of these bytes.
-pub fn string<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => cx.text(text),
-        Err(_) => cx.bytes(bytes),
-    }
-}
-
-/// Returns a `[]byte`.
-pub(crate) fn byte_list<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
-    let bytes = cx.bytes(bytes)?;
-    cx.extended(Extended::Typed(BYTES, bytes))
-}
-
-/// Returns a `[]string` of these strings.
-pub fn strings<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
-    let list = cx.list(items)?;
-    cx.extended(Extended::Typed(STRINGS, list))
-}
-
-/// Returns a `[]int` of these integers.
-pub fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
-    let list = cx.list(items)?;
-    cx.extended(Extended::Typed(INTS, list))
-}
-
-/// Returns a `[]interface {}` that is nil.
-pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
-    let empty = cx.list(&[])?;
-    cx.extended(Extended::Typed(NIL_LIST, empty))
-}
-
 /// The type `[]byte`. Its elements are [`Extended::Bytes`].
 pub const BYTES: Type<'static> = Type::Capsule("bytes");
 
@@ -339,4 +253,90 @@ pub(crate) fn complex_parts(value: Value<'_>) -> Option<[f64; 2]> {
         [Value::Float(re), Value::Float(im)] if *ty == COMPLEX => Some([*re, *im]),
         _ => None,
     }
+}
+
+/// Returns `true` if two values are deeply equal, like Go's `reflect.DeepEqual`: an `int` never equals a `float64`, nor a
+/// `[]string` a `[]interface{}`.
+pub(crate) fn deep_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
+    let (mut open, mut next) = (Vec::new(), Some((a, b)));
+    while let Some((a, b)) = next {
+        cx.spend(1)?;
+        if !alike(cx, a, b, &mut open)? {
+            return Ok(false);
+        }
+        next = open.pop();
+    }
+    Ok(true)
+}
+
+/// Compares two values except for what they contain, which is added to `open`.
+fn alike<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, open: &mut Vec<(Value<'v>, Value<'v>)>) -> Result<bool> {
+    if type_name(a) != type_name(b) {
+        return Ok(false);
+    }
+    if let (Some(a), Some(b)) = (items(a), items(b)) {
+        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
+        open.extend(a.iter().copied().zip(b.iter().copied()));
+        return Ok(a.len() == b.len());
+    }
+    if let (Some(a), Some(b)) = (map_of(cx, a), map_of(cx, b)) {
+        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
+        for (key, value) in a.iter() {
+            let Some(other) = b.get(key) else { return Ok(false) };
+            open.push((value, other));
+        }
+        return Ok(a.len() == b.len());
+    }
+    if let (Some(a), Some(b)) = (text_bytes(a), text_bytes(b)) {
+        cx.spend(a.len().min(b.len()) as u64 / 64)?;
+        return Ok(a == b);
+    }
+    match (a.extended(), b.extended()) {
+        (Some(Extended::Typed(_, a)), Some(Extended::Typed(_, b))) => Ok(text_bytes(*a) == text_bytes(*b)),
+        // One kind of nothing equals the other.
+        _ if matches!(a, Value::Null | Value::Undefined) => Ok(true),
+        _ => cx.equal(a, b),
+    }
+}
+
+/// Returns an integer of a sized type.
+pub fn sized<'v>(cx: &Cx<'v>, number: Sized) -> Result<Value<'v>> {
+    cx.extended(Extended::Sized(number))
+}
+
+/// Returns an `int64`.
+pub fn int64<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
+    sized(cx, Sized::Signed(Width::W64, n))
+}
+
+/// Returns a string of these bytes.
+pub fn string<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => cx.text(text),
+        Err(_) => cx.bytes(bytes),
+    }
+}
+
+/// Returns a `[]byte`.
+pub(crate) fn byte_list<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
+    let bytes = cx.bytes(bytes)?;
+    cx.extended(Extended::Typed(BYTES, bytes))
+}
+
+/// Returns a `[]string` of these strings.
+pub fn strings<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
+    let list = cx.list(items)?;
+    cx.extended(Extended::Typed(STRINGS, list))
+}
+
+/// Returns a `[]int` of these integers.
+pub fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
+    let list = cx.list(items)?;
+    cx.extended(Extended::Typed(INTS, list))
+}
+
+/// Returns a `[]interface {}` that is nil.
+pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    let empty = cx.list(&[])?;
+    cx.extended(Extended::Typed(NIL_LIST, empty))
 }

@@ -13,6 +13,37 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::semver::LenientVersion;
 use dropforge_value::Data;
 
+/// A chart of a plan.
+#[derive(Debug, Clone)]
+pub(super) struct Tree<'c> {
+    pub(super) chart: &'c Chart,
+    /// The alias, or the chart's own name.
+    pub(super) name: String,
+    /// Default values, with imported ones.
+    pub(super) values: MergedMap<'c>,
+    /// The enabled dependencies, under their aliases.
+    pub(super) dependencies: Vec<Dependency>,
+    pub(super) children: Vec<Tree<'c>>,
+}
+
+impl<'c> Tree<'c> {
+    /// Returns the chart with all charts in it. Loading bounds the nesting.
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        Self {
+            chart,
+            name: chart.metadata.name.clone(),
+            values: shared(&chart.values),
+            dependencies: chart.metadata.dependencies.clone(),
+            children: chart.charts.iter().map(|chart: &'c Arc<Chart>| Tree::of(chart)).collect(),
+        }
+    }
+
+    /// Returns `true` if a chart in this one has the name.
+    pub(super) fn has_child(&self, name: &str) -> bool {
+        self.children.iter().any(|child| child.name == name)
+    }
+}
+
 /// Returns an error if a chart in `Chart.yaml` is not in `charts/`.
 pub(super) fn missing(tree: &Tree<'_>) -> Option<Box<Diagnostic>> {
     let is_missing = |dependency: &&Dependency| !tree.has_child(&dependency.name);
@@ -144,37 +175,6 @@ fn nested<'v>(path: &str, values: View<'_, 'v>, dependency: &Dependency) -> Resu
     }
     let wrap = |inner, key: &str| Merged::Map(MergedMap::from_iter([(Cow::Owned(key.to_owned()), inner)]));
     Ok(path.rsplit('.').fold(values.to_merged(), wrap))
-}
-
-/// A chart of a plan.
-#[derive(Debug, Clone)]
-pub(super) struct Tree<'c> {
-    pub(super) chart: &'c Chart,
-    /// The alias, or the chart's own name.
-    pub(super) name: String,
-    /// Default values, with imported ones.
-    pub(super) values: MergedMap<'c>,
-    /// The enabled dependencies, under their aliases.
-    pub(super) dependencies: Vec<Dependency>,
-    pub(super) children: Vec<Tree<'c>>,
-}
-
-impl<'c> Tree<'c> {
-    /// Returns the chart with all charts in it. Loading bounds the nesting.
-    pub(super) fn of(chart: &'c Chart) -> Self {
-        Self {
-            chart,
-            name: chart.metadata.name.clone(),
-            values: shared(&chart.values),
-            dependencies: chart.metadata.dependencies.clone(),
-            children: chart.charts.iter().map(|chart: &'c Arc<Chart>| Tree::of(chart)).collect(),
-        }
-    }
-
-    /// Returns `true` if a chart in this one has the name.
-    pub(super) fn has_child(&self, name: &str) -> bool {
-        self.children.iter().any(|child| child.name == name)
-    }
 }
 
 /// Returns the map at a dotted path.

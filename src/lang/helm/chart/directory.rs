@@ -37,7 +37,7 @@ pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> 
             let Ok(name) = entry.file_name().into_string() else { return Err(outside(&at.to_string_lossy())) };
             let path = format!("{}{name}", directory.path);
             let target = within(&root, &entry.path(), &path)?;
-            if ignored.excludes(&path, target.is_dir()) {
+            if excludes(&ignored, &path, target.is_dir()) {
                 continue;
             }
             if target.is_dir() {
@@ -59,14 +59,14 @@ fn within(root: &Path, at: &Path, path: &str) -> Result<PathBuf> {
     if target.starts_with(root) { Ok(target) } else { Err(outside(path)) }
 }
 
-fn ignored(root: &Path, most: u64) -> Result<Ignored> {
+fn ignored(root: &Path, most: u64) -> Result<Vec<Rule>> {
     let path = root.join(".helmignore");
     if !path.exists() {
-        return Ignored::parse("");
+        return rules("");
     }
     let target = within(root, &path, ".helmignore")?;
     let bytes = read_file(&target, most).map_err(|error| unreadable(&path, error))?;
-    Ignored::parse(&String::from_utf8_lossy(&bytes))
+    rules(&String::from_utf8_lossy(&bytes))
 }
 
 /// Reads at most `most` bytes of a regular file.
@@ -87,10 +87,7 @@ fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
 /// The rule that every chart has: hidden files among templates.
 const DEFAULT: &str = "templates/.?*";
 
-/// The patterns of a `.helmignore` file.
-#[derive(Debug)]
-pub(super) struct Ignored(Vec<Rule>);
-
+/// A pattern of a `.helmignore` file.
 #[derive(Debug)]
 struct Rule {
     glob: Glob,
@@ -102,20 +99,18 @@ struct Rule {
     whole_path: bool,
 }
 
-impl Ignored {
-    /// Parses the lines of the file.
-    ///
-    /// # Errors
-    /// `input.syntax` for `**` and malformed patterns.
-    pub(super) fn parse(text: &str) -> Result<Self> {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        lines.chain([DEFAULT]).map(rule).collect::<Result<_>>().map(Self)
-    }
+/// Parses the lines of a `.helmignore` file.
+///
+/// # Errors
+/// `input.syntax` for `**` and malformed patterns.
+fn rules(text: &str) -> Result<Vec<Rule>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.chain([DEFAULT]).map(rule).collect()
+}
 
-    /// Returns `true` if the file or directory at `path` does not belong to the chart.
-    pub(super) fn excludes(&self, path: &str, is_dir: bool) -> bool {
-        self.0.iter().any(|rule| rule.excludes(path, is_dir))
-    }
+/// Returns `true` if the file or directory at `path` does not belong to the chart.
+fn excludes(rules: &[Rule], path: &str, is_dir: bool) -> bool {
+    rules.iter().any(|rule| rule.excludes(path, is_dir))
 }
 
 impl Rule {
@@ -149,7 +144,7 @@ mod tests {
 
     #[test]
     fn rules_of_a_file() {
-        let ignored = Ignored::parse("# comment\n\n*.txt\n/top.yaml\ndir/\na/*.md\nx[ab]\n").unwrap();
+        let ignored = rules("# comment\n\n*.txt\n/top.yaml\ndir/\na/*.md\nx[ab]\n").unwrap();
         for (path, is_dir, excluded) in [
             ("a.txt", false, true),
             ("deep/a.txt", false, true),
@@ -166,10 +161,10 @@ mod tests {
             ("templates/a.yaml", false, false),
             (".hidden", false, false),
         ] {
-            assert_eq!(ignored.excludes(path, is_dir), excluded, "{path}");
+            assert_eq!(excludes(&ignored, path, is_dir), excluded, "{path}");
         }
-        assert!(Ignored::parse("!a.txt\n").unwrap().excludes("b.txt", false));
-        assert!(!Ignored::parse("!a.txt\n").unwrap().excludes("a.txt", false));
-        assert!(Ignored::parse("a/**\n").is_err() && Ignored::parse("[").is_err());
+        assert!(excludes(&rules("!a.txt\n").unwrap(), "b.txt", false));
+        assert!(!excludes(&rules("!a.txt\n").unwrap(), "a.txt", false));
+        assert!(rules("a/**\n").is_err() && rules("[").is_err());
     }
 }

@@ -136,22 +136,14 @@ pub(super) fn rank(kind: &str) -> (usize, &str) {
     }
 }
 
-/// A document of a rendered text.
-pub(super) struct RenderedDocument<'t> {
-    pub head: Head,
-    pub text: &'t str,
-    /// The events of a hook.
-    pub events: Option<Vec<HookEvent>>,
-}
-
-/// Calls `see` with the documents of a rendered template. A document with an unknown event is left out.
+/// Calls `see` with the head of each document of a rendered template, its text, and its events if it is a hook. A document with an unknown event is left out.
 ///
 /// # Errors
 /// `file.invalid_output` for a document that is not a YAML map.
 pub(super) fn each<'t>(
     scanner: &mut Scanner,
     (source, text): (&str, &'t str),
-    see: &mut dyn FnMut(RenderedDocument<'t>),
+    see: &mut dyn FnMut(Head, &'t str, Option<Vec<HookEvent>>),
 ) -> Result<()> {
     if is_partial(source) {
         return Ok(());
@@ -165,7 +157,7 @@ pub(super) fn each<'t>(
         });
         match events {
             Some(None) => {}
-            events => see(RenderedDocument { head, text: document, events: events.flatten() }),
+            events => see(head, document, events.flatten()),
         }
     }
     Ok(())
@@ -182,7 +174,7 @@ pub(super) fn collect(
     hooks: &mut Vec<Hook>,
 ) -> Result<()> {
     let start = whole.as_str().as_ptr().addr();
-    each(scanner, (source, whole.as_str()), &mut |RenderedDocument { head, text, events }| {
+    each(scanner, (source, whole.as_str()), &mut |head, text, events| {
         let at = text.as_ptr().addr().saturating_sub(start);
         let policies = |key: &str| head.annotation(key).map_or(Vec::new(), |value| words(value).collect());
         let weight = || head.annotation("helm.sh/hook-weight").and_then(|weight| weight.parse().ok());

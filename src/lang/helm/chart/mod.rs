@@ -27,7 +27,6 @@
 
 mod archive;
 mod builtin_objects;
-mod declared;
 mod dependencies;
 mod directory;
 mod documents;

@@ -131,9 +131,9 @@ impl Printed {
         if name.ends_with("NOTES.txt") {
             return Ok(());
         }
-        manifests::each(scanner, (name, text), &mut |found| {
-            let document = Rc::new(Document::new(name, &found.head.kind, found.text));
-            match found.events {
+        manifests::each(scanner, (name, text), &mut |head, text, events| {
+            let document = Rc::new(Document::new(name, &head.kind, text));
+            match events {
                 None => self.manifests.push(document),
                 Some(_) => self.hooks.push(document),
             }

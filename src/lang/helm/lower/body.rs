@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::paths::Use;
+use super::paths::PathUse;
 use super::program::{Dot, Lower};
 use crate::compile::Set;
 use crate::error::quoted;
@@ -58,7 +58,7 @@ impl<'a> Lower<'_, 'a> {
             return self.declare(pipeline.variables, pipeline.assigns);
         }
         if let Some((from, root, operand)) = self.plain_path(pipeline) {
-            return self.path(from, root, operand.fields, operand.span, Use::Write);
+            return self.path(from, root, operand.fields, operand.span, PathUse::Write);
         }
         self.pipeline(pipeline)?;
         self.at(pipeline.span);

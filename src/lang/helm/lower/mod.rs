@@ -21,5 +21,5 @@ mod paths;
 mod pipelines;
 mod program;
 
-pub(super) use outputs::{RenderedTemplate, lower_all};
+pub(super) use outputs::lower_all;
 pub(super) use program::{Reached, lower, lower_made};

@@ -12,6 +12,7 @@
 //! `.Values` alone, and only in the text of a file that is rendered, whose dot is known.
 
 use super::program::{Lower, Reached};
+use crate::chart::{Plan, PlannedChart, PlannedTemplate};
 use crate::compile::Set;
 use crate::syntax::tree::{Node, Operand, Pipeline, Term};
 use dropforge_base::diagnostics::{Code, Result};
@@ -23,19 +24,8 @@ use dropforge_value::{Data, DataMap};
 /// The key of the facts about the template that is rendered.
 const TEMPLATE: &str = "Template";
 
-/// A template to render.
-#[derive(Debug)]
-pub struct RenderedTemplate {
-    /// Its name.
-    pub template: String,
-    /// The path of its chart.
-    pub chart: String,
-    /// The name of the input that leaves it out.
-    pub skip: String,
-}
-
-/// Lowers a main chunk that renders templates in order, with the templates that they reach. With `values`, branches that
-/// they do not seem to take are left out.
+/// Lowers a main chunk that renders the templates of a plan in order, with the templates that they reach. A `partial`
+/// program leaves out branches that the values of the plan do not seem to take.
 ///
 /// # Errors
 /// Limits of nesting and of code size.
@@ -43,18 +33,21 @@ pub(crate) fn lower_all<'a>(
     unit: &Unit<'_>,
     set: &Set<'a>,
     emitter: &mut Emitter<'a>,
-    outputs: &[RenderedTemplate],
-    values: Option<&ValuesOfFiles<'_>>,
+    plan: &Plan,
+    partial: bool,
 ) -> Result<Reached> {
+    let values = || plan.templates().iter().map(|one| plan.values_of(one.chart())).collect::<Vec<_>>();
+    let values = partial.then(values);
     let mut lower = Lower::new(unit, set, emitter);
-    lower.values = values;
+    lower.values = values.as_deref();
     lower.decide_mutable();
     let main = lower.emitter.declare_chunk("main", 0);
     lower.emitter.at(unit.entry, Default::default());
     lower.emitter.begin_chunk(main);
     lower.emitter.begin_gather();
-    for output in outputs {
-        lower.output(output);
+    for template in plan.templates().iter().filter(|template| !template.is_partial()) {
+        let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
+        lower.output(template, chart);
         lower.emitter.check_size()?;
     }
     lower.emitter.end_gather();
@@ -66,30 +59,30 @@ pub(crate) fn lower_all<'a>(
 
 impl Lower<'_, '_> {
     /// Writes the text of a template, unless it is left out, and gathers its end.
-    fn output(&mut self, output: &RenderedTemplate) {
+    fn output(&mut self, template: &PlannedTemplate, chart: &str) {
         let left_out = self.emitter.new_label();
-        let skip = output.skip.as_str();
-        self.emitter.peek(&PathSpec { name: skip, roots: &[RootSpec::Global(skip)], segments: &[] });
+        let skip = template.skip();
+        self.emitter.peek(&PathSpec { name: &skip, roots: &[RootSpec::Global(&skip)], segments: &[] });
         self.emitter.jump(Op::JumpIf, left_out);
-        self.text_of(output);
+        self.text_of(template.name(), chart);
         self.emitter.bind(left_out);
         self.intrinsic("length", 0);
         self.emitter.op(Op::Keep, &[]);
     }
 
     /// Writes the text of a template.
-    fn text_of(&mut self, output: &RenderedTemplate) {
+    fn text_of(&mut self, template: &str, chart: &str) {
         if self.mutates {
-            let (chart, steps) = (output.chart.as_str(), [SegmentSpec::Attr(TEMPLATE, Span::default())]);
+            let steps = [SegmentSpec::Attr(TEMPLATE, Span::default())];
             let place = PathSpec { name: TEMPLATE, roots: &[RootSpec::Global(chart)], segments: &steps };
             self.emitter.load(&place);
             self.emitter.constant(Constant::Str("Name".into()));
-            self.input(&output.template);
+            self.input(template);
             self.intrinsic("put", 3);
             self.emitter.op(Op::Pop, &[]);
         }
-        if let Some(chunk) = self.chunk_of(&output.template) {
-            self.input(if self.mutates { &output.chart } else { &output.template });
+        if let Some(chunk) = self.chunk_of(template) {
+            self.input(if self.mutates { chart } else { template });
             self.emitter.op(Op::As, &[Role::Value as u32]);
             self.emitter.op(Op::CallChunk, &[chunk, 0]);
         }

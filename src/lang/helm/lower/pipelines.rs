@@ -1,7 +1,7 @@
 //! Pipelines, commands and operands as values; pipelines as conditions; `and`, `or`, `not`.
 
 use super::calls::is_quiet;
-use super::paths::Use;
+use super::paths::PathUse;
 use super::program::{Dot, Lower};
 use crate::syntax::tree::{Command, Operand, Pipeline, Term};
 use dropforge_base::diagnostics::{Code, Result};
@@ -148,9 +148,9 @@ impl<'a> Lower<'_, 'a> {
     pub(super) fn operand(&mut self, operand: &Operand<'a>, target: Target) -> Result<()> {
         self.at(operand.span);
         match operand.term {
-            Term::Dot => self.path(self.dot, "dot", operand.fields, operand.span, Use::Load),
+            Term::Dot => self.path(self.dot, "dot", operand.fields, operand.span, PathUse::Load),
             Term::Variable(name) => match self.variable(name) {
-                Some(from) => self.path(from, name, operand.fields, operand.span, Use::Load),
+                Some(from) => self.path(from, name, operand.fields, operand.span, PathUse::Load),
                 None => {
                     let message = format!("undefined variable: {name}");
                     self.fail_value(operand.span, Code::UndefinedVariable, message);
@@ -188,7 +188,7 @@ impl<'a> Lower<'_, 'a> {
             }
         };
         self.emitter.op(Op::StoreSlot, &[slot]);
-        self.path(Dot::Slot(slot), name, operand.fields, operand.span, Use::Load)
+        self.path(Dot::Slot(slot), name, operand.fields, operand.span, PathUse::Load)
     }
 
     /// Replaces the top value by the fields of it. Nil has no fields, but that is no error here.
@@ -198,7 +198,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.emitter.op(Op::As, &[Role::Value as u32]);
         let slot = self.emitter.store();
-        self.path(Dot::Slot(slot), "()", operand.fields, operand.span, Use::Load)?;
+        self.path(Dot::Slot(slot), "()", operand.fields, operand.span, PathUse::Load)?;
         self.emitter.free(slot);
         Ok(())
     }

@@ -8,7 +8,7 @@ use dropforge_base::text::Span;
 
 /// The kind of an open block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
+pub enum BlockKind {
     If,
     With,
     Range,
@@ -161,15 +161,15 @@ impl<'a> Blocks<'a> {
     }
 
     /// Opens the block of an action that has an error, so that its `end` has a block to close.
-    pub fn broken(&mut self, opens: Option<Opening>, span: Span, known: usize) {
+    pub fn broken(&mut self, opens: Option<BlockKind>, span: Span, known: usize) {
         match opens {
-            Some(Opening::If) => self.begin(BlockKind::If, span, None, known),
-            Some(Opening::With) => self.begin(BlockKind::With, span, None, known),
-            Some(Opening::Range) => {
+            Some(BlockKind::If) => self.begin(BlockKind::If, span, None, known),
+            Some(BlockKind::With) => self.begin(BlockKind::With, span, None, known),
+            Some(BlockKind::Range) => {
                 self.begin(BlockKind::Range, span, None, known);
                 self.loops += 1;
             }
-            Some(Opening::Template) => self.template(BlockKind::Define, "", None, span),
+            Some(BlockKind::Define | BlockKind::Block) => self.template(BlockKind::Define, "", None, span),
             None => {}
         }
     }
@@ -333,13 +333,4 @@ impl<'a> Blocks<'a> {
         let (body, calls) = (self.take_nodes(), self.take_calls());
         self.define(Template { name, body, span: Span::default(), calls });
     }
-}
-
-/// The block that a broken action opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opening {
-    If,
-    With,
-    Range,
-    Template,
 }

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use lalrpop_util::ParseError;
 
 use super::action::{Build, Mistake, quoted, unexpected};
-use super::blocks::{Blocks, END_OF_FILE, Opening};
+use super::blocks::{BlockKind, Blocks, END_OF_FILE};
 use super::known::{KnownAction, KnownActions, Symbol};
 use super::lexer::{Delimiters, Lexer, Piece};
 use super::token::{Spanned, Token, Tokens};
@@ -190,7 +190,7 @@ impl<'a> Parser<'a, '_> {
             && self.work.blocks.is_inside()
         {
             self.mistakes.push(Mistake { span: *at, message: "unexpected <define> in command".into() });
-            self.work.blocks.broken(Some(Opening::Template), span, known);
+            self.work.blocks.broken(Some(BlockKind::Define), span, known);
             return None;
         }
         let broken = tokens.last().is_some_and(|(token, _)| matches!(token, Token::Broken));
@@ -352,12 +352,12 @@ fn own_place(action: &Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
 }
 
 /// Returns the block that an action opens, even if it has an error.
-fn opening(tokens: &[Spanned<'_>]) -> Option<Opening> {
+fn opening(tokens: &[Spanned<'_>]) -> Option<BlockKind> {
     match tokens.first()?.0 {
-        Token::If => Some(Opening::If),
-        Token::With => Some(Opening::With),
-        Token::Range => Some(Opening::Range),
-        Token::Define | Token::Block => Some(Opening::Template),
+        Token::If => Some(BlockKind::If),
+        Token::With => Some(BlockKind::With),
+        Token::Range => Some(BlockKind::Range),
+        Token::Define | Token::Block => Some(BlockKind::Define),
         _ => None,
     }
 }

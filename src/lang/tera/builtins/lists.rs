@@ -276,13 +276,13 @@ const FEW: usize = 16;
 
 /// Keys that were already seen.
 #[derive(Default)]
-struct Seen<'v> {
+struct SeenKeys<'v> {
     few: SmallVec<[Key<'v>; FEW]>,
     /// All keys, if there are more than a few.
     many: Option<HashSet<Key<'v>>>,
 }
 
-impl<'v> Seen<'v> {
+impl<'v> SeenKeys<'v> {
     /// Adds a key. Returns `true` if it is new.
     fn insert(&mut self, key: Key<'v>) -> bool {
         if let Some(many) = &mut self.many {
@@ -320,7 +320,7 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let first = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
-    let (mut seen, mut kept) = (Seen::default(), SmallVec::<[_; FEW]>::new());
+    let (mut seen, mut kept) = (SeenKeys::default(), SmallVec::<[_; FEW]>::new());
     for item in items {
         if let Some(value) = attribute.of(*item)?
             && seen.insert(Key::new(cx, first, value, case_sensitive)?)

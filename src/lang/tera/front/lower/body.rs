@@ -1,7 +1,7 @@
 //! Bodies: text, output, variables, conditions, loops, filter sections; blocks, `super()` and includes.
 
 use super::program::{Entered, IncludeKey, Lower, Pending};
-use super::variables::{Frame, Outside, Turn};
+use super::variables::{Frame, LoopNames, Outside};
 use crate::builtins::marks;
 use crate::compile::{Id, unknown_template};
 use crate::syntax::tree::{Block, Branch, Call, Expr, ExprKind, For, Name, Node};
@@ -38,11 +38,11 @@ impl<'a> Lower<'_, 'a> {
             }
             Node::Super(span) => self.deeper(*span, |lower| lower.super_block(*span)),
             Node::Break => {
-                self.leave_turn("break", Emitter::break_loop);
+                self.leave_iteration("break", Emitter::break_loop);
                 Ok(())
             }
             Node::Continue => {
-                self.leave_turn("continue", Emitter::continue_loop);
+                self.leave_iteration("continue", Emitter::continue_loop);
                 Ok(())
             }
         }
@@ -50,9 +50,9 @@ impl<'a> Lower<'_, 'a> {
 
     /// Lowers `break` or `continue` for the loop in the innermost frame. There is none after the `else` of an outermost
     /// loop.
-    fn leave_turn(&mut self, tag: &str, leave: impl FnOnce(&mut Emitter<'a>, LoopMark)) {
-        match self.frames.last().and_then(|frame| frame.turn) {
-            Some(turn) => leave(self.emitter, turn.mark),
+    fn leave_iteration(&mut self, tag: &str, leave: impl FnOnce(&mut Emitter<'a>, LoopMark)) {
+        match self.frames.last().and_then(|frame| frame.looped) {
+            Some(looped) => leave(self.emitter, looped.mark),
             None => {
                 let message = format!("`{tag}` stands where no loop is running");
                 self.fail_quietly(&Diagnostic::new(Code::MisplacedTag, message));
@@ -90,7 +90,7 @@ impl<'a> Lower<'_, 'a> {
 
     fn set(&mut self, name: Name<'a>, global: bool, value: &'a Expr<'a>) -> Result<()> {
         self.unescaped(|lower| lower.value(value))?;
-        let belongs = |frame: &&Frame<'a>| !global || frame.turn.is_none();
+        let belongs = |frame: &&Frame<'a>| !global || frame.looped.is_none();
         let slot = self.frames.iter().rev().find(belongs).and_then(|frame| frame.slot(name.text));
         let slot = slot.unwrap_or_else(|| self.emitter.new_slot());
         self.emitter.op(Op::StoreSlot, &[slot]);
@@ -132,8 +132,8 @@ impl<'a> Lower<'_, 'a> {
         let slot = self.emitter.new_slots(names);
         let mark = self.emitter.begin_loop(names, slot, empty);
         let key = one.key.map(|key| (key.text, slot));
-        let turn = Turn { key, value: (one.value.text, slot + names - 1), mark };
-        self.frame_around(Frame::of_loop(turn), one.body)?;
+        let names_of_loop = LoopNames { key, value: (one.value.text, slot + names - 1), mark };
+        self.frame_around(Frame::of_loop(names_of_loop), one.body)?;
         self.emitter.end_loop(mark);
         match one.otherwise {
             Some(otherwise) => {

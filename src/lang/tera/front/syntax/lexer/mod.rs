@@ -30,7 +30,7 @@ pub(super) use bytes::word_end;
 pub use token::{End, Spanned, Token};
 
 use crate::syntax::error::SyntaxError;
-use blocks::{Blocks, Kind, Tag, unknown_tag};
+use blocks::{BlockKind, Blocks, Tag, unknown_tag};
 use bytes::Trim;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
@@ -171,7 +171,7 @@ impl<'s> Scanner<'s, '_> {
         self.begin(inside, End::Value);
         push(&mut self.tag.tokens, start..inside, Token::Emit);
         match self.tag.expression(Expect::Logic) {
-            Ok(_) if self.tag.is_super() && self.blocks.inside(Kind::Block) => {
+            Ok(_) if self.tag.is_super() && self.blocks.inside(BlockKind::Block) => {
                 self.at = self.tag.at;
                 self.blocks.super_tag(start..self.at);
             }
@@ -209,7 +209,7 @@ impl<'s> Scanner<'s, '_> {
                 push(&mut self.tag.tokens, start..content_at, head);
                 self.tag.content(head)
             }
-            (Tag::Close(Kind::Block | Kind::Macro), None) => self.tag.name_without_meaning(),
+            (Tag::Close(BlockKind::Block | BlockKind::Macro), None) => self.tag.name_without_meaning(),
             _ => self.tag.expect_close(),
         };
         match closed {
@@ -248,7 +248,7 @@ impl<'s> Scanner<'s, '_> {
         }
         match self.pass(tag, Span::of(start..self.at), trim) {
             Ok(()) => {
-                if let Tag::Open(kind @ (Kind::Block | Kind::Macro)) = tag {
+                if let Tag::Open(kind @ (BlockKind::Block | BlockKind::Macro)) = tag {
                     self.blocks.define(kind, &self.tag.tokens);
                 }
                 self.blocks.tokens.append(&mut self.tag.tokens);
