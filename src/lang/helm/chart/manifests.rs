@@ -136,7 +136,8 @@ pub(super) fn rank(kind: &str) -> (usize, &str) {
     }
 }
 
-/// Calls `see` with the head of each document of a rendered template, its text, and its events if it is a hook. A document with an unknown event is left out.
+/// Calls `see` with the head of each document of a rendered template, its text, and its events if it is a hook. A
+/// document with an unknown event is left out.
 ///
 /// # Errors
 /// `file.invalid_output` for a document that is not a YAML map.

@@ -1,7 +1,7 @@
 //! Bodies: text, output, variables, conditions, loops, filter sections; blocks, `super()` and includes.
 
-use super::program::{Entered, IncludeKey, Lower, Pending};
 use super::variables::{Frame, LoopNames, Outside};
+use super::{Entered, IncludeKey, Lower, Pending};
 use crate::builtins::marks;
 use crate::compile::{Id, unknown_template};
 use crate::syntax::tree::{Block, Branch, Call, Expr, ExprKind, For, Name, Node};

@@ -2,8 +2,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::program::{Lower, MacroKey, Pending};
 use super::variables::{Frame, Outside};
+use super::{Lower, MacroKey, Pending};
 use crate::compile::Id;
 use crate::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::program::Lower;
+use super::Lower;
 use crate::Rules;
 use crate::arithmetic::{Num, calculate, compare};
 use crate::syntax::tree::{CompareOp, Expr, ExprKind};

@@ -3,8 +3,8 @@
 //! Filters and `not` apply. If escaping is on, text from a literal, a variable, a function or a filter is escaped,
 //! unless the last filter is `safe`.
 
+use super::Lower;
 use super::calls::parameter;
-use super::program::Lower;
 use crate::builtins::marks;
 use crate::syntax::tree::{Expr, ExprKind, MathOp, Path, Segment, Step};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};

@@ -8,7 +8,7 @@
 use hashbrown::{HashMap, HashSet};
 use smallvec::{SmallVec, smallvec};
 
-use super::program::Lower;
+use super::Lower;
 use crate::syntax::tree::{Node, Path, Segment};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::{LoopField, Op, Scope};
