@@ -1,13 +1,22 @@
-//! The entrances: parse a set of files, lower the entry, or every file to render, with what it reaches.
+//! The entry points. Each parses a set of files that share one name space and lowers the entry, every file to render,
+//! or a text of `tpl`, with the templates that it reaches.
+
+use std::sync::Arc;
 
 use bumpalo::Bump;
+use hashbrown::HashMap;
 
-use super::chart::{Plan, PlannedChart, PlannedTemplate};
-use super::lower::{self, Output, Reached};
-use super::set::Set;
-use dropforge_base::diagnostics::{at_most, without_duplicates};
-use dropforge_machine::bytecode::Dialect;
-use dropforge_machine::compiler::{Compilation, Compiled, Emitter, Unit};
+use super::chart::Plan;
+use super::error::{GO_MESSAGE, quoted};
+use super::lower::{self, Reached, lower_made};
+use super::semantics::Rules;
+use super::syntax::tree::Template;
+use super::syntax::{Delimiters, KnownActions, parse_next};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most, without_duplicates};
+use dropforge_base::text::Source;
+use dropforge_machine::bytecode::{Dialect, ImportKind};
+use dropforge_machine::compiler::{Compilation, Compiled, Emitter, MissingKey, NoLoader, Unit};
+use dropforge_machine::function::{Made, Making, Request};
 
 /// Compiles a unit of the language `helm`: the entry, together with the files that share its name space.
 ///
@@ -16,7 +25,7 @@ use dropforge_machine::compiler::{Compilation, Compiled, Emitter, Unit};
 pub fn compile(unit: &Unit<'_>) -> Compilation {
     let (arena, files) = (Bump::new(), Set::files(unit));
     let set = Set::parse(&arena, &files, unit)?;
-    let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
+    let mut emitter = Emitter::new(Dialect::Helm, &Rules, unit.limits.code_words).lenient(unit.lenient);
     let reaches = lower::lower(unit, &set, &mut emitter).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
 }
@@ -31,21 +40,12 @@ pub fn compile(unit: &Unit<'_>) -> Compilation {
 pub fn compile_chart(unit: &Unit<'_>, plan: &Plan, partial: bool) -> Compilation {
     let arena = Bump::new();
     let set = Set::parse(&arena, unit.together, unit)?;
-    let mut emitter = Emitter::new(Dialect::Helm, &lower::Folding, unit.limits.code_words).lenient(unit.lenient);
+    let mut emitter = Emitter::new(Dialect::Helm, &Rules, unit.limits.code_words).lenient(unit.lenient);
     // Most of a chart is text, and many of its branches are left out.
     let bytes = unit.together.iter().map(|file| file.text().len()).sum::<usize>();
     emitter.reserve(bytes / 8);
     emitter.reserve_text(bytes);
-    let output = |template: &PlannedTemplate| {
-        let chart = plan.charts().get(template.chart()).map_or("", PlannedChart::path);
-        Output { template: template.name().to_owned(), chart: chart.to_owned(), skip: template.skip() }
-    };
-    let rendered = plan.templates().iter().filter(|template| !template.is_partial());
-    let outputs: Vec<_> = rendered.map(output).collect();
-    let values: Option<Vec<_>> =
-        partial.then(|| plan.templates().iter().map(|one| plan.values_of(one.chart())).collect());
-    let reaches =
-        lower::lower_all(unit, &set, &mut emitter, &outputs, values.as_deref()).map_err(|error| vec![error])?;
+    let reaches = lower::lower_all(unit, &set, &mut emitter, plan, partial).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
 }
 
@@ -53,4 +53,130 @@ fn finished(unit: &Unit<'_>, mut emitter: Emitter<'_>, reaches: Reached) -> Comp
     let lints = at_most(without_duplicates(reaches.lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
     Ok(Compiled { program, lints, reaches: reaches.files, tree: None })
+}
+
+/// A template and its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Defined<'a> {
+    /// The tree.
+    pub template: Template<'a>,
+    /// Index of the file.
+    pub file: usize,
+}
+
+/// The templates of a unit.
+#[derive(Debug)]
+pub(super) struct Set<'a> {
+    /// The files in the order in which they were parsed; the entry is the last.
+    pub files: &'a [Arc<Source>],
+    /// The templates by name.
+    pub templates: HashMap<&'a str, Defined<'a>>,
+}
+
+impl<'a> Set<'a> {
+    /// Returns the files of a unit, with the entry as the last.
+    pub fn files(unit: &Unit<'_>) -> Vec<Arc<Source>> {
+        let others = unit.together.iter().filter(|file| file.name() != unit.entry.name());
+        others.chain([unit.entry]).cloned().collect()
+    }
+
+    /// Parses files in their order. The last definition of a name wins, but a blank one replaces no other.
+    pub fn parse(
+        arena: &'a Bump,
+        files: &'a [Arc<Source>],
+        unit: &Unit<'_>,
+    ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
+        let mut set = Self { files, templates: HashMap::new() };
+        let bytes = files.iter().map(|file| file.text().len()).sum();
+        let (mut errors, mut actions) = (Vec::new(), KnownActions::for_bytes(bytes));
+        let known = |name: &str| unit.registry.get(ImportKind::Function, name).is_some();
+        let delimiters = unit.delimiters.map_or_else(Delimiters::default, |[left, right]| Delimiters::new(left, right));
+        for (file, source) in files.iter().enumerate() {
+            match parse_next(arena, source, delimiters, &known, unit.limits, &mut actions) {
+                Ok(templates) => {
+                    for template in templates {
+                        add(&mut set.templates, Defined { template, file });
+                    }
+                }
+                Err(found) => errors.extend(found.into_iter().map(|error| likely(error, unit))),
+            }
+        }
+        if errors.is_empty() { Ok(set) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
+    }
+
+    /// Returns the template `name`.
+    pub fn get(&self, name: &str) -> Option<Defined<'a>> {
+        self.templates.get(name).copied()
+    }
+}
+
+/// Adds the name and the likely one to the error of an unknown function.
+fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
+    if error.code != Code::UnknownFunction {
+        return error;
+    }
+    let name = error.primary().map_or("", |at| at.source.slice(at.span)).to_owned();
+    error.with_suggestion(&name, unit.registry.names(ImportKind::Function)).with_field(LOOKED_UP, name)
+}
+
+fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {
+    if !defined.template.is_blank() || !templates.contains_key(defined.template.name) {
+        templates.insert(defined.template.name, defined);
+    }
+}
+
+/// Compiles a text as a template. Its errors are those of the render that makes it.
+///
+/// # Errors
+/// The first syntax error of the text, or a limit.
+pub(super) fn make(request: &Request<'_>) -> Result<Making> {
+    compiled(request, false)
+}
+
+/// Works like [`make`] for a template in which a missing key is an error.
+pub(super) fn make_strict(request: &Request<'_>) -> Result<Making> {
+    compiled(request, true)
+}
+
+fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
+    if !request.text.contains("{{") {
+        return Ok(Making::AsItIs);
+    }
+    let entry = Source::made(request.text);
+    let unit = Unit {
+        entry: &entry,
+        loader: &NoLoader,
+        registry: request.registry,
+        limits: request.limits,
+        escape: false,
+        strict: false,
+        lenient: true,
+        together: &[],
+        missing_key: if strict { MissingKey::Error } else { MissingKey::default() },
+        delimiters: None,
+        any_data: false,
+        keeps_tree: false,
+        memo: None,
+    };
+    let (arena, files) = (Bump::new(), Set::files(&unit));
+    let set = Set::parse(&arena, &files, &unit).map_err(|mut errors| {
+        if errors.is_empty() {
+            Diagnostic::new(Code::Internal, "no error")
+        } else {
+            unparsed(request.text, errors.swap_remove(0))
+        }
+    })?;
+    let mut emitter = Emitter::new(Dialect::Helm, &Rules, unit.limits.code_words).lenient(true);
+    let chunk = lower_made(&unit, &set, &mut emitter, &|name| request.sees(name))?;
+    let program = emitter.finish()?;
+    let linked = request.registry.link(program.imports())?;
+    Ok(Making::Made(Made { program, linked, chunk }))
+}
+
+/// Adds the message of Go to a syntax error of a text.
+fn unparsed(text: &str, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
+    let line = error.position().map_or(1, |position| position.line);
+    let go = format!("cannot parse template {}: template: gotpl:{line}: {message}", quoted(text));
+    error.with_field(GO_MESSAGE, go)
 }

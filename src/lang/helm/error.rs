@@ -1,7 +1,12 @@
-//! Errors in the words of Go.
+//! Errors in the words of Go, and what they say about a name that nothing gives.
 
-use dropforge_base::diagnostics::{Code, Diagnostic};
+use std::collections::VecDeque;
+
+use super::values::{items, map_of};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
 use dropforge_base::stdlib::quoting::push_quoted;
+use dropforge_machine::function::{Cx, excerpt_in};
+use dropforge_value::{JsonStyle, Map, Value};
 
 /// The field with the message of Go, without the position that it begins with.
 pub(crate) const GO_MESSAGE: &str = "go_message";
@@ -28,4 +33,129 @@ pub fn quoted(text: &str) -> String {
     let mut out = String::new();
     push_quoted(text.as_bytes(), &mut |piece| out.push_str(piece));
     out
+}
+
+/// The field with the place of the map that lacks a name: a JSON array with the keys and indexes that lead to it from the
+/// inputs.
+pub(crate) const LOOKED_IN: &str = "looked_in";
+
+/// Maximum number of names to compare and to list.
+const NAMES: usize = 1_000;
+
+/// Maximum number of values of the inputs that are searched for a map.
+const SEARCHED: usize = 100_000;
+
+/// Adds what is known about a map that lacks the key `name`. `within` is the path of the map as a template writes it.
+#[cold]
+pub(super) fn lacking<'v>(
+    cx: &Cx<'v>,
+    error: Box<Diagnostic>,
+    map: Value<'v>,
+    name: &str,
+    within: Option<&str>,
+) -> Box<Diagnostic> {
+    let Some(map) = map_of(cx, map) else { return error };
+    let keys: Vec<&str> = map.iter().map(|(key, _)| key).take(NAMES).collect();
+    let error = among(error, name, &keys, within);
+    match place_of(cx, map) {
+        Some(place) => error.with_field(LOOKED_IN, place),
+        None => error,
+    }
+}
+
+/// Adds what is known about the inputs, which lack the key `name`.
+#[cold]
+pub(super) fn lacking_input(cx: &Cx<'_>, error: Box<Diagnostic>, name: &str) -> Box<Diagnostic> {
+    let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).take(NAMES).collect();
+    among(error, name, &names, Some("")).with_field(LOOKED_IN, "[]")
+}
+
+/// Adds the value that has no fields. `within` is its path as a template writes it.
+#[cold]
+pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, within: Option<&str>) -> Box<Diagnostic> {
+    let Some(within) = within else { return error };
+    match value {
+        Value::Null if !within.is_empty() => error.with_note(format!("`{within}` is null")),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) if !within.is_empty() => {
+            error.with_note(format!("`{within}` is {}", excerpt_in(JsonStyle::Whole, value)))
+        }
+        _ => error,
+    }
+}
+
+/// Adds available names and the closest match to the error of a missing name.
+pub fn among(error: Box<Diagnostic>, name: &str, names: &[&str], within: Option<&str>) -> Box<Diagnostic> {
+    let whole = within.map(|within| if within.is_empty() { "." } else { within });
+    let error = match whole {
+        Some(whole) => error.with_note(format!("`{whole}` has no `{name}`")),
+        None => error.with_note(format!("the map has no `{name}`")),
+    };
+    let error = error.with_field(LOOKED_UP, name);
+    let error = match nearest(name, names.iter().copied()) {
+        Some(near) => {
+            error.with_help(format!("did you mean `{}`?", written(within, near))).with_replacement(name, near)
+        }
+        None => error,
+    };
+    error.with_available(names.iter().copied())
+}
+
+/// Returns the expression for a key of a map.
+pub fn written(within: Option<&str>, key: &str) -> String {
+    let is_field = key.chars().all(|c| c == '_' || c.is_alphanumeric());
+    match within {
+        None => key.to_owned(),
+        Some(within) if is_field => format!("{within}.{key}"),
+        Some(within) => format!("index {} \"{key}\"", if within.is_empty() { "." } else { within }),
+    }
+}
+
+/// A step from a value to one in it.
+#[derive(Clone, Copy)]
+enum PathStep<'v> {
+    Key(&'v str),
+    Item(usize),
+}
+
+/// Returns the keys and indexes that lead from the inputs to a map, as few as possible.
+fn place_of<'v>(cx: &Cx<'v>, map: &'v Map<'v>) -> Option<String> {
+    // Each value with the number of the one around it.
+    let mut seen: Vec<(Option<usize>, PathStep<'v>)> = Vec::new();
+    let mut open: VecDeque<(usize, Value<'v>)> = VecDeque::new();
+    for (name, value) in cx.inputs().iter() {
+        open.push_back((seen.len(), value));
+        seen.push((None, PathStep::Key(name)));
+    }
+    while let Some((at, value)) = open.pop_front() {
+        if let Some(found) = map_of(cx, value) {
+            if std::ptr::eq(found, map) {
+                return Some(path(&seen, at));
+            }
+            for (key, value) in found.iter() {
+                open.push_back((seen.len(), value));
+                seen.push((Some(at), PathStep::Key(key)));
+            }
+        }
+        for (nth, value) in items(value).unwrap_or(&[]).iter().enumerate() {
+            open.push_back((seen.len(), *value));
+            seen.push((Some(at), PathStep::Item(nth)));
+        }
+        if seen.len() > SEARCHED {
+            return None;
+        }
+    }
+    None
+}
+
+fn path(seen: &[(Option<usize>, PathStep<'_>)], at: usize) -> String {
+    let (mut steps, mut at) = (Vec::new(), Some(at));
+    while let Some((around, step)) = at.and_then(|at| seen.get(at)) {
+        steps.push(match step {
+            PathStep::Key(key) => serde_json::Value::from(*key),
+            PathStep::Item(nth) => serde_json::Value::from(*nth),
+        });
+        at = *around;
+    }
+    steps.reverse();
+    serde_json::Value::from(steps).to_string()
 }

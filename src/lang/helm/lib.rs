@@ -13,15 +13,11 @@ pub mod builtins;
 pub mod chart;
 mod compile;
 mod error;
-mod finish;
-mod lookups;
 mod lower;
-mod made;
 mod marks;
 mod objects;
 mod print;
 mod semantics;
-mod set;
 pub mod syntax;
 mod trace;
 pub mod values;
@@ -31,8 +27,8 @@ pub(crate) const DATA: &str = ".";
 
 pub use builtins::{plain, registry};
 pub use compile::{compile, compile_chart};
-pub use finish::{finish, finish_all};
 pub use marks::marks;
+pub use print::{finish, finish_all};
 pub use semantics::Rules;
 pub use trace::{explain, is_optional, merges_maps, parse_errors, values_read};
 
@@ -75,7 +71,7 @@ impl Language for Helm {
     }
 
     fn before_finish(&self, whole: &str, text: &str, at: usize) -> Option<usize> {
-        finish::with_no_values(whole, text, at)
+        print::with_no_values(whole, text, at)
     }
 }
 

@@ -1,4 +1,6 @@
-//! The text of values: Go's `%v`.
+//! The text of values: Go's `%v`; the end of a render, which removes the text of missing values.
+
+use memchr::memmem::Finder;
 
 use super::error::failed;
 use super::objects;
@@ -6,6 +8,7 @@ use super::values::text_bytes;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps;
+use dropforge_machine::bytecode::Program;
 use dropforge_machine::function::Cx;
 use dropforge_value::{CapsuleContent, Extended, Type, Value};
 
@@ -20,7 +23,7 @@ const PORTION: usize = 1 << 12;
 /// # Errors
 /// A limit. A map that contains itself exceeds the limit on the depth of values.
 pub fn print<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut Vec<u8>) -> Result<()> {
-    let mut printer = Printer { cx, charged: out.len(), out };
+    let mut printer = ValuePrinter { cx, charged: out.len(), out };
     printer.value(value, 0)?;
     printer.settle()
 }
@@ -47,14 +50,14 @@ pub fn text_of(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| failed("the text is not valid UTF-8, so it cannot be written to the output"))
 }
 
-struct Printer<'p, 'v> {
+struct ValuePrinter<'p, 'v> {
     cx: &'p Cx<'v>,
     out: &'p mut Vec<u8>,
     /// The length that is charged.
     charged: usize,
 }
 
-impl<'v> Printer<'_, 'v> {
+impl<'v> ValuePrinter<'_, 'v> {
     fn push(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
     }
@@ -177,7 +180,7 @@ impl<'v> Printer<'_, 'v> {
 }
 
 /// Returns the text of a complex number: `(1+2i)`.
-pub(crate) fn complex_text(parts: &[f64]) -> String {
+fn complex_text(parts: &[f64]) -> String {
     let [re, im] = parts else { return String::new() };
     let im = shortest(*im);
     let sign = if im.starts_with(['+', '-']) { "" } else { "+" };
@@ -222,6 +225,60 @@ fn decimal(number: u64, unit: u64) -> String {
     format!("{whole}.{}", rest.trim_end_matches('0'))
 }
 
+/// Removes every `<no value>` from the text that a program wrote to `out` after `start`, unless the program keeps it.
+pub fn finish(program: &Program, out: &mut String, start: usize) {
+    if program.start().lenient {
+        return;
+    }
+    let finder = Finder::new(NO_VALUE);
+    let Some(first) = finder.find(out.as_bytes().get(start..).unwrap_or(&[])) else { return };
+    let written = out.split_off(start + first);
+    add_rest(&finder, &written, out);
+}
+
+/// Adds a text to `out` without the `<no value>` in it.
+fn add_rest(finder: &Finder<'_>, mut text: &str, out: &mut String) {
+    while let Some(at) = finder.find(text.as_bytes()) {
+        out.push_str(text.get(..at).unwrap_or(""));
+        text = text.get(at + NO_VALUE.len()..).unwrap_or("");
+    }
+    out.push_str(text);
+}
+
+/// Removes every `<no value>` from texts that a program wrote to `out` one after another, each up to one of `ends`.
+pub fn finish_all(program: &Program, out: &mut String, ends: &mut [usize]) {
+    let finder = Finder::new(NO_VALUE);
+    if program.start().lenient || finder.find(out.as_bytes()).is_none() {
+        return;
+    }
+    let (written, mut start) = (std::mem::take(out), 0);
+    out.reserve(written.len());
+    for end in ends {
+        add_rest(&finder, written.get(start..*end).unwrap_or(""), out);
+        start = std::mem::replace(end, out.len());
+    }
+}
+
+/// Returns the offset in `whole` of the byte at `at` of `text`, which is `whole` without the text of missing values, or the
+/// same. `None` if it is another text.
+pub(crate) fn with_no_values(whole: &str, text: &str, at: usize) -> Option<usize> {
+    if whole == text {
+        return Some(at);
+    }
+    let (mut rest, mut found) = (text, None);
+    let mut parts = whole.split(NO_VALUE).peekable();
+    let mut start = 0;
+    while let Some(part) = parts.next() {
+        rest = rest.strip_prefix(part)?;
+        let end = text.len() - rest.len();
+        if found.is_none() && (at < end || parts.peek().is_none()) {
+            found = Some(start + at.checked_sub(end - part.len())?);
+        }
+        start += part.len() + NO_VALUE.len();
+    }
+    found.filter(|_| rest.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,5 +287,15 @@ mod tests {
     fn durations_have_the_largest_unit_that_fits() {
         let texts = [0, 1, 1_500, 2_000_000, 1_500_000_000, 61_000_000_000, -3_723_500_000_000].map(duration_text);
         assert_eq!(texts.join(" "), "0s 1ns 1.5\u{b5}s 2ms 1.5s 1m1s -1h2m3.5s");
+    }
+
+    #[test]
+    fn offsets_are_those_before_texts_were_removed() {
+        let (whole, text) = ("a<no value>b<no value><no value>c", "abc");
+        let found = (0..4).map(|at| with_no_values(whole, text, at)).collect::<Vec<_>>();
+        assert_eq!(found, [Some(0), Some(11), Some(32), Some(33)]);
+        assert_eq!(with_no_values("abc", "abc", 1), Some(1));
+        assert_eq!(with_no_values("abd", "abc", 1), None);
+        assert_eq!(with_no_values("<no value>abcd", "abc", 1), None);
     }
 }

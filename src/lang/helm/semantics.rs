@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::builtins::compare;
+use super::builtins::logic;
 use super::error::{error, quoted};
 use super::print::{NO_VALUE, print, text_of};
-use super::values::{Kind, items, kind, map_of, nil_list, target_name, truth, type_name};
-use super::{lookups, objects};
+use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name};
+use super::{error, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
@@ -27,7 +27,7 @@ impl Semantics for Rules {
         let path = MissingPath::of(missing);
         match missing.parent {
             None if path.root.is_empty() => {
-                path.missing_key(0).map_err(|error| lookups::lacking_input(cx, error, path.field(0).unwrap_or("")))
+                path.missing_key(0).map_err(|error| error::lacking_input(cx, error, path.field(0).unwrap_or("")))
             }
             None => path.of_nothing(),
             Some(parent) => path.step(cx, parent, missing),
@@ -43,14 +43,14 @@ impl Semantics for Rules {
     }
 
     fn binary<'v>(&self, cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
-        compare::operator(cx, op, a, b).map(Value::Bool)
+        logic::operator(cx, op, a, b).map(Value::Bool)
     }
 
     fn in_role<'v>(&self, _: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match (role, value, kind(value)) {
             // The value of a pipeline is no interface: nil is nothing there.
             (Role::Value, Value::Null, _) => Ok(Value::Undefined),
-            (Role::Answer, _, Kind::Int | Kind::Int64 | Kind::Uint8 | Kind::Uint) => {
+            (Role::Answer, _, GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint) => {
                 let message = format!("can't use {} to iterate over more than one variable", number_text(value));
                 Err(error(Code::NotIterable, message))
             }
@@ -238,7 +238,7 @@ pub(super) fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
     error(Code::BadArgument, message)
 }
 
-/// The name of a missing path: a mark, a root, and the fields behind it.
+/// The name of a missing path: a mark, a root, and the fields after it.
 struct MissingPath<'m> {
     mark: Option<char>,
     /// The root: empty if the first field is a top-level input.
@@ -300,19 +300,19 @@ impl<'m> MissingPath<'m> {
             return Err(error);
         }
         if map_of(cx, parent).is_some() {
-            let failed = |error| lookups::lacking(cx, error, parent, name, self.written(at).as_deref());
+            let failed = |error| error::lacking(cx, error, parent, name, self.written(at).as_deref());
             return self.missing_key(at).map_err(failed);
         }
         match parent {
             Value::Null if self.root == "data" && step == 0 => self.of_nothing(),
-            Value::Null => Err(lookups::no_map(of_nil(name), parent, self.written(at).as_deref())),
+            Value::Null => Err(error::no_map(of_nil(name), parent, self.written(at).as_deref())),
             Value::Undefined => Ok(Value::Undefined),
             _ => {
                 // A value in a map or a list is an interface; that of a variable is not.
                 let alone = step == 0 && !self.root.is_empty() && !self.root.starts_with("item");
                 let of = if alone { type_name(parent) } else { "interface {}".into() };
                 let error = error(Code::UndefinedVariable, format!("can't evaluate field {name} in type {of}"));
-                Err(lookups::no_map(error, parent, self.written(at).as_deref()))
+                Err(error::no_map(error, parent, self.written(at).as_deref()))
             }
         }
     }
@@ -329,7 +329,7 @@ impl<'m> MissingPath<'m> {
     }
 }
 
-/// Cuts a path behind its first name. Names are short.
+/// Cuts a path after its first name. Names are short.
 fn cut(path: &str) -> (&str, Option<&str>) {
     match path.bytes().position(|byte| byte == b'.') {
         Some(dot) => (path.get(..dot).unwrap_or(path), path.get(dot + 1..)),

@@ -171,7 +171,7 @@ fn filter(name: &str) -> Option<&'static Builtin> {
     tables().into_iter().chain(plus_tables()).flatten().find(known)
 }
 
-/// Returns `true` if the word of a tag has arguments behind it: `toYaml .x`.
+/// Returns `true` if the word of a tag has arguments after it: `toYaml .x`.
 fn is_call(tag: &str, word: &str) -> bool {
     let rest = tag.get(word.len()..).unwrap_or("");
     rest.starts_with([' ', '\t', '('])

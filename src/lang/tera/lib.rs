@@ -44,7 +44,7 @@ impl Language for Tera {
 
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
-        Some(&TeraFront)
+        Some(&Tera)
     }
 
     fn registry(&self) -> Registry {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bumpalo::collections::Vec as BumpVec;
 
 use crate::error::failed;
-use crate::values::{Kind, items, kind, sized, strval, text_bytes, type_name};
+use crate::values::{GoKind, items, kind, sized, strval, text_bytes, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Sized, Value, Width};
@@ -46,7 +46,7 @@ pub(super) fn two_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<(&'v [u8]
 
 /// Returns `true` for nil.
 pub(super) fn is_nil(value: Value<'_>) -> bool {
-    kind(value) == Kind::Nil
+    kind(value) == GoKind::Nil
 }
 
 /// Returns the text of any value, like the functions that take any value and need a string.
@@ -108,13 +108,13 @@ pub(super) fn elements<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Option<Cow<'
 /// Returns the name of the kind of a value's type, as reflection names it: `slice`, `float64`.
 pub(super) fn kind_name(value: Value<'_>) -> Cow<'_, str> {
     Cow::Borrowed(match kind(value) {
-        Kind::Nil => "invalid",
-        Kind::Bytes | Kind::List => "slice",
-        Kind::Map => "map",
-        Kind::Time => "struct",
-        Kind::Duration => "int64",
-        Kind::Object if type_name(value).starts_with('*') => "ptr",
-        Kind::Object => "struct",
+        GoKind::Nil => "invalid",
+        GoKind::Bytes | GoKind::List => "slice",
+        GoKind::Map => "map",
+        GoKind::Time => "struct",
+        GoKind::Duration => "int64",
+        GoKind::Object if type_name(value).starts_with('*') => "ptr",
+        GoKind::Object => "struct",
         _ => return type_name(value),
     })
 }

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use x509_cert::der::asn1::Ia5String;
 
 use super::arguments::{bytes, elements, int, only_bytes};
-use super::random::{no_source, source};
+use super::random::array;
 use crate::error::failed;
 use crate::objects::fields;
 use crate::values::{CERTIFICATE, string, text_bytes};
@@ -90,7 +90,7 @@ fn private_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         _ => return string(cx, &[b"Unknown type ", kind].concat()),
     };
     cx.spend(SIGNATURE)?;
-    cx.text(&pem.map_err(no_source)?.ok_or_else(invalid)?)
+    cx.text(&pem?.ok_or_else(invalid)?)
 }
 
 fn authority<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -158,10 +158,10 @@ fn issued<'v>(
         Some(key) => parsed_key(&pem(cx, key)?)?,
         None => {
             cx.spend(KEY)?;
-            PrivateKey::rsa(2048).map_err(no_source)?
+            PrivateKey::rsa(2048)?
         }
     };
-    let serial = source::array().map_err(no_source)?;
+    let serial = array()?;
     let cert = match authority {
         None => issue(request, serial, &key, None, &key),
         Some(authority) => {

@@ -1,15 +1,16 @@
 //! Functions of hashes, passwords and ciphers.
 
-mod aes_text;
-mod site_passwords;
+use aes::Aes256;
+use cbc::cipher::block_padding::{NoPadding, Pkcs7};
+use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
+use hmac::{KeyInit, Mac};
 
 use super::arguments::{bytes, only_bytes, two_bytes};
 use super::encodings::illegal_base64;
-use super::random::{no_source, source as random};
+use super::random::array;
 use crate::error::failed;
 use crate::values::string;
-use aes_text::{Undecrypted, decrypted, encrypted};
-use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::base64::{base64, base64_len, octets_of_padded_base64};
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::password_hash::{PASSWORD, password_hash, steps};
@@ -17,7 +18,6 @@ use dropforge_base::stdlib::strings::hex;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Sized, Value};
-use site_passwords::{has_kind, site_password};
 
 assigned! {
     /// Functions of hashes.
@@ -38,7 +38,8 @@ assigned! {
 assigned! {
     /// Functions of passwords and ciphers.
     pub(super) static CIPHERS:
-    "bcrypt" (Str) = bcrypt, needs RANDOM, "Returns the bcrypt hash of a password with a random salt."
+    "bcrypt" (Str) = |cx, args| cx.text(&password(cx, only_bytes(cx, args)?)?),
+        needs RANDOM, "Returns the bcrypt hash of a password with a random salt."
         [r#"{{ bcrypt "p" | trunc 7 }}"# => "$2a$10$"];
     "htpasswd" (Str, Str) = htpasswd, needs RANDOM, "Returns a line of a file for `htpasswd`: a user and the hash of a password."
         [r#"{{ htpasswd "u" "p" | trunc 9 }}"# => "u:$2a$10$"];
@@ -67,11 +68,7 @@ fn password(cx: &Cx<'_>, password: &[u8]) -> Result<String> {
         return Ok(format!("failed to encrypt string with bcrypt: {why}"));
     }
     cx.spend(steps(COST))?;
-    Ok(password_hash(password, COST, random::array().map_err(no_source)?))
-}
-
-fn bcrypt<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.text(&password(cx, only_bytes(cx, args)?)?)
+    Ok(password_hash(password, COST, array()?))
 }
 
 fn htpasswd<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -92,8 +89,8 @@ fn derive_password<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         cx.charge(kind.len())?;
         return string(cx, &[b"cannot find password template ", kind].concat());
     }
-    cx.charge(site_passwords::MEMORY)?;
-    cx.spend(site_passwords::WORK as u64 / 16)?;
+    cx.charge(MEMORY)?;
+    cx.spend(WORK as u64 / 16)?;
     let counter = u32::try_from(*counter).map_err(|_| cx.arity())?;
     let password = site_password(counter, kind, bytes(cx, *secret)?, bytes(cx, *user)?, bytes(cx, *site)?);
     cx.text(&password.ok_or_else(|| failed("failed to derive password"))?)
@@ -102,7 +99,7 @@ fn derive_password<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn encrypt_aes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let (password, text) = two_bytes(cx, args)?;
     cx.charge(text.len().saturating_mul(2).saturating_add(base64_len(text.len().saturating_add(32))))?;
-    let start = random::array().map_err(no_source)?;
+    let start = array()?;
     cx.text(&base64(&encrypted(password, text, start)))
 }
 
@@ -113,21 +110,172 @@ fn decrypt_aes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
     cx.charge(text.len().saturating_mul(2))?;
     let bytes = octets_of_padded_base64(text).map_err(|at| failed(illegal_base64(at)))?;
-    let plain = decrypted(password, &bytes).map_err(|why| undecrypted(why, text.len() / 4 * 3))?;
+    let plain = decrypted(password, &bytes, text.len() / 4 * 3)?;
     string(cx, &plain)
 }
 
-/// Returns the error of bytes that are no encrypted text. `capacity` is the number of bytes that base64 had space for.
-fn undecrypted(why: Undecrypted, capacity: usize) -> Box<Diagnostic> {
-    failed(match why {
-        Undecrypted::Short if capacity < 16 => {
-            format!("runtime error: slice bounds out of range [:16] with capacity {capacity}")
+/// Bytes of a block.
+const BLOCK: usize = 16;
+
+/// Returns the key of a password: its first 32 bytes, filled up with zeros.
+fn key(password: &[u8]) -> [u8; 32] {
+    let mut key = [0; 32];
+    key.iter_mut().zip(password).for_each(|(to, from)| *to = *from);
+    key
+}
+
+/// Encrypts a text. `start` is a random block.
+fn encrypted(password: &[u8], text: &[u8], start: [u8; BLOCK]) -> Vec<u8> {
+    let cipher = cbc::Encryptor::<Aes256>::new(&key(password).into(), &start.into());
+    [&start[..], &cipher.encrypt_padded_vec::<Pkcs7>(text)].concat()
+}
+
+/// Decrypts a text. Only the last byte of the padding counts. `capacity` is the number of bytes that base64 had space for.
+///
+/// # Errors
+/// The bytes are not an encrypted text, or the password is wrong.
+fn decrypted(password: &[u8], bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
+    let out_of_range = |range: String| failed(format!("runtime error: slice bounds out of range {range}"));
+    let (start, blocks) = bytes.split_first_chunk::<BLOCK>().ok_or_else(|| match capacity {
+        ..BLOCK => out_of_range(format!("[:16] with capacity {capacity}")),
+        _ => failed("runtime error: makeslice: len out of range"),
+    })?;
+    let cipher = cbc::Decryptor::<Aes256>::new(&key(password).into(), start.into());
+    let plain = cipher.decrypt_padded_vec::<NoPadding>(blocks);
+    let mut out = plain.map_err(|_| failed("crypto/cipher: input not full blocks"))?;
+    let last = out.last().ok_or_else(|| failed("runtime error: index out of range [-1]"))?;
+    let len = out.len() as i64 - i64::from(*last);
+    out.truncate(usize::try_from(len).map_err(|_| out_of_range(format!("[:{len}]")))?);
+    Ok(out)
+}
+
+/// The scope of the algorithm.
+const SCOPE: &str = "com.lyndir.masterpassword";
+
+/// Parameters of scrypt: the binary logarithm of its cost, the block size, the parallelism.
+const SCRYPT: (u8, u32, u32) = (15, 8, 2);
+
+/// Bytes of memory that a derivation takes.
+pub const MEMORY: usize = (128 * SCRYPT.1 as usize) << SCRYPT.0;
+
+/// Rough cost of a derivation, in bytes mixed.
+pub const WORK: usize = 2 * SCRYPT.2 as usize * MEMORY;
+
+/// Templates of passwords by kind. Each letter stands for a class of characters.
+const TEMPLATES: [(&str, &[&str]); 6] = [
+    ("maximum", &["anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno"]),
+    (
+        "long",
+        &[
+            "CvcvnoCvcvCvcv",
+            "CvcvCvcvnoCvcv",
+            "CvcvCvcvCvcvno",
+            "CvccnoCvcvCvcv",
+            "CvccCvcvnoCvcv",
+            "CvccCvcvCvcvno",
+            "CvcvnoCvccCvcv",
+            "CvcvCvccnoCvcv",
+            "CvcvCvccCvcvno",
+            "CvcvnoCvcvCvcc",
+            "CvcvCvcvnoCvcc",
+            "CvcvCvcvCvccno",
+            "CvccnoCvccCvcv",
+            "CvccCvccnoCvcv",
+            "CvccCvccCvcvno",
+            "CvcvnoCvccCvcc",
+            "CvcvCvccnoCvcc",
+            "CvcvCvccCvccno",
+            "CvccnoCvcvCvcc",
+            "CvccCvcvnoCvcc",
+            "CvccCvcvCvccno",
+        ],
+    ),
+    ("medium", &["CvcnoCvc", "CvcCvcno"]),
+    ("short", &["Cvcn"]),
+    ("basic", &["aaanaaan", "aannaaan", "aaannaaa"]),
+    ("pin", &["nnnn"]),
+];
+
+/// The classes of characters by their letters.
+const CLASSES: [(u8, &[u8]); 9] = [
+    (b'V', b"AEIOU"),
+    (b'C', b"BCDFGHJKLMNPQRSTVWXYZ"),
+    (b'v', b"aeiou"),
+    (b'c', b"bcdfghjklmnpqrstvwxyz"),
+    (b'A', b"AEIOUBCDFGHJKLMNPQRSTVWXYZ"),
+    (b'a', b"AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz"),
+    (b'n', b"0123456789"),
+    (b'o', b"@&%?,=[]_:-+*$#!'^~;()/."),
+    (b'x', b"AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz0123456789!@#$%^&*()"),
+];
+
+/// Returns `true` if passwords of this kind exist.
+pub fn has_kind(kind: &[u8]) -> bool {
+    templates(kind).is_some()
+}
+
+fn templates(kind: &[u8]) -> Option<&'static [&'static str]> {
+    TEMPLATES.iter().find(|(name, _)| name.as_bytes() == kind).map(|(_, templates)| *templates)
+}
+
+/// Returns the password of a site. `None` if there is no such kind of passwords.
+pub fn site_password(counter: u32, kind: &[u8], secret: &[u8], user: &[u8], site: &[u8]) -> Option<String> {
+    let templates = templates(kind)?;
+    let mut key = [0; 64];
+    let params = scrypt::Params::new(SCRYPT.0, SCRYPT.1, SCRYPT.2).ok()?;
+    scrypt::scrypt(secret, &scoped(user), &params, &mut key).ok()?;
+    let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(&key).ok()?;
+    mac.update(&scoped(site));
+    mac.update(&counter.to_be_bytes());
+    let seed = mac.finalize().into_bytes();
+    let (first, seed) = seed.split_first()?;
+    let template = templates.get(usize::from(*first) % templates.len())?;
+    let character = |(class, seed): (u8, &u8)| {
+        let (_, characters) = CLASSES.iter().find(|(letter, _)| *letter == class)?;
+        characters.get(usize::from(*seed) % characters.len()).copied().map(char::from)
+    };
+    template.bytes().zip(seed).map(character).collect()
+}
+
+/// Returns a name with its length, after the scope.
+fn scoped(name: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(name.len()).unwrap_or(u32::MAX);
+    [SCOPE.as_bytes(), &len.to_be_bytes(), name].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back() {
+        for len in [0, 1, 15, 16, 17, 100] {
+            let text = vec![b'a'; len];
+            let secret = encrypted(b"secretkey", &text, [7; BLOCK]);
+            assert_eq!(secret.len(), BLOCK + (len / BLOCK + 1) * BLOCK);
+            assert_eq!(decrypted(b"secretkey", &secret, secret.len()).unwrap(), text);
         }
-        Undecrypted::Short => "runtime error: makeslice: len out of range".to_owned(),
-        Undecrypted::Partial => "crypto/cipher: input not full blocks".to_owned(),
-        Undecrypted::Empty => "runtime error: index out of range [-1]".to_owned(),
-        Undecrypted::Padding(padding, len) => {
-            format!("runtime error: slice bounds out of range [:{}]", len as i64 - padding as i64)
-        }
-    })
+        let error = |bytes: &[u8]| decrypted(b"k", bytes, 18).unwrap_err().message.clone();
+        assert_eq!(error(&[0; 15]), "runtime error: makeslice: len out of range");
+        assert_eq!(error(&[0; 16]), "runtime error: index out of range [-1]");
+        assert_eq!(error(&[0; 17]), "crypto/cipher: input not full blocks");
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_standard() {
+        // The example of FIPS-197: in CBC mode with an initial block of zeros, the first block is that of AES.
+        let key: Vec<u8> = (0..32).collect();
+        let text: Vec<u8> = (0..16).map(|n| n * 0x11).collect();
+        let secret = encrypted(&key, &text, [0; BLOCK]);
+        let wanted = [0x8e, 0xa2, 0xb7, 0xca, 0x51, 0x67, 0x45, 0xbf, 0xea, 0xfc, 0x49, 0x90, 0x4b, 0x49, 0x60, 0x89];
+        assert_eq!(secret.get(16..32), Some(wanted.as_slice()));
+    }
+
+    #[test]
+    fn passwords_are_those_of_other_implementations() {
+        let password = |kind: &str| site_password(1, kind.as_bytes(), b"password", b"user", b"example.com");
+        assert_eq!(password("long").as_deref(), Some("ZedaFaxcZaso9*"));
+        assert_eq!(password("pin").as_deref(), Some("6685"));
+        assert!(password("bogus").is_none() && !has_kind(b"bogus") && has_kind(b"basic"));
+    }
 }

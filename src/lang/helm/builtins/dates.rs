@@ -6,7 +6,7 @@ use super::arguments::{bytes, only};
 use crate::error::failed;
 use crate::print::duration_text;
 use crate::semantics::wrong_type;
-use crate::values::{Kind, int64, kind, string};
+use crate::values::{GoKind, int64, kind, string};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::clock;
 use dropforge_base::stdlib::duration::{NoSpan, checked_span};
@@ -19,7 +19,8 @@ use dropforge_value::{Capsule, CapsuleContent, Extended, Sized, Value, Width};
 assigned! {
     /// Functions of times.
     pub(super) static DATES:
-    "now" () = now, needs CLOCK, "Returns the current time." [r#"{{ now | date "2006" | len }}"# => "4"];
+    "now" () = |cx, _| time(cx, current(cx)?),
+        needs CLOCK, "Returns the current time." [r#"{{ now | date "2006" | len }}"# => "4"];
     "date" (Str, Any) = date, reads Notes,
         "Formats a time, or a number of seconds since 1970, by a layout: the time `Mon Jan 2 15:04:05 MST 2006` as it would be shown."
         [r#"{{ date "2006-01-02" 1700000000 }}"# => "2023-11-14"];
@@ -27,7 +28,8 @@ assigned! {
         [r#"{{ dateInZone "15:04 MST" 1700000000 "America/New_York" }}"# => "17:13 EST"];
     "date_in_zone" (Str, Any, Str) = date_in_zone, reads Notes, "Formats a time like `dateInZone`."
         [r#"{{ date_in_zone "15:04" 0 "UTC" }}"# => "00:00"];
-    "htmlDate" (Any) = html_date, reads Notes, "Formats a time as `2006-01-02`, for a date input of HTML."
+    "htmlDate" (Any) = |cx, args| formatted(cx, HTML, any_instant(cx, only(cx, args)?, true)?, b""),
+        reads Notes, "Formats a time as `2006-01-02`, for a date input of HTML."
         [r#"{{ htmlDate 0 }}"# => "1970-01-01"];
     "htmlDateInZone" (Any, Str) = html_date_in_zone, reads Notes, "Formats a time like `htmlDate`, as a zone shows it."
         [r#"{{ htmlDateInZone 1700000000 "Asia/Tokyo" }}"# => "2023-11-15"];
@@ -121,10 +123,6 @@ fn formatted<'v>(cx: &Cx<'v>, layout: &[u8], (seconds, nanos): Instant, zone_nam
     string(cx, &format(&clock, layout))
 }
 
-fn now<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    time(cx, current(cx)?)
-}
-
 fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [layout, value] = args else { return Err(cx.arity()) };
     formatted(cx, bytes(cx, *layout)?, any_instant(cx, *value, true)?, b"")
@@ -133,10 +131,6 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn date_in_zone<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [layout, value, zone] = args else { return Err(cx.arity()) };
     formatted(cx, bytes(cx, *layout)?, any_instant(cx, *value, true)?, bytes(cx, *zone)?)
-}
-
-fn html_date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    formatted(cx, HTML, any_instant(cx, only(cx, args)?, true)?, b"")
 }
 
 fn html_date_in_zone<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -215,7 +209,7 @@ fn ago<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn duration<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let value = only(cx, args)?;
     let seconds = match (kind(value), value.extended()) {
-        (Kind::Str, _) => seconds_of(bytes(cx, value)?),
+        (GoKind::Str, _) => seconds_of(bytes(cx, value)?),
         (_, Some(Extended::Sized(Sized::Signed(width, seconds)))) if is_seconds(*width, false) => *seconds,
         _ => 0,
     };
@@ -243,8 +237,8 @@ fn duration_round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     const HOUR: u64 = 3_600_000_000_000;
     let value = only(cx, args)?;
     let nanos = match (kind(value), value.extended()) {
-        (Kind::Str, _) => nanos_of(bytes(cx, value)?).unwrap_or(0),
-        (Kind::Time, _) => since(cx, instant(cx, value)?)?,
+        (GoKind::Str, _) => nanos_of(bytes(cx, value)?).unwrap_or(0),
+        (GoKind::Time, _) => since(cx, instant(cx, value)?)?,
         (_, Some(Extended::Sized(Sized::Signed(width, nanos)))) if is_seconds(*width, false) => *nanos,
         _ => 0,
     };

@@ -1,14 +1,13 @@
-//! Maps: making, reading and changing them.
+//! Maps: reading, changing, merging and copying them.
 
 use super::arguments::{bytes, is_nil, only, text_of};
-use super::{copy, merge};
 use crate::error::failed;
-use crate::values::{deep_equal, map_of, strings, type_name};
+use crate::values::{deep_equal, items, map_of, strings, truth, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::byte_texts;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
-use dropforge_value::{Map, Value};
+use dropforge_value::{Extended, Map, Value};
 
 assigned! {
     /// Maps.
@@ -27,27 +26,28 @@ assigned! {
         [r#"{{ dict "a" (dict "b" 1) | dig "a" "b" 0 }}"# => "1", r#"{{ dict "a" 1 | dig "a" "b" 0 }}"# => "E0404"];
     "keys" (... Map) = keys, looks Keys, "Returns the keys of maps, in the order of their entries."
         [r#"{{ dict "a" 1 "b" 2 | keys }}"# => "[a b]"];
-    "values" (Map) = values, looks Keys, "Returns the values of a map, in the order of its entries."
+    "values" (Map) = |cx, args| cx.list(entries(cx, only(cx, args)?)?.values()),
+        looks Keys, "Returns the values of a map, in the order of its entries."
         [r#"{{ dict "a" 1 "b" 2 | values }}"# => "[1 2]"];
     "pick" (Map, ... Str) = pick, makes Map, looks Keys, "Returns a map of some keys of another."
         [r#"{{ pick (dict "a" 1 "b" 2) "a" }}"# => "map[a:1]"];
     "omit" (Map, ... Str) = omit, makes Map, looks Keys, "Returns a map without some keys of another."
         [r#"{{ omit (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
-    "merge" (Map, ... Map) = merge::merge, mutates Map,
+    "merge" (Map, ... Map) = merge, mutates Map,
         "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
         [r#"{{ merge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
-    "mustMerge" (Map, ... Map) = merge::merge, mutates Map,
+    "mustMerge" (Map, ... Map) = merge, mutates Map,
         "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
         [r#"{{ mustMerge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
-    "mergeOverwrite" (Map, ... Map) = merge::merge_overwrite, mutates Map,
+    "mergeOverwrite" (Map, ... Map) = merge_overwrite, mutates Map,
         "Adds entries of other maps to the first one, whatever it has. Returns it."
         [r#"{{ mergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
-    "mustMergeOverwrite" (Map, ... Map) = merge::merge_overwrite, mutates Map,
+    "mustMergeOverwrite" (Map, ... Map) = merge_overwrite, mutates Map,
         "Adds entries of other maps to the first one, whatever it has. Returns it."
         [r#"{{ mustMergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
-    "deepCopy" (Any) = copy::deep_copy, makes Map, "Returns a copy of a value and everything in it."
+    "deepCopy" (Any) = deep_copy, makes Map, "Returns a copy of a value and everything in it."
         [r#"{{ deepCopy (dict "a" 1) }}"# => "map[a:1]", r#"{{ deepCopy nil }}"# => "E0404"];
-    "mustDeepCopy" (Any) = copy::deep_copy, makes Map, "Returns a copy of a value and everything in it."
+    "mustDeepCopy" (Any) = deep_copy, makes Map, "Returns a copy of a value and everything in it."
         [r#"{{ mustDeepCopy (dict "a" 1) }}"# => "map[a:1]"];
     "deepEqual" (Any, Any) = equal, "Returns `true` if values of the same types are equal."
         [r#"{{ deepEqual (list 1) (list 1) }}"# => "true", r#"{{ deepEqual 1 1.0 }}"# => "false"];
@@ -157,10 +157,6 @@ fn keys<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     strings(cx, &names)
 }
 
-fn values<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.list(entries(cx, only(cx, args)?)?.values())
-}
-
 fn pick<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [map, names @ ..] = args else { return Err(cx.arity()) };
     let map = entries(cx, *map)?;
@@ -185,4 +181,123 @@ fn omit<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn equal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [a, b] = args else { return Err(cx.arity()) };
     deep_equal(cx, *a, *b).map(Value::Bool)
+}
+
+/// A step of a merge.
+enum MergeStep<'v> {
+    /// Merges the second map into the first.
+    Merge(Value<'v>, Value<'v>),
+    /// Sets the entry of a map to this one, unless the map under its key has entries now.
+    Settle(Value<'v>, &'v str, Value<'v>),
+}
+
+pub(super) fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    merged(cx, args, false)
+}
+
+fn merge_overwrite<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    merged(cx, args, true)
+}
+
+/// Merges maps into the first one. With `overwrites`, values replace existing ones, even by nil or an empty value;
+/// without it, only empty ones are replaced.
+fn merged<'v>(cx: &Cx<'v>, args: &[Value<'v>], overwrites: bool) -> Result<Value<'v>> {
+    let [first, others @ ..] = args else { return Err(cx.arity()) };
+    for other in others {
+        let mut steps = vec![MergeStep::Merge(*first, *other)];
+        while let Some(step) = steps.pop() {
+            match step {
+                MergeStep::Merge(to, from) => merge_entries(cx, to, from, overwrites, &mut steps)?,
+                MergeStep::Settle(to, key, value) => {
+                    if !cx.entry(to, key).is_some_and(|now| truth(cx, now)) {
+                        cx.set_entry(to, key, value)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(*first)
+}
+
+/// Merges the entries of one map into another. Maps in both are left to further steps.
+fn merge_entries<'v>(
+    cx: &Cx<'v>,
+    to: Value<'v>,
+    from: Value<'v>,
+    overwrites: bool,
+    steps: &mut Vec<MergeStep<'v>>,
+) -> Result<()> {
+    let Value::Map(entries) = cx.current(from) else { return Err(cx.arity()) };
+    cx.charge(entries.len().saturating_mul(2 * size_of::<MergeStep<'_>>()))?;
+    for (key, value) in entries.iter() {
+        cx.spend(1)?;
+        match (cx.entry(to, key), value) {
+            (_, Value::Null | Value::Undefined) if !overwrites => {}
+            (Some(there @ Value::Map(_)), Value::Map(_)) => {
+                // The last step comes first.
+                steps.extend([MergeStep::Settle(to, key, value), MergeStep::Merge(there, value)]);
+            }
+            (Some(there), _) if !overwrites && truth(cx, there) => {}
+            _ => cx.set_entry(to, key, value)?,
+        }
+    }
+    Ok(())
+}
+
+/// A list or map that is being copied.
+struct Copying<'v> {
+    of: Value<'v>,
+    parts: &'v [Value<'v>],
+    copies: Vec<Value<'v>>,
+}
+
+impl<'v> Copying<'v> {
+    /// Returns the copying of a container. `None` for values without maps in them, which need no copy.
+    fn of(cx: &Cx<'v>, of: Value<'v>) -> Result<Option<Self>> {
+        cx.spend(1)?;
+        let parts = match (map_of(cx, of), items(of)) {
+            (Some(map), _) => map.values(),
+            (None, Some(items)) if of.depth() > 1 => items,
+            _ => return Ok(None),
+        };
+        cx.charge(parts.len().saturating_mul(size_of::<Value<'_>>()))?;
+        Ok(Some(Self { of, parts, copies: Vec::with_capacity(parts.len()) }))
+    }
+
+    /// Returns the copy.
+    fn end(self, cx: &Cx<'v>) -> Result<Value<'v>> {
+        let copy = match map_of(cx, self.of) {
+            Some(map) => Value::Map(cx.shaped_map(map.shape(), &self.copies)?),
+            None => cx.list(&self.copies)?,
+        };
+        match self.of.extended() {
+            Some(Extended::Typed(ty, _)) => cx.extended(Extended::Typed(*ty, copy)),
+            _ => Ok(copy),
+        }
+    }
+}
+
+fn deep_copy<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let value = only(cx, args)?;
+    if is_nil(value) {
+        return Err(failed("reflect: call of reflect.Value.Type on zero Value"));
+    }
+    let Some(first) = Copying::of(cx, value)? else { return Ok(value) };
+    let mut open = vec![first];
+    while let Some(innermost) = open.last_mut() {
+        let Some(part) = innermost.parts.get(innermost.copies.len()) else {
+            let Some(copied) = open.pop() else { break };
+            let copy = copied.end(cx)?;
+            match open.last_mut() {
+                Some(outer) => outer.copies.push(copy),
+                None => return Ok(copy),
+            }
+            continue;
+        };
+        match Copying::of(cx, *part)? {
+            Some(inner) => open.push(inner),
+            None => innermost.copies.push(*part),
+        }
+    }
+    Ok(value)
 }

@@ -44,7 +44,7 @@ assigned! {
     "fromJson" (Str) = from_json, makes Map,
         "Reads a map from JSON. If that fails, the map has the message under the key `Error`."
         [r#"{{ (fromJson "{\"a\": [1]}").a }}"# => "[1]", r#"{{ fromJson "{" }}"# => "map[Error:unexpected end of JSON input]"];
-    "mustFromJson" (Str) = must_from_json, "Reads any value from JSON."
+    "mustFromJson" (Str) = |cx, args| read_json(cx, args, Wanted::Any)?.map_err(failed), "Reads any value from JSON."
         [r#"{{ mustFromJson "[1, 2.5]" }}"# => "[1 2.5]", r#"{{ mustFromJson "{" }}"# => "E0404"];
     "fromJsonArray" (Str) = from_json_array,
         "Reads a list from JSON. If that fails, the message is the only item."
@@ -181,10 +181,6 @@ fn from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Ok(map) => Ok(map),
         Err(message) => cx.map(&[("Error", cx.text(&message)?)]),
     }
-}
-
-fn must_from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    read_json(cx, args, Wanted::Any)?.map_err(failed)
 }
 
 fn from_json_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

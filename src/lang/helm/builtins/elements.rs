@@ -1,7 +1,7 @@
 //! Elements of values: `len`, `index`, `slice`, `call`.
 
+use crate::error;
 use crate::error::failed;
-use crate::lookups;
 use crate::print::print;
 use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result, counted};
@@ -76,7 +76,7 @@ fn found_in<'v>(
         return error.with_note(format!("the list has {}", counted(items.len(), "item")));
     }
     match (value, before.and_then(|(map, key)| Some((map, std::str::from_utf8(text_bytes(key)?).ok()?)))) {
-        (Value::Undefined | Value::Null, Some((map, key))) => lookups::lacking(cx, error, map, key, None),
+        (Value::Undefined | Value::Null, Some((map, key))) => error::lacking(cx, error, map, key, None),
         _ => error,
     }
 }
@@ -111,7 +111,7 @@ fn element<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<
     }
 }
 
-/// Returns the error of the index behind the last element, which Go finds later than others.
+/// Returns the error of the index after the last element, which Go finds later than others.
 fn at_the_end(kind: &str) -> Box<Diagnostic> {
     failed(format!("error calling index: reflect: {kind} index out of range"))
 }
@@ -161,7 +161,7 @@ pub(super) fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let items = items(*value).unwrap_or(&[]);
     let part = match items.get(start..end) {
         Some(part) => cx.list(part)?,
-        // The elements behind the last one are nil.
+        // The elements after the last one are nil.
         None => {
             cx.charge(2 * size_of_val(items))?;
             let kept = items.get(start..).unwrap_or(&[]).iter().copied();

@@ -1,10 +1,12 @@
-//! Functions of base64 and base32.
+//! Encodings: base64 and base32, and the escapes `html`, `js`, `urlquery`.
 
 use super::arguments::only_bytes;
-use crate::values::string;
+use crate::print::{NO_VALUE, print};
+use crate::values::{string, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::base32::{base32, base32_len, octets_of_base32};
 use dropforge_base::stdlib::base64::{base64, base64_len, octets_of_padded_base64};
+use dropforge_base::stdlib::characters::is_printable;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::Value;
@@ -53,4 +55,105 @@ fn b32dec<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         Ok(octets) => string(cx, &octets),
         Err(at) => cx.text(&format!("illegal base32 data at input byte {at}")),
     }
+}
+
+assigned! {
+    /// Escapes.
+    pub(super) static ESCAPES:
+    "html" (... Any) = html, "Escapes text for HTML." [r#"{{ html "<a>" }}"# => "&lt;a&gt;"];
+    "js" (... Any) = js, "Escapes text for JavaScript." [r#"{{ js "it's" }}"# => r"it\'s"];
+    "urlquery" (... Any) = urlquery, "Escapes text for the query of a URL." [r#"{{ urlquery "a b&c" }}"# => "a+b%26c"];
+}
+
+/// Returns the text of the arguments: a string as it is, others as `print` shows them.
+fn text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    if let [one] = args
+        && let Some(bytes) = text_bytes(*one)
+    {
+        cx.charge(bytes.len())?;
+        return Ok(bytes.to_vec());
+    }
+    let is_text = |value: &Value<'_>| text_bytes(*value).is_some() || matches!(value, Value::Undefined | Value::Null);
+    for (at, value) in args.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| args.get(at));
+        if before.is_some_and(|before| !is_text(before)) && !is_text(value) {
+            out.push(b' ');
+        }
+        match value {
+            Value::Undefined | Value::Null => out.extend_from_slice(NO_VALUE.as_bytes()),
+            value => print(cx, *value, &mut out)?,
+        }
+    }
+    Ok(out)
+}
+
+/// Returns the text of the arguments with each byte replaced that `escape` has another text for.
+fn escaped<'v>(cx: &Cx<'v>, text: &[u8], escape: impl Fn(u8) -> Option<&'static str>) -> Result<Value<'v>> {
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        match escape(*byte) {
+            Some(escaped) => out.extend_from_slice(escaped.as_bytes()),
+            None => out.push(*byte),
+        }
+    }
+    cx.charge(out.len())?;
+    string(cx, &out)
+}
+
+fn html<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    escaped(cx, &text(cx, args)?, |byte| {
+        Some(match byte {
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'&' => "&amp;",
+            b'"' => "&#34;",
+            b'\'' => "&#39;",
+            0 => "\u{FFFD}",
+            _ => return None,
+        })
+    })
+}
+
+fn js<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = text(cx, args)?;
+    let mut out = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            js_character(c, &mut out);
+        }
+        // Each byte that is no character stands for one that is unknown.
+        chunk.invalid().iter().for_each(|_| out.extend_from_slice("\u{FFFD}".as_bytes()));
+    }
+    cx.charge(out.len())?;
+    string(cx, &out)
+}
+
+fn js_character(c: char, out: &mut Vec<u8>) {
+    let code = u32::from(c);
+    let escaped = match c {
+        '\\' => "\\\\".to_owned(),
+        '\'' => "\\'".to_owned(),
+        '"' => "\\\"".to_owned(),
+        '<' | '>' | '&' | '=' => format!("\\u{code:04X}"),
+        _ if code < 0x20 => format!("\\u{code:04X}"),
+        _ if c.is_ascii() || is_printable(c) => c.to_string(),
+        _ => format!("\\u{code:04X}"),
+    };
+    out.extend_from_slice(escaped.as_bytes());
+}
+
+fn urlquery<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let text = text(cx, args)?;
+    cx.charge(text.len().saturating_mul(3))?;
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte),
+            b' ' => out.push(b'+'),
+            _ => out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+        }
+    }
+    string(cx, &out)
 }

@@ -1,16 +1,16 @@
-//! Operations that only lowering calls.
+//! Operations that only lowering calls, and `include` and `tpl`, whose calls it turns into instructions.
 
 use super::arguments::only;
 use super::dicts;
 use super::elements::slice;
 use crate::error::{error, failed};
-use crate::objects;
 use crate::print::NO_VALUE;
 use crate::semantics::{wrong_type, zero};
 use crate::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
+use crate::{compile, objects};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_machine::assigned;
-use dropforge_machine::function::{Cx, Target};
+use dropforge_machine::function::{Builtin, Cx, Target};
 use dropforge_value::{Extended, Sized, Value, Width};
 
 assigned! {
@@ -121,4 +121,33 @@ fn cleaned<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         }
         _ => Ok(*value),
     }
+}
+
+/// The name of the compiler of templates that are made at render time.
+pub(crate) const MAKER: &str = "tpl";
+
+/// The same, where a missing key is an error.
+pub(crate) const STRICT_MAKER: &str = "tpl_strict";
+
+assigned! {
+    /// Templates as text.
+    pub(super) static TEMPLATES:
+    "include" (Str, Any) = instruction, "The text of a template with this data."
+        [r#"{{ define "a" }}<{{ . }}>{{ end }}{{ include "a" 1 }}"# => "<1>"];
+    "tpl" (Str, Any) = instruction, "The text of a template that is itself a text."
+        [r#"{{ tpl "<{{ . }}>" 1 }}"# => "<1>"];
+}
+
+/// The compiler of templates that are made at render time.
+pub(super) static MAKERS: &[Builtin] = &[
+    Builtin::maker(MAKER, compile::make, "Compiles a text as a template."),
+    Builtin::maker(
+        STRICT_MAKER,
+        compile::make_strict,
+        "Compiles a text as a template in which a missing key is an error.",
+    ),
+];
+
+fn instruction<'v>(_: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+    Err(failed("this function runs templates, so it can only be called by a template"))
 }

@@ -1,40 +1,51 @@
-//! Arithmetic. Integers are `int64` and wrap; arguments of any type are converted first.
+//! Arithmetic, conversions and names of types. Integers are `int64` and wrap; arguments of any type are converted
+//! first.
 
-use super::arguments::{int, only};
-use super::conversions::{to_float64, to_int64};
+use super::arguments::{int, kind_name, only, only_bytes, text_of};
 use crate::error::failed;
-use crate::values::int64;
+use crate::values::{int64, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::decimal::Decimal;
+use dropforge_base::stdlib::float_parse;
+use dropforge_base::stdlib::int_parse::{BadInt, in_base, with_prefix};
 use dropforge_base::stdlib::numbers::power;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
-use dropforge_value::Value;
+use dropforge_value::{Extended, Value};
 
 assigned! {
     /// Arithmetic.
     pub(super) static MATH:
     "add" (... Any) = add, "Adds integers." [r#"{{ add 1 2 "3" }}"# => "6"];
-    "add1" (Any) = add_one, "Adds 1 to an integer." [r#"{{ add1 1 }}"# => "2"];
+    "add1" (Any) = |cx, args| int64(cx, to_int64(only(cx, args)?).wrapping_add(1)),
+        "Adds 1 to an integer." [r#"{{ add1 1 }}"# => "2"];
     "sub" (Any, Any) = sub, "Subtracts the second integer from the first." [r#"{{ sub 5 3 }}"# => "2"];
-    "mul" (Any, ... Any) = mul, "Multiplies integers." [r#"{{ mul 2 3 4 }}"# => "24"];
+    "mul" (Any, ... Any) = |cx, args| folded(cx, args, i64::wrapping_mul),
+        "Multiplies integers." [r#"{{ mul 2 3 4 }}"# => "24"];
     "div" (Any, Any) = div, "Divides the first integer by the second and drops the fraction."
         [r#"{{ div 7 2 }}"# => "3", r#"{{ div 1 0 }}"# => "E0404"];
     "mod" (Any, Any) = modulo, "Returns the remainder of a division, with the sign of the dividend."
         [r#"{{ mod -7 3 }}"# => "-1"];
     "max" (Any, ... Any) = max, "Returns the largest integer." [r#"{{ max 1 5 3 }}"# => "5"];
     "biggest" (Any, ... Any) = max, "Returns the largest integer, like `max`." [r#"{{ biggest 1 5 3 }}"# => "5"];
-    "min" (Any, ... Any) = min, "Returns the smallest integer." [r#"{{ min 2 5 3 }}"# => "2"];
-    "maxf" (Any, ... Any) = max_float, "Returns the largest float." [r#"{{ maxf 1.5 3 2 }}"# => "3"];
-    "minf" (Any, ... Any) = min_float, "Returns the smallest float." [r#"{{ minf 1.5 3 2 }}"# => "1.5"];
-    "addf" (... Any) = add_floats, "Adds floats as decimals." [r#"{{ addf 0.1 0.2 }}"# => "0.3"];
-    "add1f" (Any) = add_one_float, "Adds 1 to a float." [r#"{{ add1f 1.5 }}"# => "2.5"];
+    "min" (Any, ... Any) = |cx, args| folded(cx, args, i64::min),
+        "Returns the smallest integer." [r#"{{ min 2 5 3 }}"# => "2"];
+    "maxf" (Any, ... Any) = |cx, args| folded_floats(cx, args, f64::INFINITY, f64::max),
+        "Returns the largest float." [r#"{{ maxf 1.5 3 2 }}"# => "3"];
+    "minf" (Any, ... Any) = |cx, args| folded_floats(cx, args, f64::NEG_INFINITY, f64::min),
+        "Returns the smallest float." [r#"{{ minf 1.5 3 2 }}"# => "1.5"];
+    "addf" (... Any) = |cx, args| combined(cx, Value::Float(0.0), args, |a, b| Ok(a.plus(b))),
+        "Adds floats as decimals." [r#"{{ addf 0.1 0.2 }}"# => "0.3"];
+    "add1f" (Any) = |cx, args| combined(cx, only(cx, args)?, &[Value::Float(1.0)], |a, b| Ok(a.plus(b))),
+        "Adds 1 to a float." [r#"{{ add1f 1.5 }}"# => "2.5"];
     "subf" (Any, ... Any) = sub_floats, "Subtracts floats from the first one, as decimals." [r#"{{ subf 0.3 0.1 }}"# => "0.2"];
     "mulf" (Any, ... Any) = mul_floats, "Multiplies floats as decimals." [r#"{{ mulf 1.5 2 2 }}"# => "6"];
     "divf" (Any, ... Any) = div_floats, "Divides the first float by the others, as decimals."
         [r#"{{ divf 10 2 4 }}"# => "1.25", r#"{{ divf 1 0 }}"# => "E0404"];
-    "ceil" (Any) = ceil, "Rounds a float up." [r#"{{ ceil 1.2 }}"# => "2"];
-    "floor" (Any) = floor, "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
+    "ceil" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?).ceil())),
+        "Rounds a float up." [r#"{{ ceil 1.2 }}"# => "2"];
+    "floor" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?).floor())),
+        "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
     "round" (Any, Int, ... Float) = round,
         "Rounds a float to a number of digits behind the point: up from a fraction of 0.5, or of a third argument."
         [r#"{{ round 3.14159 3 }}"# => "3.142", r#"{{ round 2.5 0 0.4 }}"# => "3"];
@@ -42,10 +53,6 @@ assigned! {
 
 fn add<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     int64(cx, args.iter().fold(0, |sum, value| sum.wrapping_add(to_int64(*value))))
-}
-
-fn add_one<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    int64(cx, to_int64(only(cx, args)?).wrapping_add(1))
 }
 
 /// Returns two arguments as integers.
@@ -85,16 +92,8 @@ fn folded<'v>(cx: &Cx<'v>, args: &[Value<'v>], combine: impl Fn(i64, i64) -> i64
     int64(cx, all.reduce(combine).ok_or_else(|| cx.arity())?)
 }
 
-fn mul<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    folded(cx, args, i64::wrapping_mul)
-}
-
 fn max<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     folded(cx, args, i64::max)
-}
-
-fn min<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    folded(cx, args, i64::min)
 }
 
 /// Combines all floats. NaN wins, unless there is the infinity that no number exceeds.
@@ -114,14 +113,6 @@ fn folded_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>], most: f64, combine: fn(f64
         _ => combine(a, b),
     };
     all.reduce(larger).map(Value::Float).ok_or_else(|| cx.arity())
-}
-
-fn max_float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    folded_floats(cx, args, f64::INFINITY, f64::max)
-}
-
-fn min_float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    folded_floats(cx, args, f64::NEG_INFINITY, f64::min)
 }
 
 /// Converts a value to a decimal.
@@ -155,14 +146,6 @@ fn combined<'v>(
     Ok(Value::Float(result.to_float()))
 }
 
-fn add_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    combined(cx, Value::Float(0.0), args, |a, b| Ok(a.plus(b)))
-}
-
-fn add_one_float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    combined(cx, only(cx, args)?, &[Value::Float(1.0)], |a, b| Ok(a.plus(b)))
-}
-
 fn sub_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [first, others @ ..] = args else { return Err(cx.arity()) };
     combined(cx, *first, others, |a, b| Ok(a.minus(b)))
@@ -178,14 +161,6 @@ fn div_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     combined(cx, *first, others, |a, b| a.over(b).ok_or_else(|| failed("decimal division by 0")))
 }
 
-fn ceil<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(Value::Float(to_float64(only(cx, args)?).ceil()))
-}
-
-fn floor<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(Value::Float(to_float64(only(cx, args)?).floor()))
-}
-
 fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [number, digits, from @ ..] = args else { return Err(cx.arity()) };
     let from = from.first().map_or(0.5, |from| to_float64(*from));
@@ -193,4 +168,130 @@ fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let scaled = scale * to_float64(*number);
     let rounded = if scaled.fract() >= from { scaled.ceil() } else { scaled.floor() };
     Ok(Value::Float(rounded / scale))
+}
+
+assigned! {
+    /// Conversions, and names of types.
+    pub(super) static CONVERSIONS:
+    "int" (Any) = |cx, args| Ok(Value::Int(to_int64(only(cx, args)?))),
+        "Converts a value to an `int`, or 0 if it is not a number."
+        [r#"{{ int "12" }} {{ int 1.9 }} {{ int "a" }}"# => "12 1 0"];
+    "int64" (Any) = |cx, args| int64(cx, to_int64(only(cx, args)?)),
+        "Converts a value to an `int64`, or 0 if it is not a number." [r#"{{ int64 "0x1f" }}"# => "31"];
+    "float64" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?))),
+        "Converts a value to a `float64`, or 0 if it is not a number."
+        [r#"{{ float64 "1e3" }}"# => "1000"];
+    "atoi" (Str) = atoi, "Converts decimal digits to an `int`, or 0 if there is anything else."
+        [r#"{{ atoi "010" }} {{ atoi "1.5" }}"# => "10 0"];
+    "toDecimal" (Any) = to_decimal, "Converts octal digits to an `int64`." [r#"{{ toDecimal "0755" }}"# => "493"];
+    "kindOf" (Any) = |cx, args| cx.text(&kind_name(only(cx, args)?)),
+        looks Kinds, "Returns the kind of a value's type." [r#"{{ kindOf (list 1) }} {{ kindOf 1 }}"# => "slice int"];
+    "kindIs" (Str, Any) = |cx, args| compared(cx, args, |name, value| kind_name(value).as_bytes() == name),
+        looks Kinds, "Returns `true` if a value's type is of a kind." [r#"{{ kindIs "map" (dict) }}"# => "true"];
+    "typeOf" (Any) = |cx, args| cx.text(&type_name(only(cx, args)?)),
+        looks Kinds, "Returns the name of a value's type." [r#"{{ typeOf (dict) }}"# => "map[string]interface {}"];
+    "typeIs" (Str, Any) = |cx, args| compared(cx, args, |name, value| type_name(value).as_bytes() == name),
+        looks Kinds, "Returns `true` if a value has a type." [r#"{{ typeIs "int" 1 }}"# => "true"];
+    "typeIsLike" (Str, Any) = type_is_like, looks Kinds, "Returns `true` if a value has a type or is a pointer to it."
+        [r#"{{ typeIsLike "int" 1 }}"# => "true"];
+}
+
+/// Converts a value to an integer of 64 bits: numbers without their fraction, `true` to 1, text as in source code. Other
+/// values are 0.
+pub(super) fn to_int64(value: Value<'_>) -> i64 {
+    match value {
+        Value::Bool(truth) => i64::from(truth),
+        Value::Int(n) => n,
+        Value::Uint(n) => n.cast_signed(),
+        Value::Float(n) => truncated(n),
+        Value::Extended(extension) => match extension.kind() {
+            // Unsigned integers keep their bits.
+            Extended::Sized(n) => n.number() as i64,
+            Extended::Written(inner, _) => to_int64(*inner),
+            _ => 0,
+        },
+        _ => value.as_str().and_then(|text| with_prefix(without_zero_fraction(text)).ok()).unwrap_or(0),
+    }
+}
+
+/// Converts a float to an integer. Numbers that do not fit become the smallest one.
+fn truncated(number: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }
+}
+
+/// Returns a text without a fraction of zeros.
+fn without_zero_fraction(text: &str) -> &str {
+    let whole = text.trim_end_matches('0').strip_suffix('.');
+    whole.filter(|_| text.ends_with('0')).unwrap_or(text)
+}
+
+/// Converts a value to a float, like [`to_int64`].
+fn to_float64(value: Value<'_>) -> f64 {
+    match value {
+        Value::Bool(truth) => f64::from(u8::from(truth)),
+        Value::Extended(extension) => match extension.kind() {
+            Extended::Sized(n) => n.number() as f64,
+            Extended::Written(inner, _) => to_float64(*inner),
+            _ => 0.0,
+        },
+        Value::Str(text) => float_parse::read(text.as_str()).unwrap_or(0.0),
+        number => number.as_f64().unwrap_or(0.0),
+    }
+}
+
+fn atoi<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = std::str::from_utf8(only_bytes(cx, args)?).unwrap_or("");
+    Ok(Value::Int(match in_base(text, 10) {
+        Ok(n) | Err(BadInt::Range(n)) => n,
+        Err(BadInt::Syntax) => 0,
+    }))
+}
+
+fn to_decimal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let value = only(cx, args)?;
+    let text = text_of(cx, value)?;
+    int64(cx, std::str::from_utf8(&text).ok().and_then(|text| in_base(text, 8).ok()).unwrap_or(0))
+}
+
+/// Returns `true` if `holds` for the name among the arguments and the value.
+fn compared<'v>(cx: &Cx<'v>, args: &[Value<'v>], holds: impl FnOnce(&[u8], Value<'v>) -> bool) -> Result<Value<'v>> {
+    let [name, value] = args else { return Err(cx.arity()) };
+    text_bytes(*name).map(|name| Value::Bool(holds(name, *value))).ok_or_else(|| cx.arity())
+}
+
+fn type_is_like<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    compared(cx, args, |name, value| {
+        let found = type_name(value);
+        found.as_bytes() == name || found.strip_prefix('*').is_some_and(|found| found.as_bytes() == name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_integers_as_in_source_code() {
+        let int = |text: &str| to_int64(dropforge_value::Arena::new().text(text));
+        for (text, wanted) in [
+            ("12", 12),
+            ("1.0", 1),
+            ("10.00", 10),
+            ("100", 100),
+            ("0", 0),
+            ("1.9", 0),
+            ("1.", 0),
+            (".0", 0),
+            ("0x1f", 31),
+            ("010", 8),
+            ("1e3", 0),
+            ("", 0),
+        ] {
+            assert_eq!(int(text), wanted, "{text}");
+        }
+        assert_eq!(to_int64(Value::Float(1e21)), i64::MIN);
+        assert_eq!(to_int64(Value::Float(f64::NAN)), i64::MIN);
+        assert_eq!(to_int64(Value::Float(-1.9)), -1);
+    }
 }

@@ -2,91 +2,79 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `compare` | `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `not` |
+//! | `logic` | `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `not`; defaults and choices |
 //! | `elements` | `len`, `index`, `slice`, `call` |
 //! | `format` | `print`, `printf`, `println` |
-//! | `escapes` | `html`, `js`, `urlquery` |
-//! | `templates` | `include`, `tpl` |
-//! | `intrinsics` | operations that only lowering calls |
-//! | `strings`, `text_case`, `quotes` | parts of strings; letter case; values as text |
-//! | `lists`, `sequences` | lists; sequences of integers |
-//! | `dicts`, `merge`, `copy` | maps, changing and merging them; deep copies |
-//! | `math`, `conversions`, `logic` | numbers; conversions and names of types; defaults and choices |
+//! | `intrinsics` | `include`, `tpl`; operations that only lowering calls |
+//! | `strings`, `quotes` | parts of strings, letter case; values as text |
+//! | `lists` | lists; sequences of integers |
+//! | `dicts` | maps, changing and merging them; deep copies |
+//! | `math` | numbers; conversions and names of types |
 //! | `dates`, `semver`, `regex` | times and durations; versions; regular expressions |
 //! | `crypto`, `random` | hashes, passwords and ciphers; random texts |
 //! | `certificates` | private keys and certificates |
 //! | `documents` | YAML, JSON and TOML, read and written |
-//! | `encodings`, `urls`, `paths` | base64 and base32; URLs; file paths |
-//! | `outside` | questions to a cluster or the network |
+//! | `encodings` | base64 and base32; `html`, `js`, `urlquery` |
+//! | `urls` | URLs; file paths; questions to a cluster or the network |
 //! | `arguments` | helpers of bodies |
 
 mod arguments;
 mod certificates;
-pub(super) mod compare;
-mod conversions;
-mod copy;
 mod crypto;
 pub(super) mod dates;
 mod dicts;
 mod documents;
 mod elements;
 mod encodings;
-mod escapes;
 mod format;
 mod intrinsics;
 mod lists;
-mod logic;
+pub(super) mod logic;
 mod math;
-mod merge;
-mod outside;
-mod paths;
 mod quotes;
 mod random;
 mod regex;
 pub(super) mod semver;
-mod sequences;
 mod strings;
-mod templates;
 #[cfg(test)]
 mod tests;
-mod text_case;
 mod urls;
 
-pub(super) use templates::{MAKER, STRICT_MAKER};
+pub(super) use intrinsics::{MAKER, STRICT_MAKER};
 
 use dropforge_machine::function::{Builtin, Registry};
 
 /// Returns the tables of Go's own functions.
 fn go_tables() -> Vec<&'static [Builtin]> {
-    vec![compare::COMPARE, elements::ELEMENTS, escapes::ESCAPES, format::FORMAT, intrinsics::INTRINSICS]
+    vec![logic::COMPARE, elements::ELEMENTS, encodings::ESCAPES, format::FORMAT, intrinsics::INTRINSICS]
 }
 
 /// Returns the tables of Helm's functions. They replace Go's of the same names.
 fn helm_tables() -> Vec<&'static [Builtin]> {
     vec![
         strings::STRINGS,
-        text_case::CASES,
+        strings::CASES,
         quotes::QUOTES,
         lists::LISTS,
-        sequences::SEQUENCES,
+        lists::SEQUENCES,
         dicts::DICTS,
         documents::DOCUMENTS,
         math::MATH,
-        conversions::CONVERSIONS,
+        math::CONVERSIONS,
         logic::LOGIC,
-        outside::OUTSIDE,
+        urls::OUTSIDE,
         crypto::HASHES,
         crypto::CIPHERS,
         certificates::CERTIFICATES,
         dates::DATES,
         encodings::ENCODINGS,
-        paths::PATHS,
+        urls::PATHS,
         random::RANDOM,
         regex::REGEX,
         semver::SEMVER,
         urls::URLS,
-        templates::TEMPLATES,
-        templates::MAKERS,
+        intrinsics::TEMPLATES,
+        intrinsics::MAKERS,
         // One line for each table.
     ]
 }

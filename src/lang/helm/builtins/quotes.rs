@@ -17,9 +17,11 @@ assigned! {
     pub(super) static QUOTES:
     "quote" (... Any) => quote, "Returns the texts of values in double quotes, except nil."
         [r#"{{ quote "a" 1 nil }}"# => r#""a" "1""#];
-    "squote" (... Any) = single_quote, "Returns values in single quotes, except nil. Quotes in them are not escaped."
+    "squote" (... Any) = |cx, args| printed(cx, args, b"'"),
+        "Returns values in single quotes, except nil. Quotes in them are not escaped."
         [r#"{{ squote "a" 1 }}"# => "'a' '1'"];
-    "cat" (... Any) = cat, "Returns values with spaces between them, except nil." [r#"{{ cat "a" 1 true }}"# => "a 1 true"];
+    "cat" (... Any) = |cx, args| printed(cx, args, b""),
+        "Returns values with spaces between them, except nil." [r#"{{ cat "a" 1 true }}"# => "a 1 true"];
     "indent" (Int, Str) => indent, "Indents every line by a number of spaces." ["{{ indent 2 \"a\\nb\" }}" => "  a\n  b"];
     "nindent" (Int, Str) => indent_on_new_line, "Indents every line, after a line break."
         ["{{ nindent 2 \"a\\nb\" }}" => "\n  a\n  b"];
@@ -44,14 +46,6 @@ fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
         separator = " ";
     }
     Ok(None)
-}
-
-fn single_quote<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    printed(cx, args, b"'")
-}
-
-fn cat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    printed(cx, args, b"")
 }
 
 /// Returns values except nil as they are printed, between `quote`s, with spaces between them.

@@ -1,6 +1,4 @@
-//! Functions of random texts and numbers.
-
-pub(super) mod source;
+//! Random texts and numbers, from the random source of the system, which is good enough for secrets.
 
 use super::arguments::{int, only};
 use crate::error::failed;
@@ -10,7 +8,6 @@ use dropforge_base::stdlib::hashes::random_uuid;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::Value;
-use source::{DIGITS, LETTERS, LETTERS_AND_DIGITS, NoSource};
 
 assigned! {
     /// Functions of random texts and numbers.
@@ -42,15 +39,11 @@ const ASCII: [u8; 95] = {
     all
 };
 
-pub(super) fn no_source(why: NoSource) -> Box<Diagnostic> {
-    failed(why.to_string())
-}
-
 fn text<'v>(cx: &Cx<'v>, args: &[Value<'v>], alphabet: &[u8]) -> Result<Value<'v>> {
     // A negative length is an error that the original ignores.
     let len = usize::try_from(int(cx, only(cx, args)?)?).unwrap_or(0);
     cx.charge(len)?;
-    cx.text(&source::text(alphabet, len).map_err(no_source)?)
+    cx.text(&random_text(alphabet, len)?)
 }
 
 fn rand_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -58,7 +51,7 @@ fn rand_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let len = len.map_err(|_| failed("runtime error: makeslice: len out of range"))?;
     cx.charge(len.saturating_add(base64_len(len)))?;
     let mut bytes = vec![0; len];
-    source::fill(&mut bytes).map_err(no_source)?;
+    fill(&mut bytes)?;
     cx.text(&base64(&bytes))
 }
 
@@ -67,11 +60,98 @@ fn rand_int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let (least, end) = (int(cx, *least)?, int(cx, *end)?);
     let count = u64::try_from(end.wrapping_sub(least)).ok().filter(|count| *count > 0);
     let count = count.ok_or_else(|| failed("invalid argument to Intn"))?;
-    let above = source::below(count).map_err(no_source)?;
+    let above = below(count)?;
     Ok(Value::Int(least.wrapping_add_unsigned(above)))
 }
 
 fn uuid<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    let bits = u128::from_be_bytes(source::array().map_err(no_source)?);
+    let bits = u128::from_be_bytes(array()?);
     cx.text(&random_uuid(bits))
+}
+
+/// Lower-case and upper-case letters and digits.
+pub const LETTERS_AND_DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// Letters.
+pub const LETTERS: &[u8] = LETTERS_AND_DIGITS.split_at(52).0;
+
+/// Digits.
+pub const DIGITS: &[u8] = LETTERS_AND_DIGITS.split_at(52).1;
+
+/// Returns the error of the source of random bytes.
+pub(super) fn no_source() -> Box<Diagnostic> {
+    failed("the system has no random numbers")
+}
+
+/// Fills a buffer with random bytes.
+///
+/// # Errors
+/// The source failed.
+pub fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|_| no_source())
+}
+
+/// Returns an array of random bytes.
+///
+/// # Errors
+/// The source failed.
+pub fn array<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    fill(&mut bytes).map(|()| bytes)
+}
+
+/// Returns a number below `bound`, all equally likely.
+///
+/// # Errors
+/// The source failed.
+pub fn below(bound: u64) -> Result<u64> {
+    let excess = (u64::MAX % bound.max(1) + 1) % bound.max(1);
+    loop {
+        let number = u64::from_le_bytes(array()?);
+        if number <= u64::MAX - excess {
+            return Ok(number % bound.max(1));
+        }
+    }
+}
+
+/// Returns a text of `len` characters of an alphabet of ASCII characters, all equally likely.
+///
+/// # Errors
+/// The source failed.
+pub fn random_text(alphabet: &[u8], len: usize) -> Result<String> {
+    let mut out = String::with_capacity(len);
+    // Bytes beyond the last multiple of the alphabet's size would make its first characters more likely.
+    let most = 256 - 256 % alphabet.len().clamp(1, 256);
+    let mut bytes = [0; 64];
+    while out.len() < len {
+        fill(&mut bytes)?;
+        let fair = bytes.iter().map(|byte| usize::from(*byte)).filter(|byte| *byte < most);
+        let chosen = fair.filter_map(|byte| alphabet.get(byte % alphabet.len())).take(len - out.len());
+        out.extend(chosen.map(|byte| char::from(*byte)));
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_the_length_and_all_characters_of_the_alphabet() {
+        for alphabet in [LETTERS_AND_DIGITS, LETTERS, DIGITS, b"a"] {
+            let text = random_text(alphabet, 5_000).unwrap();
+            assert_eq!(text.len(), 5_000);
+            assert!(text.bytes().all(|byte| alphabet.contains(&byte)));
+            assert!(alphabet.iter().all(|byte| text.as_bytes().contains(byte)));
+        }
+        assert_eq!(random_text(DIGITS, 0).unwrap(), "");
+    }
+
+    #[test]
+    fn numbers_are_below_the_bound() {
+        let numbers: Vec<u64> = (0..200).map(|_| below(3).unwrap()).collect();
+        assert!((0..3).all(|n| numbers.contains(&n)) && numbers.iter().all(|n| *n < 3));
+        assert_eq!((below(0).unwrap(), below(1).unwrap()), (0, 0));
+        assert_ne!(below(u64::MAX).unwrap(), below(u64::MAX).unwrap());
+    }
 }

@@ -1,10 +1,10 @@
-//! Parts of strings, and comparisons with them.
+//! Parts of strings, comparisons with them, and their letters: case, notations of names, order.
 
 use super::arguments::{bytes, copied, int, made, only, only_bytes, part, string_of, two_bytes};
 use crate::error::failed;
 use crate::values::{STRING_MAP, strings};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::{byte_texts, strings as texts};
+use dropforge_base::stdlib::{byte_texts, letter_case, letter_words, strings as texts};
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Value};
@@ -22,7 +22,8 @@ assigned! {
         [r#"{{ trunc 3 "hello" }} {{ trunc -2 "hello" }}"# => "hel lo"];
     "substr" (Int, Int, Str) = substr, "Returns the text between two positions in bytes. A negative one is an end of the text."
         [r#"{{ substr 0 3 "hello" }}"# => "hel", r#"{{ substr 4 -1 "ab" }}"# => "E0404"];
-    "trim" (Str) = trim, "Removes white space from both ends." [r#"[{{ trim "  a " }}]"# => "[a]"];
+    "trim" (Str) = |cx, args| part(cx, byte_texts::without_outer_space(only_bytes(cx, args)?)),
+        "Removes white space from both ends." [r#"[{{ trim "  a " }}]"# => "[a]"];
     "trimAll" (Str, Str) = trim_all, "Removes some characters from both ends." [r#"{{ trimAll "$" "$5.00$" }}"# => "5.00"];
     "trimall" (Str, Str) = trim_all, "Removes some characters from both ends, like `trimAll`."
         [r#"{{ trimall "-" "--a-" }}"# => "a"];
@@ -45,7 +46,8 @@ assigned! {
         [r#"{{ splitn "," 2 "a,b,c" }}"# => "map[_0:a _1:b,c]"];
     "plural" (Str, Str, Int) = plural, "Returns the first text for the number 1, otherwise the second."
         [r#"{{ plural "one" "many" 2 }}"# => "many"];
-    "toString" (Any) = to_string, "Returns the text of a value." [r#"{{ toString 1.5 }}"# => "1.5"];
+    "toString" (Any) = |cx, args| string_of(cx, only(cx, args)?),
+        "Returns the text of a value." [r#"{{ toString 1.5 }}"# => "1.5"];
 }
 
 fn hello<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
@@ -81,10 +83,6 @@ fn substr<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let found = byte_texts::between(bytes(cx, *text)?, int(cx, *start)?, int(cx, *end)?);
     let outside = |range: String| failed(format!("runtime error: slice bounds out of range {range}"));
     part(cx, found.map_err(outside)?)
-}
-
-fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    part(cx, byte_texts::without_outer_space(only_bytes(cx, args)?))
 }
 
 fn trim_all<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -192,6 +190,59 @@ fn plural<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(if int(cx, *count)? == 1 { *one } else { *many })
 }
 
-fn to_string<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    string_of(cx, only(cx, args)?)
+assigned! {
+    /// Letter case.
+    pub(super) static CASES:
+    "upper" (Str) = |cx, args| converted(cx, args, letter_case::upper),
+        "Converts to upper case." [r#"{{ upper "straße" }}"# => "STRAßE"];
+    "lower" (Str) = |cx, args| converted(cx, args, letter_case::lower),
+        "Converts to lower case." [r#"{{ lower "Web-API" }}"# => "web-api"];
+    "title" (Str) = |cx, args| converted(cx, args, letter_case::title_words),
+        "Capitalizes the first letter of each word." [r#"{{ title "hello world" }}"# => "Hello World"];
+    "untitle" (Str) = |cx, args| converted(cx, args, byte_texts::uncapitalized),
+        "Converts the first letter of each word to a small letter."
+        [r#"{{ untitle "First Try" }}"# => "first try"];
+    "swapcase" (Str) = |cx, args| converted(cx, args, byte_texts::swapped_case),
+        "Swaps small letters and capitals." [r#"{{ swapcase "This Is" }}"# => "tHIS iS"];
+    "camelcase" (Str) = |cx, args| converted(cx, args, letter_words::pascal),
+        "Converts a name to capitalized words." [r#"{{ camelcase "http_server" }}"# => "HttpServer"];
+    "snakecase" (Str) = |cx, args| converted(cx, args, |text| letter_words::connected(text, '_')),
+        "Converts a name to words with `_` between them."
+        [r#"{{ snakecase "FirstName" }}"# => "first_name"];
+    "kebabcase" (Str) = |cx, args| converted(cx, args, |text| letter_words::connected(text, '-')),
+        "Converts a name to words with `-` between them."
+        [r#"{{ kebabcase "FirstName" }}"# => "first-name"];
+    "initials" (Str) = initials, "Returns the first byte of each word." [r#"{{ initials "First Try" }}"# => "FT"];
+    "nospace" (Str) = no_space, "Removes white space." [r#"{{ nospace " a b " }}"# => "ab"];
+    "shuffle" (Str) = shuffle, needs RANDOM, "Returns the characters of a text in random order."
+        [r#"{{ shuffle "abc" }}"# => "E0405"];
+}
+
+/// Converts the only argument by `convert`. Bytes that are not UTF-8 become U+FFFD.
+fn converted<'v>(cx: &Cx<'v>, args: &[Value<'v>], convert: impl FnOnce(&str) -> String) -> Result<Value<'v>> {
+    let text = only_bytes(cx, args)?;
+    cx.charge(text.len().saturating_mul(2))?;
+    cx.text(&convert(&byte_texts::repaired(text)))
+}
+
+fn initials<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = only_bytes(cx, args)?;
+    cx.charge(text.len())?;
+    cx.text(&byte_texts::initials(text))
+}
+
+fn no_space<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = only_bytes(cx, args)?;
+    if text.is_ascii() && !text.iter().any(|byte| char::from(*byte).is_whitespace()) {
+        return part(cx, text);
+    }
+    converted(cx, args, |text| text.chars().filter(|c| !c.is_whitespace()).collect())
+}
+
+fn shuffle<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    converted(cx, args, |text| {
+        let mut letters: Vec<char> = text.chars().collect();
+        fastrand::shuffle(&mut letters);
+        letters.into_iter().collect()
+    })
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value as Json, json};
 
 use super::super::error::GO_MESSAGE;
-use super::super::values::{print, type_name};
+use crate::values::{print, type_name};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::ImportKind::Function;

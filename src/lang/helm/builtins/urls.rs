@@ -1,9 +1,10 @@
-//! Functions of URLs.
+//! URLs, file paths, and questions to a cluster or the network.
 
-use super::arguments::{nil_pointer, only, only_bytes};
+use super::arguments::{nil_pointer, only, only_bytes, part};
 use crate::error::failed;
-use crate::values::{Kind, kind, map_of, string, text_bytes, type_name};
+use crate::values::{GoKind, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
+use dropforge_base::stdlib::file_path;
 use dropforge_base::stdlib::urls::reference::{Parts, parse, user_of};
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
@@ -39,9 +40,9 @@ fn url_parse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 }
 
 /// Returns the text under a key; empty if the key is missing.
-fn part<'v>(cx: &Cx<'v>, of: Value<'v>, key: &str) -> Result<&'v [u8]> {
+fn dict_part<'v>(cx: &Cx<'v>, of: Value<'v>, key: &str) -> Result<&'v [u8]> {
     let Some(value) = map_of(cx, of).and_then(|map| map.get(key)) else { return Ok(b"") };
-    if kind(value) == Kind::Nil {
+    if kind(value) == GoKind::Nil {
         return Err(nil_pointer());
     }
     text_bytes(value).ok_or_else(|| {
@@ -52,7 +53,7 @@ fn part<'v>(cx: &Cx<'v>, of: Value<'v>, key: &str) -> Result<&'v [u8]> {
 fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let of = only(cx, args)?;
     let text = |key| -> Result<String> {
-        let bytes = part(cx, of, key)?;
+        let bytes = dict_part(cx, of, key)?;
         // Escapes take three bytes for one.
         cx.charge(bytes.len().saturating_mul(8))?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
@@ -60,10 +61,10 @@ fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let mut parts = Parts {
         scheme: text("scheme")?,
         host: text("host")?,
-        path: part(cx, of, "path")?.to_vec(),
+        path: dict_part(cx, of, "path")?.to_vec(),
         query: text("query")?,
         opaque: text("opaque")?,
-        fragment: part(cx, of, "fragment")?.to_vec(),
+        fragment: dict_part(cx, of, "fragment")?.to_vec(),
         ..Parts::default()
     };
     cx.charge((parts.path.len() + parts.fragment.len()).saturating_mul(8))?;
@@ -72,4 +73,56 @@ fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         parts.user = user_of(&user).map_err(|why| failed(format!("unable to parse userinfo in dict: {why}")))?;
     }
     cx.text(&parts.to_text())
+}
+
+assigned! {
+    /// Questions to the outside.
+    pub(super) static OUTSIDE:
+    "lookup" (Str, Str, Str, Str) = |cx, _| cx.map(&[]),
+        makes Map, "Returns an empty map: there is no cluster to look up an object in."
+        [r#"{{ lookup "v1" "Secret" "default" "password" }}"# => "map[]"];
+    "getHostByName" (Str) = |cx, _| cx.borrowed(""), "Returns an empty text: names are not resolved."
+        [r#"[{{ getHostByName "localhost" }}]"# => "[]"];
+}
+
+assigned! {
+    /// Functions of file paths.
+    pub(super) static PATHS:
+    "base" (Str) = base, "Returns the last part of a path." [r#"{{ base "foo/bar" }}"# => "bar", r#"{{ base "" }}"# => "."];
+    "osBase" (Str) = base, "Returns the last part of a path." [r#"{{ osBase "/foo/bar" }}"# => "bar"];
+    "dir" (Str) = dir, "Returns a path without its last part." [r#"{{ dir "foo/bar/baz" }}"# => "foo/bar"];
+    "osDir" (Str) = dir, "Returns a path without its last part." [r#"{{ osDir "/foo" }}"# => "/"];
+    "clean" (Str) = clean, "Returns the shortest path with the same meaning." [r#"{{ clean "foo/bar/../baz" }}"# => "foo/baz"];
+    "osClean" (Str) = clean, "Returns the shortest path with the same meaning." [r#"{{ osClean "/a//b/." }}"# => "/a/b"];
+    "ext" (Str) = ext, "Returns the extension of a path with its point." [r#"{{ ext "foo.tar.gz" }}"# => ".gz"];
+    "osExt" (Str) = ext, "Returns the extension of a path with its point." [r#"[{{ osExt "/foo" }}]"# => "[]"];
+    "isAbs" (Str) = is_abs, "Returns `true` if a path starts at the root." [r#"{{ isAbs "/foo" }}"# => "true"];
+    "osIsAbs" (Str) = is_abs, "Returns `true` if a path starts at the root." [r#"{{ osIsAbs "foo" }}"# => "false"];
+}
+
+/// Returns the only argument, a path, and charges for the list of its parts.
+fn path<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [u8]> {
+    let path = only_bytes(cx, args)?;
+    cx.charge(path.len().saturating_mul(size_of::<&[u8]>() / 2))?;
+    Ok(path)
+}
+
+fn base<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    part(cx, file_path::base(only_bytes(cx, args)?))
+}
+
+fn dir<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    string(cx, &file_path::folder(path(cx, args)?))
+}
+
+fn clean<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    string(cx, &file_path::cleaned(path(cx, args)?))
+}
+
+fn ext<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    part(cx, file_path::extension(only_bytes(cx, args)?))
+}
+
+fn is_abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    Ok(Value::Bool(file_path::is_absolute(only_bytes(cx, args)?)))
 }

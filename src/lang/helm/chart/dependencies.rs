@@ -1,15 +1,48 @@
-//! Dependencies: which are there, which are enabled, and under which names.
+//! Dependencies: which are there, which are enabled, under which names, and the values that a chart imports from them
+//! (`import-values`).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::coalesce::{Nulls, coalesce};
-use super::error::Stage;
-use super::merged::{MergedMap, View};
+use super::Stage;
+use super::load::Chart;
+use super::merged::{Merged, MergedMap, Nulls, View, coalesce, shared, tables};
 use super::metadata::Dependency;
-use super::tree::{Tree, leaf, table};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::semver::LenientVersion;
 use dropforge_value::Data;
+
+/// A chart of a plan.
+#[derive(Debug, Clone)]
+pub(super) struct Tree<'c> {
+    pub(super) chart: &'c Chart,
+    /// The alias, or the chart's own name.
+    pub(super) name: String,
+    /// Default values, with imported ones.
+    pub(super) values: MergedMap<'c>,
+    /// The enabled dependencies, under their aliases.
+    pub(super) dependencies: Vec<Dependency>,
+    pub(super) children: Vec<Tree<'c>>,
+}
+
+impl<'c> Tree<'c> {
+    /// Returns the chart with all charts in it. Loading bounds the nesting.
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        Self {
+            chart,
+            name: chart.metadata.name.clone(),
+            values: shared(&chart.values),
+            dependencies: chart.metadata.dependencies.clone(),
+            children: chart.charts.iter().map(|chart: &'c Arc<Chart>| Tree::of(chart)).collect(),
+        }
+    }
+
+    /// Returns `true` if a chart in this one has the name.
+    pub(super) fn has_child(&self, name: &str) -> bool {
+        self.children.iter().any(|child| child.name == name)
+    }
+}
 
 /// Returns an error if a chart in `Chart.yaml` is not in `charts/`.
 pub(super) fn missing(tree: &Tree<'_>) -> Option<Box<Diagnostic>> {
@@ -88,4 +121,72 @@ fn is_enabled(dependency: &Dependency, values: View<'_, '_>, path: &str) -> bool
         let mut flags = dependency.tags.iter().filter_map(|tag| tags?.get(tag)?.scalar().and_then(flag)).peekable();
         flags.peek().is_none() || flags.any(|flag| flag)
     })
+}
+
+/// Maximum number of names in the path to imported values.
+const NAMES: usize = 64;
+
+/// Adds imported values to the defaults of a chart, below its own. The charts in it come first.
+///
+/// # Errors
+/// See [`coalesce`]; `limit.depth` for a path with too many names.
+pub(super) fn import(tree: &mut Tree<'_>) -> Result<()> {
+    tree.children.iter_mut().try_for_each(import)?;
+    if tree.dependencies.is_empty() {
+        return Ok(());
+    }
+    let mut values = MergedMap::default();
+    coalesce(tree, &mut values, Nulls::Keep).map_err(|error| Stage::Dependencies.of(error))?;
+    let mut imported = MergedMap::default();
+    for dependency in &tree.dependencies {
+        for item in &dependency.import_values {
+            if let Some((child, parent)) = source_and_target(item)
+                && let Some(found) = table(View::Map(&values), &format!("{}.{child}", dependency.name))
+            {
+                tables(&mut imported, nested(&parent, found, dependency)?.view(), Nulls::Keep);
+            }
+        }
+    }
+    tables(&mut values, View::Map(&imported), Nulls::Keep);
+    tree.values = values;
+    Ok(())
+}
+
+/// Returns the paths from which and to which an item imports.
+pub(super) fn source_and_target(item: &Data) -> Option<(String, String)> {
+    match item {
+        Data::Str(name) => Some((format!("exports.{name}"), ".".to_owned())),
+        Data::Map(map) => {
+            let path = |key: &str| map.get(key).and_then(Data::as_str).map(str::to_owned);
+            path("child").zip(path("parent"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns values as the value at a path.
+fn nested<'v>(path: &str, values: View<'_, 'v>, dependency: &Dependency) -> Result<Merged<'v>> {
+    if path == "." {
+        return Ok(values.to_merged());
+    }
+    if path.split('.').count() > NAMES {
+        let message = format!("`import-values` of `{}`: a path has more than {NAMES} names", dependency.name);
+        return Err(Stage::Dependencies.error(Code::LimitDepth, message));
+    }
+    let wrap = |inner, key: &str| Merged::Map(MergedMap::from_iter([(Cow::Owned(key.to_owned()), inner)]));
+    Ok(path.rsplit('.').fold(values.to_merged(), wrap))
+}
+
+/// Returns the map at a dotted path.
+pub(super) fn table<'m, 'v>(values: View<'m, 'v>, path: &str) -> Option<View<'m, 'v>> {
+    path.split('.').try_fold(values, |map, key| map.get(key).filter(|value| value.is_map()))
+}
+
+/// Returns the value at a dotted path that is not a map.
+fn leaf<'v>(values: View<'_, 'v>, path: &str) -> Option<&'v Data> {
+    let (map, last) = match path.rsplit_once('.') {
+        Some((way, last)) => (table(values, way)?, last),
+        None => (values, path),
+    };
+    map.get(last)?.scalar()
 }

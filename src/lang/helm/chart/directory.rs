@@ -1,19 +1,19 @@
-//! Charts in directories.
+//! Charts in directories, and the files that `.helmignore` excludes.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::Stage;
-use super::ignore::Ignored;
+use super::Stage;
 use super::source::{Budget, ChartFile, file, outside};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::globs::{Glob, Syntax};
 
 /// Maximum nesting of directories. Links may lead in circles.
 const DEPTH: usize = 64;
 
 /// A directory that is not read yet.
-struct Open {
+struct OpenDirectory {
     /// The directory itself, without links.
     at: PathBuf,
     /// The path from the root, with a slash at its end unless empty.
@@ -25,7 +25,7 @@ struct Open {
 pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> {
     let root = fs::canonicalize(root).map_err(|error| unreadable(root, error))?;
     let ignored = ignored(&root, budget.bounds.file_bytes)?;
-    let (mut files, mut open) = (Vec::new(), vec![Open { at: root.clone(), path: String::new(), depth: 0 }]);
+    let (mut files, mut open) = (Vec::new(), vec![OpenDirectory { at: root.clone(), path: String::new(), depth: 0 }]);
     while let Some(directory) = open.pop() {
         let at = directory.at;
         if directory.depth > DEPTH {
@@ -37,11 +37,11 @@ pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> 
             let Ok(name) = entry.file_name().into_string() else { return Err(outside(&at.to_string_lossy())) };
             let path = format!("{}{name}", directory.path);
             let target = within(&root, &entry.path(), &path)?;
-            if ignored.excludes(&path, target.is_dir()) {
+            if excludes(&ignored, &path, target.is_dir()) {
                 continue;
             }
             if target.is_dir() {
-                open.push(Open { at: target, path: path + "/", depth: directory.depth + 1 });
+                open.push(OpenDirectory { at: target, path: path + "/", depth: directory.depth + 1 });
             } else {
                 let bytes = read_file(&target, budget.next_file().saturating_add(1))
                     .map_err(|error| unreadable(&target, error))?;
@@ -59,14 +59,14 @@ fn within(root: &Path, at: &Path, path: &str) -> Result<PathBuf> {
     if target.starts_with(root) { Ok(target) } else { Err(outside(path)) }
 }
 
-fn ignored(root: &Path, most: u64) -> Result<Ignored> {
+fn ignored(root: &Path, most: u64) -> Result<Vec<Rule>> {
     let path = root.join(".helmignore");
     if !path.exists() {
-        return Ignored::parse("");
+        return rules("");
     }
     let target = within(root, &path, ".helmignore")?;
     let bytes = read_file(&target, most).map_err(|error| unreadable(&path, error))?;
-    Ignored::parse(&String::from_utf8_lossy(&bytes))
+    rules(&String::from_utf8_lossy(&bytes))
 }
 
 /// Reads at most `most` bytes of a regular file.
@@ -82,4 +82,89 @@ pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
     let message = format!("cannot read `{}`: {error}", path.display());
     Stage::Load.of(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
+}
+
+/// The rule that every chart has: hidden files among templates.
+const DEFAULT: &str = "templates/.?*";
+
+/// A pattern of a `.helmignore` file.
+#[derive(Debug)]
+struct Rule {
+    glob: Glob,
+    /// The rule begins with `!`: what does not match is excluded.
+    is_negated: bool,
+    /// The rule ends with `/`: only directories match.
+    only_directories: bool,
+    /// The pattern has a slash and is compared with the whole path, not only with the last component.
+    whole_path: bool,
+}
+
+/// Parses the lines of a `.helmignore` file.
+///
+/// # Errors
+/// `input.syntax` for `**` and malformed patterns.
+fn rules(text: &str) -> Result<Vec<Rule>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.chain([DEFAULT]).map(rule).collect()
+}
+
+/// Returns `true` if the file or directory at `path` does not belong to the chart.
+fn excludes(rules: &[Rule], path: &str, is_dir: bool) -> bool {
+    rules.iter().any(|rule| rule.excludes(path, is_dir))
+}
+
+impl Rule {
+    fn excludes(&self, path: &str, is_dir: bool) -> bool {
+        match self.only_directories && !is_dir {
+            true => self.is_negated,
+            false => self.matches(path) != self.is_negated,
+        }
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        let last = path.rsplit('/').next().unwrap_or(path);
+        self.glob.matches(if self.whole_path { path } else { last })
+    }
+}
+
+fn rule(line: &str) -> Result<Rule> {
+    let malformed = |why: &str| Stage::Load.error(Code::InputSyntax, format!(".helmignore: `{line}`: {why}"));
+    if line.contains("**") {
+        return Err(malformed("double-star (**) syntax is not supported"));
+    }
+    let (is_negated, pattern) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+    let (only_directories, pattern) = pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
+    let glob = Glob::parse(pattern, Syntax::Full).ok_or_else(|| malformed("syntax error in pattern"))?;
+    Ok(Rule { glob, is_negated, only_directories, whole_path: pattern.contains('/') })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_a_file() {
+        let ignored = rules("# comment\n\n*.txt\n/top.yaml\ndir/\na/*.md\nx[ab]\n").unwrap();
+        for (path, is_dir, excluded) in [
+            ("a.txt", false, true),
+            ("deep/a.txt", false, true),
+            ("top.yaml", false, true),
+            ("deep/top.yaml", false, false),
+            ("dir", true, true),
+            ("dir", false, false),
+            ("deep/dir", true, true),
+            ("a/b.md", false, true),
+            ("a/b/c.md", false, false),
+            ("xa", false, true),
+            ("templates/.hidden", false, true),
+            ("templates/.h", true, true),
+            ("templates/a.yaml", false, false),
+            (".hidden", false, false),
+        ] {
+            assert_eq!(excludes(&ignored, path, is_dir), excluded, "{path}");
+        }
+        assert!(excludes(&rules("!a.txt\n").unwrap(), "b.txt", false));
+        assert!(!excludes(&rules("!a.txt\n").unwrap(), "a.txt", false));
+        assert!(rules("a/**\n").is_err() && rules("[").is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! The beginning of a rendered document: its kind, its name, its annotations.
 
-use super::invalid;
+use super::documents;
 use super::metadata::{Fields, Refused};
 use super::read::{first, head};
 use dropforge_base::diagnostics::Result;
@@ -10,9 +10,9 @@ use dropforge_value::{Data, Scanner};
 /// The beginning of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The kind; empty if there is none.
+    /// The kind; empty if it has none.
     pub kind: String,
-    /// The name in the metadata; empty if there is none.
+    /// The name in the metadata; empty if it has none.
     pub name: String,
     /// The annotations in the metadata.
     pub annotations: Vec<(String, String)>,
@@ -47,8 +47,8 @@ impl Head {
     /// `file.invalid_output` for a document that is not a YAML map, or that is no object.
     pub fn read(source: &str, document: &str) -> Result<Head> {
         let text = Source::new(source.to_owned(), document.to_owned());
-        let data = head(&text).map_err(|errors| invalid::not_yaml(source, &text, errors.into_iter().next()))?;
-        Self::of(&data).map_err(|refused| invalid::no_object(source, &text, &data, &refused))
+        let data = head(&text).map_err(|errors| documents::not_yaml(source, &text, errors.into_iter().next()))?;
+        Self::of(&data).map_err(|refused| documents::no_object(source, &text, &data, &refused))
     }
 
     fn of(data: &Data) -> std::result::Result<Head, Vec<Refused<'_>>> {
@@ -144,7 +144,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.map(|(line, content)| (line.len() - content.len(), content.trim_end_matches(' ')))
 }
 
-/// Returns the key of a line, plain or quoted, and the rest of the line behind the colon.
+/// Returns the key of a line, plain or quoted, and the rest of the line after the colon.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
     let quote = line.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''));

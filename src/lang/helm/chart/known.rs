@@ -1,12 +1,13 @@
 //! The values that a chart knows: those that templates read, that `values.yaml` or a schema has, or that decide about
-//! dependencies.
+//! dependencies; and the names that a JSON Schema declares.
 
-use super::dependencies;
-use super::imports::source_and_target;
+use std::collections::HashSet;
+
+use super::dependencies::{self, Tree, source_and_target};
+use super::explain::{GLOBAL, VALUES};
 use super::load::Chart;
-use super::places::GLOBAL;
-use super::tree::Tree;
-use crate::chart::explain::VALUES;
+use super::schema::ChartSchema;
+use dropforge_base::stdlib::json_pointer::names;
 use dropforge_value::{Data, DataMap, ReadPaths};
 
 /// The key of the data of the charts in a chart.
@@ -18,20 +19,20 @@ impl Chart {
     pub fn known_values(&self, read: &ReadPaths, changes_maps: bool) -> ReadPaths {
         let mut tree = Tree::of(self);
         dependencies::enable_all(&mut tree);
-        let mut known = Known { read, changes_maps, paths: ReadPaths::default() };
+        let mut known = KnownPaths { read, changes_maps, paths: ReadPaths::default() };
         known.paths.everything = read.everything;
         known.chart(&tree, &[], &tree.name);
         known.paths
     }
 }
 
-struct Known<'k> {
+struct KnownPaths<'k> {
     read: &'k ReadPaths,
     changes_maps: bool,
     paths: ReadPaths,
 }
 
-impl Known<'_> {
+impl KnownPaths<'_> {
     /// Adds what a chart knows, whose values are at `place`. Loading bounds the nesting.
     fn chart(&mut self, tree: &Tree<'_>, place: &[&str], path: &str) {
         let templates = tree.chart.templates.iter().map(|template| format!("{path}/{}", template.path));
@@ -132,4 +133,74 @@ impl Known<'_> {
 /// Returns a place with one more key.
 fn below<'p>(place: &[&'p str], key: &'p str) -> Vec<&'p str> {
     place.iter().copied().chain([key]).collect()
+}
+
+/// The keywords whose schemas apply to the same object.
+const SAME: [&str; 6] = ["allOf", "anyOf", "oneOf", "then", "else", "if"];
+
+/// Maximum number of schemas to look at.
+const SEARCHED: usize = 10_000;
+
+impl ChartSchema {
+    /// Returns `true` if the schema declares the property at a path, or any property of an object on the way to it.
+    pub fn declares(&self, path: &[&str]) -> bool {
+        serde_json::from_str::<Data>(self.text()).is_ok_and(|root| declares(&root, path))
+    }
+}
+
+fn declares(root: &Data, path: &[&str]) -> bool {
+    let (mut open, mut seen) = (vec![(root, path)], HashSet::new());
+    while let Some((schema, path)) = open.pop() {
+        if !seen.insert((std::ptr::from_ref(schema), path.len())) || seen.len() > SEARCHED {
+            continue;
+        }
+        let Some((name, rest)) = path.split_first() else { return true };
+        match schema.get("properties").and_then(|properties| properties.get(name)) {
+            Some(_) if rest.is_empty() => return true,
+            Some(inner) => open.push((inner, rest)),
+            None => {
+                let open_keys = ["additionalProperties", "patternProperties"].map(|key| schema.get(key));
+                if open_keys.into_iter().flatten().any(|declared| declared.as_map().is_some()) {
+                    return true;
+                }
+            }
+        }
+        open.extend(target(root, schema).map(|target| (target, path)));
+        for key in SAME {
+            match schema.get(key) {
+                Some(Data::List(items)) => open.extend(items.iter().map(|item| (item, path))),
+                Some(one @ Data::Map(_)) => open.push((one, path)),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// Returns the schema that `$ref` names, in the same file.
+fn target<'d>(root: &'d Data, schema: &Data) -> Option<&'d Data> {
+    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+    names(pointer).try_fold(root, |data, name| data.get(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_found_through_references_and_combinations() {
+        let schema = r##"{"properties": {"image": {"$ref": "#/$defs/image"}, "labels": {"additionalProperties": {}}},
+            "allOf": [{"properties": {"extra": {}}}], "$defs": {"image": {"properties": {"tag": {}}, "$ref": "#/$defs/image"}}}"##;
+        let root: Data = serde_json::from_str(schema).unwrap();
+        for (path, known) in [
+            (&["image"][..], true),
+            (&["image", "tag"], true),
+            (&["image", "tga"], false),
+            (&["labels", "x"], true),
+            (&["extra"], true),
+            (&["imge"], false),
+        ] {
+            assert_eq!(declares(&root, path), known, "{path:?}");
+        }
+    }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::error::{GO_MESSAGE, Stage};
-use super::files::FileSet;
+use super::builtin_objects::FileSet;
 use super::metadata::Metadata;
 use super::read::{first_document, values};
 use super::schema::ChartSchema;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
-use super::{archive, validate};
+use super::{Stage, archive, metadata};
+use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span, Text};
 use dropforge_machine::bytecode::StoredValue;
@@ -33,7 +33,7 @@ pub struct Chart {
     pub(super) folder: Option<Arc<str>>,
     /// `values.schema.json`
     pub(super) schema: Option<Arc<ChartSchema>>,
-    pub(super) templates: Vec<Template>,
+    pub(super) templates: Vec<ChartTemplate>,
     pub(super) files: FileSet,
     /// The charts in `charts/`, sorted by the names of their files.
     pub(super) charts: Vec<Arc<Chart>>,
@@ -41,7 +41,7 @@ pub struct Chart {
 
 /// A file below `templates/`.
 #[derive(Debug, Clone)]
-pub(super) struct Template {
+pub(super) struct ChartTemplate {
     /// The path from the chart's directory.
     pub(super) path: String,
     pub(super) text: Text,
@@ -103,7 +103,7 @@ impl ChartFile {
     /// schema if the chart [fits its schemas](Chart::fits_by_default). `None` for other files, and those with errors.
     pub fn read(&self, fits_by_default: bool) -> Option<Data> {
         let source = || Some(Source::new(&*self.path, self.content.text("", &self.path).ok()?));
-        match super::unpacked::place(&self.path).1 {
+        match super::archive::place(&self.path).1 {
             "Chart.yaml" | "requirements.yaml" => first_document(&source()?).ok(),
             "values.yaml" => values(&source()?).ok().map(Data::Map),
             SCHEMA => fits_by_default.then_some(Data::Bool(true)),
@@ -197,7 +197,7 @@ impl Loader {
         if let Some(file) = sorted.requirements {
             metadata.dependencies = self.parsed(file, at, Metadata::read_requirements)?;
         }
-        let problems = validate::problems(&metadata);
+        let problems = metadata::problems(&metadata);
         for problem in &problems {
             let source = self.source(file, at)?;
             let error = Stage::Load.error(Code::InputStructure, problem.clone()).at(&source, Span::default(), "");
@@ -252,8 +252,8 @@ impl Loader {
         value.data().map_err(|error| self.errors.push(error)).ok()
     }
 
-    fn template(&mut self, file: &ChartFile, at: &str) -> Option<Template> {
-        Some(Template { path: file.path.clone(), text: self.text(file, at)? })
+    fn template(&mut self, file: &ChartFile, at: &str) -> Option<ChartTemplate> {
+        Some(ChartTemplate { path: file.path.clone(), text: self.text(file, at)? })
     }
 
     fn charts(&mut self, charts: &BTreeMap<&str, Vec<&ChartFile>>, at: &str, depth: usize) -> Vec<Arc<Chart>> {
@@ -285,7 +285,7 @@ impl Loader {
             self.fail(format!("error unpacking subchart tar in {at}: expected one file"));
             return None;
         };
-        match archive::files(file.bytes(), &mut self.budget) {
+        match archive::unpacked_files(file.bytes(), &mut self.budget) {
             Ok(files) => self.chart(&files, at, depth + 1),
             Err(error) => {
                 self.errors.push(error.with_note(format!("the archive is `{}`", file.path)));

@@ -1,10 +1,12 @@
-//! Documents of a render: their kinds, hooks and order.
+//! The output of a render: the text of `helm template`, and its documents with their kinds, hooks and order.
 
-use super::documents::documents;
+use super::Stage;
+use super::documents::{self, documents};
 use super::head::Head;
-use super::invalid;
-use super::plan::is_partial;
-use dropforge_base::diagnostics::Result;
+use super::plan::{Plan, PlannedChart, is_partial};
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::stdlib::globs::PathGlob;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Text;
 use dropforge_value::Scanner;
 
@@ -84,7 +86,7 @@ impl HookEvent {
     }
 }
 
-/// The kinds in the order in which they are installed. Others come behind them, by name.
+/// The kinds in the order in which they are installed. Others come after them, by name.
 const ORDER: [&str; 38] = [
     "PriorityClass",
     "Namespace",
@@ -134,36 +136,29 @@ pub(super) fn rank(kind: &str) -> (usize, &str) {
     }
 }
 
-/// A document of a rendered text.
-pub(super) struct Found<'t> {
-    pub head: Head,
-    pub text: &'t str,
-    /// The events of a hook.
-    pub events: Option<Vec<HookEvent>>,
-}
-
-/// Calls `see` with the documents of a rendered template. A document with an unknown event is left out.
+/// Calls `see` with the head of each document of a rendered template, its text, and its events if it is a hook. A
+/// document with an unknown event is left out.
 ///
 /// # Errors
 /// `file.invalid_output` for a document that is not a YAML map.
 pub(super) fn each<'t>(
     scanner: &mut Scanner,
     (source, text): (&str, &'t str),
-    see: &mut dyn FnMut(Found<'t>),
+    see: &mut dyn FnMut(Head, &'t str, Option<Vec<HookEvent>>),
 ) -> Result<()> {
     if is_partial(source) {
         return Ok(());
     }
     for document in documents(text) {
         let head = Head::scan(scanner, document).map_or_else(|| Head::read(source, document), Ok);
-        let head = head.map_err(|error| invalid::within(error, text, document))?;
+        let head = head.map_err(|error| documents::within(error, text, document))?;
         let events = head.annotation("helm.sh/hook").map(|events| {
             let events: Option<Vec<HookEvent>> = words(events).map(|word| HookEvent::named(&word)).collect();
             events
         });
         match events {
             Some(None) => {}
-            events => see(Found { head, text: document, events: events.flatten() }),
+            events => see(head, document, events.flatten()),
         }
     }
     Ok(())
@@ -180,7 +175,7 @@ pub(super) fn collect(
     hooks: &mut Vec<Hook>,
 ) -> Result<()> {
     let start = whole.as_str().as_ptr().addr();
-    each(scanner, (source, whole.as_str()), &mut |Found { head, text, events }| {
+    each(scanner, (source, whole.as_str()), &mut |head, text, events| {
         let at = text.as_ptr().addr().saturating_sub(start);
         let policies = |key: &str| head.annotation(key).map_or(Vec::new(), |value| words(value).collect());
         let weight = || head.annotation("helm.sh/hook-weight").and_then(|weight| weight.parse().ok());
@@ -223,5 +218,139 @@ impl Manifest {
     /// Appends the document with its separator and the name of its template.
     pub fn print(&self, text: &mut String) {
         print(&self.source, self.text.as_str(), text);
+    }
+}
+
+/// The sorted documents of a render.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Documents in the order of installation.
+    pub manifests: Vec<Manifest>,
+    /// Documents that are applied at events, in the same order.
+    pub hooks: Vec<Hook>,
+    /// The notes of the root chart.
+    pub notes: Option<String>,
+    /// Definitions of resources: the files of `crds/`.
+    pub crds: Vec<Manifest>,
+    /// The name of the root chart.
+    root: String,
+}
+
+/// The parts of the output to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Selection {
+    /// Whether hooks are printed.
+    pub hooks: bool,
+    /// Whether definitions of resources are printed.
+    pub crds: bool,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self { hooks: true, crds: false }
+    }
+}
+
+/// Splits and sorts rendered texts.
+pub(super) fn assemble<N: AsRef<str>, T: Into<Text>>(
+    plan: &Plan,
+    rendered: impl IntoIterator<Item = (N, T)>,
+) -> Result<Output> {
+    let root = plan.charts().first().map_or_else(String::new, |chart| chart.path().to_owned());
+    let (mut manifests, mut hooks, mut notes) = (Vec::new(), Vec::new(), None);
+    let mut rendered: Vec<(N, Text)> = rendered.into_iter().map(|(name, text)| (name, text.into())).collect();
+    rendered.small_sort_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
+    let mut scanner = Scanner::new();
+    for (name, text) in &rendered {
+        let name = name.as_ref();
+        if name.ends_with("NOTES.txt") {
+            if name == format!("{root}/templates/NOTES.txt") {
+                notes = Some(text.as_str().to_owned());
+            }
+        } else {
+            collect(&mut scanner, (name, text), &mut manifests, &mut hooks)?;
+        }
+    }
+    manifests.small_sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
+    hooks.small_sort_by(|a, b| rank(&a.manifest.kind).cmp(&rank(&b.manifest.kind)));
+    let crds = plan.charts().iter().flat_map(crds).collect();
+    Ok(Output { manifests, hooks, notes, crds, root })
+}
+
+/// Returns the definitions of resources of a chart.
+fn crds(chart: &PlannedChart) -> impl Iterator<Item = Manifest> {
+    chart.crds().map(|(source, bytes)| Manifest {
+        source,
+        kind: "CustomResourceDefinition".to_owned(),
+        name: String::new(),
+        text: Text::from(String::from_utf8_lossy(bytes)),
+    })
+}
+
+impl Output {
+    /// Returns the text of `helm template`.
+    pub fn text(&self) -> String {
+        self.text_of(Selection::default())
+    }
+
+    /// Returns the text of `helm template` with or without hooks and definitions of resources.
+    pub fn text_of(&self, selection: Selection) -> String {
+        let mut text = String::with_capacity(self.selected(selection).map(Manifest::printed_len).sum());
+        let crds = self.crds.iter().filter(|_| selection.crds);
+        crds.chain(&self.manifests).for_each(|manifest| manifest.print(&mut text));
+        // The tool trims the manifests, but not the hooks. The first one begins with its separator.
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        if selection.hooks {
+            self.hooks.iter().for_each(|hook| hook.manifest.print(&mut text));
+        }
+        text
+    }
+
+    /// Returns the text of the documents whose templates match one of the patterns (`--show-only`). A pattern is a path
+    /// from the chart's directory and may have wildcards.
+    ///
+    /// # Errors
+    /// `template.unknown` for a pattern that matches no document.
+    pub fn only<P: AsRef<str>>(&self, patterns: impl IntoIterator<Item = P>, selection: Selection) -> Result<String> {
+        let mut text = String::new();
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            let glob = PathGlob::parse(pattern);
+            let matches = |manifest: &&Manifest| {
+                let path = self.path_in_chart(manifest);
+                path == pattern || glob.as_ref().is_some_and(|glob| glob.matches(path))
+            };
+            let before = text.len();
+            self.selected(selection).filter(matches).for_each(|manifest| manifest.print(&mut text));
+            if text.len() == before {
+                let paths = self.selected(selection).map(|manifest| self.path_in_chart(manifest));
+                let error =
+                    Stage::Sort.error(Code::UnknownTemplate, format!("could not find template {pattern} in chart"));
+                return Err(error.with_suggestion(pattern, paths.clone()).with_available(paths));
+            }
+        }
+        Ok(text)
+    }
+
+    /// Returns the texts of files below an output directory (`--output-dir`), by path, sorted.
+    pub fn files(&self, selection: Selection) -> Vec<(String, String)> {
+        let mut files = std::collections::BTreeMap::new();
+        for manifest in self.selected(selection) {
+            manifest.print(files.entry(manifest.source.clone()).or_default());
+        }
+        files.into_iter().collect()
+    }
+
+    /// Returns the selected documents in the order of printing.
+    pub fn selected(&self, selection: Selection) -> impl Iterator<Item = &Manifest> + Clone {
+        let crds = self.crds.iter().filter(move |_| selection.crds);
+        let hooks = self.hooks.iter().filter(move |_| selection.hooks).map(|hook| &hook.manifest);
+        crds.chain(&self.manifests).chain(hooks)
+    }
+
+    fn path_in_chart<'m>(&self, manifest: &'m Manifest) -> &'m str {
+        let rest = manifest.source.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        rest.unwrap_or(&manifest.source)
     }
 }

@@ -26,20 +26,12 @@
 //! `kubeversion` or `sort`.
 
 mod archive;
-mod capabilities;
-mod coalesce;
-mod content;
-mod declared;
+mod builtin_objects;
 mod dependencies;
 mod directory;
 mod documents;
-mod error;
 mod explain;
-mod files;
 mod head;
-mod ignore;
-mod imports;
-mod invalid;
 mod known;
 mod load;
 mod manifests;
@@ -47,41 +39,75 @@ mod merged;
 mod metadata;
 mod open;
 mod open_places;
-mod options;
-mod output;
-mod packed;
-mod places;
 mod plan;
 mod printed;
 mod read;
-mod release;
 mod schema;
 mod source;
 mod top;
-mod tree;
-mod unpacked;
 mod user_values;
-mod validate;
-mod warnings;
 
 #[cfg(test)]
 mod tests;
 
-pub use capabilities::{Capabilities, HelmVersion, KubeVersion};
-pub use files::{EmptyFile, FileSet};
+pub use builtin_objects::{Capabilities, EmptyFile, FileSet, HelmVersion, KubeVersion, Release};
+pub use documents::DocumentLints;
 pub use load::Chart;
-pub use manifests::HookEvent;
-pub use manifests::{Hook, Manifest};
-pub use metadata::{Dependency, Maintainer};
-pub use metadata::{Kind, Metadata};
+pub use manifests::{Hook, HookEvent, Manifest, Output, Selection};
+pub use metadata::{Dependency, Kind, Maintainer, Metadata};
 pub use open::{OpenBase, OpenInputs, OpenPlan, floats, form};
-pub use output::{Output, Selection};
-pub use packed::{from_base64, to_base64};
-pub use plan::Plan;
-pub use plan::{PlannedChart, PlannedTemplate};
+pub use plan::{Plan, PlannedChart, PlannedTemplate};
 pub use printed::{Printed, Printer};
-pub use release::Release;
-pub use source::ChartFile;
-pub use source::{Bounds, ChartSource};
+pub use source::{Bounds, ChartFile, ChartSource, from_base64, to_base64};
 pub use user_values::UserValues;
-pub use warnings::DocumentLints;
+
+use crate::error::error;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+
+/// The step of work that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Reading and parsing the files.
+    Load,
+    /// Checking that the chart can be installed at all.
+    Installable,
+    /// Reading the user's values.
+    Values,
+    /// Matching, enabling and importing from dependencies.
+    Dependencies,
+    /// Merging values and checking them against schemas.
+    Schema,
+    /// Checking the version of Kubernetes.
+    KubeVersion,
+    /// Splitting and sorting the output.
+    Sort,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Load => "load",
+            Stage::Installable => "installable",
+            Stage::Values => "values",
+            Stage::Dependencies => "dependencies",
+            Stage::Schema => "schema",
+            Stage::KubeVersion => "kubeversion",
+            Stage::Sort => "sort",
+        }
+    }
+
+    /// Returns an error whose message is also Helm's.
+    fn error(self, code: Code, message: impl Into<String>) -> Box<Diagnostic> {
+        self.of(error(code, message))
+    }
+
+    /// Marks an error as one of this stage.
+    fn of(self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        error.with_field("stage", self.name())
+    }
+
+    /// Marks errors as ones of this stage.
+    fn all(self, errors: Vec<Box<Diagnostic>>) -> Diagnostics {
+        errors.into_iter().map(|error| self.of(error)).collect::<Vec<_>>().into()
+    }
+}

@@ -8,15 +8,14 @@ use std::cell::{Cell, RefCell};
 
 use hashbrown::HashSet;
 
-use super::capabilities::Capabilities;
+use super::builtin_objects::{Capabilities, Release};
+use super::dependencies::Tree;
 use super::load::Chart;
-use super::open_places::{Open, Place, Seeing, places};
+use super::open_places::{OpenNode, Place, Seeing, places};
 use super::plan::Plan;
 use super::read::to_floats;
-use super::release::Release;
 use super::schema;
 use super::top::Base;
-use super::tree::Tree;
 use super::user_values::UserValues;
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
@@ -93,8 +92,8 @@ fn keeps(values: &DataMap, own: &DataMap) -> bool {
 fn fill(values: &mut DataMap, places: &[Place], open: &[&Data]) {
     for place in places {
         match (values.get_index_mut(place.at), &place.is) {
-            (Some((_, Data::Map(map))), Open::Map(below)) => fill(map, below, open),
-            (Some((_, value)), Open::Value(nth)) => {
+            (Some((_, Data::Map(map))), OpenNode::Map(below)) => fill(map, below, open),
+            (Some((_, value)), OpenNode::Value(nth)) => {
                 *value = open.get(*nth).map_or(Data::Null, |open| Data::clone(open))
             }
             _ => {}
@@ -115,8 +114,8 @@ fn filled<'r>(
     for place in places {
         let Some(value) = values.get_mut(place.at) else { continue };
         *value = match &place.is {
-            Open::Value(nth) => open.get(*nth).copied().unwrap_or_default(),
-            Open::Map(below) => filled(arena, *value, below, open, made),
+            OpenNode::Value(nth) => open.get(*nth).copied().unwrap_or_default(),
+            OpenNode::Map(below) => filled(arena, *value, below, open, made),
         };
     }
     let map = arena.map_of_values(map.shape(), values.into_iter());
@@ -288,7 +287,7 @@ impl<'v> OpenBase<'v> {
         OpenInputs { tops, made }
     }
 
-    /// Returns the inputs of the program. `skips` tells which templates are left out.
+    /// Returns the inputs of the program. `skips` says which templates are left out.
     pub fn inputs<'r, 'w: 'r>(
         &self,
         builder: &InputBuilder<'r, 'w>,

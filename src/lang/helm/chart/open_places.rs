@@ -1,7 +1,7 @@
 //! The places of open values among merged ones, and the schemas that see them.
 
+use super::dependencies::Tree;
 use super::schema::ChartSchema;
-use super::tree::Tree;
 use dropforge_schema::NodeId;
 use dropforge_value::{Data, DataMap};
 
@@ -10,11 +10,11 @@ use dropforge_value::{Data, DataMap};
 pub(super) struct Place {
     /// The index of the entry.
     pub at: usize,
-    pub is: Open,
+    pub is: OpenNode,
 }
 
 #[derive(Debug)]
-pub(super) enum Open {
+pub(super) enum OpenNode {
     /// An open value.
     Value(usize),
     /// A map with some.
@@ -24,10 +24,10 @@ pub(super) enum Open {
 /// Returns the places in a map. `open_at` returns the number of the open value that a value stands for.
 pub(super) fn places(values: &DataMap, open_at: &dyn Fn(&Data) -> Option<usize>) -> Vec<Place> {
     let place = |(at, value): (usize, &Data)| match value {
-        Data::Map(map) => {
-            Some(places(map, open_at)).filter(|found| !found.is_empty()).map(|found| Place { at, is: Open::Map(found) })
-        }
-        value => open_at(value).map(|open| Place { at, is: Open::Value(open) }),
+        Data::Map(map) => Some(places(map, open_at))
+            .filter(|found| !found.is_empty())
+            .map(|found| Place { at, is: OpenNode::Map(found) }),
+        value => open_at(value).map(|open| Place { at, is: OpenNode::Value(open) }),
     };
     values.values().enumerate().filter_map(place).collect()
 }
@@ -87,8 +87,8 @@ fn at_places<'d>(
         let (key, value) = values.get_index(place.at)?;
         path.push(key);
         match (&place.is, value) {
-            (Open::Value(open), _) => see(path, *open)?,
-            (Open::Map(below), Data::Map(inner)) => at_places(inner, below, path, see)?,
+            (OpenNode::Value(open), _) => see(path, *open)?,
+            (OpenNode::Map(below), Data::Map(inner)) => at_places(inner, below, path, see)?,
             _ => return None,
         }
         path.pop();
@@ -101,7 +101,7 @@ fn inside<'d>(child: &Tree<'_>, values: &'d DataMap, places: &'d [Place]) -> Opt
     let (at, _, inner) = values.get_full(&child.name)?;
     let place = places.iter().find(|place| place.at == at)?;
     match (inner, &place.is) {
-        (Data::Map(inner), Open::Map(below)) => Some((inner, below)),
+        (Data::Map(inner), OpenNode::Map(below)) => Some((inner, below)),
         _ => None,
     }
 }

@@ -2,19 +2,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::capabilities::Capabilities;
-use super::coalesce::{Nulls, coalesce};
-use super::error::Stage;
-use super::files::FileSet;
+use super::builtin_objects::{Capabilities, FileSet, Release};
+use super::dependencies::Tree;
+use super::explain::documents;
 use super::load::{Chart, path_below};
+use super::merged::{Nulls, coalesce};
 use super::metadata::{Kind, Metadata};
-use super::places::documents;
-use super::release::Release;
 use super::schema::ChartSchema;
 use super::top::chart_data;
-use super::tree::Tree;
 use super::user_values::UserValues;
-use super::{dependencies, imports, merged, schema};
+use super::{Stage, dependencies, merged, schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Text};
@@ -183,7 +180,7 @@ impl Chart {
     /// Those of [`Chart::plan`], except for schemas and the version of Kubernetes.
     pub(super) fn merged(&self, values: &UserValues) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
         let mut tree = self.enabled(values)?;
-        imports::import(&mut tree)?;
+        dependencies::import(&mut tree)?;
         let mut all = merged::shared(values.values());
         coalesce(&tree, &mut all, Nulls::Delete)?;
         let all = merged::to_data(&all);
@@ -339,7 +336,7 @@ impl Plan {
         &self,
         rendered: impl IntoIterator<Item = (N, T)>,
     ) -> Result<super::Output> {
-        super::output::assemble(self, rendered)
+        super::manifests::assemble(self, rendered)
     }
 }
 

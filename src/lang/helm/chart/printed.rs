@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::manifests::{self, rank};
-use super::output::Selection;
+use super::manifests::{self, Selection, rank};
 use super::plan::Plan;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -127,14 +126,14 @@ impl Printed {
         Ok(all)
     }
 
-    /// Adds the documents of a rendered template behind these.
+    /// Adds the documents of a rendered template after these.
     fn add_text(&mut self, scanner: &mut Scanner, name: &str, text: &str) -> Result<()> {
         if name.ends_with("NOTES.txt") {
             return Ok(());
         }
-        manifests::each(scanner, (name, text), &mut |found| {
-            let document = Rc::new(Document::new(name, &found.head.kind, found.text));
-            match found.events {
+        manifests::each(scanner, (name, text), &mut |head, text, events| {
+            let document = Rc::new(Document::new(name, &head.kind, text));
+            match events {
                 None => self.manifests.push(document),
                 Some(_) => self.hooks.push(document),
             }
@@ -147,7 +146,7 @@ impl Printed {
         self.hooks.small_sort_by(|a, b| a.order().cmp(&b.order()));
     }
 
-    /// Adds the documents of others behind these.
+    /// Adds the documents of others after these.
     fn add(&mut self, others: &Self) {
         self.manifests.extend(others.manifests.iter().cloned());
         self.hooks.extend(others.hooks.iter().cloned());
@@ -159,7 +158,7 @@ impl Printed {
         self.manifests.iter().chain(hooks).map(|document| (document.source.as_str(), document.text.as_str()))
     }
 
-    /// Appends the text of `helm template`: these documents and `others`, which are of other templates, behind `crds`.
+    /// Appends the text of `helm template`: these documents and `others`, which are of other templates, after `crds`.
     pub fn print(&self, others: &Self, crds: &str, selection: Selection, text: &mut String) {
         let start = text.len();
         text.push_str(crds);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::error::GO_MESSAGE;
+use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::marshal::Numbers;

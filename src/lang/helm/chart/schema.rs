@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::error::{GO_MESSAGE, Stage};
-use super::places::{documents, is_global};
-use super::tree::Tree;
+use super::Stage;
+use super::dependencies::Tree;
+use super::explain::{documents, is_global};
+use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::json_pointer;
 use dropforge_base::text::{Source, Span};

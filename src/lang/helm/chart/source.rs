@@ -1,13 +1,17 @@
-//! The files of a chart, before they are parsed.
+//! The files of a chart, before they are parsed, and their contents.
 
-use super::content::Content;
-use super::error::Stage;
-use super::{archive, directory};
-use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
-use dropforge_base::stdlib::small_sort::SmallSort as _;
-use dropforge_machine::bytecode::StoredValue;
+pub use dropforge_base::stdlib::base64::base64 as to_base64;
+
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+
+use super::{Stage, archive, directory};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::stdlib::base64::{base64_len, octets_of_padded_base64};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
+use dropforge_base::text::Text;
+use dropforge_machine::bytecode::StoredValue;
 
 /// Limits on the files of a chart, including those of packed dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +158,12 @@ impl ChartSource {
     /// # Errors
     /// `input.syntax`; `template.outside_root` for paths that lead out of the archive; `limit.*`.
     pub fn archive(bytes: &[u8], bounds: Bounds) -> Result<Self> {
-        Ok(Self { files: archive::files(bytes, &mut Budget::new(bounds))?, bounds, is_unpacked: false, folder: None })
+        Ok(Self {
+            files: archive::unpacked_files(bytes, &mut Budget::new(bounds))?,
+            bounds,
+            is_unpacked: false,
+            folder: None,
+        })
     }
 
     /// Returns a chart of files in memory.
@@ -221,4 +230,90 @@ pub(super) fn outside(path: &str) -> Box<Diagnostic> {
     Stage::Load
         .error(Code::OutsideRoot, format!("chart file `{shown}` leads out of the chart"))
         .with_help("use relative paths without `..` and links to files of the chart")
+}
+
+/// The content of a file. Cheap to clone.
+#[derive(Clone)]
+pub(super) enum Content {
+    /// UTF-8, static or shared.
+    Text(Text),
+    /// Bytes that are not UTF-8.
+    Bytes(Arc<[u8]>),
+}
+
+impl Content {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Content::Text(Text::Shared(text.to_owned().into(), 0..text.len())),
+            Err(_) => Content::Bytes(bytes.into()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Content::Text(text) => text.as_str().as_bytes(),
+            Content::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// Returns the text of the file `path` in the directory `at`, which ends with `/` if it is not empty.
+    ///
+    /// # Errors
+    /// `syntax.not_utf8`.
+    pub(super) fn text(&self, at: &str, path: &str) -> Result<Text> {
+        let bytes = match self {
+            Content::Text(text) => return Ok(text.clone()),
+            Content::Bytes(bytes) => bytes,
+        };
+        let valid = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        let message = format!("`{at}{path}` is not valid UTF-8 at byte {valid}");
+        Err(Stage::Load.of(Diagnostic::new(Code::NotUtf8, message)))
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content::Text(Text::Static(""))
+    }
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Content {}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.bytes().len())
+    }
+}
+
+/// Decodes a packed chart of at most `most` bytes from padded base64, which may have line breaks.
+///
+/// # Errors
+/// `input.syntax` for text that is not base64; `limit.source_bytes`.
+///
+/// ```
+/// use dropforge::dialect::helm::chart::{from_base64, to_base64};
+/// assert_eq!(from_base64(&to_base64(b"chart"), 5)?, b"chart");
+/// assert!(from_base64("Y2hhcnQ=", 4).is_err() && from_base64("Y2h", 5).is_err());
+/// # Ok::<(), dropforge::Error>(())
+/// ```
+pub fn from_base64(text: &str, most: usize) -> Result<Vec<u8>> {
+    let too_large = || {
+        let message = format!("the packed chart is larger than {} bytes", thousands(most));
+        Stage::Load.error(Code::LimitSourceBytes, message)
+    };
+    let digits = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).count();
+    if digits > base64_len(most) {
+        return Err(too_large());
+    }
+    let bytes = octets_of_padded_base64(text.as_bytes());
+    let bytes = bytes.map_err(|at| {
+        Stage::Load.error(Code::InputSyntax, format!("the packed chart is not base64 at byte {}", thousands(at)))
+    })?;
+    if bytes.len() > most { Err(too_large()) } else { Ok(bytes) }
 }

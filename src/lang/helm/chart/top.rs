@@ -1,8 +1,8 @@
 //! The maps that templates begin with: `.Values`, `.Chart`, `.Release` and others.
 
+use super::builtin_objects::Release;
 use super::metadata::{Dependency, Maintainer, Metadata};
 use super::plan::{Plan, PlannedChart, PlannedTemplate};
-use super::release::Release;
 use crate::objects;
 use dropforge_base::diagnostics::Result;
 use dropforge_value::{Data, DataMap, InputBuilder, Numbers, Value};
@@ -195,7 +195,7 @@ impl<'v> Base<'v> {
         self.names().chain(charts).chain(self.skips.iter().copied().filter(|_| skips)).collect()
     }
 
-    /// Returns the inputs in the order of their names. `tops` are the maps of the charts; `skips` tells which templates are
+    /// Returns the inputs in the order of their names. `tops` are the maps of the charts; `skips` says which templates are
     /// left out.
     pub fn inputs<'r, 'w: 'r>(
         &self,

@@ -1,10 +1,14 @@
-//! Bodies: text, output, conditions, loops, templates.
+//! Bodies: text, output, conditions, loops, templates; the templates that may call themselves.
 
-use super::paths::Use;
+use hashbrown::{HashMap, HashSet};
+
+use super::paths::PathUse;
 use super::program::{Dot, Lower};
+use crate::compile::Set;
 use crate::error::quoted;
 use crate::syntax::tree::{Call, Choice, Name, Node, Pipeline, Placed, Range};
 use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::bytecode::{Delivery, EscapeMode, Op, Role};
 use dropforge_machine::compiler::Constant;
 
@@ -54,7 +58,7 @@ impl<'a> Lower<'_, 'a> {
             return self.declare(pipeline.variables, pipeline.assigns);
         }
         if let Some((from, root, operand)) = self.plain_path(pipeline) {
-            return self.path(from, root, operand.fields, operand.span, Use::Write);
+            return self.path(from, root, operand.fields, operand.span, PathUse::Write);
         }
         self.pipeline(pipeline)?;
         self.at(pipeline.span);
@@ -229,4 +233,39 @@ impl<'a> Lower<'_, 'a> {
 
 fn span_of(choice: &Choice<'_>) -> dropforge_base::text::Span {
     choice.branches.first().map_or_else(Default::default, |(placed, _)| placed.span())
+}
+
+/// Returns the names of all templates on a cycle of calls by literal names, and of those between two cycles.
+pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
+    let numbers: HashMap<&'a str, usize> = set.templates.keys().copied().zip(0..).collect();
+    let mut calls: Vec<(usize, usize)> = Vec::new();
+    for (caller, defined) in set.templates.values().enumerate() {
+        let called = defined.template.calls.iter().filter_map(|called| numbers.get(called));
+        calls.extend(called.map(|called| (caller, *called)));
+    }
+    let without_callers = without_roots(calls, numbers.len());
+    let back = without_callers.into_iter().map(|(caller, called)| (called, caller)).collect();
+    let left: HashSet<usize> = without_roots(back, numbers.len()).into_iter().map(|(number, _)| number).collect();
+    set.templates.keys().copied().zip(0..).filter(|(_, number)| left.contains(number)).map(|(name, _)| name).collect()
+}
+
+/// Removes the edges from nodes to which no edge leads, until there are none.
+fn without_roots(mut edges: Vec<(usize, usize)>, nodes: usize) -> Vec<(usize, usize)> {
+    edges.small_sort_by(Ord::cmp);
+    let mut leading = vec![0_usize; nodes];
+    edges.iter().for_each(|(_, end)| leading[*end] += 1);
+    let from = |node: usize| edges.partition_point(|(start, _)| *start < node);
+    let mut roots: Vec<usize> = (0..nodes).filter(|node| leading[*node] == 0).collect();
+    let mut is_root = vec![false; nodes];
+    while let Some(root) = roots.pop() {
+        is_root[root] = true;
+        for (_, end) in edges.iter().skip(from(root)).take_while(|(start, _)| *start == root) {
+            leading[*end] -= 1;
+            if leading[*end] == 0 {
+                roots.push(*end);
+            }
+        }
+    }
+    edges.retain(|(start, _)| !is_root[*start]);
+    edges
 }

@@ -8,26 +8,18 @@
 //! | file | content |
 //! |---|---|
 //! | `program` | the state of lowering, chunks, failures |
-//! | `outputs` | a main chunk that renders several templates |
-//! | `body` | text, output, conditions, loops, templates |
-//! | `pipelines` | pipelines, commands, operands |
-//! | `calls` | calls of functions |
-//! | `conditions` | pipelines as conditions; `and`, `or`, `not` |
-//! | `literals` | literals by the types of parameters |
-//! | `recursion` | templates that call themselves |
+//! | `outputs` | a main chunk that renders several templates, without branches that they do not seem to take |
+//! | `body` | text, output, conditions, loops, templates; templates that call themselves |
+//! | `pipelines` | pipelines, commands, operands; pipelines as conditions; `and`, `or`, `not` |
+//! | `calls` | calls of functions; literals by the types of parameters |
 //! | `paths` | reads of fields and variables |
-//! | `untaken` | branches that are left out |
 
 mod body;
 mod calls;
-mod conditions;
-mod literals;
 mod outputs;
 mod paths;
 mod pipelines;
 mod program;
-mod recursion;
-mod untaken;
 
-pub(super) use outputs::{Output, lower_all};
-pub(super) use program::{Folding, Reached, lower, lower_made};
+pub(super) use outputs::lower_all;
+pub(super) use program::{Reached, lower, lower_made};

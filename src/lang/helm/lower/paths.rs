@@ -15,7 +15,7 @@ const SEGMENTS: usize = 60_000;
 
 /// The use of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum PathUse {
     /// Its value is pushed.
     Load,
     /// Its value is written.
@@ -34,7 +34,7 @@ impl<'a> Lower<'_, 'a> {
         root: &'a str,
         fields: &'a [Name<'a>],
         span: Span,
-        to: Use,
+        to: PathUse,
     ) -> Result<()> {
         if fields.len() > SEGMENTS {
             let limit = self.unit.limits.code_words;
@@ -46,8 +46,8 @@ impl<'a> Lower<'_, 'a> {
         let key: PathKey<'a> = ((address, fields.len()), from, is_item);
         if let Some(path) = self.paths.get(&key).copied() {
             match to {
-                Use::Load => self.emitter.load_again(path),
-                Use::Write => self.emitter.write_path_again(path, EscapeMode::Plain),
+                PathUse::Load => self.emitter.load_again(path),
+                PathUse::Write => self.emitter.write_path_again(path, EscapeMode::Plain),
             }
             return Ok(());
         }
@@ -80,8 +80,8 @@ impl<'a> Lower<'_, 'a> {
         }
         let spec = PathSpec { name: &name, roots: &[start], segments: &segments };
         let path = match to {
-            Use::Load => self.emitter.load(&spec),
-            Use::Write => self.emitter.write_path(&spec, EscapeMode::Plain),
+            PathUse::Load => self.emitter.load(&spec),
+            PathUse::Write => self.emitter.write_path(&spec, EscapeMode::Plain),
         };
         if let Some(path) = path {
             self.paths.insert(key, path);
@@ -91,9 +91,9 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Stands for a value that `whole_dot` did not see. It always does.
-    fn no_inputs(&mut self, to: Use) -> Result<()> {
+    fn no_inputs(&mut self, to: PathUse) -> Result<()> {
         self.emitter.undefined();
-        if to == Use::Write {
+        if to == PathUse::Write {
             self.emitter.write(EscapeMode::Plain);
         }
         Ok(())

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::body::recursive;
+use super::outputs::ValuesOfFiles;
 use super::paths::{PathKey, whole_dot};
-use super::recursion::recursive;
-use super::untaken::ValuesOfFiles;
-use crate::DATA;
+use crate::compile::{Defined, Set};
 use crate::error::quoted;
-use crate::set::{Defined, Set};
+use crate::{DATA, Rules};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -30,11 +30,8 @@ const SUGGESTED: usize = 64;
 /// Maximum number of names that are compared with an unknown one.
 const COMPARED: usize = 2_000;
 
-/// Constant folding: nothing beyond what every language folds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Folding;
-
-impl Fold for Folding {}
+/// Constants are not folded.
+impl Fold for Rules {}
 
 /// What a program reaches besides its entry.
 pub struct Reached {

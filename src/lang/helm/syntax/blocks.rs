@@ -8,7 +8,7 @@ use dropforge_base::text::Span;
 
 /// The kind of an open block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum BlockKind {
     If,
     With,
     Range,
@@ -18,14 +18,14 @@ enum Kind {
 
 /// An open block.
 #[derive(Debug)]
-struct Open<'a> {
-    kind: Kind,
+struct OpenBlock<'a> {
+    kind: BlockKind,
     span: Span,
     /// The pipeline of the current branch.
     pipeline: Option<Placed<'a>>,
     /// The start of the branches before the current one, among all branches.
     branches: usize,
-    /// `true` behind the last `else`.
+    /// `true` after the last `else`.
     in_else: bool,
     /// The name of a template.
     name: &'a str,
@@ -48,7 +48,7 @@ pub(super) const END_OF_FILE: &str = "unexpected EOF";
 #[derive(Debug)]
 pub struct Blocks<'a> {
     arena: &'a Bump,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenBlock<'a>>,
     /// The nodes of the open blocks, innermost last, and the start of those of the innermost.
     nodes: Vec<Node<'a>>,
     start: usize,
@@ -131,15 +131,15 @@ impl<'a> Blocks<'a> {
         let placed = |pipeline: &'a Pipeline<'a>| Placed { pipeline, base };
         match action {
             Action::Emit(pipeline) => self.nodes.push(Node::Emit(placed(pipeline))),
-            Action::If(pipeline) => self.begin(Kind::If, span, Some(placed(pipeline)), known),
-            Action::With(pipeline) => self.begin(Kind::With, span, Some(placed(pipeline)), known),
+            Action::If(pipeline) => self.begin(BlockKind::If, span, Some(placed(pipeline)), known),
+            Action::With(pipeline) => self.begin(BlockKind::With, span, Some(placed(pipeline)), known),
             Action::Range(pipeline) => {
-                self.begin(Kind::Range, span, Some(placed(pipeline)), known);
+                self.begin(BlockKind::Range, span, Some(placed(pipeline)), known);
                 self.loops += 1;
             }
             Action::Else => self.otherwise(span),
-            Action::ElseIf(pipeline) => self.branch(Kind::If, placed(pipeline), span),
-            Action::ElseWith(pipeline) => self.branch(Kind::With, placed(pipeline), span),
+            Action::ElseIf(pipeline) => self.branch(BlockKind::If, placed(pipeline), span),
+            Action::ElseWith(pipeline) => self.branch(BlockKind::With, placed(pipeline), span),
             Action::End => self.end(span),
             Action::Break if self.loops == 0 => self.mistake(span, "{{break}} outside {{range}}"),
             Action::Continue if self.loops == 0 => self.mistake(span, "{{continue}} outside {{range}}"),
@@ -147,7 +147,7 @@ impl<'a> Blocks<'a> {
             Action::Continue => self.nodes.push(Node::Continue(span)),
             Action::Define(name) => {
                 let name = self.name(name, span);
-                self.template(Kind::Define, name, None, span);
+                self.template(BlockKind::Define, name, None, span);
             }
             Action::Template(name, data) => {
                 let name = self.name(name, span);
@@ -155,21 +155,21 @@ impl<'a> Blocks<'a> {
             }
             Action::Block(name, pipeline) => {
                 let name = self.name(name, span);
-                self.template(Kind::Block, name, Some(placed(pipeline)), span);
+                self.template(BlockKind::Block, name, Some(placed(pipeline)), span);
             }
         }
     }
 
     /// Opens the block of an action that has an error, so that its `end` has a block to close.
-    pub fn broken(&mut self, opens: Option<Opening>, span: Span, known: usize) {
+    pub fn broken(&mut self, opens: Option<BlockKind>, span: Span, known: usize) {
         match opens {
-            Some(Opening::If) => self.begin(Kind::If, span, None, known),
-            Some(Opening::With) => self.begin(Kind::With, span, None, known),
-            Some(Opening::Range) => {
-                self.begin(Kind::Range, span, None, known);
+            Some(BlockKind::If) => self.begin(BlockKind::If, span, None, known),
+            Some(BlockKind::With) => self.begin(BlockKind::With, span, None, known),
+            Some(BlockKind::Range) => {
+                self.begin(BlockKind::Range, span, None, known);
                 self.loops += 1;
             }
-            Some(Opening::Template) => self.template(Kind::Define, "", None, span),
+            Some(BlockKind::Define | BlockKind::Block) => self.template(BlockKind::Define, "", None, span),
             None => {}
         }
     }
@@ -182,8 +182,8 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    fn begin(&mut self, kind: Kind, span: Span, pipeline: Option<Placed<'a>>, known: usize) {
-        self.open.push(Open {
+    fn begin(&mut self, kind: BlockKind, span: Span, pipeline: Option<Placed<'a>>, known: usize) {
+        self.open.push(OpenBlock {
             kind,
             span,
             pipeline,
@@ -199,7 +199,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Opens a template in the file. It has no variables but `$`.
-    fn template(&mut self, kind: Kind, name: &'a str, pipeline: Option<Placed<'a>>, span: Span) {
+    fn template(&mut self, kind: BlockKind, name: &'a str, pipeline: Option<Placed<'a>>, span: Span) {
         self.begin(kind, span, pipeline, 0);
         if let Some(open) = self.open.last_mut() {
             open.name = name;
@@ -233,8 +233,8 @@ impl<'a> Blocks<'a> {
     fn else_fits(&mut self, span: Span) -> bool {
         let message = match self.open.last().map(|open| (open.kind, open.in_else)) {
             None => "unexpected {{else}}",
-            Some((Kind::Define, _)) => "unexpected {{else}} in define clause",
-            Some((Kind::Block, _)) => "unexpected {{else}} in block clause",
+            Some((BlockKind::Define, _)) => "unexpected {{else}} in define clause",
+            Some((BlockKind::Block, _)) => "unexpected {{else}} in block clause",
             Some((_, true)) => "expected end; found {{else}}",
             Some((_, false)) => return true,
         };
@@ -250,18 +250,18 @@ impl<'a> Blocks<'a> {
         let Some(open) = self.open.last_mut() else { return };
         open.in_else = true;
         self.branches.extend(open.pipeline.map(|pipeline| (pipeline, body)));
-        if open.kind == Kind::Range {
+        if open.kind == BlockKind::Range {
             self.loops = self.loops.saturating_sub(1);
         }
     }
 
     /// Adds a branch with a pipeline of its own.
-    fn branch(&mut self, kind: Kind, pipeline: Placed<'a>, span: Span) {
+    fn branch(&mut self, kind: BlockKind, pipeline: Placed<'a>, span: Span) {
         if !self.else_fits(span) {
             return;
         }
         if self.open.last().is_some_and(|open| open.kind != kind) {
-            let word = if kind == Kind::If { "if" } else { "with" };
+            let word = if kind == BlockKind::If { "if" } else { "with" };
             self.mistake(span, format!("unexpected <{word}> in input"));
             return;
         }
@@ -278,18 +278,18 @@ impl<'a> Blocks<'a> {
             return self.mistake(span, "unexpected {{end}}");
         };
         self.start = open.outside;
-        if matches!(open.kind, Kind::Define | Kind::Block) {
+        if matches!(open.kind, BlockKind::Define | BlockKind::Block) {
             let calls = self.take_calls();
             self.variables.truncate(self.first_variable);
             (self.first_variable, self.loops, self.first_call) = (open.variables, open.loops, open.calls);
             self.define(Template { name: open.name, body, span: open.span, calls });
-            if let (Kind::Block, Some(data)) = (open.kind, open.pipeline) {
+            if let (BlockKind::Block, Some(data)) = (open.kind, open.pipeline) {
                 self.call(Call { name: open.name, data: Some(data), span: open.span });
             }
             return;
         }
         self.variables.truncate(open.known);
-        if open.kind == Kind::Range && !open.in_else {
+        if open.kind == BlockKind::Range && !open.in_else {
             self.loops = self.loops.saturating_sub(1);
         }
         let otherwise = if open.in_else {
@@ -300,9 +300,9 @@ impl<'a> Blocks<'a> {
         };
         let branches = self.branches.get(open.branches..).unwrap_or(&[]);
         let node = branches.first().map(|&(pipeline, first)| match open.kind {
-            Kind::Range => Node::Range(self.arena.alloc(Range { pipeline, body: first, otherwise })),
+            BlockKind::Range => Node::Range(self.arena.alloc(Range { pipeline, body: first, otherwise })),
             kind => Node::Choice(self.arena.alloc(Choice {
-                moves: kind == Kind::With,
+                moves: kind == BlockKind::With,
                 branches: self.arena.alloc_slice_copy(branches),
                 otherwise,
             })),
@@ -320,7 +320,7 @@ impl<'a> Blocks<'a> {
         if earlier.is_blank() {
             *earlier = template;
         } else if !template.is_blank() {
-            let name = super::wording::quoted(template.name);
+            let name = super::action::quoted(template.name);
             self.mistake(template.span, format!("template: multiple definition of template {name}"));
         }
     }
@@ -333,13 +333,4 @@ impl<'a> Blocks<'a> {
         let (body, calls) = (self.take_nodes(), self.take_calls());
         self.define(Template { name, body, span: Span::default(), calls });
     }
-}
-
-/// The block that a broken action opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opening {
-    If,
-    With,
-    Range,
-    Template,
 }

@@ -3,11 +3,10 @@
 use bumpalo::Bump;
 use logos::Logos;
 
-use super::action::Mistake;
+use super::action::{Mistake, quoted};
 use super::literal;
 use super::token::{Raw, Token, Tokens};
 use super::tree::Number;
-use super::wording::quoted;
 use dropforge_base::stdlib::byte_search::first;
 use dropforge_base::text::Span;
 
@@ -57,7 +56,7 @@ pub struct Lexer<'a, 'd> {
     delimiters: Delimiters<'d>,
     /// The start of an action that has been opened.
     opened: Option<usize>,
-    /// The offset behind the last closing delimiter, and `true` if it trims the text behind it.
+    /// The offset after the last closing delimiter, and `true` if it trims the text after it.
     closed: (usize, bool),
     at: usize,
 }
@@ -67,7 +66,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         Self { arena, text, delimiters, opened: None, closed: (0, false), at: 0 }
     }
 
-    /// Returns the next part. An action has to be read before the part behind it.
+    /// Returns the next part. An action has to be read before the part after it.
     pub fn piece(&mut self) -> Option<Piece<'a>> {
         loop {
             if let Some(start) = self.opened.take() {
@@ -110,7 +109,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         self.rest().get(..end + self.delimiters.right.len())
     }
 
-    /// Returns the offset behind the last closing delimiter, and `true` if it trims the text behind it.
+    /// Returns the offset after the last closing delimiter, and `true` if it trims the text after it.
     pub fn closed(&self) -> (usize, bool) {
         self.closed
     }
@@ -128,7 +127,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         self.text.as_bytes().get(self.at..).unwrap_or(&[])
     }
 
-    /// Returns the length of the closing delimiter here, and `true` if it trims the text behind it.
+    /// Returns the length of the closing delimiter here, and `true` if it trims the text after it.
     fn closing(&self) -> Option<(usize, bool)> {
         let (rest, right) = (self.bytes(), self.delimiters.right.as_bytes());
         match rest {
@@ -138,7 +137,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
     }
 
-    /// Moves behind the closing delimiter here, and behind the white space that it trims.
+    /// Moves past the closing delimiter here, and past the white space that it trims.
     fn close(&mut self, (len, trims): (usize, bool)) {
         self.at += len;
         self.closed = (self.at, trims);
@@ -168,7 +167,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
     }
 
-    /// Moves behind the next closing delimiter.
+    /// Moves past the next closing delimiter.
     fn skip_action(&mut self) {
         match find(self.rest(), self.delimiters.right) {
             Some(end) => self.at += end + self.delimiters.right.len(),
@@ -201,7 +200,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
     }
 
-    /// Moves behind white space. Leaves the blank that a marker before the closing delimiter needs.
+    /// Moves past white space. Leaves the blank that a marker before the closing delimiter needs.
     fn space(&mut self) -> Option<Span> {
         let (start, bytes) = (self.at, self.bytes());
         let mut len = bytes.iter().take_while(|byte| is_blank(**byte)).count();
@@ -232,7 +231,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
         }
     }
 
-    /// Returns the token of a raw one of `len` bytes and moves behind it.
+    /// Returns the token of a raw one of `len` bytes and moves past it.
     fn read(&mut self, raw: Option<Result<Raw, ()>>, len: usize, action: &mut Tokens<'a>) -> Result<Token<'a>, String> {
         let start = self.at;
         let Some(Ok(raw)) = raw else { return self.odd() };

@@ -14,7 +14,7 @@ pub fn unescape(inner: &str, quote: char) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Appends the meaning of the escape that follows a backslash, and returns the text behind it.
+/// Appends the meaning of the escape that follows a backslash, and returns the text after it.
 fn escape<'a>(text: &'a str, quote: char, bytes: &mut Vec<u8>) -> Option<&'a str> {
     let first = text.chars().next()?;
     let rest = text.get(first.len_utf8()..)?;
@@ -98,7 +98,7 @@ fn one_escape(text: &str) -> Option<(u32, &str)> {
 /// # Errors
 /// The message of Go.
 pub fn number(text: &str) -> Result<Number<'_>, String> {
-    let illegal = || format!("illegal number syntax: {}", super::wording::quoted(text));
+    let illegal = || format!("illegal number syntax: {}", super::action::quoted(text));
     if text == "0" || text.starts_with(|first| matches!(first, '1'..='9')) {
         // Nearly all numbers are small and decimal.
         if let Ok(n) = text.parse::<u32>() {
@@ -127,7 +127,7 @@ pub fn number(text: &str) -> Result<Number<'_>, String> {
     }
     let float = float(text).ok_or_else(illegal)?;
     if !text.contains(['.', 'e', 'E', 'p', 'P']) {
-        return Err(format!("integer overflow: {}", super::wording::quoted(text)));
+        return Err(format!("integer overflow: {}", super::action::quoted(text)));
     }
     Ok(of_float(float, text))
 }

@@ -2,8 +2,8 @@
 //!
 //! `lexer` splits a file into text and actions, and an action into tokens. The LALRPOP grammar (`grammar/helm.lalrpop`)
 //! parses one action. `parser` nests actions into blocks with a stack of its own, and continues after each error, so that
-//! all errors of a file are found. `known` keeps actions that files repeat, `shapes` the trees of actions that differ in their
-//! names and literals only. `literal` has the values of literals, `wording` the messages of Go.
+//! all errors of a file are found. `known` keeps actions that files repeat, and the trees of actions that
+//! differ in their names and literals only. `literal` has the values of literals, `action` the messages of Go.
 //!
 //! Invariant: blocks and parentheses nest as deep as [`Limits::nesting`](dropforge_base::limits::Limits::nesting) allows, and
 //! `else if` chains and pipelines are flat lists, so that later stages may recurse over trees.
@@ -14,10 +14,8 @@ mod known;
 mod lexer;
 mod literal;
 mod parser;
-mod shapes;
 mod token;
 pub mod tree;
-mod wording;
 
 pub(crate) use known::KnownActions;
 pub use lexer::Delimiters;

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use lalrpop_util::ParseError;
 
-use super::action::{Build, Mistake};
-use super::blocks::{Blocks, END_OF_FILE, Opening};
-use super::known::{Known, KnownActions};
+use super::action::{Build, Mistake, quoted, unexpected};
+use super::blocks::{BlockKind, Blocks, END_OF_FILE};
+use super::known::{KnownAction, KnownActions, Symbol};
 use super::lexer::{Delimiters, Lexer, Piece};
-use super::shapes::Symbol;
 use super::token::{Spanned, Token, Tokens};
 use super::tree::{Action, Name, Template};
-use super::wording::{quoted, unexpected};
 use crate::error::error;
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
@@ -33,8 +31,8 @@ pub type Names<'n> = dyn Fn(&str) -> bool + 'n;
 /// let arena = bumpalo::Bump::new();
 /// let source = Source::new("t", "{{if .a}}\n{{.b ,}}\n{{end}}{{end}}{{x}}");
 /// let errors = helm::syntax::parse(&arena, &source, Default::default(), &|_| false, &Limits::default()).unwrap_err();
-/// let told: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-/// assert_eq!(told, ["unexpected \",\" in operand", "unexpected {{end}}", "function \"x\" not defined"]);
+/// let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+/// assert_eq!(messages, ["unexpected \",\" in operand", "unexpected {{end}}", "function \"x\" not defined"]);
 /// ```
 pub fn parse<'a>(
     arena: &'a Bump,
@@ -87,7 +85,7 @@ struct Parser<'a, 'n> {
     mistakes: Vec<Mistake>,
     functions: &'n Names<'n>,
     known: &'n mut KnownActions<'a>,
-    /// The offset of the current action behind its opening delimiter.
+    /// The offset of the current action after its opening delimiter.
     base: u32,
     work: Work<'a>,
 }
@@ -146,7 +144,7 @@ impl<'a> Parser<'a, '_> {
             let kept = |names: &[&'a str]| if names.is_empty() { &[][..] } else { &*arena.alloc_slice_copy(names) };
             let (used, declared, includes) =
                 (kept(&self.work.used), kept(&self.work.declared), kept(&self.work.includes));
-            self.known.keep(arena, ahead, Known { action, at, trims, used, declared, includes });
+            self.known.keep(arena, ahead, KnownAction { action, at, trims, used, declared, includes });
         }
     }
 
@@ -156,7 +154,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Adds an action that was parsed before to the blocks.
-    fn repeat(&mut self, one: &Known<'a>, span: Span) {
+    fn repeat(&mut self, one: &KnownAction<'a>, span: Span) {
         let known = self.work.blocks.variables.len();
         self.work.blocks.variables.extend_from_slice(one.declared);
         let at = one.at.map_or(span, |at| at.moved(self.base));
@@ -192,7 +190,7 @@ impl<'a> Parser<'a, '_> {
             && self.work.blocks.is_inside()
         {
             self.mistakes.push(Mistake { span: *at, message: "unexpected <define> in command".into() });
-            self.work.blocks.broken(Some(Opening::Template), span, known);
+            self.work.blocks.broken(Some(BlockKind::Define), span, known);
             return None;
         }
         let broken = tokens.last().is_some_and(|(token, _)| matches!(token, Token::Broken));
@@ -243,7 +241,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => None,
             };
-            // White space is told by what follows it.
+            // White space is classified by what follows it.
             let place =
                 place.map(|at| at + usize::from(tokens.get(at).is_some_and(|(token, _)| *token == Token::Space)));
             let (at, found) = match place.and_then(|at| Some((at, tokens.get(at)?))) {
@@ -308,7 +306,7 @@ fn started<'s>(source: &'s Source, action: Span, tokens: &[Spanned<'_>]) -> impl
     }
 }
 
-/// Adds the symbols of the grammar: the tokens, with fields behind one another as one, and places relative to `base`.
+/// Adds the symbols of the grammar: the tokens, with fields in a row as one, and places relative to `base`.
 fn add_symbols<'a>(symbols: &mut Vec<Symbol<'a>>, arena: &'a Bump, mut tokens: &[Spanned<'a>], base: u32) {
     let name = |(token, span): &Spanned<'a>| {
         let text = if let Token::Field(text) = token { text } else { "" };
@@ -328,7 +326,7 @@ fn add_symbols<'a>(symbols: &mut Vec<Symbol<'a>>, arena: &'a Bump, mut tokens: &
     }
 }
 
-/// Returns the string at the start of `tokens[at..]`, behind white space.
+/// Returns the string at the start of `tokens[at..]`, after white space.
 fn named<'a>(tokens: &[Spanned<'a>], at: usize) -> Option<&'a str> {
     match tokens.get(at..)? {
         [(Token::Space, _), (Token::Str(name), _), ..] => std::str::from_utf8(name).ok(),
@@ -354,12 +352,12 @@ fn own_place(action: &Action<'_>, tokens: &[Spanned<'_>]) -> Option<Span> {
 }
 
 /// Returns the block that an action opens, even if it has an error.
-fn opening(tokens: &[Spanned<'_>]) -> Option<Opening> {
+fn opening(tokens: &[Spanned<'_>]) -> Option<BlockKind> {
     match tokens.first()?.0 {
-        Token::If => Some(Opening::If),
-        Token::With => Some(Opening::With),
-        Token::Range => Some(Opening::Range),
-        Token::Define | Token::Block => Some(Opening::Template),
+        Token::If => Some(BlockKind::If),
+        Token::With => Some(BlockKind::With),
+        Token::Range => Some(BlockKind::Range),
+        Token::Define | Token::Block => Some(BlockKind::Define),
         _ => None,
     }
 }

@@ -122,7 +122,7 @@ pub struct Command<'a> {
     pub span: Span,
 }
 
-/// An operand: a term and the fields behind it.
+/// An operand: a term and the fields after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The term.

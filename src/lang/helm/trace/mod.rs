@@ -4,14 +4,11 @@
 //! node that was evaluated, the name of the template and the node itself. They are made from the places of the error, whose
 //! sources are parsed again, and then formatted as the tool prints them. All of this runs for errors only.
 
-mod format;
 mod node;
-mod reads;
 
 use std::sync::Arc;
 
-use self::format::Link;
-use self::node::Found;
+use self::node::FailingNode;
 use super::error::{GO_MESSAGE, quoted};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Label};
 use dropforge_machine::bytecode::Program;
@@ -28,7 +25,7 @@ const OF_CALLS: [&str; 6] = [
 
 /// Adds Helm's message to the syntax errors of templates.
 pub fn parse_errors(errors: Vec<Box<Diagnostic>>) -> Diagnostics {
-    let told = |error: Box<Diagnostic>| {
+    let explained = |error: Box<Diagnostic>| {
         let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
         let last = message.rsplit(": ").next().unwrap_or(message);
         let go = match error.labels.first() {
@@ -37,7 +34,7 @@ pub fn parse_errors(errors: Vec<Box<Diagnostic>>) -> Diagnostics {
         };
         error.with_field(GO_MESSAGE, go).with_field("stage", "render")
     };
-    errors.into_iter().map(told).collect::<Vec<_>>().into()
+    errors.into_iter().map(explained).collect::<Vec<_>>().into()
 }
 
 /// Adds Helm's message to the error of a render. Removes the place in the main chunk, which no file has.
@@ -46,7 +43,7 @@ pub fn explain(program: &Program, mut error: Box<Diagnostic>) -> Box<Diagnostic>
         error.labels.retain(|label| !Arc::ptr_eq(&label.source, main));
     }
     let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message).clone();
-    let go = format::helm_message(&chain(&error, &message), &message, error.code == Code::Assertion);
+    let go = helm_message(&chain(&error, &message), &message, error.code == Code::Assertion);
     error.with_field(GO_MESSAGE, go).with_field("stage", "render")
 }
 
@@ -95,7 +92,7 @@ fn chain(error: &Diagnostic, message: &str) -> Vec<Link> {
 }
 
 /// Returns the text of the failing node.
-fn innermost(found: &Found, message: &str, code: Code) -> Link {
+fn innermost(found: &FailingNode, message: &str, code: Code) -> Link {
     let head = found.head();
     let is_of_call = OF_CALLS.iter().any(|start| message.starts_with(start));
     let method = found.method.as_ref().filter(|_| code == Code::FunctionFailed);
@@ -111,7 +108,7 @@ fn innermost(found: &Found, message: &str, code: Code) -> Link {
 }
 
 /// Returns the text of a call around another one. `None` for an action, which adds nothing.
-fn around(found: &Found, inner: &Link, below: Option<&Label>) -> Option<Link> {
+fn around(found: &FailingNode, inner: &Link, below: Option<&Label>) -> Option<Link> {
     let head = found.head();
     match found.function.as_deref()? {
         "tpl" => {
@@ -120,5 +117,98 @@ fn around(found: &Found, inner: &Link, below: Option<&Label>) -> Option<Link> {
             Some(Link { text: format!("{head}error calling tpl: {cause}"), cause: Some(cause) })
         }
         name => Some(Link { text: format!("{head}error calling {name}: {}", inner.text), cause: None }),
+    }
+}
+
+/// A text of the reference about one level of calls.
+#[derive(Debug)]
+struct Link {
+    /// The text, with those of the levels inside.
+    text: String,
+    /// The text of a cause that is no level of its own.
+    cause: Option<String>,
+}
+
+/// A level as the tool prints it: its place, what is executed there, and the message.
+type Level = [String; 3];
+
+/// Returns the tool's message for a chain of texts, the outermost first. `message` is that of the error itself, and
+/// `is_refusal` is `true` if it is the message of the template's author.
+fn helm_message(chain: &[Link], message: &str, is_refusal: bool) -> String {
+    let Some(outermost) = chain.first() else { return message.to_owned() };
+    if is_refusal {
+        let place = outermost.text.strip_prefix("template: ").and_then(|rest| rest.split_once(": "));
+        return format!("execution error at ({}): {message}", place.map_or("", |(place, _)| place));
+    }
+    let texts = chain.iter().flat_map(|link| std::iter::once(&link.text).chain(&link.cause));
+    let mut levels: Vec<Level> = Vec::new();
+    for text in texts {
+        let Some(level) = level(text) else { return outermost.text.clone() };
+        if levels.last() != Some(&level) {
+            levels.push(level);
+        }
+    }
+    let printed: String = levels.iter().map(print_level).collect();
+    printed.trim().to_owned()
+}
+
+fn print_level(level: &Level) -> String {
+    let parts = level.iter().zip(["\n  ", "\n    ", "\n"]);
+    parts.filter(|(text, _)| !text.is_empty()).flat_map(|(text, end)| [text, end]).collect()
+}
+
+/// Takes a text apart. `None` if it has not the form of one about a template.
+fn level(text: &str) -> Option<Level> {
+    let rest = text.strip_prefix("template: ")?;
+    if rest.starts_with("no template ") && text.contains(" associated with template ") {
+        return Some([String::new(), String::new(), text.to_owned()]);
+    }
+    executing(rest).or_else(|| {
+        let (place, message) = rest.rsplit_once(": ")?;
+        Some([place.to_owned(), String::new(), uncaused(message)])
+    })
+}
+
+/// Takes `place: executing "name" at <node>: message` apart.
+fn executing(rest: &str) -> Option<Level> {
+    let (place, rest) = rest.split_once(": executing ")?;
+    let (name, rest) = rest.strip_prefix('"')?.split_once('"')?;
+    let (node, message) = rest.strip_prefix(" at <")?.split_once(">: ")?;
+    let executing = format!("executing \"{name}\" at <{node}>:");
+    Some([place.to_owned(), executing, uncaused(message)])
+}
+
+/// Returns a message without the text of the level inside.
+fn uncaused(message: &str) -> String {
+    message.split_once(" template:").map_or(message, |(message, _)| message).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(text: &str) -> Link {
+        Link { text: text.into(), cause: None }
+    }
+
+    #[test]
+    fn levels_are_printed_below_each_other() {
+        let inner = r#"template: c/t/_h.tpl:2:10: executing "x" at <.a.b>: nil pointer evaluating interface {}.b"#;
+        let outer = format!(
+            r#"template: c/t/a.yaml:1:3: executing "c/t/a.yaml" at <include "x" .>: error calling include: {inner}"#
+        );
+        let told = helm_message(&[link(&outer), link(inner)], "nil pointer evaluating interface {}.b", false);
+        let lines = [
+            "c/t/a.yaml:1:3",
+            "  executing \"c/t/a.yaml\" at <include \"x\" .>:",
+            "    error calling include:",
+            "c/t/_h.tpl:2:10",
+            "  executing \"x\" at <.a.b>:",
+            "    nil pointer evaluating interface {}.b",
+        ];
+        assert_eq!(told, lines.join("\n"));
+        assert_eq!(helm_message(&[link(&outer)], "told", true), "execution error at (c/t/a.yaml:1:3): told");
+        let other = Link { cause: Some("unexpected end".into()), ..link(inner) };
+        assert_eq!(helm_message(&[link(&outer), other], "", false), outer);
     }
 }

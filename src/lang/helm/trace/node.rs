@@ -1,11 +1,10 @@
-//! The node of a tree that a place belongs to, as the reference prints it.
+//! The node of a tree that a place belongs to, as the reference prints it, and the values that it reads.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bumpalo::Bump;
 
-use super::reads;
 use crate::error::quoted;
 use crate::syntax::tree::{Call, Command, Node, Operand, Pipeline, Placed, Template, Term};
 use crate::syntax::{Delimiters, parse};
@@ -15,7 +14,7 @@ use dropforge_base::text::{Source, Span};
 
 /// A node with its place.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FailingNode {
     /// `file:line:column`
     place: String,
     /// The name of the template that has the node.
@@ -32,7 +31,7 @@ pub(super) struct Found {
     pub functions: Vec<String>,
 }
 
-impl Found {
+impl FailingNode {
     /// Returns the beginning of a text about the node.
     pub fn head(&self) -> String {
         format!("template: {}: executing {} at <{}>: ", self.place, quoted(&self.template), self.text)
@@ -40,14 +39,14 @@ impl Found {
 }
 
 /// Returns the node at a label.
-pub(super) fn find(label: &Label) -> Option<Found> {
+pub(super) fn find(label: &Label) -> Option<FailingNode> {
     let arena = Bump::new();
     let limits = Limits { diagnostics: 1, ..Limits::default() };
     let templates = parse(&arena, &label.source, Delimiters::default(), &|_| true, &limits).ok()?;
     templates.iter().find_map(|template| in_template(template, label))
 }
 
-fn in_template(template: &Template<'_>, label: &Label) -> Option<Found> {
+fn in_template(template: &Template<'_>, label: &Label) -> Option<FailingNode> {
     let mut search = Search { span: label.span, base: 0, best: None, around: None };
     let mut open = vec![template.body];
     while let Some(body) = open.pop() {
@@ -70,14 +69,18 @@ fn in_template(template: &Template<'_>, label: &Label) -> Option<Found> {
             }
         }
     }
-    let reads = reads::values(search.best.map(|best| best.piece), search.around);
-    let functions = reads::functions(search.around);
-    search.best.map(|best| Found { reads, functions, ..best.piece.found(template.name, &label.source, best.base) })
+    let reads = values(search.best.map(|best| best.piece), search.around);
+    let functions = functions(search.around);
+    search.best.map(|best| FailingNode {
+        reads,
+        functions,
+        ..best.piece.found(template.name, &label.source, best.base)
+    })
 }
 
 /// A part of a tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Piece<'a> {
+pub(super) enum TreePart<'a> {
     Call(&'a Call<'a>),
     Pipeline(Pipeline<'a>),
     Command(Command<'a>),
@@ -88,7 +91,7 @@ pub(super) enum Piece<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Best<'a> {
     span: Span,
-    piece: Piece<'a>,
+    piece: TreePart<'a>,
     /// The offset to which the places in the part are relative.
     base: u32,
 }
@@ -105,7 +108,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Offers a part. Returns `true` if the span is in it.
-    fn offer(&mut self, span: Span, piece: Piece<'a>) -> bool {
+    fn offer(&mut self, span: Span, piece: TreePart<'a>) -> bool {
         let (place, base) = (span.moved(self.base), self.base);
         let is_around = place.start <= self.span.start && self.span.end <= place.end;
         let len = |span: Span| span.end - span.start;
@@ -117,7 +120,7 @@ impl<'a> Search<'a> {
 
     fn call(&mut self, call: &'a Call<'a>) {
         self.base = 0;
-        if self.offer(call.span, Piece::Call(call))
+        if self.offer(call.span, TreePart::Call(call))
             && let Some(data) = call.data
         {
             self.placed(data);
@@ -128,17 +131,17 @@ impl<'a> Search<'a> {
         self.base = placed.base;
         let mut open = vec![*placed.pipeline];
         while let Some(pipeline) = open.pop() {
-            if !self.offer(pipeline.span, Piece::Pipeline(pipeline)) {
+            if !self.offer(pipeline.span, TreePart::Pipeline(pipeline)) {
                 continue;
             }
             // Those inside come later.
             self.around = Some(pipeline);
             for command in pipeline.commands {
-                self.offer(command.span, Piece::Command(*command));
+                self.offer(command.span, TreePart::Command(*command));
                 for operand in command.operands {
                     let is_call = command.operands.len() == 1 && matches!(operand.term, Term::Function(_));
                     if !is_call {
-                        self.offer(operand.span, Piece::Operand(*operand));
+                        self.offer(operand.span, TreePart::Operand(*operand));
                     }
                     if let Term::Pipeline(inner) = operand.term {
                         open.push(*inner);
@@ -149,24 +152,24 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Piece<'_> {
+impl TreePart<'_> {
     /// Returns the part as the reference prints it. Its places are relative to `base`.
-    fn found(self, template: &str, source: &Arc<Source>, base: u32) -> Found {
-        let mut printer = Printer { source, base, text: String::new() };
+    fn found(self, template: &str, source: &Arc<Source>, base: u32) -> FailingNode {
+        let mut printer = NodePrinter { source, base, text: String::new() };
         let mut method = None;
         let (at, function) = match self {
-            Piece::Call(call) => {
+            TreePart::Call(call) => {
                 printer.call(call);
                 (name_of_call(call, source), None)
             }
-            Piece::Pipeline(pipeline) => {
+            TreePart::Pipeline(pipeline) => {
                 match pipeline.commands.last().and_then(|command| command.operands.last()) {
-                    Some(last) => return Piece::Operand(*last).found(template, source, base),
+                    Some(last) => return TreePart::Operand(*last).found(template, source, base),
                     None => printer.pipeline(&pipeline),
                 }
                 (pipeline.span.start, None)
             }
-            Piece::Command(command) => {
+            TreePart::Command(command) => {
                 printer.command(&command);
                 let function = command.operands.first().and_then(|first| match first.term {
                     Term::Function(name) if first.fields.is_empty() => Some(name.to_owned()),
@@ -174,7 +177,7 @@ impl Piece<'_> {
                 });
                 (command.span.start, function)
             }
-            Piece::Operand(operand) => {
+            TreePart::Operand(operand) => {
                 let operand = evaluated(operand);
                 method = operand.fields.last().map(|name| name.text.to_owned());
                 printer.operand(&operand);
@@ -183,7 +186,7 @@ impl Piece<'_> {
         };
         let text = printer.text;
         let (place, template) = (place(source, base + at), template.to_owned());
-        Found { place, template, text, function, method, reads: Vec::new(), functions: Vec::new() }
+        FailingNode { place, template, text, function, method, reads: Vec::new(), functions: Vec::new() }
     }
 }
 
@@ -222,13 +225,13 @@ fn place(source: &Source, at: u32) -> String {
 }
 
 /// Prints nodes as the reference does. Parentheses nest as deep as the parser allows.
-struct Printer<'s> {
+struct NodePrinter<'s> {
     source: &'s Source,
     base: u32,
     text: String,
 }
 
-impl Printer<'_> {
+impl NodePrinter<'_> {
     fn call(&mut self, call: &Call<'_>) {
         let _ = write!(self.text, "{{{{template {}", quoted(call.name));
         if let Some(data) = &call.data {
@@ -278,4 +281,58 @@ impl Printer<'_> {
             self.text.push_str(field.text.trim_start_matches('.'));
         }
     }
+}
+
+/// The key of the values in the data of a template.
+const VALUES: &str = "Values";
+
+/// Returns the paths below `.Values` that a part of a tree reads, or else those of the commands before it, whose value is
+/// piped to it.
+pub(super) fn values(piece: Option<TreePart<'_>>, around: Option<Pipeline<'_>>) -> Vec<Vec<String>> {
+    let (own, end) = match piece {
+        Some(TreePart::Call(Call { data: Some(data), .. })) => (of_commands(data.pipeline.commands), None),
+        Some(TreePart::Command(command)) => (of_commands(&[command]), Some(command.span.start)),
+        Some(TreePart::Operand(operand)) => (of_operands(&[operand]), None),
+        Some(TreePart::Pipeline(pipeline)) => (of_commands(pipeline.commands), None),
+        _ => return Vec::new(),
+    };
+    match (own.is_empty(), end, around) {
+        (true, Some(end), Some(around)) => {
+            let before = around.commands.iter().take_while(|command| command.span.start < end);
+            of_commands(&before.copied().collect::<Vec<_>>())
+        }
+        _ => own,
+    }
+}
+
+/// Returns the functions that the commands of a pipeline call.
+pub(super) fn functions(pipeline: Option<Pipeline<'_>>) -> Vec<String> {
+    let commands = pipeline.map_or(&[][..], |pipeline| pipeline.commands);
+    let first = commands.iter().filter_map(|command| command.operands.first());
+    first
+        .filter_map(|operand| match operand.term {
+            Term::Function(name) => Some(name.to_owned()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn of_commands(commands: &[Command<'_>]) -> Vec<Vec<String>> {
+    commands.iter().flat_map(|command| of_operands(command.operands)).collect()
+}
+
+fn of_operands(operands: &[Operand<'_>]) -> Vec<Vec<String>> {
+    let (mut open, mut found) = (operands.to_vec(), Vec::new());
+    while let Some(operand) = open.pop() {
+        match (operand.term, operand.fields) {
+            (Term::Dot | Term::Variable("$"), [first, rest @ ..]) if first.text == VALUES && !rest.is_empty() => {
+                found.push(rest.iter().map(|field| field.text.to_owned()).collect());
+            }
+            (Term::Pipeline(inner), _) => {
+                open.extend(inner.commands.iter().flat_map(|command| command.operands));
+            }
+            _ => {}
+        }
+    }
+    found
 }

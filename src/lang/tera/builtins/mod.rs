@@ -2,17 +2,13 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `strings` | letter case, trimming, replacing, splitting |
-//! | `markup` | escapes, tags |
+//! | `strings` | letter case, trimming, replacing, splitting; escapes, tags |
 //! | `numbers` | conversion, rounding, plurals |
-//! | `lists` | items, joining, slicing |
-//! | `attributes` | lists of maps by a dotted path: sort, unique, group, filter, map |
+//! | `lists` | items, joining, slicing; lists of maps by a dotted path: sort, unique, group, filter, map |
 //! | `values` | values of several types: length, reverse, JSON, text |
-//! | `time`, `external` | builtins that need other crates (feature `tera-builtins`): dates, random numbers, slugs,
+//! | `external` | builtins that need other crates (feature `tera-builtins`): dates, random numbers, slugs,
 //! URLs, sizes, patterns |
-//! | `testers` | the tests of `is` |
-//! | `functions` | the functions |
-//! | `marks` | filters that lowering applies itself |
+//! | `functions` | the functions, and the tests of `is` |
 //! | `plus` | filters and functions beyond Tera |
 //!
 //! Invariants: except in `plus`, a body returns the result of Tera 1.20, and an error where Tera fails, panics or never ends. Where Tera
@@ -20,44 +16,39 @@
 //! checks the argument at the same point. Growth is charged before it is allocated, and visited elements cost steps.
 
 mod arguments;
-mod attributes;
 #[cfg(feature = "builtins")]
 mod external;
 mod functions;
 mod lists;
-mod marks;
-mod markup;
 mod numbers;
 mod plus;
 mod strings;
-mod testers;
 #[cfg(test)]
-mod testing;
-mod text;
-#[cfg(feature = "builtins")]
-mod time;
+mod tests;
 mod values;
 
-pub use marks::marks;
-pub(super) use testers::has_item;
-pub(super) use text::write_text;
+pub(super) use functions::has_item;
+pub(super) use values::write_text;
 
+use dropforge_base::diagnostics::Result;
+use dropforge_machine::builtins;
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Registry};
+use dropforge_machine::function::{Builtin, Cx, Registry};
+use dropforge_value::Value;
 
 /// Returns every table of Tera's builtins.
 pub fn tables() -> Vec<&'static [Builtin]> {
     vec![
         strings::STRINGS,
-        markup::MARKUP,
+        strings::MARKUP,
         numbers::NUMBERS,
         lists::LISTS,
-        attributes::ATTRIBUTES,
+        lists::ATTRIBUTES,
         values::VALUES,
-        testers::TESTERS,
+        functions::TESTERS,
         functions::FUNCTIONS,
         #[cfg(feature = "builtins")]
-        time::TIME,
+        external::TIME,
         #[cfg(feature = "builtins")]
         external::EXTERNAL,
     ]
@@ -94,4 +85,32 @@ pub fn plain(registry: &Registry) -> Registry {
 /// Returns the builtin beyond Tera of this kind and name.
 pub(super) fn beyond(kind: ImportKind, name: &str) -> Option<&'static Builtin> {
     plus_tables().into_iter().flatten().find(|builtin| builtin.kind == kind && builtin.name == name)
+}
+
+builtins! {
+    /// The filters that lowering applies itself.
+    static MARKS:
+    filter "default" (variable: Any = absent, value: Any) = default,
+        "The variable, or `value` if it is missing or null. It must come first."
+        [r"{{ tag | default(value='latest') }}" => "latest", r"{{ '' | upper | default(value='x') }}" => ""];
+    filter "safe" (value: Any) = safe,
+        "Not escaped where the template's output is escaped. It must come last."
+        [r"{{ '<b>' | safe }}" => "<b>"];
+}
+
+/// Returns the filters that lowering applies itself.
+pub fn marks() -> &'static [Builtin] {
+    MARKS
+}
+
+fn default<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    match args {
+        [Value::Null | Value::Undefined, value] => Ok(*value),
+        [variable, _] => Ok(*variable),
+        _ => Err(cx.arity()),
+    }
+}
+
+fn safe<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    args.first().copied().ok_or_else(|| cx.arity())
 }

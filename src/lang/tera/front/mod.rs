@@ -1,11 +1,11 @@
 //! From source to program: parsers, checks, lowering.
 
+use crate::Tera;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_machine::compiler::{Compilation, Mark, Unit};
 use dropforge_machine::language::{Front, MarkRequest};
 
 pub(crate) mod compile;
-pub(crate) mod load;
 pub(crate) mod lower;
 pub(crate) mod marks;
 pub mod syntax;
@@ -14,11 +14,7 @@ pub use compile::{compile, compile_all};
 pub use marks::marks;
 pub use syntax::parse;
 
-/// The front end.
-#[derive(Debug)]
-pub(crate) struct TeraFront;
-
-impl Front for TeraFront {
+impl Front for Tera {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
         compile_all(units)
     }

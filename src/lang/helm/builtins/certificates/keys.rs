@@ -6,10 +6,9 @@ use dsa::{Components, KeySize, SigningKey};
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes, PrivateKeyInfoRef};
 use getrandom::SysRng;
 use p256::elliptic_curve::Generate as _;
-use rsa::BoxedUint;
 use rsa::pkcs1::{EncodeRsaPrivateKey as _, RsaPrivateKeyRef};
-use rsa::pkcs1v15;
 use rsa::sha2::Sha256;
+use rsa::{BoxedUint, pkcs1v15};
 use x509_cert::SubjectPublicKeyInfo;
 use x509_cert::builder::profile::BuilderProfile;
 use x509_cert::builder::{self, Builder as _, CertificateBuilder};
@@ -19,7 +18,8 @@ use x509_cert::der::pem::LineEnding;
 use x509_cert::der::zeroize::Zeroizing;
 use x509_cert::der::{Decode as _, SecretDocument};
 
-use super::super::random::source::{NoSource, array};
+use super::super::random::{array, no_source};
+use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::pem::{pem_block, pem_content};
 
 /// Sizes of RSA keys in bits. Checking a longer key takes too long.
@@ -39,23 +39,23 @@ impl PrivateKey {
     ///
     /// # Errors
     /// The source of random bytes failed.
-    pub fn rsa(size: usize) -> Result<Self, NoSource> {
-        rsa::PrivateKey::new(&mut SysRng, size).map(Self::Rsa).map_err(|_| NoSource)
+    pub fn rsa(size: usize) -> Result<Self, Box<Diagnostic>> {
+        rsa::PrivateKey::new(&mut SysRng, size).map(Self::Rsa).map_err(|_| no_source())
     }
 
     /// Makes a key of ECDSA on P-256.
     ///
     /// # Errors
     /// The source of random bytes failed.
-    pub fn ec() -> Result<Self, NoSource> {
-        p256::SecretKey::try_generate_from_rng(&mut SysRng).map(Self::P256).map_err(|_| NoSource)
+    pub fn ec() -> Result<Self, Box<Diagnostic>> {
+        p256::SecretKey::try_generate_from_rng(&mut SysRng).map(Self::P256).map_err(|_| no_source())
     }
 
     /// Makes a key of Ed25519.
     ///
     /// # Errors
     /// The source of random bytes failed.
-    pub fn ed25519() -> Result<Self, NoSource> {
+    pub fn ed25519() -> Result<Self, Box<Diagnostic>> {
         Ok(Self::Ed25519((&array()?).into()))
     }
 
@@ -149,11 +149,11 @@ impl PrivateKey {
 ///
 /// # Errors
 /// The source of random bytes failed.
-pub fn dsa_pem() -> Result<Option<Zeroizing<String>>, NoSource> {
+pub fn dsa_pem() -> Result<Option<Zeroizing<String>>, Box<Diagnostic>> {
     let components = Components::try_generate_from_rng_with_key_size(&mut SysRng, KeySize::DSA_2048_256);
     let key =
         components.and_then(|components| SigningKey::try_generate_from_rng_with_components(&mut SysRng, components));
-    key.map(|key| openssl_pem(&key)).map_err(|_| NoSource)
+    key.map(|key| openssl_pem(&key)).map_err(|_| no_source())
 }
 
 fn openssl_pem(key: &SigningKey) -> Option<Zeroizing<String>> {

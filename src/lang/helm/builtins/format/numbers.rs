@@ -76,7 +76,7 @@ pub(super) fn bool_text(truth: bool, verb: char, spec: &Spec) -> Option<Vec<u8>>
     matches!(verb, 'v' | 't').then(|| padded(if truth { b"true" } else { b"false" }, spec))
 }
 
-/// Returns an integer by a verb. `None` if it is none of integers.
+/// Returns an integer by a verb. `None` if the verb is not for integers.
 pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<Vec<u8>> {
     let number = match (value, value.extended()) {
         (Value::Int(n), _) => i128::from(n),
@@ -166,7 +166,7 @@ fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
     padded(format!("{sign}{prefix}{digits}").as_bytes(), &Spec { zero: false, ..*spec })
 }
 
-/// Returns a float by a verb. `None` if it is none of floats.
+/// Returns a float by a verb. `None` if the verb is not for floats.
 pub(super) fn float_text(number: f64, verb: char, spec: &Spec) -> Option<Vec<u8>> {
     let text = match (verb, spec.precision) {
         ('v' | 'g', None) => shortest(number),
@@ -273,7 +273,7 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
     } else {
         exponent = 0;
     }
-    // 13 digits stand behind the point.
+    // 13 digits stand after the point.
     if let Some(precision) = precision.filter(|precision| *precision < 13) {
         let drop = (13 - precision) * 4;
         let (half, low) = (1_u64 << (drop - 1), mantissa & ((1 << drop) - 1));
@@ -295,7 +295,7 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
     format!("{sign}0x{}{point}{fraction}p{exponent_sign}{:02}", mantissa >> 52, exponent.unsigned_abs())
 }
 
-/// Appends text by a verb. Returns `false` if it is none of strings.
+/// Appends text by a verb. Returns `false` if the verb is not for strings.
 pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec, out: &mut Vec<u8>) -> bool {
     match verb {
         'v' if spec.syntax => pad(quoted(text, spec).as_bytes(), spec, out),
@@ -307,7 +307,7 @@ pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec, out: &mut Vec<u8>)
     true
 }
 
-/// Returns the first characters of a text, as many as the precision.
+/// Returns the first characters of a text, at most the precision.
 fn cut<'t>(text: &'t [u8], spec: &Spec) -> &'t [u8] {
     let Some(precision) = spec.precision else { return text };
     let (mut count, mut end) = (0, 0);

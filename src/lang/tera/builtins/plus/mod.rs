@@ -2,21 +2,18 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `texts` | quotes, indentation, base64, names |
-//! | `documents`, `yaml` | YAML and JSON; reading YAML (feature `yaml`) |
-//! | `choices` | required values, fallbacks, merged maps |
-//! | `conditions` | versions and addresses |
+//! | `texts` | quotes, indentation, base64, names; YAML and JSON |
+//! | `yaml` | reading YAML (feature `yaml`) |
+//! | `choices` | required values, fallbacks, merged maps; conditions on versions and addresses |
 //! | `external` | filters that need other crates (feature `tera-plus`): hashes, patterns, networks |
 //!
 //! A filter whose subject has a default may come first on a missing path. Its body gets an undefined value.
 
 mod choices;
-mod conditions;
-mod documents;
 #[cfg(feature = "plus")]
 mod external;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod texts;
 #[cfg(feature = "yaml")]
 mod yaml;
@@ -27,9 +24,9 @@ use dropforge_machine::function::Builtin;
 pub(super) fn tables() -> Vec<&'static [Builtin]> {
     vec![
         texts::TEXTS,
-        documents::DOCUMENTS,
+        texts::DOCUMENTS,
         choices::CHOICES,
-        conditions::CONDITIONS,
+        choices::CONDITIONS,
         #[cfg(feature = "yaml")]
         yaml::YAML,
         #[cfg(feature = "plus")]

@@ -2,9 +2,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::frame::{Frame, Outside};
-use super::program::{Lower, MacroKey, Pending};
-use crate::load::Id;
+use super::variables::{Frame, Outside};
+use super::{Lower, MacroKey, Pending};
+use crate::compile::Id;
 use crate::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
 use dropforge_base::stdlib::small_sort::SmallSort as _;

@@ -9,27 +9,218 @@
 //! become a failing instruction and a lint; the program runs. The escape mode is an operand, fixed by the root. Values
 //! that are stored or passed are not escaped, so a macro may exist in both modes.
 //!
+//! This file has the state of lowering, chunks and failures.
+//!
 //! | file | content |
 //! |---|---|
-//! | `program` | the state of lowering, chunks, failures |
-//! | `body` | text, output, `set`, conditions, loops, filter sections |
-//! | `inherit` | blocks, `super()`, includes |
+//! | `body` | text, output, `set`, conditions, loops, filter sections; blocks, `super()`, includes |
 //! | `calls` | functions, filters, tests, macros |
-//! | `values`, `conditions` | expressions as values and as conditions |
-//! | `paths` | reads of variables |
-//! | `variables` | the slots and inputs that a name may refer to |
-//! | `frame` | the names of one scope |
-//! | `fold` | constant folding |
+//! | `values`, `conditions` | expressions as values (with reads of variables) and as conditions (with constant folding) |
+//! | `variables` | the names of one scope; the slots and inputs that a name may refer to |
 
 mod body;
 mod calls;
 mod conditions;
-mod fold;
-mod frame;
-mod inherit;
-mod paths;
-mod program;
 mod values;
 mod variables;
 
-pub(super) use program::lower;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::compile::{Id, Templates};
+use crate::hints;
+use crate::syntax::tree::{Block, Name};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::limits::Limit;
+use dropforge_base::text::{Source, Span};
+use dropforge_machine::bytecode::{Failure, ImportKind};
+use dropforge_machine::compiler::{Emitter, Unit};
+use dropforge_machine::function::Builtin;
+use variables::{Frame, Outside};
+
+/// Maximum nesting of bodies and expressions during lowering, including includes and blocks.
+const DEPTH: usize = 500;
+
+/// Lowers the templates of a unit to the chunks of `emitter`. Returns lints.
+///
+/// # Errors
+/// Limits of nesting and of code size.
+pub(super) fn lower<'a>(
+    unit: &Unit<'_>,
+    templates: &Templates<'a>,
+    emitter: &mut Emitter<'a>,
+) -> Result<Vec<Box<Diagnostic>>> {
+    let mut lower = Lower::new(unit, templates, emitter);
+    lower.program()?;
+    Ok(lower.lints)
+}
+
+/// A chunk that is declared but not yet emitted.
+enum Pending {
+    Macro(MacroKey),
+    Include(IncludeKey),
+}
+
+/// One macro in one escape mode. `resolver` is the template in which its own macro calls are resolved, if it differs
+/// from its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct MacroKey {
+    pub file: Id,
+    pub name: Span,
+    pub escape: bool,
+    pub resolver: Option<Id>,
+}
+
+/// One included template in one escape mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct IncludeKey {
+    pub file: Id,
+    pub escape: bool,
+    pub resolver: Option<Id>,
+}
+
+/// A block definition that was entered: its name, its template, and its level in the chain.
+#[derive(Debug, Clone, Copy)]
+struct Entered<'a> {
+    pub name: &'a str,
+    pub file: Id,
+    pub level: usize,
+}
+
+/// The state of lowering one unit.
+struct Lower<'l, 'a> {
+    pub unit: &'l Unit<'l>,
+    pub templates: &'l Templates<'a>,
+    pub emitter: &'l mut Emitter<'a>,
+    pub lints: Vec<Box<Diagnostic>>,
+    pub queue: Vec<(u32, Pending)>,
+    pub macros: HashMap<MacroKey, u32>,
+    pub includes: HashMap<IncludeKey, u32>,
+
+    /// The template being lowered. Spans belong to it.
+    pub file: Id,
+    /// The template whose blocks are used: the entry or an included template.
+    pub active: Id,
+    /// `true` if written text is escaped here.
+    pub escape: bool,
+    /// The scope around the frames of this chunk.
+    pub outside: Outside,
+    pub frames: Vec<Frame<'a>>,
+    /// Entered block definitions. The reference does not leave them at their end, and resolves macros by the last one.
+    pub entered: Vec<Entered<'a>>,
+    /// Blocks and includes being inlined, to prevent endless nesting.
+    pub open_blocks: Vec<*const Block<'a>>,
+    pub open_includes: Vec<Id>,
+    pub depth: usize,
+}
+
+impl<'l, 'a> Lower<'l, 'a> {
+    fn new(unit: &'l Unit<'l>, templates: &'l Templates<'a>, emitter: &'l mut Emitter<'a>) -> Self {
+        Self {
+            unit,
+            templates,
+            emitter,
+            lints: Vec::new(),
+            queue: Vec::new(),
+            macros: HashMap::new(),
+            includes: HashMap::new(),
+            file: 0,
+            active: 0,
+            escape: unit.escape,
+            outside: Outside::Inputs,
+            frames: Vec::new(),
+            entered: Vec::new(),
+            open_blocks: Vec::new(),
+            open_includes: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn program(&mut self) -> Result<()> {
+        let main = self.emitter.declare_chunk("main", 0);
+        // The entry's source is the first of the program's sources.
+        self.at(Span::default());
+        self.emitter.begin_chunk(main);
+        let root = self.templates.root().unwrap_or(0);
+        self.file = root;
+        self.open_includes.push(0);
+        self.frame_around(Frame::default(), self.templates.list[root].tree.body)?;
+        self.emitter.end_chunk();
+        while let Some((chunk, pending)) = self.queue.pop() {
+            self.entered.clear();
+            match pending {
+                Pending::Macro(key) => self.macro_chunk(chunk, key)?,
+                Pending::Include(key) => self.include_chunk(chunk, key)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub fn source(&self) -> &'l Arc<Source> {
+        &self.templates.list[self.file].source
+    }
+
+    /// Sets the source position of the following instructions.
+    pub fn at(&mut self, span: Span) {
+        let source = self.source();
+        self.emitter.at(source, span);
+    }
+
+    /// Runs `lower` one level deeper.
+    ///
+    /// # Errors
+    /// The nesting is too deep, which fails the whole compilation.
+    pub fn deeper<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEPTH {
+            return Err(Limit::Nesting.error(DEPTH as u64).at(
+                self.source(),
+                span,
+                "blocks and includes nest too deep here",
+            ));
+        }
+        self.emitter.check_size()?;
+        self.depth += 1;
+        let result = lower(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Runs `lower` with escaping off.
+    pub fn unescaped<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let escape = std::mem::replace(&mut self.escape, false);
+        let result = lower(self);
+        self.escape = escape;
+        result
+    }
+
+    /// Emits an instruction that fails, and reports it as a lint.
+    pub fn fail(&mut self, span: Span, error: Box<Diagnostic>) {
+        self.at(span);
+        self.fail_quietly(&error);
+        self.lints.push(error.at(self.source(), span, ""));
+    }
+
+    /// Emits an instruction that fails.
+    pub(crate) fn fail_quietly(&mut self, error: &Diagnostic) {
+        let Diagnostic { code, message, available, help, .. } = error.clone();
+        self.emitter.fail(&Failure { code, message, available, help });
+    }
+
+    /// Emits an instruction that fails instead of pushing a value.
+    pub fn fail_value(&mut self, span: Span, code: Code, message: impl Into<String>) {
+        self.at(span);
+        self.fail_quietly(&Diagnostic::new(code, message));
+        self.emitter.undefined();
+    }
+
+    /// Returns the function of this kind and name, or emits a failing instruction.
+    pub fn function(&mut self, kind: ImportKind, name: Name<'a>) -> Option<&'l Builtin> {
+        let found = self.unit.registry.get(kind, name.text);
+        if found.is_none() {
+            let error = hints::unknown(self.unit.registry.unknown(kind, name.text), kind, name.text);
+            self.fail(name.span, error);
+        }
+        found.map(|found| &**found)
+    }
+}

@@ -1,19 +1,84 @@
-//! The slots and inputs that a name may refer to at one point of a template.
+//! The names of one scope, and the slots and inputs that a name may refer to at one point of a template.
 //!
 //! The `set` variables of a frame have one slot each. They are collected before the frame's code is emitted, because a
 //! loop may set a variable that an earlier line reads. A read tries the frames from the inside out, then (in a separate
 //! chunk) the callers' names, then the top-level inputs: a slot may be unset, and a path that leads nowhere in one
 //! frame is looked up further out.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use smallvec::{SmallVec, smallvec};
 
-use super::frame::{Candidate, Frame, Outside, Roots, loop_path};
-use super::program::Lower;
+use super::Lower;
 use crate::syntax::tree::{Node, Path, Segment};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::{LoopField, Op, Scope};
-use dropforge_machine::compiler::{RootSpec, SegmentSpec};
+use dropforge_machine::compiler::{LoopMark, PathSpec, RootSpec, SegmentSpec};
+
+/// The scope around the frames of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outside {
+    /// The top-level inputs.
+    Inputs,
+    /// The callers' names, then the top-level inputs.
+    Callers,
+    /// The top-level inputs. A dump of all names leaves them out.
+    Macro,
+}
+
+/// The names of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoopNames<'a> {
+    pub key: Option<(&'a str, u32)>,
+    pub value: (&'a str, u32),
+    pub mark: LoopMark,
+}
+
+/// The names of one scope.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'a> {
+    /// Variables set in this scope, in slot order.
+    pub sets: Vec<(&'a str, u32)>,
+    index: HashMap<&'a str, u32>,
+    /// The loop, if the frame is one.
+    pub looped: Option<LoopNames<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns the frame of a loop.
+    pub(crate) fn of_loop(names: LoopNames<'a>) -> Self {
+        Self { looped: Some(names), ..Self::default() }
+    }
+
+    /// Adds a slot for the variable `name`.
+    pub fn add(&mut self, name: &'a str, slot: u32) {
+        if self.index.insert(name, slot).is_none() {
+            self.sets.push((name, slot));
+        }
+    }
+
+    /// Returns the slot of the variable `name`.
+    pub fn slot(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+}
+
+/// The roots that may hold a name, in lookup order.
+pub(super) type Roots<'a> = SmallVec<[RootSpec<'a>; 2]>;
+
+/// One way to read a path: roots to try in order.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub roots: Roots<'a>,
+    /// `true` if the path's steps are taken from the root.
+    pub steps: bool,
+}
+
+impl<'a> Candidate<'a> {
+    /// Returns the specification of the path `name` with these steps.
+    pub fn spec<'p>(&'p self, name: &'p str, steps: &'p [SegmentSpec<'a>]) -> PathSpec<'p> {
+        PathSpec { name, roots: &self.roots, segments: if self.steps { steps } else { &[] } }
+    }
+}
 
 /// Maximum number of roots of a read, of steps of a path, and of computed steps.
 const ROOTS: usize = 200;
@@ -24,7 +89,7 @@ impl<'a> Lower<'_, 'a> {
     /// Lowers `body` in `frame`, with slots for every variable set there.
     pub(super) fn frame_around(&mut self, mut frame: Frame<'a>, body: &'a [Node<'a>]) -> Result<()> {
         let first = self.add_sets(&mut frame, body);
-        // The slots may still hold values from the previous turn.
+        // The slots may still hold values from the previous iteration.
         if !self.frames.is_empty()
             && let Some((first, count)) = first
         {
@@ -39,7 +104,7 @@ impl<'a> Lower<'_, 'a> {
     /// Adds consecutive slots for the variables that `body` sets in its own frame. Returns the first slot and their
     /// number.
     fn add_sets(&mut self, frame: &mut Frame<'a>, body: &'a [Node<'a>]) -> Option<(u32, u32)> {
-        let names = self.names_set(body, frame.turn.is_some());
+        let names = self.names_set(body, frame.looped.is_some());
         let names: Vec<_> = names.into_iter().filter(|name| frame.slot(name).is_none()).collect();
         let count = u32::try_from(names.len()).unwrap_or(0);
         let first = self.emitter.new_slots(count);
@@ -95,7 +160,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Returns the number of loops among the frames up to `at`.
     fn loops_to(&self, at: usize) -> u32 {
-        let loops = self.frames.iter().take(at).filter(|frame| frame.turn.is_some()).count();
+        let loops = self.frames.iter().take(at).filter(|frame| frame.looped.is_some()).count();
         u32::try_from(loops).unwrap_or(u32::MAX)
     }
 
@@ -106,7 +171,7 @@ impl<'a> Lower<'_, 'a> {
         let whole = |roots| Candidate { roots, steps: true };
         let bare = |root| Candidate { roots: smallvec![root], steps: false };
         let mut candidates = SmallVec::new();
-        match (field, self.frames.iter().rposition(|frame| frame.turn.is_some())) {
+        match (field, self.frames.iter().rposition(|frame| frame.looped.is_some())) {
             (Some(field), Some(nearest)) => {
                 let level = self.loops_to(self.frames.len()) - self.loops_to(nearest) - 1;
                 candidates.extend(Some(whole(self.slots_of(path, nearest))).filter(|one| !one.roots.is_empty()));
@@ -140,10 +205,10 @@ impl<'a> Lower<'_, 'a> {
             if let Some(slot) = frame.slot(name) {
                 slots.push(RootSpec::Slot(slot));
             }
-            let Some(turn) = &frame.turn else { continue };
-            match turn.key {
+            let Some(looped) = &frame.looped else { continue };
+            match looped.key {
                 Some((key, slot)) if key == name && path.segments.is_empty() => slots.push(RootSpec::Slot(slot)),
-                _ if turn.value.0 == name && name != "loop" => slots.push(RootSpec::Slot(turn.value.1)),
+                _ if looped.value.0 == name && name != "loop" => slots.push(RootSpec::Slot(looped.value.1)),
                 _ => {}
             }
         }
@@ -175,8 +240,8 @@ impl<'a> Lower<'_, 'a> {
         for at in (0..self.frames.len()).rev() {
             let Some(frame) = self.frames.get(at) else { continue };
             entries.extend(frame.sets.iter().map(|(name, slot)| (*name, RootSpec::Slot(*slot))));
-            let Some(turn) = &frame.turn else { continue };
-            let names = turn.key.into_iter().chain([turn.value]);
+            let Some(looped) = &frame.looped else { continue };
+            let names = looped.key.into_iter().chain([looped.value]);
             entries.extend(names.map(|(name, slot)| (name, RootSpec::Slot(slot))));
             let level = self.loops_to(self.frames.len()) - self.loops_to(at) - 1;
             let field = |field: LoopField| (loop_path(field), RootSpec::Loop(level, field));
@@ -191,8 +256,8 @@ impl<'a> Lower<'_, 'a> {
     pub(super) fn scope_for_dump(&mut self) -> u32 {
         let slot = |(name, slot): (&'a str, u32)| (name, RootSpec::Slot(slot));
         let of_frame = |frame: &Frame<'a>| {
-            let turn = frame.turn.as_ref().map(|turn| turn.key.into_iter().chain([turn.value]));
-            turn.into_iter().flatten().chain(frame.sets.iter().copied()).map(slot).collect::<Vec<_>>()
+            let looped = frame.looped.as_ref().map(|looped| looped.key.into_iter().chain([looped.value]));
+            looped.into_iter().flatten().chain(frame.sets.iter().copied()).map(slot).collect::<Vec<_>>()
         };
         let entries: Vec<_> = self.frames.iter().flat_map(of_frame).collect();
         let flags = match self.outside {
@@ -201,5 +266,15 @@ impl<'a> Lower<'_, 'a> {
             Outside::Macro => 0,
         };
         self.emitter.scope(flags, &entries)
+    }
+}
+
+/// Returns the path that templates use to read a property of a loop.
+fn loop_path(field: LoopField) -> &'static str {
+    match field {
+        LoopField::Index => "loop.index",
+        LoopField::Index0 => "loop.index0",
+        LoopField::First => "loop.first",
+        LoopField::Last => "loop.last",
     }
 }

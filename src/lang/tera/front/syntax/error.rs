@@ -1,7 +1,11 @@
-//! Errors of a source before its file is known. A [`SyntaxError`] becomes a [`Diagnostic`] when the parser reports it.
+//! Errors of a source before its file is known, and the grammar's errors in words, with the likely fix. A
+//! [`SyntaxError`] becomes a [`Diagnostic`] when the parser reports it.
 
 use std::sync::Arc;
 
+use lalrpop_util::ParseError;
+
+use super::lexer::{End, Token};
 use crate::hints;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
@@ -63,5 +67,81 @@ impl SyntaxError {
         }
         let help = hints::syntax(source.text(), self.span.range().start).unwrap_or(self.help);
         if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+    }
+}
+
+/// The grammar's own error.
+pub type Unexpected<'a> = ParseError<u32, Token<'a>, Box<SyntaxError>>;
+
+/// Describes the error of a tag in words.
+pub fn explain(error: Unexpected<'_>, source: &str, end: End) -> Box<SyntaxError> {
+    let (span, token, expected) = match error {
+        ParseError::User { error } => return error,
+        ParseError::UnrecognizedToken { token: (start, Token::End(_), _), expected } => return early(start, &expected),
+        ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
+            (Span::new(start, end), token, expected)
+        }
+        ParseError::ExtraToken { token: (start, token, end) } => (Span::new(start, end), token, Vec::new()),
+        ParseError::UnrecognizedEof { location, expected } => return early(location, &expected),
+        ParseError::InvalidToken { location } => return early(location, &[]),
+    };
+    let words = describe(&expected, end.mark());
+    let name = if matches!(token, Token::Str(_)) { "text".to_owned() } else { format!("`{}`", &source[span.range()]) };
+    SyntaxError::unexpected(span, format!("unexpected {name}: expected {words}"), fix(token, &expected))
+}
+
+fn early(end: u32, expected: &[String]) -> Box<SyntaxError> {
+    let words = describe(expected, "");
+    SyntaxError::unexpected(Span::new(end, end + 2), format!("the tag ends too early: expected {words}"), "")
+}
+
+fn has(expected: &[String], token: &str) -> bool {
+    expected.iter().any(|one| one.trim_matches('"') == token)
+}
+
+/// Names the expected tokens in groups, in a fixed order.
+fn describe(expected: &[String], close: &str) -> String {
+    let operators = ["+", "==", "or", "and", "~"];
+    let operator = operators.iter().any(|token| has(expected, token));
+    let value = has(expected, "path");
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |wanted: bool, word: &str| {
+        if wanted {
+            words.push(word.to_owned());
+        }
+    };
+    add(value, "a value");
+    add(value && has(expected, "["), "a list");
+    add(!value && has(expected, "text"), "text in quotes");
+    add(has(expected, "name"), "a name");
+    add(operator, "an operator");
+    add(!operator && has(expected, "in"), "`in`");
+    add(has(expected, "|"), "a filter");
+    for token in ["=", "(", ",", ")", "]"] {
+        add(has(expected, token), &format!("`{token}`"));
+    }
+    let inside = has(expected, ")") || has(expected, "]") || value || has(expected, "=");
+    add(!close.is_empty() && !inside, &format!("`{close}`"));
+    match words.as_slice() {
+        [] => "nothing more".to_owned(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+    }
+}
+
+fn fix(token: Token<'_>, expected: &[String]) -> &'static str {
+    let arguments = has(expected, "=") || (has(expected, "name") && has(expected, ")"));
+    match token {
+        _ if arguments => "arguments are given by name: `f(name=value)`",
+        Token::Less | Token::LessEq | Token::Greater | Token::GreaterEq | Token::Equal | Token::NotEqual => {
+            "comparisons cannot be chained; join two with `and`"
+        }
+        Token::OpenList => "a list cannot be an operand; use `{% set %}` and name the variable",
+        Token::Minus | Token::Plus => "a sign must touch a number; write `0 - x` to negate a variable",
+        Token::Is => "only a variable can be tested with `is`",
+        Token::In => "`in` takes one comparison value on its left",
+        Token::Not => "`not` stands before a whole comparison; `x is not y` and `x not in y` exist too",
+        Token::Name(_) | Token::Path(_) | Token::Str(_) if has(expected, "|") => "an operator or a quote is missing",
+        _ => "",
     }
 }

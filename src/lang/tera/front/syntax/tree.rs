@@ -158,7 +158,7 @@ pub struct For<'a> {
     pub value: Name<'a>,
     /// The value to loop over.
     pub container: Expr<'a>,
-    /// The nodes that each turn renders.
+    /// The nodes that each iteration renders.
     pub body: &'a [Node<'a>],
     /// The nodes rendered for an empty container.
     pub otherwise: Option<&'a [Node<'a>]>,

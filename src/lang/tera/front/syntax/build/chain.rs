@@ -1,14 +1,68 @@
-//! Chains of operands. A chain is read flat (`a + b | f - c ~ d`) and classified as a whole. Strings and `~` do not mix
-//! with arithmetic. Arithmetic on filtered operands is one level above arithmetic without filters. A filter applies to
-//! all plain arithmetic on its left. Parentheses are an operand only around plain arithmetic. Arithmetic becomes
-//! postfix steps without recursion, so a chain may have any length.
+//! Expressions under construction: operands, chains of operators, and the level of the language they belong to. A chain
+//! is read flat (`a + b | f - c ~ d`) and classified as a whole. Strings and `~` do not mix with arithmetic. Arithmetic
+//! on filtered operands is one level above arithmetic without filters. A filter applies to all plain arithmetic on its
+//! left. Parentheses are an operand only around plain arithmetic. Arithmetic becomes postfix steps without recursion,
+//! so a chain may have any length.
 
 use super::expressions::{grouped, with_filters};
-use super::operands::{Class, Item, Link, Linked, Truth};
-use super::state::{Build, Built};
+use super::{Build, Built};
 use crate::syntax::error::SyntaxError;
-use crate::syntax::tree::{Expr, ExprKind, MathOp, Step};
+use crate::syntax::tree::{Call, Expr, ExprKind, MathOp, Step};
 use dropforge_base::text::Span;
+
+/// An expression and its level of the language.
+#[derive(Debug)]
+pub struct Truth<'a> {
+    pub expr: &'a mut Expr<'a>,
+    pub(super) class: Class,
+}
+
+/// A level of the language that expressions belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Operands and arithmetic without filters.
+    Plain,
+    /// Operands and arithmetic with filters after them.
+    Filtered,
+    /// Arithmetic on filtered operands.
+    Sum,
+    /// Text or a concatenation.
+    Text,
+    /// Parentheses around more than plain arithmetic.
+    Group,
+    /// A condition: comparison, `in`, `and`, `or`, `not`.
+    Logic,
+}
+
+/// An operand with its filters.
+#[derive(Debug)]
+pub struct Item<'a> {
+    /// The operand; its span leaves the filters out.
+    pub(super) expr: &'a mut Expr<'a>,
+    /// The content of parentheses around more than plain arithmetic.
+    pub(super) group: Option<&'a mut Expr<'a>>,
+    pub(super) parenthesised: bool,
+}
+
+impl<'a> Item<'a> {
+    /// An operand with its filters.
+    pub fn new(expr: &'a mut Expr<'a>, filters: &'a [Call<'a>]) -> Self {
+        expr.filters = filters;
+        Self { expr, group: None, parenthesised: false }
+    }
+}
+
+/// An operator of a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// Arithmetic.
+    Math(MathOp),
+    /// `~`
+    Tilde,
+}
+
+/// An operand of a chain and the operator before it.
+pub type Linked<'a> = (Option<(Link, Span)>, Item<'a>);
 
 impl<'a> Build<'a> {
     /// Builds an operand outside a chain: a value, a string, or something in parentheses.

@@ -1,14 +1,16 @@
-//! Operands, calls and conditions.
+//! Operands, calls, conditions, and the steps of a path: `a.b[0]["k"][other.path]`.
 //!
 //! The language's expression levels differ only in the constructs that they allow, so each expression carries its
 //! [`Class`] upwards, and each construct rejects the classes that it does not allow. Chains are classified in
 //! [`super::chain`].
 
-use super::operands::{Class, Item, Truth};
-use super::path::Cutter;
-use super::state::{Build, Built};
+use bumpalo::Bump;
+
+use super::chain::{Class, Item, Truth};
+use super::{Build, Built};
 use crate::syntax::error::SyntaxError;
-use crate::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, Name, Path};
+use crate::syntax::lexer::word_end;
+use crate::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, Name, Path, Segment};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;
 
@@ -204,7 +206,7 @@ pub(super) fn with_filters<'a>(expr: &'a mut Expr<'a>) -> &'a mut Expr<'a> {
     expr
 }
 
-pub(super) fn not_a_group(truth: &Truth<'_>, what: &str) -> Built<()> {
+fn not_a_group(truth: &Truth<'_>, what: &str) -> Built<()> {
     if truth.class == Class::Group { Err(grouped(truth.expr.span, what)) } else { Ok(()) }
 }
 
@@ -219,4 +221,81 @@ fn simple(name: Name<'_>, what: &str) -> Built<()> {
         return Ok(());
     }
     Err(SyntaxError::unexpected(name.span, format!("`{}` is a path, not the name of {what}", name.text), ""))
+}
+
+/// A cursor in the text of one path.
+pub(super) struct Cutter<'a, 's> {
+    pub(super) arena: &'a Bump,
+    pub(super) text: &'a str,
+    /// The offset of the text in its source.
+    pub(super) base: u32,
+    pub(super) at: usize,
+    /// The steps of the open paths, inner ones above outer ones.
+    pub(super) segments: &'s mut Vec<Segment<'a>>,
+}
+
+impl<'a> Cutter<'a, '_> {
+    pub(super) fn path(&mut self) -> &'a Path<'a> {
+        let start = self.at;
+        let root = self.word();
+        let first = self.segments.len();
+        loop {
+            match self.peek() {
+                Some(b'.') => {
+                    self.at += 1;
+                    let name = self.word();
+                    self.segments.push(Segment::Key(name));
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    let step = self.bracket();
+                    self.segments.push(step);
+                    self.at += 1;
+                }
+                _ => break,
+            }
+        }
+        let span = self.span(start, self.at);
+        let text = self.text.get(start..self.at).unwrap_or("");
+        let segments = self.arena.alloc_slice_copy(self.segments.get(first..).unwrap_or(&[]));
+        self.segments.truncate(first);
+        self.arena.alloc(Path { text, root, segments, span })
+    }
+
+    fn bracket(&mut self) -> Segment<'a> {
+        match self.peek() {
+            Some(quote @ (b'"' | b'\'' | b'`')) => {
+                self.at += 1;
+                let name = self.take(|byte| byte != quote);
+                self.at += 1;
+                Segment::Key(name)
+            }
+            Some(b'-') => Segment::Negative(self.take(|byte| byte.is_ascii_digit() || byte == b'-')),
+            Some(b'0'..=b'9') => Segment::Key(self.take(|byte| byte.is_ascii_digit())),
+            _ => Segment::Lookup(self.path()),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn word(&mut self) -> Name<'a> {
+        self.name(word_end(self.text.as_bytes(), self.at))
+    }
+
+    fn take(&mut self, belongs: impl Fn(u8) -> bool) -> Name<'a> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        self.name(self.at + rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len()))
+    }
+
+    fn name(&mut self, end: usize) -> Name<'a> {
+        let start = std::mem::replace(&mut self.at, end);
+        Name { text: self.text.get(start..end).unwrap_or(""), span: self.span(start, end) }
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        let span = Span::of(start..end);
+        Span::new(self.base + span.start, self.base + span.end)
+    }
 }

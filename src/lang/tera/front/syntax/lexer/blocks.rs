@@ -1,22 +1,22 @@
-//! Open blocks: the pairing of opening and closing tags, and the tags that only some blocks may hold.
+//! The names of tags, and open blocks: the pairing of opening and closing tags, and the tags that only some blocks may
+//! hold.
 //!
 //! The grammar nests blocks and relies on balanced ones. An unmatched closing tag is dropped here, a missing one is
 //! added, and both are reported.
 
 use hashbrown::HashMap;
 
+use super::bytes::{Body, Trim};
 use super::tag::Lexed;
-use super::tags::{Kind, Tag};
 use super::token::{Spanned, Token, push};
-use super::whitespace::{Body, Trim};
 use crate::syntax::error::SyntaxError;
-use dropforge_base::diagnostics::Code;
+use dropforge_base::diagnostics::{Code, nearest};
 use dropforge_base::text::Span;
 
 /// An open block.
 #[derive(Debug)]
-struct Open {
-    kind: Kind,
+struct OpenBlock {
+    kind: BlockKind,
     /// The opening tag.
     span: Span,
     /// The body around the block.
@@ -30,9 +30,9 @@ struct Open {
 pub(super) struct Blocks<'s> {
     pub tokens: Vec<Spanned<'s>>,
     pub errors: Vec<Box<SyntaxError>>,
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     /// The names of blocks and macros.
-    defined: HashMap<(Kind, &'s str), Span>,
+    defined: HashMap<(BlockKind, &'s str), Span>,
     /// The innermost body.
     body: Body,
     /// Maximum number of open blocks.
@@ -52,8 +52,8 @@ impl<'s> Blocks<'s> {
     }
 
     /// Returns `true` if the innermost block, conditions aside, is one of `kind`.
-    pub fn inside(&self, kind: Kind) -> bool {
-        self.open.iter().rev().map(|block| block.kind).find(|kind| *kind != Kind::If) == Some(kind)
+    pub fn inside(&self, kind: BlockKind) -> bool {
+        self.open.iter().rev().map(|block| block.kind).find(|kind| *kind != BlockKind::If) == Some(kind)
     }
 
     /// Adds the text between two tags.
@@ -99,7 +99,7 @@ impl<'s> Blocks<'s> {
             Tag::Close(kind) => return self.close(kind, span, trim),
             Tag::Content(Token::Elif) => return self.elif(span, trim),
             Tag::Bare(Token::Else) => return self.otherwise(span, trim),
-            Tag::Bare(_) if !self.inside(Kind::For) => {
+            Tag::Bare(_) if !self.inside(BlockKind::For) => {
                 let tag = if matches!(tag, Tag::Bare(Token::Break)) { "break" } else { "continue" };
                 let message = format!("`{tag}` stands only in a loop");
                 return Err(SyntaxError::misplaced(span, message, "a filter section inside a loop is not the loop"));
@@ -109,13 +109,13 @@ impl<'s> Blocks<'s> {
         Ok(())
     }
 
-    fn open(&mut self, kind: Kind, span: Span, trim: Trim) -> Lexed<()> {
+    fn open(&mut self, kind: BlockKind, span: Span, trim: Trim) -> Lexed<()> {
         if self.depth() >= self.limit {
             return Err(SyntaxError::too_deep(span));
         }
         match (kind, self.open.last()) {
-            (Kind::Block, Some(_)) => self.block_inside(span),
-            (Kind::Macro, Some(outer)) => {
+            (BlockKind::Block, Some(_)) => self.block_inside(span),
+            (BlockKind::Macro, Some(outer)) => {
                 let error = SyntaxError::misplaced(span, "a macro stands at the top level of a file", "move it there");
                 let related = format!("it is inside this `{}`", outer.kind.name());
                 self.errors.push(error.related(outer.span, related));
@@ -125,12 +125,12 @@ impl<'s> Blocks<'s> {
         self.begin_tag(trim.left);
         let inner = self.body.inner(trim.right);
         let around = std::mem::replace(&mut self.body, inner);
-        self.open.push(Open { kind, span, around, before_else: None });
+        self.open.push(OpenBlock { kind, span, around, before_else: None });
         Ok(())
     }
 
     fn block_inside(&mut self, span: Span) {
-        for (kind, place) in [(Kind::For, "loop"), (Kind::Macro, "macro")] {
+        for (kind, place) in [(BlockKind::For, "loop"), (BlockKind::Macro, "macro")] {
             if self.inside(kind) {
                 let message = format!("a block cannot stand inside a {place}");
                 self.errors.push(SyntaxError::misplaced(span, message, format!("put the {place} inside the block")));
@@ -140,9 +140,9 @@ impl<'s> Blocks<'s> {
 
     /// Reports the block or macro that a tag opens if its name is taken. A block inside another kind of block takes no
     /// part in inheritance and reserves no name.
-    pub fn define(&mut self, kind: Kind, tag: &[Spanned<'s>]) {
+    pub fn define(&mut self, kind: BlockKind, tag: &[Spanned<'s>]) {
         let Some(&(start, Token::Name(name), end)) = tag.get(1) else { return };
-        if kind == Kind::Block && self.open.iter().any(|block| block.kind != kind) {
+        if kind == BlockKind::Block && self.open.iter().any(|block| block.kind != kind) {
             return;
         }
         let span = Span::new(start, end);
@@ -156,14 +156,14 @@ impl<'s> Blocks<'s> {
 
     fn elif(&mut self, span: Span, trim: Trim) -> Lexed<()> {
         match self.open.last() {
-            Some(Open { kind: Kind::If, before_else: None, .. }) => {
+            Some(OpenBlock { kind: BlockKind::If, before_else: None, .. }) => {
                 self.next_body(trim);
                 Ok(())
             }
-            Some(Open { kind: Kind::If, .. }) => {
+            Some(OpenBlock { kind: BlockKind::If, .. }) => {
                 Err(SyntaxError::misplaced(span, "`elif` cannot follow `else`", "put `else` last"))
             }
-            _ => Err(self.misplaced(span, "elif", Kind::If)),
+            _ => Err(self.misplaced(span, "elif", BlockKind::If)),
         }
     }
 
@@ -176,24 +176,24 @@ impl<'s> Blocks<'s> {
     fn otherwise(&mut self, span: Span, trim: Trim) -> Lexed<()> {
         let body = self.body;
         match self.open.last_mut() {
-            Some(Open { kind: Kind::If, before_else: Some(_), .. }) => {
+            Some(OpenBlock { kind: BlockKind::If, before_else: Some(_), .. }) => {
                 return Err(SyntaxError::misplaced(span, "this `if` already has an `else`", "remove one of them"));
             }
-            Some(Open { kind: Kind::If, before_else, .. }) => {
+            Some(OpenBlock { kind: BlockKind::If, before_else, .. }) => {
                 *before_else = Some(body);
                 self.next_body(trim);
             }
             // No marker has an effect here or later in the loop.
-            Some(Open { kind: Kind::For, before_else, .. }) => {
+            Some(OpenBlock { kind: BlockKind::For, before_else, .. }) => {
                 before_else.get_or_insert(body);
                 self.body = Body::UNTRIMMED;
             }
-            _ => return Err(self.misplaced(span, "else", Kind::If)),
+            _ => return Err(self.misplaced(span, "else", BlockKind::If)),
         }
         Ok(())
     }
 
-    fn misplaced(&self, span: Span, tag: &str, wanted: Kind) -> Box<SyntaxError> {
+    fn misplaced(&self, span: Span, tag: &str, wanted: BlockKind) -> Box<SyntaxError> {
         let Some(block) = self.open.last() else {
             let wanted = wanted.name();
             let help = format!("remove it, or add the `{{% {wanted} … %}}`");
@@ -206,7 +206,7 @@ impl<'s> Blocks<'s> {
     }
 
     /// Closes the innermost block of a kind, and the unclosed blocks inside it.
-    fn close(&mut self, kind: Kind, span: Span, trim: Trim) -> Lexed<()> {
+    fn close(&mut self, kind: BlockKind, span: Span, trim: Trim) -> Lexed<()> {
         let name = kind.name();
         let Some(at) = self.open.iter().rposition(|block| block.kind == kind) else {
             return Err(self.misplaced(span, &format!("end{name}"), kind));
@@ -226,7 +226,7 @@ impl<'s> Blocks<'s> {
         for block in self.open.drain(depth..).rev() {
             let mut last = match (block.kind, block.before_else) {
                 // The marker of the closing tag trims the text before the `else`.
-                (Kind::For, Some(body)) => body,
+                (BlockKind::For, Some(body)) => body,
                 _ => self.body,
             };
             last.begin_tag(trim.left, &mut self.tokens);
@@ -247,4 +247,108 @@ impl<'s> Blocks<'s> {
         }
         self.close_to(0, span, Trim::default());
     }
+}
+
+/// A kind of block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum BlockKind {
+    If,
+    For,
+    Filter,
+    Block,
+    Macro,
+}
+
+impl BlockKind {
+    /// Returns the name of the opening tag, and the tokens of the opening and the closing tag.
+    fn tags(self) -> (&'static str, Token<'static>, Token<'static>) {
+        match self {
+            BlockKind::If => ("if", Token::If, Token::EndIf),
+            BlockKind::For => ("for", Token::For, Token::EndFor),
+            BlockKind::Filter => ("filter", Token::Filter, Token::EndFilter),
+            BlockKind::Block => ("block", Token::Block, Token::EndBlock),
+            BlockKind::Macro => ("macro", Token::Macro, Token::EndMacro),
+        }
+    }
+
+    /// Returns the name of the opening tag.
+    pub fn name(self) -> &'static str {
+        self.tags().0
+    }
+
+    /// Returns the token of the closing tag.
+    pub fn end(self) -> Token<'static> {
+        self.tags().2
+    }
+}
+
+/// A kind of tag.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tag {
+    /// A tag with content that opens a block.
+    Open(BlockKind),
+    /// Another tag with content.
+    Content(Token<'static>),
+    /// A tag that is only a name.
+    Bare(Token<'static>),
+    /// A tag that closes a block.
+    Close(BlockKind),
+    /// `raw`
+    Raw,
+}
+
+/// The names of tags.
+const NAMES: &str = "if, elif, else, endif, for, endfor, break, continue, set, set_global, filter, endfilter, block, \
+                     endblock, macro, endmacro, include, extends, import, raw";
+
+impl Tag {
+    /// Returns the tag called `name`. A name may directly follow `endblock` and `endmacro`.
+    pub fn named(name: &str) -> Option<Self> {
+        let glued = |end| name.strip_prefix(end).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        Some(match name {
+            "if" => Tag::Open(BlockKind::If),
+            "elif" => Tag::Content(Token::Elif),
+            "else" => Tag::Bare(Token::Else),
+            "endif" => Tag::Close(BlockKind::If),
+            "for" => Tag::Open(BlockKind::For),
+            "endfor" => Tag::Close(BlockKind::For),
+            "break" => Tag::Bare(Token::Break),
+            "continue" => Tag::Bare(Token::Continue),
+            "set" => Tag::Content(Token::Set),
+            "set_global" => Tag::Content(Token::SetGlobal),
+            "filter" => Tag::Open(BlockKind::Filter),
+            "endfilter" => Tag::Close(BlockKind::Filter),
+            "block" => Tag::Open(BlockKind::Block),
+            "macro" => Tag::Open(BlockKind::Macro),
+            "include" => Tag::Content(Token::Include),
+            "extends" => Tag::Content(Token::Extends),
+            "import" => Tag::Content(Token::Import),
+            "raw" => Tag::Raw,
+            _ if glued("endblock") => Tag::Close(BlockKind::Block),
+            _ if glued("endmacro") => Tag::Close(BlockKind::Macro),
+            _ => return None,
+        })
+    }
+
+    /// Returns the token of a tag with content.
+    pub fn content(self) -> Option<Token<'static>> {
+        match self {
+            Tag::Open(kind) => Some(kind.tags().1),
+            Tag::Content(head) => Some(head),
+            Tag::Bare(_) | Tag::Close(_) | Tag::Raw => None,
+        }
+    }
+}
+
+/// Returns the error of an unknown tag at `span`.
+pub(super) fn unknown_tag(span: Span, name: &str) -> Box<SyntaxError> {
+    if name.is_empty() {
+        return SyntaxError::unexpected(span, "a tag needs a name", "write `{{ … }}` to print a value");
+    }
+    let help = match nearest(name, NAMES.split(", ").chain(["endraw"])) {
+        _ if name == "endraw" => "there is no `{% raw %}` before it".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the tags are {NAMES}"),
+    };
+    SyntaxError::unexpected(span, format!("there is no tag `{name}`"), help)
 }

@@ -1,8 +1,14 @@
-//! The cluster that templates are rendered for.
+//! The built-in objects of templates: `.Capabilities`, `.Release` and `.Files`.
 
-use super::error::Stage;
-use dropforge_base::diagnostics::{Code, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Stage;
+use super::source::{ChartFile, Content};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::globs::PathGlob;
 use dropforge_base::stdlib::semver::LenientVersion;
+use dropforge_base::stdlib::small_sort::tree_map;
 
 /// A version of Kubernetes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,3 +180,104 @@ const APIS: &[&str] = &[
     "apiextensions.k8s.io/v1beta1",
     "apiextensions.k8s.io/v1",
 ];
+
+/// The release: `.Release`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// The name.
+    pub name: String,
+    /// The namespace.
+    pub namespace: String,
+    /// `true` for an upgrade, `false` for an installation.
+    pub is_upgrade: bool,
+    /// The number of the revision.
+    pub revision: i64,
+    /// The service that makes the release.
+    pub service: String,
+}
+
+impl Default for Release {
+    fn default() -> Self {
+        Self {
+            name: "release-name".to_owned(),
+            namespace: "default".to_owned(),
+            is_upgrade: false,
+            revision: 1,
+            service: "Helm".to_owned(),
+        }
+    }
+}
+
+impl Release {
+    /// Checks the name: at most 53 characters of a DNS name.
+    ///
+    /// # Errors
+    /// `input.type`.
+    pub fn check_name(&self) -> Result<()> {
+        let is_label = |label: &str| {
+            let ends = |end: Option<char>| end.is_some_and(|end| end.is_ascii_lowercase() || end.is_ascii_digit());
+            ends(label.chars().next())
+                && ends(label.chars().last())
+                && label.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
+        if self.name.len() <= 53 && self.name.split('.').all(is_label) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(Code::InputType, format!("`{}` cannot be the name of a release", self.name)).with_help(
+            "use at most 53 lower-case letters, digits, `-` and `.`, and begin and end with a letter or digit",
+        ))
+    }
+}
+
+/// Files by path, sorted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileSet(Arc<BTreeMap<String, Content>>);
+
+/// The error of the lines of an empty file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmptyFile;
+
+impl FileSet {
+    pub(super) fn of(files: impl IntoIterator<Item = ChartFile>) -> Self {
+        Self(Arc::new(tree_map(files.into_iter().map(|file| (file.path, file.content)))))
+    }
+
+    /// Returns the content of a file.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.0.get(path).map(Content::bytes)
+    }
+
+    /// Returns the files with their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(path, content)| (path.as_str(), content.bytes()))
+    }
+
+    /// Returns the number of files.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns `true` if there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the files whose paths match a pattern; all of them if the pattern is malformed.
+    pub fn glob(&self, pattern: &str) -> FileSet {
+        let Some(glob) = PathGlob::parse(pattern) else { return self.clone() };
+        let matching = self.0.iter().filter(|(path, _)| glob.matches(path));
+        Self(Arc::new(tree_map(matching.map(|(path, content)| (path.clone(), content.clone())))))
+    }
+
+    /// Returns the lines of a file without a final line end. A file that does not exist has none.
+    ///
+    /// # Errors
+    /// The file is empty.
+    pub fn lines(&self, path: &str) -> std::result::Result<Vec<&[u8]>, EmptyFile> {
+        match self.get(path) {
+            None => Ok(Vec::new()),
+            Some([]) => Err(EmptyFile),
+            Some(bytes) => Ok(bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n').collect()),
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The Go type that a value stands for.
+//! Values as Go sees them: their types, truth, equality, text.
 //!
 //! | Go | value |
 //! |---|---|
@@ -14,8 +14,12 @@
 //! | `complex128` | [`Extended::Typed`] of [`COMPLEX`] around a list of two floats |
 //! | other types | [`Extended::Capsule`], named as in Go |
 
+pub use super::print::print;
+pub(crate) use super::print::strval;
+
 use std::borrow::Cow;
 
+use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Target};
 use dropforge_value::{Extended, Map, Sized, Type, Value, Width};
 
@@ -45,7 +49,7 @@ pub(crate) const STRING_MAP: Type<'static> = Type::Map(&Type::String);
 
 /// The kind of a value's Go type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum GoKind {
     /// Nil.
     Nil,
     /// `bool`.
@@ -77,29 +81,29 @@ pub enum Kind {
 }
 
 /// Returns the kind of a value's type.
-pub fn kind(value: Value<'_>) -> Kind {
+pub fn kind(value: Value<'_>) -> GoKind {
     match value {
-        Value::Undefined | Value::Null => Kind::Nil,
-        Value::Bool(_) => Kind::Bool,
-        Value::Int(_) => Kind::Int,
-        Value::Uint(_) => Kind::Uint,
-        Value::Float(_) => Kind::Float,
-        Value::Str(_) => Kind::Str,
-        Value::List(_) => Kind::List,
-        Value::Map(_) => Kind::Map,
+        Value::Undefined | Value::Null => GoKind::Nil,
+        Value::Bool(_) => GoKind::Bool,
+        Value::Int(_) => GoKind::Int,
+        Value::Uint(_) => GoKind::Uint,
+        Value::Float(_) => GoKind::Float,
+        Value::Str(_) => GoKind::Str,
+        Value::List(_) => GoKind::List,
+        Value::Map(_) => GoKind::Map,
         Value::Extended(extension) => match extension.kind() {
-            Extended::Sized(Sized::Signed(..)) => Kind::Int64,
-            Extended::Sized(Sized::Unsigned(Width::W8, _)) => Kind::Uint8,
-            Extended::Sized(Sized::Unsigned(..)) => Kind::Uint,
-            Extended::Bytes(_) => Kind::Str,
-            Extended::Typed(Type::Capsule("bytes"), _) => Kind::Bytes,
-            Extended::Typed(Type::Capsule(_), _) => Kind::Object,
-            Extended::Typed(_, Value::Map(_)) | Extended::Entries(_) => Kind::Map,
-            Extended::Typed(..) => Kind::List,
-            Extended::Timestamp { .. } => Kind::Time,
-            Extended::Duration(_) => Kind::Duration,
+            Extended::Sized(Sized::Signed(..)) => GoKind::Int64,
+            Extended::Sized(Sized::Unsigned(Width::W8, _)) => GoKind::Uint8,
+            Extended::Sized(Sized::Unsigned(..)) => GoKind::Uint,
+            Extended::Bytes(_) => GoKind::Str,
+            Extended::Typed(Type::Capsule("bytes"), _) => GoKind::Bytes,
+            Extended::Typed(Type::Capsule(_), _) => GoKind::Object,
+            Extended::Typed(_, Value::Map(_)) | Extended::Entries(_) => GoKind::Map,
+            Extended::Typed(..) => GoKind::List,
+            Extended::Timestamp { .. } => GoKind::Time,
+            Extended::Duration(_) => GoKind::Duration,
             Extended::Written(inner, _) => kind(*inner),
-            _ => Kind::Object,
+            _ => GoKind::Object,
         },
     }
 }
@@ -249,4 +253,90 @@ pub(crate) fn complex_parts(value: Value<'_>) -> Option<[f64; 2]> {
         [Value::Float(re), Value::Float(im)] if *ty == COMPLEX => Some([*re, *im]),
         _ => None,
     }
+}
+
+/// Returns `true` if two values are deeply equal, like Go's `reflect.DeepEqual`: an `int` never equals a `float64`, nor a
+/// `[]string` a `[]interface{}`.
+pub(crate) fn deep_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
+    let (mut open, mut next) = (Vec::new(), Some((a, b)));
+    while let Some((a, b)) = next {
+        cx.spend(1)?;
+        if !alike(cx, a, b, &mut open)? {
+            return Ok(false);
+        }
+        next = open.pop();
+    }
+    Ok(true)
+}
+
+/// Compares two values except for what they contain, which is added to `open`.
+fn alike<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, open: &mut Vec<(Value<'v>, Value<'v>)>) -> Result<bool> {
+    if type_name(a) != type_name(b) {
+        return Ok(false);
+    }
+    if let (Some(a), Some(b)) = (items(a), items(b)) {
+        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
+        open.extend(a.iter().copied().zip(b.iter().copied()));
+        return Ok(a.len() == b.len());
+    }
+    if let (Some(a), Some(b)) = (map_of(cx, a), map_of(cx, b)) {
+        cx.charge(a.len() * size_of::<(Value<'_>, Value<'_>)>())?;
+        for (key, value) in a.iter() {
+            let Some(other) = b.get(key) else { return Ok(false) };
+            open.push((value, other));
+        }
+        return Ok(a.len() == b.len());
+    }
+    if let (Some(a), Some(b)) = (text_bytes(a), text_bytes(b)) {
+        cx.spend(a.len().min(b.len()) as u64 / 64)?;
+        return Ok(a == b);
+    }
+    match (a.extended(), b.extended()) {
+        (Some(Extended::Typed(_, a)), Some(Extended::Typed(_, b))) => Ok(text_bytes(*a) == text_bytes(*b)),
+        // One kind of nothing equals the other.
+        _ if matches!(a, Value::Null | Value::Undefined) => Ok(true),
+        _ => cx.equal(a, b),
+    }
+}
+
+/// Returns an integer of a sized type.
+pub fn sized<'v>(cx: &Cx<'v>, number: Sized) -> Result<Value<'v>> {
+    cx.extended(Extended::Sized(number))
+}
+
+/// Returns an `int64`.
+pub fn int64<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
+    sized(cx, Sized::Signed(Width::W64, n))
+}
+
+/// Returns a string of these bytes.
+pub fn string<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => cx.text(text),
+        Err(_) => cx.bytes(bytes),
+    }
+}
+
+/// Returns a `[]byte`.
+pub(crate) fn byte_list<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
+    let bytes = cx.bytes(bytes)?;
+    cx.extended(Extended::Typed(BYTES, bytes))
+}
+
+/// Returns a `[]string` of these strings.
+pub fn strings<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
+    let list = cx.list(items)?;
+    cx.extended(Extended::Typed(STRINGS, list))
+}
+
+/// Returns a `[]int` of these integers.
+pub fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
+    let list = cx.list(items)?;
+    cx.extended(Extended::Typed(INTS, list))
+}
+
+/// Returns a `[]interface {}` that is nil.
+pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    let empty = cx.list(&[])?;
+    cx.extended(Extended::Typed(NIL_LIST, empty))
 }

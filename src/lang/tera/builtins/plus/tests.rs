@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::builtins::testing::call;
+use crate::builtins::tests::call;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::ImportKind::Filter;
