@@ -12,12 +12,10 @@ use object_store::{ObjectMeta, ObjectStore, PutResult};
 use tokio::sync::mpsc;
 
 use super::clock::Skew;
-use super::failure::Failure;
+use super::failure::{Failure, Patience};
+use super::http;
 use super::location::{Bucket, Kind, Location};
-use super::open;
-use super::retry::Patience;
-use super::runtime::Threads;
-use super::task::Task;
+use super::task::{Task, Threads};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Time without progress after which a request is given up.
@@ -154,7 +152,7 @@ impl Store {
     /// Same as [`Store::open`].
     pub fn open_with(bucket: &Bucket, options: &StoreOptions) -> Result<Self> {
         let skew = Arc::new(Skew::default());
-        let inner = open::open(bucket, options, skew.clone())?;
+        let inner = http::open(bucket, options, skew.clone())?;
         let threads = Threads::start(options.connections)?;
         let (prefix, url) = (bucket.key.clone(), bucket.to_string());
         let (patience, timeout) = (options.patience, options.timeout);
@@ -226,7 +224,7 @@ impl Store {
         self.skew.theirs(ours)
     }
 
-    /// Reads an object of at most `max` bytes. Returns `None` if there is none.
+    /// Reads an object of at most `max` bytes. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// `limit.source_bytes` for a longer object; errors of the store.
@@ -247,7 +245,7 @@ impl Store {
         self.run("read", key, async move { task.range(start, end, if_match).await })
     }
 
-    /// Returns the size and version of an object, or `None` if there is none.
+    /// Returns the size and version of an object, or `None` if it does not exist.
     ///
     /// # Errors
     /// Errors of the store.
@@ -267,7 +265,7 @@ impl Store {
         self.run("write", key, async move { task.put(bytes, condition).await })
     }
 
-    /// Deletes an object. Succeeds if there is none.
+    /// Deletes an object. Succeeds if it does not exist.
     ///
     /// # Errors
     /// Errors of the store.
@@ -280,20 +278,20 @@ impl Store {
     /// fetched while earlier ones are read.
     ///
     /// # Errors
-    /// `store.bad_url` for a prefix that is none. Errors of the store are the last item.
+    /// `store.bad_url` for an invalid prefix. Errors of the store are the last item.
     pub fn list(&self, prefix: &str) -> Result<impl Iterator<Item = Result<ObjectInfo>> + use<>> {
         let path = self.path(prefix.trim_matches('/'))?;
-        let (sender, receiver) = mpsc::channel(ENTRIES);
+        let (sender, mut receiver) = mpsc::channel(ENTRIES);
         let (store, url) = (self.clone(), self.url_of(prefix.trim_matches('/')));
         self.threads.spawn(async move {
             if let Err(failure) = store.list_into(&path, &sender).await {
                 let _ = sender.send(Err(failure.diagnostic("list", &url))).await;
             }
         });
-        Ok(Listing(receiver))
+        Ok(std::iter::from_fn(move || receiver.blocking_recv()))
     }
 
-    /// Sends the entries below `path`. After a transient failure it goes on behind the last one.
+    /// Sends the entries below `path`. After a transient failure it continues after the last one.
     async fn list_into(
         &self,
         path: &Path,
@@ -303,7 +301,7 @@ impl Store {
         let attempt = |_| async {
             let mut last = last.lock().await;
             let before = last.clone();
-            match self.list_behind(path, &mut last, sender).await {
+            match self.list_after(path, &mut last, sender).await {
                 // The time for attempts counts from the last entry.
                 Err(Failure::Transient(_)) if *last != before => Ok(false),
                 result => result.map(|()| true),
@@ -314,7 +312,7 @@ impl Store {
     }
 
     /// Sends the entries below `path` that come after `last`, and keeps the last one there.
-    async fn list_behind(
+    async fn list_after(
         &self,
         path: &Path,
         last: &mut Option<Path>,
@@ -398,16 +396,6 @@ fn join(prefix: &str, key: &str) -> String {
 
 fn info(key: String, meta: ObjectMeta) -> ObjectInfo {
     ObjectInfo { key, size: meta.size, revision: Revision { etag: meta.e_tag, version: meta.version } }
-}
-
-struct Listing(mpsc::Receiver<Result<ObjectInfo>>);
-
-impl Iterator for Listing {
-    type Item = Result<ObjectInfo>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.blocking_recv()
-    }
 }
 
 #[cfg(test)]

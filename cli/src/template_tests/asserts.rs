@@ -8,10 +8,10 @@ use dropforge::text::Span;
 use dropforge::value::yaml::{Entry, Node};
 
 use super::parameters::Parameters;
-use super::path::ValuePath;
 use super::read;
-use super::reader::Reader;
-use super::suite::{Documents, Placed};
+use super::suite::NodeReader;
+use super::suite::{Documents, PlacedText};
+use super::values::ValuePath;
 
 /// An assertion.
 #[derive(Debug)]
@@ -20,17 +20,17 @@ pub(super) struct Assertion {
     pub name: &'static str,
     /// The place of the key.
     pub span: Span,
-    pub check: Check,
+    pub check: Expectation,
     /// `true` if the check must not hold.
     pub negative: bool,
     /// The templates, if they are others than those of the test.
-    pub templates: Vec<Placed>,
+    pub templates: Vec<PlacedText>,
     pub documents: Documents,
 }
 
 /// What an assertion checks.
 #[derive(Debug)]
-pub(super) enum Check {
+pub(super) enum Expectation {
     Equal {
         path: ValuePath,
         value: Value,
@@ -124,104 +124,69 @@ pub(super) struct Failing {
 #[derive(Debug)]
 pub(super) enum Expected {
     Text(String),
-    File(Placed),
+    File(PlacedText),
 }
 
-/// The kind of an assertion, which has parameters of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Equal,
-    AtLeast,
-    AtMost,
-    Contains,
-    Subset,
-    Matches,
-    Exists,
-    Some,
-    Empty,
-    Type,
-    Length,
-    Resource,
-    ApiVersion,
-    Documents,
-    Document,
-    Fails,
-    EqualText,
-    ContainsText,
-    MatchesText,
-    Snapshot,
-    SnapshotText,
-}
+/// Reads what an assertion checks.
+type ReadExpectation = fn(&mut Parameters<'_, '_, '_>) -> Option<Expectation>;
 
-/// The assertions: name, kind, and `true` for the opposite.
-const KINDS: &[(&str, Kind, bool)] = &[
-    ("equal", Kind::Equal, false),
-    ("notEqual", Kind::Equal, true),
-    ("greaterOrEqual", Kind::AtLeast, false),
-    ("notGreaterOrEqual", Kind::AtLeast, true),
-    ("lessOrEqual", Kind::AtMost, false),
-    ("notLessOrEqual", Kind::AtMost, true),
-    ("contains", Kind::Contains, false),
-    ("notContains", Kind::Contains, true),
-    ("isSubset", Kind::Subset, false),
-    ("isNotSubset", Kind::Subset, true),
-    ("matchRegex", Kind::Matches, false),
-    ("notMatchRegex", Kind::Matches, true),
-    ("exists", Kind::Exists, false),
-    ("notExists", Kind::Exists, true),
-    ("isSome", Kind::Some, false),
-    ("isNotSome", Kind::Some, true),
-    ("isNotNull", Kind::Some, false),
-    ("isNull", Kind::Some, true),
-    ("isNullOrEmpty", Kind::Empty, false),
-    ("isNotNullOrEmpty", Kind::Empty, true),
-    ("isEmpty", Kind::Empty, false),
-    ("isNotEmpty", Kind::Empty, true),
-    ("isType", Kind::Type, false),
-    ("isNotType", Kind::Type, true),
-    ("lengthEqual", Kind::Length, false),
-    ("notLengthEqual", Kind::Length, true),
-    ("isKind", Kind::Resource, false),
-    ("isAPIVersion", Kind::ApiVersion, false),
-    ("hasDocuments", Kind::Documents, false),
-    ("containsDocument", Kind::Document, false),
-    ("failedTemplate", Kind::Fails, false),
-    ("notFailedTemplate", Kind::Fails, true),
-    ("equalRaw", Kind::EqualText, false),
-    ("notEqualRaw", Kind::EqualText, true),
-    ("containsRaw", Kind::ContainsText, false),
-    ("notContainsRaw", Kind::ContainsText, true),
-    ("matchRegexRaw", Kind::MatchesText, false),
-    ("notMatchRegexRaw", Kind::MatchesText, true),
-    ("matchSnapshot", Kind::Snapshot, false),
-    ("matchSnapshotRaw", Kind::SnapshotText, false),
+/// The assertions: the name and that of the opposite, which some do not have; the parameters, and how they are read.
+const CHECKS: &[(&str, &str, &[&str], ReadExpectation)] = &[
+    ("equal", "notEqual", &["path", "value", "decodeBase64"], Parameters::equal),
+    ("greaterOrEqual", "notGreaterOrEqual", &["path", "value"], Parameters::at_least),
+    ("lessOrEqual", "notLessOrEqual", &["path", "value"], Parameters::at_most),
+    ("contains", "notContains", &["path", "content", "count", "any"], Parameters::contains),
+    ("isSubset", "isNotSubset", &["path", "content"], Parameters::subset),
+    ("matchRegex", "notMatchRegex", &["path", "pattern", "decodeBase64"], Parameters::matches),
+    ("exists", "notExists", &["path"], Parameters::exists),
+    ("isSome", "isNotSome", &["path"], Parameters::some),
+    ("isNotNull", "isNull", &["path"], Parameters::some),
+    ("isNullOrEmpty", "isNotNullOrEmpty", &["path"], Parameters::empty),
+    ("isEmpty", "isNotEmpty", &["path"], Parameters::empty),
+    ("isType", "isNotType", &["path", "type"], Parameters::of_type),
+    ("lengthEqual", "notLengthEqual", &["path", "paths", "count"], Parameters::length),
+    ("isKind", "", &["of"], Parameters::kind),
+    ("isAPIVersion", "", &["of"], Parameters::api_version),
+    ("hasDocuments", "", &["count", "filterAware"], Parameters::documents),
+    ("containsDocument", "", &["kind", "apiVersion", "name", "namespace", "any"], Parameters::document),
+    ("failedTemplate", "notFailedTemplate", &["errorMessage", "errorPattern", "code", "line"], Parameters::fails),
+    ("equalRaw", "notEqualRaw", &["value", "file"], Parameters::equal_text),
+    ("containsRaw", "notContainsRaw", &["value"], Parameters::contains_text),
+    ("matchRegexRaw", "notMatchRegexRaw", &["pattern"], Parameters::matches_text),
+    ("matchSnapshot", "", &["path", "matchRegex", "notMatchRegex"], Parameters::snapshot),
+    ("matchSnapshotRaw", "", &[], Parameters::snapshot_text),
 ];
 
 /// Keys beside that of the assertion.
 const BESIDE: [&str; 5] = ["not", "template", "templates", "documentIndex", "documentSelector"];
 
 /// Reads an assertion.
-pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Assertion> {
-    let names = || KINDS.iter().map(|(name, ..)| *name).chain(BESIDE);
-    let known: Vec<&str> = names().collect();
+pub(super) fn read(reader: &mut NodeReader<'_>, node: &Node) -> Option<Assertion> {
+    let names = CHECKS.iter().flat_map(|(name, opposite, ..)| [*name, *opposite]).filter(|name| !name.is_empty());
+    let known: Vec<&str> = names.chain(BESIDE).collect();
     let before = reader.errors.len();
     let fields = reader.fields(node, "an assertion", &known);
-    let kind_of = |entry: &Entry| KINDS.iter().find(|(name, ..)| *name == &*entry.name);
-    let mut kinds = fields.iter().filter_map(|entry| kind_of(entry).map(|kind| (*entry, kind)));
-    let Some((entry, (name, kind, opposite))) = kinds.next() else {
+    let mut checks = fields.iter().filter_map(|entry| {
+        let name = &*entry.name;
+        let (own, opposite, known, check) =
+            CHECKS.iter().find(|(own, opposite, ..)| [*own, *opposite].contains(&name))?;
+        let is_opposite = *opposite == name;
+        Some((*entry, if is_opposite { *opposite } else { *own }, is_opposite, *known, *check))
+    });
+    let Some((entry, name, is_opposite, known, check)) = checks.next() else {
         if reader.errors.len() == before {
             reader.refuse(node.span, "an assertion without a check, such as `equal`");
         }
         return None;
     };
-    if let Some((second, _)) = kinds.next() {
+    if let Some((second, ..)) = checks.next() {
         reader.refuse(second.key.span, format!("a second check beside `{name}`: write an assertion for each"));
     }
     let mut assertion = Assertion {
         name,
         span: entry.key.span,
-        check: Check::SnapshotText,
-        negative: *opposite,
+        check: Expectation::SnapshotText,
+        negative: is_opposite,
         templates: Vec::new(),
         documents: read::documents(reader, node),
     };
@@ -232,8 +197,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Assertion> {
             _ => {}
         }
     }
-    assertion.check = Parameters::of(reader, name, *kind, entry).check(*kind)?;
-    if assertion.negative && matches!(assertion.check, Check::Snapshot { .. } | Check::SnapshotText) {
+    assertion.check = check(&mut Parameters::of(reader, name, known, entry))?;
+    if assertion.negative && matches!(assertion.check, Expectation::Snapshot { .. } | Expectation::SnapshotText) {
         reader.refuse(entry.key.span, "a snapshot cannot be asserted with `not`");
     }
     Some(assertion)

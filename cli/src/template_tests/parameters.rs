@@ -3,96 +3,27 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::asserts::{DocumentHead, Expectation, Expected, Failing};
+use super::read;
+use super::suite::NodeReader;
+use super::values::ValuePath;
 use dropforge::diagnostics::Code;
 use dropforge::stdlib::re2;
 use dropforge::value::yaml::{self, Entry, Node};
 
-use super::asserts::{Check, DocumentHead, Expected, Failing, Kind};
-use super::path::ValuePath;
-use super::read;
-use super::reader::Reader;
-
-impl Kind {
-    fn parameters(self) -> &'static [&'static str] {
-        match self {
-            Self::Equal => &["path", "value", "decodeBase64"],
-            Self::AtLeast | Self::AtMost => &["path", "value"],
-            Self::Contains => &["path", "content", "count", "any"],
-            Self::Subset => &["path", "content"],
-            Self::Matches => &["path", "pattern", "decodeBase64"],
-            Self::Exists | Self::Some | Self::Empty => &["path"],
-            Self::Type => &["path", "type"],
-            Self::Length => &["path", "paths", "count"],
-            Self::Resource | Self::ApiVersion => &["of"],
-            Self::Documents => &["count", "filterAware"],
-            Self::Document => &["kind", "apiVersion", "name", "namespace", "any"],
-            Self::Fails => &["errorMessage", "errorPattern", "code", "line"],
-            Self::EqualText => &["value", "file"],
-            Self::ContainsText => &["value"],
-            Self::MatchesText => &["pattern"],
-            Self::Snapshot => &["path", "matchRegex", "notMatchRegex"],
-            Self::SnapshotText => &[],
-        }
-    }
-}
-
 /// The parameters of an assertion.
 pub(super) struct Parameters<'r, 's, 'n> {
-    reader: &'r mut Reader<'s>,
+    reader: &'r mut NodeReader<'s>,
     name: &'static str,
     entry: &'n Entry,
     fields: Vec<&'n Entry>,
 }
 
 impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
-    pub fn of(reader: &'r mut Reader<'s>, name: &'static str, kind: Kind, entry: &'n Entry) -> Self {
-        let fields = reader.fields(&entry.value, &format!("`{name}`"), kind.parameters());
+    /// Reads the parameters of the assertion `name`, whose keys are known.
+    pub fn of(reader: &'r mut NodeReader<'s>, name: &'static str, known: &[&str], entry: &'n Entry) -> Self {
+        let fields = reader.fields(&entry.value, &format!("`{name}`"), known);
         Self { reader, name, entry, fields }
-    }
-
-    /// Reads the check.
-    pub fn check(&mut self, kind: Kind) -> Option<Check> {
-        Some(match kind {
-            Kind::Equal => {
-                let (path, value) = (self.path(), self.value("value"));
-                Check::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") }
-            }
-            Kind::AtLeast | Kind::AtMost => self.ordered(kind)?,
-            Kind::Contains => {
-                let (path, content) = (self.path(), self.value("content"));
-                let (count, any) = (self.count("count"), self.flag("any"));
-                Check::Contains { path: path?, content: content?, count, any }
-            }
-            Kind::Subset => {
-                let (path, content) = (self.path_or_whole(), self.value("content"));
-                Check::Subset { path: path?, content: content? }
-            }
-            Kind::Matches => {
-                let (path, pattern) = (self.path(), self.needed_pattern("pattern"));
-                Check::Matches { path: path?, pattern: pattern?, base64: self.flag("decodeBase64") }
-            }
-            Kind::Exists => Check::Exists { path: self.path()? },
-            Kind::Some => Check::Some { path: self.path()? },
-            Kind::Empty => Check::Empty { path: self.path()? },
-            Kind::Type => {
-                let (path, name) = (self.path(), self.needed_text("type"));
-                Check::Type { path: path?, name: name? }
-            }
-            Kind::Length => self.length()?,
-            Kind::Resource => self.head("kind")?,
-            Kind::ApiVersion => self.head("apiVersion")?,
-            Kind::Documents => {
-                let count = self.count("count").or_else(|| self.missing("count"));
-                Check::Documents { count: count?, filtered: self.flag("filterAware") }
-            }
-            Kind::Document => self.document()?,
-            Kind::Fails => self.fails()?,
-            Kind::EqualText => Check::EqualText(self.expected()?),
-            Kind::ContainsText => self.contains_text()?,
-            Kind::MatchesText => Check::MatchesText { pattern: self.needed_pattern("pattern")? },
-            Kind::Snapshot => self.snapshot()?,
-            Kind::SnapshotText => Check::SnapshotText,
-        })
     }
 
     fn get(&self, key: &str) -> Option<&'n Node> {
@@ -155,7 +86,20 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         if self.get(key).is_none() { self.missing(key) } else { self.pattern(key) }
     }
 
-    fn ordered(&mut self, kind: Kind) -> Option<Check> {
+    pub fn equal(&mut self) -> Option<Expectation> {
+        let (path, value) = (self.path(), self.value("value"));
+        Some(Expectation::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") })
+    }
+
+    pub fn at_least(&mut self) -> Option<Expectation> {
+        self.ordered().map(|(path, value)| Expectation::AtLeast { path, value })
+    }
+
+    pub fn at_most(&mut self) -> Option<Expectation> {
+        self.ordered().map(|(path, value)| Expectation::AtMost { path, value })
+    }
+
+    fn ordered(&mut self) -> Option<(ValuePath, Value)> {
         let (path, value) = (self.path(), self.value("value"));
         let (path, value) = (path?, value?);
         if !value.is_number() && !value.is_string() {
@@ -163,10 +107,43 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
             self.reader.refuse(span, "`value` must be a number or text");
             return None;
         }
-        Some(if kind == Kind::AtLeast { Check::AtLeast { path, value } } else { Check::AtMost { path, value } })
+        Some((path, value))
     }
 
-    fn length(&mut self) -> Option<Check> {
+    pub fn contains(&mut self) -> Option<Expectation> {
+        let (path, content) = (self.path(), self.value("content"));
+        let (count, any) = (self.count("count"), self.flag("any"));
+        Some(Expectation::Contains { path: path?, content: content?, count, any })
+    }
+
+    pub fn subset(&mut self) -> Option<Expectation> {
+        let (path, content) = (self.path_or_whole(), self.value("content"));
+        Some(Expectation::Subset { path: path?, content: content? })
+    }
+
+    pub fn matches(&mut self) -> Option<Expectation> {
+        let (path, pattern) = (self.path(), self.needed_pattern("pattern"));
+        Some(Expectation::Matches { path: path?, pattern: pattern?, base64: self.flag("decodeBase64") })
+    }
+
+    pub fn exists(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Exists { path })
+    }
+
+    pub fn some(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Some { path })
+    }
+
+    pub fn empty(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Empty { path })
+    }
+
+    pub fn of_type(&mut self) -> Option<Expectation> {
+        let (path, name) = (self.path(), self.needed_text("type"));
+        Some(Expectation::Type { path: path?, name: name? })
+    }
+
+    pub fn length(&mut self) -> Option<Expectation> {
         let count = self.count("count");
         let mut paths = Vec::new();
         if let Some(node) = self.get("paths") {
@@ -179,21 +156,34 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         if count.is_none() && paths.len() < 2 {
             return self.missing("count");
         }
-        Some(Check::Length { paths, count })
+        Some(Expectation::Length { paths, count })
     }
 
-    fn head(&mut self, key: &str) -> Option<Check> {
+    pub fn kind(&mut self) -> Option<Expectation> {
+        self.head("kind")
+    }
+
+    pub fn api_version(&mut self) -> Option<Expectation> {
+        self.head("apiVersion")
+    }
+
+    fn head(&mut self, key: &str) -> Option<Expectation> {
         let value = Value::from(self.needed_text("of")?);
-        Some(Check::Equal { path: ValuePath::parse(key).ok()?, value, base64: false })
+        Some(Expectation::Equal { path: ValuePath::parse(key).ok()?, value, base64: false })
     }
 
-    fn document(&mut self) -> Option<Check> {
+    pub fn documents(&mut self) -> Option<Expectation> {
+        let count = self.count("count").or_else(|| self.missing("count"));
+        Some(Expectation::Documents { count: count?, filtered: self.flag("filterAware") })
+    }
+
+    pub fn document(&mut self) -> Option<Expectation> {
         let (kind, api_version) = (self.needed_text("kind"), self.needed_text("apiVersion"));
         let (name, namespace, any) = (self.text("name"), self.text("namespace"), self.flag("any"));
-        Some(Check::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
+        Some(Expectation::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
     }
 
-    fn fails(&mut self) -> Option<Check> {
+    pub fn fails(&mut self) -> Option<Expectation> {
         let (message, pattern) = (self.text("errorMessage"), self.pattern("errorPattern"));
         let line = self.get("line").and_then(|node| self.reader.integer(node, "`line`"));
         let code = match self.text("code") {
@@ -203,7 +193,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
                 None => return self.unknown_code(&text),
             },
         };
-        Some(Check::Fails(Failing { message, pattern, code, line }))
+        Some(Expectation::Fails(Failing { message, pattern, code, line }))
     }
 
     fn unknown_code<T>(&mut self, text: &str) -> Option<T> {
@@ -215,31 +205,40 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         None
     }
 
-    fn expected(&mut self) -> Option<Expected> {
-        match (self.get("value"), self.get("file")) {
+    pub fn equal_text(&mut self) -> Option<Expectation> {
+        let expected = match (self.get("value"), self.get("file")) {
             (Some(_), Some(node)) => {
                 self.reader.refuse(node.span, "`file` beside `value`: give one of them");
                 None
             }
             (None, Some(node)) => self.reader.text(node, "`file`").map(Expected::File),
             _ => self.needed_text("value").map(Expected::Text),
-        }
+        };
+        expected.map(Expectation::EqualText)
     }
 
-    fn contains_text(&mut self) -> Option<Check> {
+    pub fn matches_text(&mut self) -> Option<Expectation> {
+        self.needed_pattern("pattern").map(|pattern| Expectation::MatchesText { pattern })
+    }
+
+    pub fn snapshot_text(&mut self) -> Option<Expectation> {
+        Some(Expectation::SnapshotText)
+    }
+
+    pub fn contains_text(&mut self) -> Option<Expectation> {
         let Some(node) = self.get("value") else { return self.missing("value") };
         let texts: Vec<String> = self.reader.texts(node, "`value`").into_iter().map(|placed| placed.text).collect();
         if texts.is_empty() {
             self.reader.refuse(node.span, "`value` must be text or a list of texts");
             return None;
         }
-        Some(Check::ContainsText { texts })
+        Some(Expectation::ContainsText { texts })
     }
 
-    fn snapshot(&mut self) -> Option<Check> {
+    pub fn snapshot(&mut self) -> Option<Expectation> {
         let path = self.path_or_whole();
         let (matches, lacks) = (self.inner_pattern("matchRegex"), self.inner_pattern("notMatchRegex"));
-        Some(Check::Snapshot { path: path?, matches, lacks })
+        Some(Expectation::Snapshot { path: path?, matches, lacks })
     }
 
     /// Returns the pattern in a map under `key`.
@@ -252,7 +251,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 }
 
 /// Reads a regular expression.
-fn pattern(reader: &mut Reader<'_>, node: &Node, key: &str) -> Option<Regex> {
+fn pattern(reader: &mut NodeReader<'_>, node: &Node, key: &str) -> Option<Regex> {
     let text = reader.text(node, &format!("`{key}`"))?.text;
     let compiled = re2::compiled(&text);
     let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a regular expression: {why}"));
