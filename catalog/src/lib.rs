@@ -13,7 +13,7 @@
 //! | [`render`] | compiled templates and the threads that render them |
 //! | `fair` | turns: callers share threads, connections and the writer |
 //! | [`store`] | SQLite and PostgreSQL |
-//! | `generators`, `templates`, `stacks`, `objects`, `provenance`, `purge` | operations |
+//! | `catalog`, `generators`, `templates`, `stacks`, `objects`, `provenance`, `repeats` | operations, repeats of them |
 //! | `quota` | what each generator may have |
 //! | [`server`] | the HTTP service and its page |
 

@@ -254,10 +254,6 @@ mod tests {
         }
     }
 
-    fn transient() -> Failure {
-        Failure::Transient(Transient { status: Some(503), why: "busy".into(), after: None })
-    }
-
     const QUICK: Patience = Patience {
         first: Duration::from_micros(10),
         longest: Duration::from_millis(1),
@@ -267,8 +263,9 @@ mod tests {
     fn run(patience: Patience, succeeds_after: u32) -> (Option<u32>, String) {
         let threads = Threads::start(1).expect("threads");
         let result = threads.wait(async move {
-            let attempt =
-                |failures| async move { if failures < succeeds_after { Err(transient()) } else { Ok(failures) } };
+            let attempt = |failures| async move {
+                if failures < succeeds_after { Err(Failure::Transient(transient())) } else { Ok(failures) }
+            };
             patience.run(attempt).await
         });
         match result.expect("no panic") {
@@ -286,7 +283,7 @@ mod tests {
     fn attempts_end_when_the_time_is_up() {
         let (result, message) = run(Patience { total: Duration::ZERO, ..QUICK }, 1);
         assert_eq!(result, None);
-        assert_eq!(message, "cannot put `s3://b/k`: busy (1 attempt)");
+        assert_eq!(message, "cannot put `s3://b/k`: status 503 (1 attempt)");
     }
 
     #[test]

@@ -24,11 +24,15 @@ use tokio::sync::mpsc;
 use ureq::Agent;
 
 use super::clock::Skew;
-use super::failure::{Failure, NoCredentials, Transient};
+use super::failure::{Failure, NoCredentials, Patience, Transient};
 use super::location::{Bucket, Kind};
-use super::store::{Client, StoreOptions};
+use super::task::Client;
 use dropforge_base::diagnostics::Diagnostic;
 
+/// Time without progress after which a request is given up.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Requests at a time, by default.
+const CONNECTIONS: usize = 64;
 /// Bodies up to this length are read at once. Longer ones are handed on piece by piece.
 const SMALL: u64 = 64 << 10;
 /// The length of a piece.
@@ -43,6 +47,27 @@ const MAX_ERROR: u64 = 16 << 10;
 /// The services from which machines in a cloud get credentials. Elsewhere they do not answer.
 const METADATA: [&str; 5] =
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "metadata.google.internal"];
+
+/// Options of a [`Store`](super::Store).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// The attempts of operations.
+    pub patience: Patience,
+    /// The time without progress after which an attempt has failed.
+    pub timeout: Duration,
+    /// Maximum number of requests at a time.
+    pub connections: usize,
+    /// Settings that override environment variables of the same names, such as `AWS_ENDPOINT_URL`.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Default for StoreOptions {
+    /// 64 requests at a time, of 30 seconds each.
+    fn default() -> Self {
+        let (patience, timeout, connections) = (Patience::default(), TIMEOUT, CONNECTIONS);
+        Self { patience, timeout, connections, settings: Vec::new() }
+    }
+}
 
 /// Makes HTTP clients with one set of timeouts.
 #[derive(Debug, Clone)]

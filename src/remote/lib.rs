@@ -36,8 +36,10 @@ mod transfer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use failure::Patience;
+pub use http::StoreOptions;
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
 pub use putter::{Lane, Outcome, PutOptions, Putter};
-pub use store::{Condition, Object, ObjectInfo, Revision, Store, StoreOptions};
+pub use store::{ObjectInfo, Store};
+pub use task::{Condition, Object, Revision};
 pub use transfer::{TreeLimits, UploadOptions, fetch_file, fetch_tree, fetch_version, upload_file};

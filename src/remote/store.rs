@@ -5,97 +5,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use object_store::ObjectMeta;
 use object_store::memory::InMemory;
-use object_store::multipart::MultipartStore;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, PutResult};
 use tokio::sync::mpsc;
 
 use super::clock::Skew;
 use super::failure::{Failure, Patience};
-use super::http;
+use super::http::{self, StoreOptions};
 use super::location::{Bucket, Kind, Location};
-use super::task::{Task, Threads};
+use super::task::{Client, Condition, Object, Revision, Task, Threads};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
-/// Time without progress after which a request is given up.
-const TIMEOUT: Duration = Duration::from_secs(30);
-/// Requests at a time, by default.
-const CONNECTIONS: usize = 64;
 /// Entries of a listing that wait for their reader.
 const ENTRIES: usize = 1_000;
-
-/// Options of a [`Store`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// The attempts of operations.
-    pub patience: Patience,
-    /// The time without progress after which an attempt has failed.
-    pub timeout: Duration,
-    /// Maximum number of requests at a time.
-    pub connections: usize,
-    /// Settings that override environment variables of the same names, such as `AWS_ENDPOINT_URL`.
-    pub settings: Vec<(String, String)>,
-}
-
-impl Default for StoreOptions {
-    /// 64 requests at a time, of 30 seconds each.
-    fn default() -> Self {
-        let (patience, timeout, connections) = (Patience::default(), TIMEOUT, CONNECTIONS);
-        Self { patience, timeout, connections, settings: Vec::new() }
-    }
-}
-
-/// A version of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Revision {
-    pub(super) etag: Option<String>,
-    pub(super) version: Option<String>,
-}
-
-impl Revision {
-    /// Returns the ETag, or an empty text if the store gives none.
-    pub fn etag(&self) -> &str {
-        self.etag.as_deref().unwrap_or("")
-    }
-
-    /// Returns the ETag without quotes, as manifests have it: some listings have none. `None` if the store gives none.
-    pub fn tag(&self) -> Option<&str> {
-        let etag = self.etag.as_deref()?;
-        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"')).filter(|tag| !tag.is_empty())
-    }
-
-    /// Returns the version with this ETag, for stores that compare ETags: not for Google's.
-    pub fn of_etag(etag: impl Into<String>) -> Self {
-        Self { etag: Some(etag.into()), version: None }
-    }
-}
-
-impl From<PutResult> for Revision {
-    fn from(put: PutResult) -> Self {
-        Self { etag: put.e_tag, version: put.version }
-    }
-}
-
-/// The condition of a put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
-    /// Put in any case.
-    Always,
-    /// Put only if there is no such object (If-None-Match).
-    Absent,
-    /// Put only if the object has this version (If-Match).
-    Match(Revision),
-}
-
-/// An object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
-    /// The content.
-    pub bytes: Bytes,
-    /// The version of the content.
-    pub revision: Revision,
-}
 
 /// An entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,11 +30,6 @@ pub struct ObjectInfo {
     /// The version.
     pub revision: Revision,
 }
-
-/// An implementation of a store.
-pub(super) trait Client: ObjectStore + MultipartStore {}
-
-impl<T: ObjectStore + MultipartStore> Client for T {}
 
 /// A blocking client of the objects below one prefix. Copies share connections and threads.
 ///
@@ -178,8 +96,9 @@ impl Store {
 
     /// Creates a store of any implementation.
     pub(super) fn with(inner: Arc<dyn Client>, patience: Patience) -> Self {
-        let threads = Threads::start(CONNECTIONS).unwrap_or_else(|_| Threads::none());
-        let (prefix, url, timeout) = (String::new(), "memory://store".to_owned(), TIMEOUT);
+        let options = StoreOptions::default();
+        let threads = Threads::start(options.connections).unwrap_or_else(|_| Threads::none());
+        let (prefix, url, timeout) = (String::new(), "memory://store".to_owned(), options.timeout);
         Self { inner, threads, prefix, url, kind: None, patience, timeout, skew: Arc::default() }
     }
 

@@ -1,21 +1,77 @@
-//! Operations on one object, as tasks, and the threads of a store that run them.
+//! Objects, operations on one as tasks, and the threads of a store that run them.
 
 use std::future::Future;
 use std::sync::{Arc, mpsc};
 
 use bytes::Bytes;
-use object_store::multipart::PartId;
+use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, GetRange, ObjectMeta, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
+    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
+    UpdateVersion,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use super::failure::{Failure, Patience};
-use super::store::{Client, Condition, Object, Revision};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 type Tried<T> = std::result::Result<T, Failure>;
+
+/// An implementation of a store.
+pub(super) trait Client: ObjectStore + MultipartStore {}
+
+impl<T: ObjectStore + MultipartStore> Client for T {}
+
+/// A version of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    pub(super) etag: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+impl Revision {
+    /// Returns the ETag, or an empty text if the store gives none.
+    pub fn etag(&self) -> &str {
+        self.etag.as_deref().unwrap_or("")
+    }
+
+    /// Returns the ETag without quotes, as manifests have it: some listings have none. `None` if the store gives none.
+    pub fn tag(&self) -> Option<&str> {
+        let etag = self.etag.as_deref()?;
+        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"')).filter(|tag| !tag.is_empty())
+    }
+
+    /// Returns the version with this ETag, for stores that compare ETags: not for Google's.
+    pub fn of_etag(etag: impl Into<String>) -> Self {
+        Self { etag: Some(etag.into()), version: None }
+    }
+}
+
+impl From<PutResult> for Revision {
+    fn from(put: PutResult) -> Self {
+        Self { etag: put.e_tag, version: put.version }
+    }
+}
+
+/// The condition of a put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Put in any case.
+    Always,
+    /// Put only if there is no such object (If-None-Match).
+    Absent,
+    /// Put only if the object has this version (If-Match).
+    Match(Revision),
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// The content.
+    pub bytes: Bytes,
+    /// The version of the content.
+    pub revision: Revision,
+}
 
 /// Operations on one object, with their attempts.
 #[derive(Debug, Clone)]

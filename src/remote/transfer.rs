@@ -13,8 +13,9 @@ use bytes::Bytes;
 use object_store::multipart::PartId;
 
 use super::lock::{Guard, LOCK};
-use super::store::{Condition, ObjectInfo, Revision, Store};
+use super::store::{ObjectInfo, Store};
 use super::task::Task;
+use super::task::{Condition, Revision};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 

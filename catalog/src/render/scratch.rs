@@ -190,10 +190,7 @@ mod tests {
         let error = Scratch::new(64 << 20).require_yaml(&text).unwrap_err();
         let body = serde_json::to_string(&error).unwrap();
         assert!(body.len() < 20_000, "{} bytes", body.len());
-        assert_eq!(
-            error.details.unwrap()["findings"].as_array().unwrap().len(),
-            super::super::scratch::MAX_DIAGNOSTICS
-        );
+        assert_eq!(error.details.unwrap()["findings"].as_array().unwrap().len(), MAX_DIAGNOSTICS);
     }
 
     #[test]

@@ -8,14 +8,13 @@ use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Ra
 
 use super::content::Shift;
 use super::context::{self, dialect};
-use super::home::{Language, chart_of, from_here};
+use super::home::{chart_of, from_here};
 use super::navigation::{definitions, found, imported, path_at, place_of};
 use super::schemas;
-use super::values::{ProjectValues, json, short, written};
+use super::values::{json, short, written};
 use super::world::{Place, ShownValues, World};
 use crate::{functions, keywords};
-use dropforge::bytecode::Dialect;
-use dropforge::compiler::{Given, Key, Mark, Named};
+use dropforge::compiler::{Given, Mark, Named};
 use dropforge::text::Span;
 use dropforge::value::Data;
 

@@ -4,9 +4,8 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::read::json;
-use super::suite::{Documents, Selector};
-use super::values::{same, short};
+use super::asserts::{Documents, Selector};
+use super::values::{json, same, short};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
 use dropforge::text::Source;

@@ -3,13 +3,89 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::asserts::{DocumentHead, Expectation, Expected, Failing};
-use super::read;
+use super::asserts::{Assertion, DocumentHead, Documents, Expectation, Expected, Failing, Selector};
 use super::suite::NodeReader;
-use super::values::ValuePath;
+use super::values::{ValuePath, json};
 use dropforge::diagnostics::Code;
 use dropforge::stdlib::re2;
 use dropforge::value::yaml::{self, Entry, Node};
+
+/// Reads what an assertion checks.
+type ReadExpectation = fn(&mut Parameters<'_, '_, '_>) -> Option<Expectation>;
+
+/// The assertions: the name and that of the opposite, which some do not have; the parameters, and how they are read.
+const CHECKS: &[(&str, &str, &[&str], ReadExpectation)] = &[
+    ("equal", "notEqual", &["path", "value", "decodeBase64"], |p| p.equal()),
+    ("greaterOrEqual", "notGreaterOrEqual", &["path", "value"], |p| p.at_least()),
+    ("lessOrEqual", "notLessOrEqual", &["path", "value"], |p| p.at_most()),
+    ("contains", "notContains", &["path", "content", "count", "any"], |p| p.contains()),
+    ("isSubset", "isNotSubset", &["path", "content"], |p| p.subset()),
+    ("matchRegex", "notMatchRegex", &["path", "pattern", "decodeBase64"], |p| p.matches()),
+    ("exists", "notExists", &["path"], |p| p.exists()),
+    ("isSome", "isNotSome", &["path"], |p| p.some()),
+    ("isNotNull", "isNull", &["path"], |p| p.some()),
+    ("isNullOrEmpty", "isNotNullOrEmpty", &["path"], |p| p.empty()),
+    ("isEmpty", "isNotEmpty", &["path"], |p| p.empty()),
+    ("isType", "isNotType", &["path", "type"], |p| p.of_type()),
+    ("lengthEqual", "notLengthEqual", &["path", "paths", "count"], |p| p.length()),
+    ("isKind", "", &["of"], |p| p.kind()),
+    ("isAPIVersion", "", &["of"], |p| p.api_version()),
+    ("hasDocuments", "", &["count", "filterAware"], |p| p.documents()),
+    ("containsDocument", "", &["kind", "apiVersion", "name", "namespace", "any"], |p| p.document()),
+    ("failedTemplate", "notFailedTemplate", &["errorMessage", "errorPattern", "code", "line"], |p| p.fails()),
+    ("equalRaw", "notEqualRaw", &["value", "file"], |p| p.equal_text()),
+    ("containsRaw", "notContainsRaw", &["value"], |p| p.contains_text()),
+    ("matchRegexRaw", "notMatchRegexRaw", &["pattern"], |p| p.matches_text()),
+    ("matchSnapshot", "", &["path", "matchRegex", "notMatchRegex"], |p| p.snapshot()),
+    ("matchSnapshotRaw", "", &[], |p| p.snapshot_text()),
+];
+
+/// Keys beside that of the assertion.
+const BESIDE: [&str; 5] = ["not", "template", "templates", "documentIndex", "documentSelector"];
+
+/// Reads an assertion.
+pub(super) fn assertion(reader: &mut NodeReader<'_>, node: &Node) -> Option<Assertion> {
+    let names = CHECKS.iter().flat_map(|(name, opposite, ..)| [*name, *opposite]).filter(|name| !name.is_empty());
+    let known: Vec<&str> = names.chain(BESIDE).collect();
+    let before = reader.errors.len();
+    let fields = reader.fields(node, "an assertion", &known);
+    let mut checks = fields.iter().filter_map(|entry| {
+        let name = &*entry.name;
+        let (own, opposite, known, check) =
+            CHECKS.iter().find(|(own, opposite, ..)| [*own, *opposite].contains(&name))?;
+        let is_opposite = *opposite == name;
+        Some((*entry, if is_opposite { *opposite } else { *own }, is_opposite, *known, *check))
+    });
+    let Some((entry, name, is_opposite, known, check)) = checks.next() else {
+        if reader.errors.len() == before {
+            reader.refuse(node.span, "an assertion without a check, such as `equal`");
+        }
+        return None;
+    };
+    if let Some((second, ..)) = checks.next() {
+        reader.refuse(second.key.span, format!("a second check beside `{name}`: write an assertion for each"));
+    }
+    let mut assertion = Assertion {
+        name,
+        span: entry.key.span,
+        check: Expectation::SnapshotText,
+        negative: is_opposite,
+        templates: Vec::new(),
+        documents: documents(reader, node),
+    };
+    for entry in &fields {
+        match &*entry.name {
+            "not" => assertion.negative ^= reader.boolean(&entry.value, "`not`").unwrap_or(false),
+            "template" | "templates" => assertion.templates = reader.texts(&entry.value, "`template`"),
+            _ => {}
+        }
+    }
+    assertion.check = check(&mut Parameters::of(reader, name, known, entry))?;
+    if assertion.negative && matches!(assertion.check, Expectation::Snapshot { .. } | Expectation::SnapshotText) {
+        reader.refuse(entry.key.span, "a snapshot cannot be asserted with `not`");
+    }
+    Some(assertion)
+}
 
 /// The parameters of an assertion.
 pub(super) struct Parameters<'r, 's, 'n> {
@@ -44,7 +120,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 
     fn value(&mut self, key: &str) -> Option<Value> {
         match self.get(key) {
-            Some(node) => Some(read::json(&node.to_data())),
+            Some(node) => Some(json(&node.to_data())),
             None => self.missing(key),
         }
     }
@@ -68,13 +144,13 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 
     fn path(&mut self) -> Option<ValuePath> {
         match self.get("path") {
-            Some(node) => read::path(self.reader, node),
+            Some(node) => value_path(self.reader, node),
             None => self.missing("path"),
         }
     }
 
     fn path_or_whole(&mut self) -> Option<ValuePath> {
-        self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| read::path(self.reader, node))
+        self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| value_path(self.reader, node))
     }
 
     fn pattern(&mut self, key: &str) -> Option<Regex> {
@@ -148,7 +224,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         let mut paths = Vec::new();
         if let Some(node) = self.get("paths") {
             let nodes = self.reader.list(node, "`paths`")?;
-            paths.extend(nodes.iter().filter_map(|node| read::path(self.reader, node)));
+            paths.extend(nodes.iter().filter_map(|node| value_path(self.reader, node)));
         }
         if self.get("path").is_some() || paths.is_empty() {
             paths.push(self.path()?);
@@ -256,4 +332,38 @@ fn pattern(reader: &mut NodeReader<'_>, node: &Node, key: &str) -> Option<Regex>
     let compiled = re2::compiled(&text);
     let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a regular expression: {why}"));
     compiled.map_err(refuse).ok()
+}
+
+/// Reads the documents that a suite, test or assertion selects.
+pub(super) fn documents(reader: &mut NodeReader<'_>, node: &Node) -> Documents {
+    // `-1` stands for all documents.
+    let index = node.get("documentIndex").filter(|node| node.kind != yaml::Kind::Int(-1));
+    let index = index.and_then(|node| reader.count(node, "`documentIndex`"));
+    let selector = node.get("documentSelector").and_then(|node| selector(reader, node));
+    Documents { index, selector }
+}
+
+fn selector(reader: &mut NodeReader<'_>, node: &Node) -> Option<Selector> {
+    let known = ["path", "value", "matchMany", "skipEmptyTemplates"];
+    let fields = reader.fields(node, "`documentSelector`", &known);
+    let (mut found, mut value, mut many, mut skips_empty) = (None, None, false, false);
+    for entry in fields {
+        match &*entry.name {
+            "path" => found = value_path(reader, &entry.value),
+            "value" => value = Some(json(&entry.value.to_data())),
+            "matchMany" => many = reader.boolean(&entry.value, "`matchMany`")?,
+            _ => skips_empty = reader.boolean(&entry.value, "`skipEmptyTemplates`")?,
+        }
+    }
+    if node.as_map().is_some() && node.get("path").is_none() {
+        reader.refuse(node.span, "`documentSelector` needs `path`");
+    }
+    Some(Selector { path: found?, value, many, skips_empty })
+}
+
+/// Reads a path to values.
+fn value_path(reader: &mut NodeReader<'_>, node: &Node) -> Option<ValuePath> {
+    let text = reader.text(node, "`path`")?.text;
+    let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a path: {why}"));
+    ValuePath::parse(&text).map_err(refuse).ok()
 }

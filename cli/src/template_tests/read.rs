@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use dropforge::bulk::values::Assignment;
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
@@ -12,10 +10,10 @@ use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Node};
 use dropforge::value::{Data, DataMap};
 
-use super::asserts;
-use super::suite::NodeReader;
-use super::suite::{CapabilitiesSetup, Documents, PlacedText, ReleaseSetup, Selector, Setup, Suite, Test};
-use super::values::{ValuePath, of_set};
+use super::asserts::{Expectation, PlacedText};
+use super::parameters;
+use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, Setup, Suite, Test};
+use super::values::of_set;
 
 /// Keys of settings, of a suite and of a test.
 const SETTINGS: [&str; 11] = [
@@ -103,7 +101,7 @@ fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> 
             }
             "asserts" => {
                 let nodes = reader.list(value, "`asserts`").unwrap_or(&[]);
-                test.asserts = nodes.iter().filter_map(|one| asserts::read(reader, one)).collect();
+                test.asserts = nodes.iter().filter_map(|one| parameters::assertion(reader, one)).collect();
             }
             _ => {}
         }
@@ -119,9 +117,7 @@ fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> 
 fn reject_doubles(reader: &mut NodeReader<'_>, suites: &[Suite]) {
     let mut seen = std::collections::HashSet::new();
     let has_snapshot = |test: &&Test| {
-        let is_one = |check: &asserts::Expectation| {
-            matches!(check, asserts::Expectation::Snapshot { .. } | asserts::Expectation::SnapshotText)
-        };
+        let is_one = |check: &Expectation| matches!(check, Expectation::Snapshot { .. } | Expectation::SnapshotText);
         test.asserts.iter().any(|assertion| is_one(&assertion.check))
     };
     for test in suites.iter().flat_map(|suite| &suite.tests).filter(has_snapshot) {
@@ -132,7 +128,7 @@ fn reject_doubles(reader: &mut NodeReader<'_>, suites: &[Suite]) {
 }
 
 fn setup(reader: &mut NodeReader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
-    let mut setup = Setup { documents: documents(reader, node), ..Setup::default() };
+    let mut setup = Setup { documents: parameters::documents(reader, node), ..Setup::default() };
     for Entry { name, value, .. } in fields {
         match &**name {
             "template" | "templates" => setup.templates.extend(reader.texts(value, &format!("`{name}`"))),
@@ -220,45 +216,6 @@ fn skip(reader: &mut NodeReader<'_>, node: &Node) -> Option<String> {
     let fields = reader.fields(node, "`skip`", &["reason"]);
     let reason = fields.first().map(|entry| &entry.value);
     reason.and_then(|node| reader.text(node, "`reason`")).map(|placed| placed.text).filter(|text| !text.is_empty())
-}
-
-/// Reads the documents that a suite, test or assertion selects.
-pub(super) fn documents(reader: &mut NodeReader<'_>, node: &Node) -> Documents {
-    // `-1` stands for all documents.
-    let index = node.get("documentIndex").filter(|node| node.kind != yaml::Kind::Int(-1));
-    let index = index.and_then(|node| reader.count(node, "`documentIndex`"));
-    let selector = node.get("documentSelector").and_then(|node| selector(reader, node));
-    Documents { index, selector }
-}
-
-fn selector(reader: &mut NodeReader<'_>, node: &Node) -> Option<Selector> {
-    let known = ["path", "value", "matchMany", "skipEmptyTemplates"];
-    let fields = reader.fields(node, "`documentSelector`", &known);
-    let (mut found, mut value, mut many, mut skips_empty) = (None, None, false, false);
-    for entry in fields {
-        match &*entry.name {
-            "path" => found = path(reader, &entry.value),
-            "value" => value = Some(json(&entry.value.to_data())),
-            "matchMany" => many = reader.boolean(&entry.value, "`matchMany`")?,
-            _ => skips_empty = reader.boolean(&entry.value, "`skipEmptyTemplates`")?,
-        }
-    }
-    if node.as_map().is_some() && node.get("path").is_none() {
-        reader.refuse(node.span, "`documentSelector` needs `path`");
-    }
-    Some(Selector { path: found?, value, many, skips_empty })
-}
-
-/// Reads a path to values.
-pub(super) fn path(reader: &mut NodeReader<'_>, node: &Node) -> Option<ValuePath> {
-    let text = reader.text(node, "`path`")?.text;
-    let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a path: {why}"));
-    ValuePath::parse(&text).map_err(refuse).ok()
-}
-
-/// Converts a value.
-pub(super) fn json(data: &Data) -> Value {
-    serde_json::to_value(data).unwrap_or(Value::Null)
 }
 
 #[cfg(test)]

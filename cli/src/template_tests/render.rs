@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::asserts::PlacedText;
 use super::output::TestOutput;
 use super::read::origin;
-use super::suite::{PlacedText, Setup};
-use super::target::TestJob;
+use super::suite::{Setup, TestJob};
 use crate::input::InputFiles;
 use crate::layers::values_file;
 use crate::options::LanguageArgs;

@@ -8,7 +8,7 @@ use clap::Args;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::snapshot::SnapshotCounts;
-use super::target::TestTarget;
+use super::suite::TestTarget;
 use dropforge::bulk::write_file;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::engine::coverage::{Coverage, FileCoverage};

@@ -17,8 +17,7 @@ use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
 
-use super::read::json;
-use super::values::{document, same};
+use super::values::{document, json, same};
 use crate::input::InputFiles;
 
 /// The folder of snapshots.

@@ -1,19 +1,14 @@
 //! The content of a test file, and the reader of its nodes, which collects all errors.
 
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::asserts::Assertion;
+use super::asserts::{Assertion, Documents, PlacedText};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::{Source, Span};
 use dropforge::value::yaml::{Entry, Kind, Node};
 use dropforge::value::{Data, DataMap};
-
-/// A text and its place in the test file.
-#[derive(Debug, Clone)]
-pub(super) struct PlacedText {
-    pub text: String,
-    pub span: Span,
-}
 
 /// A document of a test file: tests of the same templates.
 #[derive(Debug)]
@@ -77,25 +72,6 @@ pub(super) struct CapabilitiesSetup {
     pub apis: Vec<String>,
 }
 
-/// The documents that an assertion is about. All, if nothing is given.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Documents {
-    pub index: Option<usize>,
-    pub selector: Option<Selector>,
-}
-
-/// Selects documents by a value in them.
-#[derive(Debug, Clone)]
-pub(super) struct Selector {
-    pub path: super::values::ValuePath,
-    /// The value. Without one, the path has to exist.
-    pub value: Option<serde_json::Value>,
-    /// `true` if several documents may match.
-    pub many: bool,
-    /// `true` if templates without such a document are left out.
-    pub skips_empty: bool,
-}
-
 impl Setup {
     /// Returns the settings of a suite with those of a test over them.
     pub fn over(&self, test: Setup) -> Setup {
@@ -123,13 +99,6 @@ impl Setup {
             skip: self.skip.clone().or(test.skip),
             documents: self.documents.clone().or(test.documents),
         }
-    }
-}
-
-impl Documents {
-    /// Returns the documents that `inner` selects, or else these.
-    pub fn or(self, inner: Documents) -> Documents {
-        if inner.index.is_some() || inner.selector.is_some() { inner } else { self }
     }
 }
 
@@ -246,4 +215,27 @@ impl<'s> NodeReader<'s> {
         self.refuse(node.span, format!("{what} must be {wanted}, found {}", node.kind_name()));
         None
     }
+}
+
+/// The templates of a test file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TestTarget {
+    /// The chart in this folder.
+    Chart(PathBuf),
+    /// The templates below this folder.
+    Folder(PathBuf),
+}
+
+/// A test and the templates that it is about.
+#[derive(Debug)]
+pub(super) struct TestJob<'s> {
+    pub suite: &'s Suite,
+    pub test: &'s Test,
+    pub target: Rc<TestTarget>,
+    /// The folder of the test file.
+    pub folder: &'s Path,
+    /// The templates to render. Empty for all of a chart.
+    pub renders: Vec<String>,
+    /// The templates of each assertion.
+    pub asserted: Vec<Vec<String>>,
 }

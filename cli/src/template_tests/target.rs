@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::asserts::{Assertion, Expectation, Expected, PlacedText};
 use super::render::Charts;
 use super::snapshot::FOLDER;
-use super::suite::{NodeReader, PlacedText, Suite, Test};
+use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
 use crate::console::Console;
 use crate::options::LanguageArgs;
 use dropforge::bulk::{Entry, discover_with};
@@ -15,29 +16,6 @@ use dropforge::stdlib::globs::PathGlob;
 
 /// The endings of the names of test files.
 const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
-
-/// The templates of a test file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TestTarget {
-    /// The chart in this folder.
-    Chart(PathBuf),
-    /// The templates below this folder.
-    Folder(PathBuf),
-}
-
-/// A test and the templates that it is about.
-#[derive(Debug)]
-pub(super) struct TestJob<'s> {
-    pub suite: &'s Suite,
-    pub test: &'s Test,
-    pub target: Rc<TestTarget>,
-    /// The folder of the test file.
-    pub folder: &'s Path,
-    /// The templates to render. Empty for all of a chart.
-    pub renders: Vec<String>,
-    /// The templates of each assertion.
-    pub asserted: Vec<Vec<String>>,
-}
 
 /// Returns the chart around a file.
 fn chart_around(file: &Path) -> Option<&Path> {
@@ -107,7 +85,7 @@ struct Finder<'f, 's> {
 
 impl<'s> Finder<'_, 's> {
     fn job(&mut self, suite: &'s Suite, test: &'s Test, shared: &[String], excluded: &[String]) -> TestJob<'s> {
-        let needs_default = |assertion: &super::asserts::Assertion| assertion.templates.is_empty();
+        let needs_default = |assertion: &Assertion| assertion.templates.is_empty();
         let mut own = match test.setup.templates.is_empty() {
             false => self.select(&test.setup.templates),
             true if test.asserts.iter().any(needs_default) => self.default(test),
@@ -228,7 +206,7 @@ impl<'s> Finder<'_, 's> {
         let values = suite.tests.iter().flat_map(|test| &test.setup.values);
         let expected =
             suite.tests.iter().flat_map(|test| &test.asserts).filter_map(|assertion| match &assertion.check {
-                super::asserts::Expectation::EqualText(super::asserts::Expected::File(file)) => Some(file),
+                Expectation::EqualText(Expected::File(file)) => Some(file),
                 _ => None,
             });
         for file in values.chain(expected).filter(|file| seen.insert(file.span)) {

@@ -262,6 +262,11 @@ pub(super) fn bounded(text: &str) -> String {
     }
 }
 
+/// Converts a value.
+pub(super) fn json(data: &Data) -> Value {
+    serde_json::to_value(data).unwrap_or(Value::Null)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

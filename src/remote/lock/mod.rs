@@ -15,7 +15,8 @@ use self::lease::{Renewal, millis};
 use super::clock::{Clock, SystemClock};
 use super::failure::Patience;
 use super::location::Kind;
-use super::store::{Condition, Object, Revision, Store};
+use super::store::Store;
+use super::task::{Condition, Object, Revision};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 pub use lease::LockRecord;

@@ -7,8 +7,7 @@ use sqlx::{FromRow, Row as _};
 use uuid::Uuid;
 
 use super::super::{Connection, Db, Row};
-use super::rows::{Arguments, limit, rows, statement};
-use super::templates::owner_id;
+use super::rows::{Arguments, limit, owner_id, rows, statement};
 use crate::audit::Origin;
 use crate::model::{DeploymentObject, Provenance};
 use crate::store::{Instance, InstantiationRows, Metadata, NewObject, Page, StoreResult, new_id};

@@ -137,3 +137,8 @@ async fn require(c: &mut Connection, select: &'static str, id: Uuid) -> StoreRes
     statement(select).bind(id).fetch_one(c).await?;
     Ok(())
 }
+
+/// The ID of an owner in the indexes, which is the nil ID for the system.
+pub fn owner_id(owner: Option<Uuid>) -> Uuid {
+    owner.unwrap_or(Uuid::nil())
+}

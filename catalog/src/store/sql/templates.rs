@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::super::{Connection, contains, folded, lock, owner};
-use super::rows::{after, execute_one, limit, merged, require_generator, rows};
+use super::rows::{after, execute_one, limit, merged, owner_id, require_generator, rows};
 use super::stacks;
 use crate::model::{TemplateVersion, Timestamp};
 use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility};
@@ -199,11 +199,6 @@ macro_rules! found {
 pub const FOUND: &str = found!();
 
 pub const FOUND_OF_OWNER: &str = found!(owner!("t."), " = $3 AND ");
-
-/// The ID of an owner in the indexes, which is the nil ID for the system.
-pub fn owner_id(owner: Option<Uuid>) -> Uuid {
-    owner.unwrap_or(Uuid::nil())
-}
 
 /// The owners whose lists together are the visible templates. `None` stands for all owners.
 pub fn owners(visibility: Visibility) -> Vec<Option<Uuid>> {
