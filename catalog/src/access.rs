@@ -82,21 +82,18 @@ impl Actor {
             Actor::Agent => false,
             Actor::Admin | Actor::Readonly => true,
         };
-        let denied = || CatalogError::forbidden("template_not_accessible", "not authorized to access this template");
-        allowed.then_some(()).ok_or_else(denied)
+        allow(allowed, "template_not_accessible", "not authorized to access this template")
     }
 
     /// Requires permission to change a template. `what` is the verb of the message: "modify", "delete".
     pub(super) fn require_change(self, template: &TemplateVersion, what: &str) -> Result<()> {
-        let denied =
-            || CatalogError::forbidden("template_not_owned", format!("not authorized to {what} this template"));
-        self.owns(template.generator_id).then_some(()).ok_or_else(denied)
+        let is_owner = self.owns(template.generator_id);
+        allow(is_owner, "template_not_owned", &format!("not authorized to {what} this template"))
     }
 
     /// Requires permission to change a stack and its contents.
     pub(super) fn require_stack_change(self, stack: &Stack) -> Result<()> {
-        let denied = || CatalogError::forbidden("stack_not_owned", "not authorized to access this stack");
-        self.owns(Some(stack.generator_id)).then_some(()).ok_or_else(denied)
+        allow(self.owns(Some(stack.generator_id)), "stack_not_owned", "not authorized to access this stack")
     }
 
     /// Requires permission to read a stack and its contents.
@@ -106,12 +103,15 @@ impl Actor {
 
     /// Requires an administrator.
     pub(super) fn require_admin(self) -> Result<()> {
-        let denied = || CatalogError::forbidden("admin_required", "admin access required");
-        (self == Actor::Admin).then_some(()).ok_or_else(denied)
+        allow(self == Actor::Admin, "admin_required", "admin access required")
     }
 
     /// Requires an administrator or a read-only key.
     pub(super) fn require_read_all(self) -> Result<()> {
         if self == Actor::Readonly { Ok(()) } else { self.require_admin() }
     }
+}
+
+fn allow(is_allowed: bool, code: &str, message: &str) -> Result<()> {
+    if is_allowed { Ok(()) } else { Err(CatalogError::forbidden(code, message)) }
 }

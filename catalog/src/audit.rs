@@ -1,6 +1,6 @@
 //! The audit trail: who changed what, when, and from where. It holds no parameters, no rendered text and no secrets.
 //!
-//! Stores write an entry in the transaction of the change that it tells of. The [`Origin`] of a request reaches them
+//! Stores write an entry in the transaction of its change. The [`Origin`] of a request reaches them
 //! as a task-local: every operation would have to pass it on otherwise, and one that forgot would leave no trace.
 
 use std::net::IpAddr;

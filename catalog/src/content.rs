@@ -1,9 +1,10 @@
-//! The content of a template: a text in Tera, or a packed Helm chart in base64.
+//! The content of a template: a text in Tera, or a packed Helm chart in base64; SHA-256 checksums.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::error::{CatalogError, ErrorKind, Result};
-use crate::{checksum, validation};
+use crate::validation;
 use dropforge::dialect::helm::chart::{Release, from_base64};
 
 /// Maximum bytes of a packed chart.
@@ -142,6 +143,16 @@ pub(crate) fn release(name: &str) -> Result<Release> {
             Err(CatalogError::invalid("invalid_name", format!("{}{help}", error.message)))
         }
     }
+}
+
+/// The SHA-256 digest in lower-case hexadecimal.
+///
+/// ```
+/// let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/// assert_eq!(dropforge_catalog::checksum(""), empty);
+/// ```
+pub fn checksum(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds an administrator key if there is none: `key_text`, or a new one, which is returned and never shown
+    /// Adds an administrator key if no live one exists: `key_text`, or a new one, which is returned and never shown
     /// again.
     ///
     /// # Errors

@@ -13,7 +13,7 @@
 //! | [`render`] | compiled templates and the threads that render them |
 //! | `fair` | turns: callers share threads, connections and the writer |
 //! | [`store`] | SQLite and PostgreSQL |
-//! | `generators`, `templates`, `stacks`, `objects`, `provenance`, `purge` | operations |
+//! | `catalog`, `generators`, `templates`, `stacks`, `objects`, `provenance`, `repeats` | operations, repeats of them |
 //! | `quota` | what each generator may have |
 //! | [`server`] | the HTTP service and its page |
 
@@ -25,22 +25,16 @@
 mod access;
 mod audit;
 mod catalog;
-mod checksum;
 mod content;
-mod diagnostics;
 mod error;
 mod fair;
 mod generators;
 mod keys;
-mod known_keys;
-mod large_writes;
 pub mod matching;
-mod metadata;
 mod model;
 mod objects;
 pub mod parameters;
 mod provenance;
-mod purge;
 mod quota;
 pub mod render;
 mod repeats;
@@ -54,10 +48,8 @@ pub mod validation;
 pub use access::Actor;
 pub use audit::{AuditEntry, Origin};
 pub use catalog::Catalog;
-pub use checksum::checksum;
-pub use content::{Content, Encoding, Language};
-pub use diagnostics::{diagnostic, finding_line};
-pub use error::{CatalogError, ErrorKind, Result};
+pub use content::{Content, Encoding, Language, checksum};
+pub use error::{CatalogError, ErrorKind, Result, diagnostic, finding_line};
 pub use fair::Load;
 pub use generators::{GeneratorChange, GeneratorInput, KeyInput};
 pub use keys::new_key;

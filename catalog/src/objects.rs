@@ -155,15 +155,10 @@ impl Catalog {
         let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
         let request = RenderRequest {
-            template,
             template_metadata,
             stack_metadata: Some(stack_metadata),
-            parameters: instantiation.parameters.clone(),
             defaults: instantiation.defaults,
-            shared: None,
-            variants: None,
-            release: None,
-            check_output: false,
+            ..RenderRequest::new(template, instantiation.parameters.clone())
         };
         Ok((stack.generator_id, request))
     }
@@ -261,7 +256,7 @@ impl Stamper {
         Self { defaults, ..self }
     }
 
-    /// Specialises the template to the shared parameters if that pays for so many sets. `hold` is asked to hold the bytes
+    /// Specialises the template to the shared parameters if that pays for these sets. `hold` is asked to hold the bytes
     /// that it takes. Sets that change what is known are rendered by the original, and results are the same.
     pub async fn specialised(mut self, sets: &Arc<[ParameterSet]>, hold: impl FnOnce(usize) -> bool) -> Self {
         let is_worth_asking = !self.defaults && sets.len() >= Variants::LEAST;
@@ -300,15 +295,14 @@ impl Stamper {
             None => None,
         };
         let request = RenderRequest {
-            template: self.template.clone(),
             template_metadata: self.required.clone(),
             stack_metadata,
-            parameters: set.parameters,
             defaults: self.defaults,
             shared: self.shared.clone(),
             variants: self.variants.clone(),
             release: set.name,
             check_output: true,
+            ..RenderRequest::new(self.template.clone(), set.parameters)
         };
         self.catalog.renderer().render_then(request, move |_, outcome| Ok(then(&stamped(outcome, empty)))).await
     }

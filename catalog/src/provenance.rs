@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{RenderOutcome, RenderRequest, Renderer, StoredPlace};
+use super::render::{RenderOutcome, RenderRequest, Renderer};
 use super::store::{Instance, Metadata, Page};
 use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
@@ -107,7 +107,7 @@ impl Catalog {
     pub async fn why(&self, actor: Actor, object: Uuid, place: LinePlace) -> Result<Answer> {
         let (text, record, template) = self.rendered_object(actor, object).await?;
         let request = again(template, None, record)?;
-        self.renderer().why(request, StoredPlace { name: object.to_string(), text, place }).await
+        self.renderer().why(request, (object.to_string(), text), place).await
     }
 
     /// Renders an object again from its record and compares the bytes.
@@ -189,17 +189,8 @@ fn again(
     let parameters = RawValue::from_string(record.template_parameters).map_err(broken)?;
     let (template_metadata, stack_metadata) =
         metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
-    Ok(RenderRequest {
-        template,
-        template_metadata,
-        stack_metadata,
-        parameters,
-        defaults: record.defaults,
-        shared: None,
-        variants: None,
-        release: None,
-        check_output: false,
-    })
+    let request = RenderRequest::new(template, parameters);
+    Ok(RenderRequest { template_metadata, stack_metadata, defaults: record.defaults, ..request })
 }
 
 /// The change from the text of one version to that of another, and its group key, or `None` if they are the same.

@@ -2,7 +2,7 @@
 //!
 //! A generator's rows are counted when it first writes, and again every minute. In between, writes of this process are
 //! added, also while they are under way, so the quota holds exactly within a process. Other processes on the same
-//! database are up to a minute behind.
+//! database are counted with a delay of up to a minute.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,14 +42,14 @@ pub struct Quotas {
 #[derive(Debug)]
 pub(super) struct Ledger {
     quotas: Quotas,
-    known: Arc<Shared>,
+    known: Arc<SharedUsage>,
     /// Counts of some generators, one at a time: requests that come together wait for the first count.
     counting: Arc<[tokio::sync::Mutex<()>; COUNTS]>,
 }
 
 /// The usage of a generator.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct KnownUsage {
     /// Usage when it was counted, and what was written since.
     used: Usage,
     /// Writes under way.
@@ -62,7 +62,7 @@ struct Known {
     exact: bool,
 }
 
-impl Known {
+impl KnownUsage {
     /// Returns `true` if the rows were counted within `age`.
     fn counted_within(&self, age: Duration) -> bool {
         self.counted.is_some_and(|counted| counted.elapsed() < age)
@@ -74,13 +74,13 @@ const COUNTS: usize = 64;
 /// Maximum number of counts for one request. The first one may run beside writes, the second one is exact.
 const MOST_COUNTS: usize = 2;
 
-/// What is known of generators.
-type Shared = Mutex<LruCache<Uuid, Known>>;
+/// The known usage of generators.
+type SharedUsage = Mutex<LruCache<Uuid, KnownUsage>>;
 
 /// Usage that a write under way holds. It is free again when this is dropped, unless the write was carried out.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct Reserved(Option<(Arc<Shared>, Uuid, Usage)>);
+pub(super) struct Reserved(Option<(Arc<SharedUsage>, Uuid, Usage)>);
 
 impl Ledger {
     pub(super) fn new(quotas: Quotas) -> Self {
@@ -144,7 +144,7 @@ impl Ledger {
         let (pending, written) = old.map_or_else(Default::default, |old| (old.pending, old.written));
         let exact = held == Usage::default();
         let used = used + (written - before);
-        all.put(generator, Known { used, pending, written, counted: Some(Instant::now()), exact });
+        all.put(generator, KnownUsage { used, pending, written, counted: Some(Instant::now()), exact });
     }
 
     /// Counts the rows of a generator again before the next write, because some were deleted.
@@ -189,7 +189,7 @@ impl Drop for Reserved {
 }
 
 /// Ends a write that held `more`, of which `written` was carried out.
-fn settle(known: &Shared, generator: Uuid, more: Usage, written: Usage) {
+fn settle(known: &SharedUsage, generator: Uuid, more: Usage, written: Usage) {
     if let Some(known) = lock(known).get_mut(&generator) {
         known.pending = known.pending - more;
         known.used = known.used + written;
@@ -197,7 +197,7 @@ fn settle(known: &Shared, generator: Uuid, more: Usage, written: Usage) {
     }
 }
 
-fn lock(known: &Shared) -> MutexGuard<'_, LruCache<Uuid, Known>> {
+fn lock(known: &SharedUsage) -> MutexGuard<'_, LruCache<Uuid, KnownUsage>> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

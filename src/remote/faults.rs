@@ -16,8 +16,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use super::failure::Transient;
-use super::retry::Patience;
+use super::failure::{Patience, Transient};
 use super::store::Store;
 
 /// Attempts without noticeable pauses.

@@ -1,4 +1,5 @@
-//! HTTP for object stores: requests run on threads that block, in the client that the program already has.
+//! HTTP for object stores: requests run on threads that block, in the client that the program already has. Clients of
+//! stores are configured from the environment.
 
 use std::io::Read;
 use std::pin::Pin;
@@ -11,17 +12,27 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt;
-use object_store::ClientOptions;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService,
 };
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::{ClientOptions, RetryConfig};
 use tokio::sync::mpsc;
 use ureq::Agent;
 
 use super::clock::Skew;
-use super::failure::{Failure, NoCredentials, Transient};
+use super::failure::{Failure, NoCredentials, Patience, Transient};
+use super::location::{Bucket, Kind};
+use super::task::Client;
+use dropforge_base::diagnostics::Diagnostic;
 
+/// Time without progress after which a request is given up.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Requests at a time, by default.
+const CONNECTIONS: usize = 64;
 /// Bodies up to this length are read at once. Longer ones are handed on piece by piece.
 const SMALL: u64 = 64 << 10;
 /// The length of a piece.
@@ -36,6 +47,27 @@ const MAX_ERROR: u64 = 16 << 10;
 /// The services from which machines in a cloud get credentials. Elsewhere they do not answer.
 const METADATA: [&str; 5] =
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "metadata.google.internal"];
+
+/// Options of a [`Store`](super::Store).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// The attempts of operations.
+    pub patience: Patience,
+    /// The time without progress after which an attempt has failed.
+    pub timeout: Duration,
+    /// Maximum number of requests at a time.
+    pub connections: usize,
+    /// Settings that override environment variables of the same names, such as `AWS_ENDPOINT_URL`.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Default for StoreOptions {
+    /// 64 requests at a time, of 30 seconds each.
+    fn default() -> Self {
+        let (patience, timeout, connections) = (Patience::default(), TIMEOUT, CONNECTIONS);
+        Self { patience, timeout, connections, settings: Vec::new() }
+    }
+}
 
 /// Makes HTTP clients with one set of timeouts.
 #[derive(Debug, Clone)]
@@ -167,7 +199,7 @@ pub(super) fn broken(error: &ureq::Error) -> HttpError {
         E::Io(_) | E::Timeout(_) | E::HostNotFound | E::ConnectionFailed | E::Protocol(_) | E::BodyStalled => {
             HttpError::new(HttpErrorKind::Unknown, Transient { status: None, why, after: None })
         }
-        _ => HttpError::new(HttpErrorKind::Unknown, Permanent(why)),
+        _ => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
     }
 }
 
@@ -179,18 +211,6 @@ pub(super) fn failure_of(error: HttpError) -> Failure {
 fn no_credentials() -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, NoCredentials)
 }
-
-/// An error of a connection that no other attempt mends.
-#[derive(Debug)]
-struct Permanent(String);
-
-impl std::fmt::Display for Permanent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Permanent {}
 
 /// Reads a body and passes it on, until it ends or nobody reads it.
 fn pass_on(mut reader: ureq::BodyReader<'static>, sender: &mpsc::Sender<Result<Bytes, HttpError>>) {
@@ -222,6 +242,52 @@ impl Body for Pieces {
     ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         self.0.poll_recv(context).map(|piece| Some(piece?.map(Frame::data)))
     }
+}
+
+/// Sets the options that a builder knows by the names of environment variables.
+macro_rules! set {
+    ($builder:expr, $settings:expr) => {
+        $settings.iter().fold($builder, |builder, (name, value)| match name.to_ascii_lowercase().parse() {
+            Ok(key) => builder.with_config(key, value),
+            Err(_) => builder,
+        })
+    };
+}
+
+/// Returns the client of a bucket. Requests are not repeated: see [`Patience`](super::Patience).
+///
+/// # Errors
+/// `store.failed` for a configuration that cannot be used.
+pub(super) fn open(
+    bucket: &Bucket,
+    options: &StoreOptions,
+    skew: Arc<Skew>,
+) -> Result<Arc<dyn Client>, Box<Diagnostic>> {
+    let http = Connector { timeout: options.timeout, connections: options.connections, skew };
+    let once = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+    let (name, settings) = (&bucket.name, &options.settings);
+    let opened: object_store::Result<Arc<dyn Client>> = match bucket.kind {
+        Kind::S3 => {
+            let builder = set!(AmazonS3Builder::from_env(), settings).with_bucket_name(name).with_retry(once);
+            builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
+        }
+        Kind::Google => {
+            let builder = set!(GoogleCloudStorageBuilder::from_env(), settings).with_bucket_name(name).with_retry(once);
+            builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
+        }
+        Kind::Azure => {
+            let builder = set!(MicrosoftAzureBuilder::from_env(), settings).with_container_name(name).with_retry(once);
+            builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
+        }
+    };
+    opened.map_err(|error| {
+        let help = match bucket.kind {
+            Kind::S3 => "set AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_ENDPOINT_URL if needed",
+            Kind::Google => "set GOOGLE_SERVICE_ACCOUNT or GOOGLE_APPLICATION_CREDENTIALS",
+            Kind::Azure => "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        };
+        Failure::from(error).diagnostic("open", &bucket.to_string()).with_help(help)
+    })
 }
 
 #[cfg(test)]

@@ -5,12 +5,11 @@
 //! | `location` | URLs: [`Location`] |
 //! | `store` | [`Store`], a blocking client of one store |
 //! | `putter` | [`Putter`], concurrent puts that report every outcome |
-//! | `upload` | files as objects, the long ones in parts |
+//! | `transfer` | files as objects, the long ones in parts; objects and prefixes as files |
 //! | `lock` | [`Lock`], one run at a time for a prefix |
-//! | `fetch` | objects and prefixes as files |
 //! | `oci` | artifacts in registries |
 //! | `pack` | many outputs in one file |
-//! | `open`, `http`, `retry`, `runtime`, `failure`, `task`, `clock` | credentials and options, HTTP, attempts, threads, errors, operations, time |
+//! | `http`, `failure`, `task`, `clock` | HTTP, credentials and options; errors and attempts; operations and threads; time |
 //!
 //! All functions block. They start their own threads, and can be called from any thread, except one that runs
 //! asynchronous tasks.
@@ -25,26 +24,22 @@ mod failure;
 #[cfg(any(test, feature = "faults"))]
 #[doc(hidden)]
 pub mod faults;
-mod fetch;
 mod http;
 mod location;
 mod lock;
 pub mod oci;
-mod open;
 pub mod pack;
 mod putter;
-mod retry;
-mod runtime;
 mod store;
 mod task;
-mod upload;
+mod transfer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use fetch::fetch_version;
-pub use fetch::{TreeLimits, fetch_file, fetch_tree};
+pub use failure::Patience;
+pub use http::StoreOptions;
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
 pub use putter::{Lane, Outcome, PutOptions, Putter};
-pub use retry::Patience;
-pub use store::{Condition, Object, ObjectInfo, Revision, Store, StoreOptions};
-pub use upload::{UploadOptions, upload_file};
+pub use store::{ObjectInfo, Store};
+pub use task::{Condition, Object, Revision};
+pub use transfer::{TreeLimits, UploadOptions, fetch_file, fetch_tree, fetch_version, upload_file};

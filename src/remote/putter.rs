@@ -9,8 +9,9 @@ use bytes::Bytes;
 
 use super::failure::Failure;
 use super::lock::Guard;
-use super::store::{Condition, Revision, Store};
+use super::store::Store;
 use super::task::Task;
+use super::task::{Condition, Revision};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The bounds of a [`Putter`].

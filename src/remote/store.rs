@@ -5,99 +5,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use object_store::ObjectMeta;
 use object_store::memory::InMemory;
-use object_store::multipart::MultipartStore;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, PutResult};
 use tokio::sync::mpsc;
 
 use super::clock::Skew;
-use super::failure::Failure;
+use super::failure::{Failure, Patience};
+use super::http::{self, StoreOptions};
 use super::location::{Bucket, Kind, Location};
-use super::open;
-use super::retry::Patience;
-use super::runtime::Threads;
-use super::task::Task;
+use super::task::{Client, Condition, Object, Revision, Task, Threads};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
-/// Time without progress after which a request is given up.
-const TIMEOUT: Duration = Duration::from_secs(30);
-/// Requests at a time, by default.
-const CONNECTIONS: usize = 64;
 /// Entries of a listing that wait for their reader.
 const ENTRIES: usize = 1_000;
-
-/// Options of a [`Store`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// The attempts of operations.
-    pub patience: Patience,
-    /// The time without progress after which an attempt has failed.
-    pub timeout: Duration,
-    /// Maximum number of requests at a time.
-    pub connections: usize,
-    /// Settings that override environment variables of the same names, such as `AWS_ENDPOINT_URL`.
-    pub settings: Vec<(String, String)>,
-}
-
-impl Default for StoreOptions {
-    /// 64 requests at a time, of 30 seconds each.
-    fn default() -> Self {
-        let (patience, timeout, connections) = (Patience::default(), TIMEOUT, CONNECTIONS);
-        Self { patience, timeout, connections, settings: Vec::new() }
-    }
-}
-
-/// A version of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Revision {
-    pub(super) etag: Option<String>,
-    pub(super) version: Option<String>,
-}
-
-impl Revision {
-    /// Returns the ETag, or an empty text if the store gives none.
-    pub fn etag(&self) -> &str {
-        self.etag.as_deref().unwrap_or("")
-    }
-
-    /// Returns the ETag without quotes, as manifests have it: some listings have none. `None` if the store gives none.
-    pub fn tag(&self) -> Option<&str> {
-        let etag = self.etag.as_deref()?;
-        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"')).filter(|tag| !tag.is_empty())
-    }
-
-    /// Returns the version with this ETag, for stores that compare ETags: not for Google's.
-    pub fn of_etag(etag: impl Into<String>) -> Self {
-        Self { etag: Some(etag.into()), version: None }
-    }
-}
-
-impl From<PutResult> for Revision {
-    fn from(put: PutResult) -> Self {
-        Self { etag: put.e_tag, version: put.version }
-    }
-}
-
-/// The condition of a put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
-    /// Put in any case.
-    Always,
-    /// Put only if there is no such object (If-None-Match).
-    Absent,
-    /// Put only if the object has this version (If-Match).
-    Match(Revision),
-}
-
-/// An object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
-    /// The content.
-    pub bytes: Bytes,
-    /// The version of the content.
-    pub revision: Revision,
-}
 
 /// An entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,11 +30,6 @@ pub struct ObjectInfo {
     /// The version.
     pub revision: Revision,
 }
-
-/// An implementation of a store.
-pub(super) trait Client: ObjectStore + MultipartStore {}
-
-impl<T: ObjectStore + MultipartStore> Client for T {}
 
 /// A blocking client of the objects below one prefix. Copies share connections and threads.
 ///
@@ -154,7 +70,7 @@ impl Store {
     /// Same as [`Store::open`].
     pub fn open_with(bucket: &Bucket, options: &StoreOptions) -> Result<Self> {
         let skew = Arc::new(Skew::default());
-        let inner = open::open(bucket, options, skew.clone())?;
+        let inner = http::open(bucket, options, skew.clone())?;
         let threads = Threads::start(options.connections)?;
         let (prefix, url) = (bucket.key.clone(), bucket.to_string());
         let (patience, timeout) = (options.patience, options.timeout);
@@ -180,8 +96,9 @@ impl Store {
 
     /// Creates a store of any implementation.
     pub(super) fn with(inner: Arc<dyn Client>, patience: Patience) -> Self {
-        let threads = Threads::start(CONNECTIONS).unwrap_or_else(|_| Threads::none());
-        let (prefix, url, timeout) = (String::new(), "memory://store".to_owned(), TIMEOUT);
+        let options = StoreOptions::default();
+        let threads = Threads::start(options.connections).unwrap_or_else(|_| Threads::none());
+        let (prefix, url, timeout) = (String::new(), "memory://store".to_owned(), options.timeout);
         Self { inner, threads, prefix, url, kind: None, patience, timeout, skew: Arc::default() }
     }
 
@@ -226,7 +143,7 @@ impl Store {
         self.skew.theirs(ours)
     }
 
-    /// Reads an object of at most `max` bytes. Returns `None` if there is none.
+    /// Reads an object of at most `max` bytes. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// `limit.source_bytes` for a longer object; errors of the store.
@@ -247,7 +164,7 @@ impl Store {
         self.run("read", key, async move { task.range(start, end, if_match).await })
     }
 
-    /// Returns the size and version of an object, or `None` if there is none.
+    /// Returns the size and version of an object, or `None` if it does not exist.
     ///
     /// # Errors
     /// Errors of the store.
@@ -267,7 +184,7 @@ impl Store {
         self.run("write", key, async move { task.put(bytes, condition).await })
     }
 
-    /// Deletes an object. Succeeds if there is none.
+    /// Deletes an object. Succeeds if it does not exist.
     ///
     /// # Errors
     /// Errors of the store.
@@ -280,20 +197,20 @@ impl Store {
     /// fetched while earlier ones are read.
     ///
     /// # Errors
-    /// `store.bad_url` for a prefix that is none. Errors of the store are the last item.
+    /// `store.bad_url` for an invalid prefix. Errors of the store are the last item.
     pub fn list(&self, prefix: &str) -> Result<impl Iterator<Item = Result<ObjectInfo>> + use<>> {
         let path = self.path(prefix.trim_matches('/'))?;
-        let (sender, receiver) = mpsc::channel(ENTRIES);
+        let (sender, mut receiver) = mpsc::channel(ENTRIES);
         let (store, url) = (self.clone(), self.url_of(prefix.trim_matches('/')));
         self.threads.spawn(async move {
             if let Err(failure) = store.list_into(&path, &sender).await {
                 let _ = sender.send(Err(failure.diagnostic("list", &url))).await;
             }
         });
-        Ok(Listing(receiver))
+        Ok(std::iter::from_fn(move || receiver.blocking_recv()))
     }
 
-    /// Sends the entries below `path`. After a transient failure it goes on behind the last one.
+    /// Sends the entries below `path`. After a transient failure it continues after the last one.
     async fn list_into(
         &self,
         path: &Path,
@@ -303,7 +220,7 @@ impl Store {
         let attempt = |_| async {
             let mut last = last.lock().await;
             let before = last.clone();
-            match self.list_behind(path, &mut last, sender).await {
+            match self.list_after(path, &mut last, sender).await {
                 // The time for attempts counts from the last entry.
                 Err(Failure::Transient(_)) if *last != before => Ok(false),
                 result => result.map(|()| true),
@@ -314,7 +231,7 @@ impl Store {
     }
 
     /// Sends the entries below `path` that come after `last`, and keeps the last one there.
-    async fn list_behind(
+    async fn list_after(
         &self,
         path: &Path,
         last: &mut Option<Path>,
@@ -398,16 +315,6 @@ fn join(prefix: &str, key: &str) -> String {
 
 fn info(key: String, meta: ObjectMeta) -> ObjectInfo {
     ObjectInfo { key, size: meta.size, revision: Revision { etag: meta.e_tag, version: meta.version } }
-}
-
-struct Listing(mpsc::Receiver<Result<ObjectInfo>>);
-
-impl Iterator for Listing {
-    type Item = Result<ObjectInfo>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.blocking_recv()
-    }
 }
 
 #[cfg(test)]

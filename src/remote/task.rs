@@ -1,20 +1,77 @@
-//! Operations on one object, as tasks.
+//! Objects, operations on one as tasks, and the threads of a store that run them.
 
-use std::sync::Arc;
+use std::future::Future;
+use std::sync::{Arc, mpsc};
 
 use bytes::Bytes;
-use object_store::multipart::PartId;
+use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, GetRange, ObjectMeta, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
+    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
+    UpdateVersion,
 };
+use tokio::runtime::{Builder, Runtime};
 
-use super::failure::Failure;
-use super::retry::Patience;
-use super::store::{Client, Condition, Object, Revision};
-use dropforge_base::diagnostics::{Code, Diagnostic, thousands};
+use super::failure::{Failure, Patience};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 type Tried<T> = std::result::Result<T, Failure>;
+
+/// An implementation of a store.
+pub(super) trait Client: ObjectStore + MultipartStore {}
+
+impl<T: ObjectStore + MultipartStore> Client for T {}
+
+/// A version of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    pub(super) etag: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+impl Revision {
+    /// Returns the ETag, or an empty text if the store gives none.
+    pub fn etag(&self) -> &str {
+        self.etag.as_deref().unwrap_or("")
+    }
+
+    /// Returns the ETag without quotes, as manifests have it: some listings have none. `None` if the store gives none.
+    pub fn tag(&self) -> Option<&str> {
+        let etag = self.etag.as_deref()?;
+        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"')).filter(|tag| !tag.is_empty())
+    }
+
+    /// Returns the version with this ETag, for stores that compare ETags: not for Google's.
+    pub fn of_etag(etag: impl Into<String>) -> Self {
+        Self { etag: Some(etag.into()), version: None }
+    }
+}
+
+impl From<PutResult> for Revision {
+    fn from(put: PutResult) -> Self {
+        Self { etag: put.e_tag, version: put.version }
+    }
+}
+
+/// The condition of a put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Put in any case.
+    Always,
+    /// Put only if there is no such object (If-None-Match).
+    Absent,
+    /// Put only if the object has this version (If-Match).
+    Match(Revision),
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// The content.
+    pub bytes: Bytes,
+    /// The version of the content.
+    pub revision: Revision,
+}
 
 /// Operations on one object, with their attempts.
 #[derive(Debug, Clone)]
@@ -95,7 +152,7 @@ impl Task {
         self.patience.run(|_| self.delete_once()).await
     }
 
-    /// Makes one attempt to delete the object. Succeeds if there is none.
+    /// Makes one attempt to delete the object. Succeeds if it does not exist.
     pub(super) async fn delete_once(&self) -> Tried<()> {
         present(self.inner.delete(&self.path).await.map_err(Failure::from)).map(|_| ())
     }
@@ -156,4 +213,71 @@ fn too_long(url: &str, size: u64, max: u64) -> Box<Diagnostic> {
     let number = |bytes| thousands(usize::try_from(bytes).unwrap_or(usize::MAX));
     let message = format!("`{url}` is too long: it has {} bytes, the limit is {}", number(size), number(max));
     Diagnostic::new(Code::LimitSourceBytes, message)
+}
+
+/// Threads that run the tasks of one store. They end with the last copy.
+#[derive(Debug, Clone)]
+pub(super) struct Threads(Option<Arc<Runtime>>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        // Requests that run into their timeouts must not hold up the end of a run.
+        if let Some(runtime) = self.0.take().and_then(Arc::into_inner) {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Threads {
+    /// Starts threads for `requests` requests at a time.
+    ///
+    /// # Errors
+    /// `internal` if the system gives no thread.
+    pub(super) fn start(requests: usize) -> Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        builder
+            .worker_threads(1)
+            .max_blocking_threads(requests.max(1) + 4)
+            .thread_name("dropforge-store")
+            .enable_time();
+        let runtime = builder.build().map_err(|error| {
+            Diagnostic::new(Code::Internal, format!("cannot start a thread: {error}")).caused_by(error)
+        })?;
+        Ok(Self(Some(Arc::new(runtime))))
+    }
+
+    /// Returns no threads. Tasks are not run.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    /// Starts a task.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.0 {
+            runtime.spawn(task);
+        }
+    }
+
+    /// Runs a task and waits for its result. Returns `None` if it panicked.
+    pub(super) fn wait<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.spawn(async move {
+            let _ = sender.send(task.await);
+        });
+        receiver.recv().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_back_and_panics_do_not_hang() {
+        let threads = Threads::start(2).expect("threads");
+        assert_eq!(threads.wait(async { 7 }), Some(7));
+        let none: Option<()> = threads.wait(async { panic!("expected by the test") });
+        assert_eq!(none, None);
+        assert_eq!(threads.wait(async { 8 }), Some(8), "other tasks run on");
+    }
 }

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use super::compiled::{error_json, error_line};
-use super::request::failed;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, error_json, error_line, failed};
 use crate::content::{PACKED, release};
 use crate::error::{CatalogError, Result};
 use crate::review::{Finding, Review};

@@ -9,15 +9,15 @@ use lru::LruCache;
 use serde_json::{Value as Json, json};
 
 use super::charts::{Chart, Unpacked};
-use super::options::Options;
-use super::renderer::Stats;
+use super::pool::Options;
+use super::scratch::{error_json, error_line};
 use crate::content::{Content, Language};
 use crate::error::{CatalogError, Result};
 use crate::fair::Load;
 use crate::model::TemplateVersion;
 use crate::parameters::{Schema, Violations};
-use crate::review::{Finding, MAX_MESSAGE, Review, review, shortened};
-use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use crate::review::{Finding, Review, review};
+use dropforge::diagnostics::Diagnostics;
 use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -93,6 +93,23 @@ impl Compiled {
     pub fn review(&self) -> &Review {
         &self.review
     }
+}
+
+/// Counters of a renderer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stats {
+    /// Renders begun.
+    pub renders: u64,
+    /// Jobs refused because too many were waiting, or waited for too long.
+    pub refused: u64,
+    /// Jobs running and waiting: renders, compilations, checks.
+    pub load: Load,
+    /// Templates compiled.
+    pub compiled: u64,
+    /// Cache hits.
+    pub reused: u64,
+    /// Bytes of cached templates and schemas.
+    pub cached_bytes: usize,
 }
 
 /// A compiler with a cache.
@@ -265,26 +282,4 @@ fn syntax_error(errors: &Diagnostics) -> CatalogError {
     let all: Vec<Json> = errors.iter().map(error_json).collect();
     CatalogError::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
         .with_details(json!({ "diagnostics": all }))
-}
-
-/// Formats an error in one line with its position.
-pub(super) fn error_line(error: &Diagnostic) -> String {
-    let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
-    format!("{}{place}", shortened(&error.message, MAX_MESSAGE))
-}
-
-/// Writes an error as JSON. Long texts, such as those that a template throws, are shortened.
-pub(super) fn error_json(error: &Diagnostic) -> Json {
-    let mut json = error.to_json();
-    shorten_texts(&mut json);
-    json
-}
-
-fn shorten_texts(json: &mut Json) {
-    match json {
-        Json::String(text) if text.len() > MAX_MESSAGE => *text = shortened(text, MAX_MESSAGE),
-        Json::Array(items) => items.iter_mut().for_each(shorten_texts),
-        Json::Object(map) => map.values_mut().for_each(shorten_texts),
-        _ => {}
-    }
 }

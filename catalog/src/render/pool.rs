@@ -1,4 +1,5 @@
-//! A pool of threads for everything that computes: parsing, compiling, rendering and checking. Callers take turns.
+//! A pool of threads for everything that computes: parsing, compiling, rendering and checking. Callers take turns within
+//! the limits of [`Options`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +10,50 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use dropforge::limits::Deadline;
-
-use super::options::Options;
 use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::fair::{Bounds, Identity, Load, Turns};
+use dropforge::limits::Deadline;
+
+/// Limits of a renderer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Number of threads that one caller can keep busy. There is one more, so that no caller delays all others.
+    pub threads: usize,
+    /// Maximum number of waiting jobs: renders, compilations, checks.
+    pub queue: usize,
+    /// Maximum number of waiting jobs of one caller.
+    pub own_queue: usize,
+    /// Maximum steps of one render.
+    pub fuel: u64,
+    /// Maximum bytes allocated by one render and the check of its text. All threads together hold at most this for each
+    /// of them, and the rendered texts.
+    pub memory: u64,
+    /// Maximum bytes of one rendered text.
+    pub output_bytes: usize,
+    /// Maximum time from accepting a job to its end, waiting included.
+    pub deadline: Duration,
+    /// Maximum number of cached templates.
+    pub cached: usize,
+    /// Maximum bytes of the memory of cached templates and schemas.
+    pub cached_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
+            queue: 256,
+            own_queue: 64,
+            fuel: 20_000_000,
+            memory: 64 << 20,
+            output_bytes: 4 << 20,
+            deadline: Duration::from_secs(5),
+            cached: 1024,
+            cached_bytes: 64 << 20,
+        }
+    }
+}
 
 /// Stack size of a thread in bytes. Validation of deeply nested parameters needs the most.
 const STACK: usize = 64 << 20;
@@ -29,19 +68,19 @@ type Job = Box<dyn FnOnce(&mut Scratch) + Send>;
 /// A pool of threads.
 #[derive(Debug)]
 pub(super) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueues>,
     refused: AtomicU64,
     timeout: Duration,
 }
 
 #[derive(Debug)]
-struct Shared {
-    queues: Mutex<Queues>,
+struct SharedQueues {
+    queues: Mutex<JobQueues>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct Queues {
+struct JobQueues {
     turns: Turns<Job>,
     /// `true` once the pool is dropped.
     closed: bool,
@@ -57,8 +96,8 @@ impl Pool {
             waiting: options.queue,
             own_waiting: options.own_queue.min(options.queue),
         };
-        let queues = Mutex::new(Queues { turns: Turns::new(bounds), closed: false });
-        let shared = Arc::new(Shared { queues, changed: Condvar::new() });
+        let queues = Mutex::new(JobQueues { turns: Turns::new(bounds), closed: false });
+        let shared = Arc::new(SharedQueues { queues, changed: Condvar::new() });
         let memory = options.memory;
         for at in 0..bounds.places {
             let shared = shared.clone();
@@ -106,11 +145,11 @@ impl Pool {
         answer.map_err(|_| broken())
     }
 
-    fn enqueue(&self, job: Job, deadline: Arc<Deadline>) -> Result<Waiting<'_>> {
+    fn enqueue(&self, job: Job, deadline: Arc<Deadline>) -> Result<WaitingJob<'_>> {
         let who = Identity::current();
         let ticket = self.shared.lock().turns.add(who, job).map_err(|_| self.refuse())?;
         self.shared.changed.notify_one();
-        Ok(Waiting { shared: &self.shared, who, ticket, deadline })
+        Ok(WaitingJob { shared: &self.shared, who, ticket, deadline })
     }
 
     fn refuse(&self) -> CatalogError {
@@ -126,8 +165,8 @@ impl Drop for Pool {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queues> {
+impl SharedQueues {
+    fn lock(&self) -> MutexGuard<'_, JobQueues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,14 +198,14 @@ impl Shared {
 }
 
 /// A job that its caller waits for.
-struct Waiting<'p> {
-    shared: &'p Shared,
+struct WaitingJob<'p> {
+    shared: &'p SharedQueues,
     who: Identity,
     ticket: u64,
     deadline: Arc<Deadline>,
 }
 
-impl Waiting<'_> {
+impl WaitingJob<'_> {
     /// Takes the job out of the queue. Returns `false` if it has begun.
     fn take_back(&self) -> bool {
         let job = self.shared.lock().turns.take_back(self.who, self.ticket);
@@ -174,7 +213,7 @@ impl Waiting<'_> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingJob<'_> {
     fn drop(&mut self) {
         self.deadline.cancel();
         self.take_back();

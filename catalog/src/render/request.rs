@@ -1,4 +1,4 @@
-//! One render: validation, matching and rendering.
+//! One render: validation, matching and rendering; why a line of a rendered text is there.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -8,18 +8,21 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::compiled::{Body, Compiled, Compiler, error_json, error_line};
+use super::compiled::{Body, Compiled, Compiler, NAME};
 use super::pool::busy;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, error_json, error_line, failed};
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;
-use crate::review::{Finding, PARAMETERS_ONLY};
+use crate::parameters::{self, member};
+use crate::review::Finding;
 use crate::store::Metadata;
-use crate::{matching, parameters, validation};
-use dropforge::bulk::{Cluster, Layers, Variants};
-use dropforge::diagnostics::{Code, Diagnostic};
+use crate::{matching, validation};
+use dropforge::bulk::why::{Answer, Given, LinePlace, Question, RecordedOutput, find};
+use dropforge::bulk::{Cluster, Layers, Origin, Variants};
+use dropforge::diagnostics::Diagnostic;
 use dropforge::engine::Template;
+use dropforge::engine::recording::{Flow, Recorder};
 use dropforge::value::{Data, DataMap};
 
 /// A template, a stack and parameters to render.
@@ -46,8 +49,23 @@ pub struct RenderRequest {
 }
 
 impl RenderRequest {
+    /// A request that matches nothing, fills in no defaults, and does not check the rendered text.
+    pub fn new(template: TemplateVersion, parameters: Box<RawValue>) -> Self {
+        Self {
+            template,
+            template_metadata: Metadata::default(),
+            stack_metadata: None,
+            parameters,
+            shared: None,
+            variants: None,
+            defaults: false,
+            release: None,
+            check_output: false,
+        }
+    }
+
     /// The name of the release of a chart.
-    pub(super) fn release_name(&self) -> &str {
+    fn release_name(&self) -> &str {
         self.release.as_ref().unwrap_or(&self.template.name)
     }
 }
@@ -117,10 +135,7 @@ fn chosen<'c>(template: &'c Template, request: &'c RenderRequest, parameters: &P
 }
 
 /// Parses and validates the parameters. Invalid ones are returned too if they can be read.
-pub(super) fn parse_parameters(
-    compiled: &Compiled,
-    request: &RenderRequest,
-) -> (Option<Parameters>, Option<CatalogError>) {
+fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
     let schema = compiled.schema();
     let read = || {
         let (text, own) = with_shared(request.parameters.get(), request.shared.as_deref())?;
@@ -219,14 +234,112 @@ fn invalid_output(mut errors: Vec<Box<Diagnostic>>) -> CatalogError {
         .with_details(json!({ "diagnostics": all }))
 }
 
-/// The error of a render.
-pub(super) fn failed(mut error: Box<Diagnostic>) -> CatalogError {
-    // Users of a catalog cannot change capabilities or limits.
-    error.help = match error.code {
-        Code::CapabilityOff => Some(PARAMETERS_ONLY.to_owned()),
-        code if code.is_limit() => None,
-        _ => error.help,
-    };
-    CatalogError::invalid("template_render_failed", format!("Template rendering failed: {}", error_line(&error)))
-        .with_details(json!({ "diagnostics": [error_json(&error)] }))
+/// Maximum number of instructions that are recorded, and of bytes of captured texts.
+const EVENTS: usize = 1 << 18;
+const BYTES: usize = 32 << 20;
+
+impl Compiler {
+    /// Renders again and finds what wrote a place in a text that was stored, of which the name is given, too.
+    ///
+    /// # Errors
+    /// Those of [`Compiler::compiled`]; those of a render; `line_not_found`, `line_not_rendered`, `render_too_long`.
+    pub(super) fn why(
+        &self,
+        request: &RenderRequest,
+        (name, file): (&str, &str),
+        place: LinePlace,
+        scratch: &mut Scratch,
+    ) -> Result<Answer> {
+        let at = place.byte(&format!("object {name}"), file).map_err(no_such_line)?;
+        let compiled = self.compiled_version(&request.template)?;
+        let (parameters, invalid) = parse_parameters(&compiled, request);
+        let Some(parameters) = parameters else { return Err(invalid.unwrap_or_else(unreadable)) };
+        let recorded = record(&compiled, request, &parameters, scratch);
+        let (recorded, text) = recorded.map_err(|error| compiled.schema().redact_error(&parameters.json, error))?;
+        let found = find(file, at, &text, true).ok_or_else(not_rendered)?;
+        let template = format!("{}@{}", request.template.name, request.template.version);
+        let question = Question {
+            file: name.to_owned(),
+            line: place.line,
+            text: file.lines().nth(place.line - 1).unwrap_or(""),
+            has_column: place.column.is_some(),
+            template: &template,
+            cluster: "",
+        };
+        let origins = Origins::new(&compiled, request, &parameters)?;
+        let answer = recorded.answer(&question, found, &|flow: &Flow| origins.given(&recorded, flow));
+        let answer = answer.ok_or_else(|| if recorded.is_cut() { too_long() } else { not_rendered() })?;
+        Ok(answer.with_file_renamed(NAME, &template))
+    }
+}
+
+/// Renders a template or chart, and records it.
+fn record(
+    compiled: &Compiled,
+    request: &RenderRequest,
+    parameters: &Parameters,
+    scratch: &mut Scratch,
+) -> Result<(RecordedOutput, String)> {
+    let recorder = Recorder::new(EVENTS, BYTES);
+    match compiled.body() {
+        Body::Template(template) => record_text(template, &parameters.text, recorder, scratch),
+        Body::Chart(chart) => chart.record(request.release_name(), &parameters.text, recorder, scratch),
+    }
+}
+
+fn record_text(
+    template: &Template,
+    parameters: &str,
+    recorder: Recorder,
+    scratch: &mut Scratch,
+) -> Result<(RecordedOutput, String)> {
+    let (recording, text) = scratch
+        .with_inputs(parameters, |scratch, inputs| Ok(template.record_with(recorder, &mut scratch.session, inputs)))?;
+    let text = text.map_err(failed)?;
+    Ok((RecordedOutput::of_template(text.clone(), recording), text))
+}
+
+/// What gives the parameters of a render.
+struct Origins<'p> {
+    /// Those of the record.
+    own: Json,
+    /// Those of the record with defaults of the schema.
+    all: &'p Json,
+    secrets: parameters::Secrets<'p>,
+}
+
+impl<'p> Origins<'p> {
+    fn new(compiled: &Compiled, request: &RenderRequest, parameters: &'p Parameters) -> Result<Self> {
+        let secrets = compiled.schema().find_secrets(&parameters.json);
+        Ok(Self { own: parameters::read(request.parameters.get())?, all: &parameters.json, secrets })
+    }
+
+    fn given(&self, recorded: &RecordedOutput, flow: &Flow) -> Given {
+        let value = recorded.value_of(&flow.path);
+        let has = |values: &Json| !value.path.is_empty() && member(values, &value.path).is_some();
+        let is_own = has(&self.own);
+        let of_schema = || Some("a default of the schema".to_owned()).filter(|_| !is_own && has(self.all));
+        Given {
+            origins: Vec::from_iter(is_own.then(|| Origin::named("the parameters"))),
+            default: value.default.clone().or_else(of_schema),
+            is_secret: value.is_secret || self.secrets.hide(self.all, &value.path),
+            path: value.name,
+        }
+    }
+}
+
+fn no_such_line(error: Box<Diagnostic>) -> CatalogError {
+    CatalogError::invalid("line_not_found", error.message)
+}
+
+fn not_rendered() -> CatalogError {
+    CatalogError::invalid("line_not_rendered", "the record of the object does not give this line any more")
+}
+
+fn too_long() -> CatalogError {
+    CatalogError::invalid("render_too_long", "the render is too long to be recorded up to this line")
+}
+
+fn unreadable() -> CatalogError {
+    CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters cannot be read")
 }

@@ -1,6 +1,5 @@
 use serde_json::{Value as Json, json};
 
-use super::check::MAX_FINDINGS;
 use super::*;
 use crate::render::{Options, Renderer};
 

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::error::{ApiError, Result};
-use super::origin;
+use super::observe::{client_address, with_origin};
+use super::response::{ApiError, Result};
 use super::service::Service;
 use crate::error::STORE_UNAVAILABLE;
 use crate::fair::Identity;
@@ -33,18 +33,18 @@ pub(super) async fn authenticate(
 ) -> Result<Response> {
     if let Some(&Caller { actor, .. }) = request.extensions().get() {
         let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
-        return Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await);
+        return Ok(Identity::Caller(actor).scope(with_origin(origin, request, next)).await);
     }
     let pak = pak(request.headers()).ok_or_else(unknown)?;
     let key = key_id(pak);
     let (actor, row) = identify(&service, pak, &key).await?;
     service.within_rate(&key)?;
-    let origin = Origin { address: origin::address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
+    let origin = Origin { address: client_address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
     request.extensions_mut().insert(Caller { actor, key });
-    Ok(Identity::Caller(actor).scope(origin::scope(origin, request, next)).await)
+    Ok(Identity::Caller(actor).scope(with_origin(origin, request, next)).await)
 }
 
-/// Identifies the holder of a key. Only keys that were valid before are told why the store cannot say it.
+/// Identifies the holder of a key. Only callers with keys that were valid before learn why the store cannot say it.
 async fn identify(service: &Service, pak: &str, key: &str) -> Result<(Actor, KeyRow), CatalogError> {
     let identified = service.catalog.identify(pak).await;
     match &identified {

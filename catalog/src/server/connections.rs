@@ -1,4 +1,4 @@
-//! The server: accepting, serving and closing connections.
+//! The server: accepting, serving and closing connections; counting rows and answering probes meanwhile.
 
 use std::future::Future;
 use std::io;
@@ -8,18 +8,15 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::background::Probes;
-use super::driver::drive;
-use super::origin::FromPeer;
+use super::driver::{Requests, Timeouts, drive};
 use super::places::{Place, Places};
-use super::progress::Timeouts;
 use super::routes;
 use super::service::Service;
 use super::settings::Settings;
@@ -39,7 +36,8 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     service: Arc<Service>,
-    probes: Probes,
+    /// The listener for probes, if there is one.
+    probes: Option<(TcpListener, SocketAddr)>,
 }
 
 impl Server {
@@ -50,7 +48,7 @@ impl Server {
     pub async fn bind(settings: Settings, catalog: Catalog) -> io::Result<Self> {
         let listener = TcpListener::bind(settings.listen).await?;
         let address = listener.local_addr()?;
-        let probes = Probes::bind(settings.probe_listen).await?;
+        let probes = bind_probes(settings.probe_listen).await?;
         let service = Arc::new(Service::new(settings, catalog, &routes::description())?);
         Ok(Self { listener, address, router: routes::router(&service), service, probes })
     }
@@ -62,7 +60,7 @@ impl Server {
 
     /// The address of the probe listener, if there is one.
     pub fn probe_address(&self) -> Option<SocketAddr> {
-        self.probes.address()
+        self.probes.as_ref().map(|(_, address)| *address)
     }
 
     /// Serves until `end` completes. Then `/readyz` answers 503 for [`Settings::not_ready`]; after that the server
@@ -71,11 +69,16 @@ impl Server {
     /// Returns the time at which that has passed.
     pub async fn serve(self, end: impl Future<Output = ()>) -> Instant {
         let Self { listener, router, service, probes, .. } = self;
-        let _background = probes.start(&service);
+        // These tasks end with the set.
+        let mut background = JoinSet::new();
+        background.spawn(count_rows(service.clone()));
+        if let Some((listener, _)) = probes {
+            background.spawn(accept_probes(listener, routes::probe_router(&service)));
+        }
         let settings = &service.settings;
         let (drain, draining) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        let mut connections = Connections::new(settings, router, &service, draining);
+        let mut connections = Acceptor::new(settings, router, &service, draining);
         let mut deadline = Instant::now();
         tokio::select! {
             biased;
@@ -109,8 +112,8 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// State shared by connections.
-struct Connections {
+/// Accepts connections, and holds the state that they share.
+struct Acceptor {
     http: Arc<http1::Builder>,
     router: Router,
     places: Arc<Places>,
@@ -119,7 +122,7 @@ struct Connections {
     draining: watch::Receiver<bool>,
 }
 
-impl Connections {
+impl Acceptor {
     fn new(settings: &Settings, router: Router, service: &Service, draining: watch::Receiver<bool>) -> Self {
         let open = service.metrics.connections.clone();
         // All connections come from the proxy.
@@ -166,8 +169,9 @@ impl Connections {
                 _ = draining.wait_for(|draining| *draining) => None,
             };
             let Some(stream) = stream else { return };
-            let service = FromPeer::new(peer, TowerToHyperService::new(router));
-            drive(&http, TokioIo::new(stream), service, &place.progress, timeouts, draining).await;
+            let peer = peer.ok().map(|address| address.ip().to_canonical());
+            let requests = Requests::new(peer, router, &place.progress);
+            drive(&http, TokioIo::new(stream), requests, timeouts, draining).await;
         });
     }
 }
@@ -187,4 +191,59 @@ async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
 fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+/// Maximum number of connections to the probe listener.
+const PROBES: usize = 64;
+/// Maximum time of a connection to the probe listener.
+const PROBE_TIME: Duration = Duration::from_secs(60);
+/// Timeout for a request head, and delay after a connection that could not be accepted.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+const PROBE_RETRY: Duration = Duration::from_millis(50);
+
+/// Binds the listener for probes, if there is an address for it.
+async fn bind_probes(address: Option<SocketAddr>) -> io::Result<Option<(TcpListener, SocketAddr)>> {
+    let Some(address) = address else { return Ok(None) };
+    let listener = TcpListener::bind(address).await;
+    let listener =
+        listener.map_err(|error| io::Error::new(error.kind(), format!("probe listener {address}: {error}")))?;
+    let address = listener.local_addr()?;
+    Ok(Some((listener, address)))
+}
+
+/// Counts the rows of the catalog again and again, so that no request has to.
+async fn count_rows(service: Arc<Service>) {
+    loop {
+        // Without a store the other metrics matter even more.
+        if let Ok(counts) = service.catalog.store().counts().await {
+            service.metrics.set_rows(&counts);
+        }
+        sleep(service.settings.count_interval).await;
+    }
+}
+
+async fn accept_probes(listener: TcpListener, router: Router) {
+    let (permits, mut connections) = (Arc::new(Semaphore::new(PROBES)), JoinSet::new());
+    // The semaphore is never closed.
+    while let Ok(permit) = permits.clone().acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let serving = serve_probe(stream, router.clone());
+                connections.spawn(async move {
+                    let _ = timeout(PROBE_TIME, serving).await;
+                    drop(permit);
+                });
+            }
+            Err(_) => sleep(PROBE_RETRY).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+fn serve_probe(stream: TcpStream, router: Router) -> impl Future<Output = ()> {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(PROBE_TIMEOUT);
+    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // A client may disconnect at any time.
+    async move { drop(connection.await) }
 }

@@ -1,23 +1,27 @@
 //! Request extractors. Their statuses are those of Brokkr's service: 400 for an unreadable path, query or JSON, 415 for
-//! an unexpected content type, 422 for JSON of the error shape.
+//! an unexpected content type, 422 for JSON of the error shape. Bodies in memory are counted, so that slow and large ones
+//! cannot fill it.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use hyper::body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 use tokio::time::timeout;
 
 use super::authentication::{Caller, pak};
-use super::body::{self, too_large};
-use super::error::{ApiError, Result};
+use super::response::{ApiError, Result};
 use super::service::Service;
 use crate::fair::Held;
 use crate::store::IdempotencyToken;
-use crate::{KeySeed, checksum};
+use crate::{CatalogError, ErrorKind, KeySeed, checksum};
 
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
@@ -88,7 +92,7 @@ impl RequestBody {
         reject_large(&parts.headers, limit)?;
         let content_type = content_type(&parts.headers);
         let mut held = service.bodies.begin();
-        let reading = timeout(service.settings.body_timeout, body::read(body, limit, &mut held)).await;
+        let reading = timeout(service.settings.body_timeout, read_body(body, limit, &mut held)).await;
         let bytes = reading.map_err(|_| {
             ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "timeout while reading the body")
         })??;
@@ -213,5 +217,83 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
             let message = format!("an idempotency key must have 1 to {LONGEST_KEY} ASCII characters");
             Err(ApiError::invalid("invalid_idempotency_key", message))
         }
+    }
+}
+
+/// Memory to begin with.
+const FIRST: usize = 8 << 10;
+
+/// Reads a body of at most `limit` bytes. `held` counts the memory that it takes.
+async fn read_body(mut body: Body, limit: usize, held: &mut Held) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // A body without a declared length may have any.
+    let expected = body.size_hint().exact().map_or(limit, |exact| usize::try_from(exact).unwrap_or(limit).min(limit));
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let Ok(data) = frame.map_err(|error| unreadable(&error, limit))?.into_data() else { continue };
+        if data.len() > limit.saturating_sub(bytes.len()) {
+            return Err(too_large(limit));
+        }
+        reserve(&mut bytes, data.len(), expected, held)?;
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Makes room for `more` bytes of a body that is expected to have at most `expected`.
+fn reserve(bytes: &mut Vec<u8>, more: usize, expected: usize, held: &mut Held) -> Result<()> {
+    let (needed, before) = (bytes.len() + more, bytes.capacity());
+    if needed <= before {
+        return Ok(());
+    }
+    let room = needed.max((2 * before).max(FIRST).min(expected));
+    if !held.grow(room - before) {
+        let message = "too many large requests are in progress: retry later";
+        return Err(CatalogError::new(ErrorKind::Busy, "busy", message).into());
+    }
+    bytes.reserve_exact(room - bytes.len());
+    Ok(())
+}
+
+/// An error for a body that is longer than `limit` bytes.
+fn too_large(limit: usize) -> ApiError {
+    let message = format!("the body is larger than {limit} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
+}
+
+/// An error for a body that is too long or was cut off.
+fn unreadable(error: &axum::Error, limit: usize) -> ApiError {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if error.is::<hyper::Error>() {
+            return ApiError::invalid("unreadable_body", "cannot read the body");
+        }
+        cause = error.source();
+    }
+    too_large(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::Budget;
+
+    async fn outcome(length: usize, limit: usize, budget: &Budget) -> Result<(usize, Held), u16> {
+        let mut held = budget.begin();
+        match read_body(Body::from(vec![b'x'; length]), limit, &mut held).await {
+            Ok(bytes) => Ok((bytes.len(), held)),
+            Err(error) => Err(axum::response::IntoResponse::into_response(error).status().as_u16()),
+        }
+    }
+
+    #[tokio::test]
+    async fn bodies_are_bounded_alone_and_together() {
+        let budget = Budget::new(200 << 10, 100 << 10);
+        assert_eq!(outcome(0, 10, &budget).await.unwrap().0, 0);
+        assert_eq!(outcome(10, 10, &budget).await.unwrap().0, 10);
+        assert_eq!(outcome(11, 10, &budget).await.unwrap_err(), 413);
+        let first = outcome(60 << 10, 90 << 10, &budget).await.unwrap();
+        assert_eq!(outcome(60 << 10, 90 << 10, &budget).await.unwrap_err(), 503);
+        drop(first);
+        assert!(outcome(60 << 10, 90 << 10, &budget).await.is_ok());
     }
 }

@@ -8,8 +8,7 @@ use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use super::loads::Loads;
-use crate::render::Stats;
+use crate::Catalog;
 use crate::store::Counts;
 
 /// Bounds of the latency buckets, in seconds.
@@ -24,8 +23,10 @@ pub(super) struct Metrics {
     /// Renders, compiled templates and cache hits, copied from the renderer.
     renderer: [IntCounter; 3],
     in_progress: IntGauge,
-    /// Pools and their queues.
-    pub(super) loads: Loads,
+    /// Running jobs, waiting jobs, and callers with waiting jobs, of each pool.
+    pools: [IntGaugeVec; 3],
+    refused: IntCounter,
+    cached: IntGauge,
     /// Handlers that panicked.
     pub(super) panics: IntCounter,
     /// Requests rejected by the rate limit.
@@ -58,23 +59,36 @@ impl Metrics {
             IntCounter::new("dropforge_templates_reused_total", "Compiled templates taken from the cache")?,
         ];
         let in_progress = IntGauge::new("dropforge_renders_under_way", "Running and waiting renders")?;
+        let pool = |name, help| IntGaugeVec::new(Opts::new(name, help), &["pool"]);
+        let pools = [
+            pool("dropforge_pool_running", "Jobs on render threads, and uses of the store's connections")?,
+            pool("dropforge_pool_waiting", "Jobs and uses that wait for their turn")?,
+            pool("dropforge_pool_waiting_callers", "Callers with waiting jobs or uses")?,
+        ];
+        let refused =
+            IntCounter::new("dropforge_renders_refused_total", "Jobs that found a full queue or waited too long")?;
+        let cached = IntGauge::new("dropforge_templates_cached_bytes", "Bytes of cached templates and schemas")?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(latency.clone()))?;
-        registry.register(Box::new(rows.clone()))?;
-        for counter in [&panics, &limited, &stamped].into_iter().chain(&renderer) {
+        for gauge in pools.iter().chain([&rows]) {
+            registry.register(Box::new(gauge.clone()))?;
+        }
+        for counter in [&panics, &limited, &stamped, &refused].into_iter().chain(&renderer) {
             registry.register(Box::new(counter.clone()))?;
         }
-        registry.register(Box::new(connections.clone()))?;
-        registry.register(Box::new(in_progress.clone()))?;
-        let loads = Loads::new(&registry)?;
+        for gauge in [&connections, &in_progress, &cached] {
+            registry.register(Box::new(gauge.clone()))?;
+        }
         Ok(Self {
             registry,
-            loads,
             requests,
             latency,
             rows,
             renderer,
             in_progress,
+            pools,
+            refused,
+            cached,
             panics,
             limited,
             connections,
@@ -101,13 +115,21 @@ impl Metrics {
         }
     }
 
-    /// Copies the counters of the renderer.
-    pub(super) fn set_renders(&self, stats: &Stats) {
-        let counted = [stats.renders, stats.compiled, stats.reused];
-        for (counter, now) in self.renderer.iter().zip(counted) {
+    /// Copies the counters of a catalog's renderer, and the loads of its pools.
+    pub(super) fn measure(&self, catalog: &Catalog) {
+        let stats = catalog.renderer().stats();
+        let counted = [stats.renders, stats.compiled, stats.reused, stats.refused];
+        for (counter, now) in self.renderer.iter().chain([&self.refused]).zip(counted) {
             counter.inc_by(now.saturating_sub(counter.get()));
         }
-        self.in_progress.set(i64::try_from(stats.load.running + stats.load.waiting).unwrap_or(i64::MAX));
+        self.in_progress.set(count(stats.load.running + stats.load.waiting));
+        self.cached.set(count(stats.cached_bytes));
+        for (pool, load) in [("renders", stats.load), ("store", catalog.store().load())] {
+            let values = [load.running, load.waiting, load.waiting_callers];
+            for (gauge, value) in self.pools.iter().zip(values) {
+                gauge.with_label_values(&[pool]).set(count(value));
+            }
+        }
     }
 
     /// The metrics as text.
@@ -128,3 +150,7 @@ const STANDARD: &[Method] = &[
     Method::TRACE,
     Method::CONNECT,
 ];
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,22 +1,27 @@
-//! Middleware around every request: request IDs, timing, metrics, logging, and recovery from panics.
+//! Middleware around every request: request IDs, the origin of requests, timing, metrics, recovery from panics, and
+//! records for the log, also of responses that are cut off later.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Instant;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
+use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use hyper::body::Body as _;
+use hyper::body::{Body as _, Frame};
+use uuid::Uuid;
 
-use super::error::{ApiError, Cause};
-use super::origin::{self, RequestId, Told};
-use super::record::Record;
+use super::response::{ApiError, Cause};
 use super::service::Service;
+use super::settings::{Exchange, Log};
+use crate::Origin;
 use crate::store::new_id;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -29,7 +34,7 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, mut request: Re
     let begun = Instant::now();
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let address = origin::address(&request, service.settings.behind_proxy);
+    let address = client_address(&request, service.settings.behind_proxy);
     request.extensions_mut().insert(RequestId(id.clone()));
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = match catch_panic(next.run(request)).await {
@@ -43,7 +48,7 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, mut request: Re
     let (status, took) = (response.status(), begun.elapsed());
     service.metrics.count_response(route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str), &method, status, took);
     let Some(log) = service.settings.log.clone() else { return response };
-    let origin = response.extensions().get().map(|Told(origin)| origin.clone());
+    let origin = response.extensions().get::<Arc<Origin>>().cloned();
     let record = Record { log, id, method, uri, status, begun, origin, address };
     record.tell(took, response.extensions().get().map(|Cause(cause)| &**cause), false);
     if response.body().size_hint().exact().is_some() { response } else { response.map(|body| record.watching(body)) }
@@ -75,6 +80,85 @@ async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn An
         Err(panic) => Poll::Ready(Err(panic)),
     })
     .await
+}
+
+/// A request and the beginning of its response.
+struct Record {
+    pub(super) log: Log,
+    pub(super) id: HeaderValue,
+    pub(super) method: Method,
+    pub(super) uri: Uri,
+    pub(super) status: StatusCode,
+    pub(super) begun: Instant,
+    pub(super) origin: Option<Arc<Origin>>,
+    pub(super) address: Option<IpAddr>,
+}
+
+impl Record {
+    /// Writes to the log.
+    pub(super) fn tell(&self, took: Duration, cause: Option<&str>, cut_off: bool) {
+        let (path, origin, address) = (self.uri.path(), self.origin.as_deref(), self.address);
+        let object = origin.and_then(|origin| origin.changed.get().copied()).or_else(|| first_id(path));
+        let (id, method, status) = (self.id.to_str().unwrap_or_default(), self.method.as_str(), self.status.as_u16());
+        self.log.tell(&Exchange { id, method, path, status, took, cause, cut_off, origin, address, object });
+    }
+
+    /// A response body that is logged again if it ends in an error.
+    fn watching(self, body: Body) -> Body {
+        Body::new(Recorded { body, record: self })
+    }
+}
+
+/// A response body and its request.
+struct Recorded {
+    body: Body,
+    record: Record,
+}
+
+impl hyper::body::Body for Recorded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if let Some(Err(error)) = &frame {
+            self.record.tell(self.record.begun.elapsed(), Some(&error.to_string()), true);
+        }
+        Poll::Ready(frame)
+    }
+}
+
+/// Address of the other end of the connection, an extension of requests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) IpAddr);
+
+/// ID of the request, an extension of requests.
+#[derive(Debug, Clone)]
+struct RequestId(pub(super) HeaderValue);
+
+/// The address of the client. A proxy appends it to a header, so only the last entry can be trusted.
+pub(super) fn client_address(request: &Request<Body>, behind_proxy: bool) -> Option<IpAddr> {
+    let peer = request.extensions().get().map(|Peer(address)| *address);
+    if !behind_proxy {
+        return peer;
+    }
+    let last = request.headers().get_all("x-forwarded-for").iter().next_back();
+    let forwarded = last.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    forwarded.or(peer)
+}
+
+/// The first ID in a path.
+pub(super) fn first_id(path: &str) -> Option<Uuid> {
+    path.split('/').find_map(|segment| segment.parse().ok())
+}
+
+/// Runs the rest of a request on behalf of `origin`.
+pub(super) async fn with_origin(origin: Origin, request: Request<Body>, next: Next) -> Response {
+    let id = request.extensions().get().and_then(|RequestId(id)| id.to_str().ok().map(str::to_owned));
+    let origin = Arc::new(Origin { request_id: id, ..origin });
+    let mut response = origin.scope(next.run(request)).await;
+    response.extensions_mut().insert(origin);
+    response
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Places for connections: at most so many in all and from one address. A new connection takes the place of the oldest
+//! Places for connections, bounded in all and from one address. A new connection takes the place of the oldest
 //! one without a request.
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use prometheus::IntGauge;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::progress::Progress;
+use super::driver::Progress;
 
 /// Time for which a new connection keeps its place before its first request, unless its address has too many.
 const GRACE: Duration = Duration::from_secs(1);
@@ -30,13 +30,9 @@ pub(super) struct Places {
 #[derive(Default)]
 struct Taken {
     next: u64,
-    connections: BTreeMap<u64, Connection>,
+    /// The address and the progress of each connection.
+    connections: BTreeMap<u64, (IpAddr, Arc<Progress>)>,
     addresses: HashMap<IpAddr, usize>,
-}
-
-struct Connection {
-    address: IpAddr,
-    progress: Arc<Progress>,
 }
 
 /// The place of a connection, free again when dropped.
@@ -71,7 +67,7 @@ impl Places {
             match self.try_take(address) {
                 Ok(place) => return Some(place),
                 Err(Unplaced::Refused) => return None,
-                // No change tells that a connection is older.
+                // Nothing notifies of a connection that gets older.
                 Err(Unplaced::Wait) => drop(timeout(GRACE / 10, changed).await),
             }
         }
@@ -80,7 +76,7 @@ impl Places {
     fn try_take(self: &Arc<Self>, address: IpAddr) -> Result<Place, Unplaced> {
         let mut taken = self.taken();
         if taken.addresses.get(&address).is_some_and(|&count| count >= self.per_address) {
-            let own = |connection: &Connection| connection.address == address;
+            let own = |from: IpAddr| from == address;
             let closes = taken.close_oldest_idle(own, Duration::ZERO);
             return Err(if closes { Unplaced::Wait } else { Unplaced::Refused });
         }
@@ -102,13 +98,13 @@ impl Places {
 impl Taken {
     fn add(&mut self, address: IpAddr, progress: Arc<Progress>) -> u64 {
         self.next += 1;
-        self.connections.insert(self.next, Connection { address, progress });
+        self.connections.insert(self.next, (address, progress));
         *self.addresses.entry(address).or_default() += 1;
         self.next
     }
 
     fn remove(&mut self, number: u64) {
-        let Some(Connection { address, .. }) = self.connections.remove(&number) else { return };
+        let Some((address, _)) = self.connections.remove(&number) else { return };
         if let Some(count) = self.addresses.get_mut(&address) {
             *count -= 1;
             if *count == 0 {
@@ -119,14 +115,14 @@ impl Taken {
 
     /// Asks the connection to close that has been without a request for the longest time. Returns `false` if all have
     /// requests and none is being closed.
-    fn close_oldest_idle(&self, among: impl Fn(&Connection) -> bool, grace: Duration) -> bool {
-        let connections = || self.connections.values().filter(|connection| among(connection));
-        if connections().any(|connection| connection.progress.is_closing()) {
+    fn close_oldest_idle(&self, among: impl Fn(IpAddr) -> bool, grace: Duration) -> bool {
+        let among = || self.connections.values().filter(|(from, _)| among(*from)).map(|(_, progress)| progress);
+        if among().any(|progress| progress.is_closing()) {
             return true;
         }
-        let idle = connections().filter_map(|connection| Some((connection.progress.idle_since(grace)?, connection)));
+        let idle = among().filter_map(|progress| Some((progress.idle_since(grace)?, progress)));
         let oldest = idle.min_by_key(|(since, _)| *since);
-        oldest.map(|(_, connection)| connection.progress.close()).is_some()
+        oldest.map(|(_, progress)| progress.close()).is_some()
     }
 }
 

@@ -1,12 +1,20 @@
-//! Successful responses: status, body and headers.
+//! Responses: status, body and headers; errors, with a body of the form `{code, message, details}`; and bodies that are
+//! written line by line.
 
-use axum::body::Body;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyper::body::Frame;
 use serde::Serialize;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::error::{ApiError, Result};
 use super::preconditions::Preconditions;
+use crate::{CatalogError, ErrorKind};
 
 /// Findings about a template, as JSON.
 pub const WARNINGS: HeaderName = HeaderName::from_static("x-dropforge-warnings");
@@ -133,8 +141,147 @@ fn ascii(json: &str) -> String {
     text
 }
 
+/// The result of a handler.
+pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+/// An error with its status, which may be one that no kind has.
+#[derive(Debug)]
+pub(super) struct ApiError {
+    status: StatusCode,
+    error: CatalogError,
+    /// Seconds to wait before trying again.
+    retry: Option<u32>,
+}
+
+/// The cause of an internal error. It is passed to the log in the response's extensions, never sent.
+#[derive(Debug, Clone)]
+pub(super) struct Cause(pub(super) Box<str>);
+
+impl From<CatalogError> for ApiError {
+    fn from(error: CatalogError) -> Self {
+        let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let retry = (error.kind == ErrorKind::Busy).then_some(1);
+        Self { status, error, retry }
+    }
+}
+
+impl ApiError {
+    /// An error of the HTTP layer.
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self { status, error: CatalogError::invalid(code, message), retry: None }
+    }
+
+    /// An error with status 400.
+    pub(super) fn invalid(code: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// An error with status 500. Its cause is only logged.
+    pub(super) fn internal(message: &str) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
+    }
+
+    /// The cause, or the message if no cause is known.
+    pub(super) fn into_cause(self) -> Box<str> {
+        self.error.cause.unwrap_or_else(|| self.error.message.into())
+    }
+
+    /// Returns `true` if the request itself is at fault.
+    pub(super) fn is_of_request(&self) -> bool {
+        self.status.is_client_error()
+    }
+
+    /// Adds `Retry-After`.
+    pub(super) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry: Some(u32::try_from(seconds).unwrap_or(u32::MAX).max(1)), ..self }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        // Brokkr's service sends no body to unknown callers.
+        if self.status == StatusCode::UNAUTHORIZED {
+            return (self.status, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response();
+        }
+        let cause = self.error.cause.clone().map(Cause);
+        let mut response = (self.status, Json(self.error)).into_response();
+        cause.map(|cause| response.extensions_mut().insert(cause));
+        if let Some(seconds) = self.retry {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// A message to the body: a line, or the cause that it ends for. `None` ends it well.
+type Piece = Option<Result<Bytes, Box<str>>>;
+
+/// The body. If its lines cannot be completed, or its writer is dropped before [`LineWriter::end`], the body ends in an
+/// error, so that clients notice the truncation.
+pub(super) struct LineBody(Receiver<Piece>);
+
+/// The writer of the body.
+pub(super) struct LineWriter(Sender<Piece>);
+
+/// The reason why a body ends early.
+#[derive(Debug)]
+pub(super) enum CutOff {
+    /// The client has disconnected.
+    Disconnected,
+    /// The next line could not be made, for this cause.
+    Failed(Box<str>),
+}
+
+/// Creates a body and its writer. The writer waits while `ahead` lines are unsent.
+pub(super) fn line_body(ahead: usize) -> (LineWriter, LineBody) {
+    let (sender, receiver) = channel(ahead.max(1));
+    (LineWriter(sender), LineBody(receiver))
+}
+
+impl LineWriter {
+    /// Writes a line.
+    pub(super) async fn line(&self, mut line: Vec<u8>) -> Result<(), CutOff> {
+        line.push(b'\n');
+        self.0.send(Some(Ok(line.into()))).await.map_err(|_| CutOff::Disconnected)
+    }
+
+    /// Ends the body: in an error if its lines could not be completed.
+    pub(super) async fn end(self, written: Result<(), CutOff>) {
+        let last = match written {
+            Ok(()) => None,
+            Err(CutOff::Failed(cause)) => Some(Err(cause)),
+            Err(CutOff::Disconnected) => return,
+        };
+        // The client may have disconnected.
+        let _ = self.0.send(last).await;
+    }
+
+    /// Completes when the client disconnects.
+    pub(super) async fn disconnected(&self) {
+        self.0.closed().await;
+    }
+}
+
+impl hyper::body::Body for LineBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        self.0.poll_recv(cx).map(|piece| match piece {
+            Some(Some(Ok(line))) => Some(Ok(Frame::data(line))),
+            Some(None) => None,
+            Some(Some(Err(cause))) => Some(Err(io::Error::other(&*cause))),
+            None => Some(Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the response was cut off"))),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
+    use hyper::body::Body as _;
+
     use super::*;
 
     #[test]
@@ -151,5 +298,31 @@ mod tests {
         let text = warnings_header(&warnings);
         assert!(text.len() <= MAX_WARNINGS_BYTES);
         assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap().len(), 4);
+    }
+
+    /// The lines of a body, and its error.
+    async fn read(mut body: LineBody) -> (usize, Option<String>) {
+        let mut lines = 0;
+        loop {
+            match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                Some(Ok(_)) => lines += 1,
+                Some(Err(error)) => return (lines, Some(error.to_string())),
+                None => return (lines, None),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_completed_ends_in_its_cause() {
+        for (written, expected) in [
+            (Ok(()), None),
+            (Err(CutOff::Failed("the disk is gone".into())), Some("the disk is gone")),
+            (Err(CutOff::Disconnected), Some("the response was cut off")),
+        ] {
+            let (writer, body) = line_body(2);
+            writer.line(b"1".to_vec()).await.unwrap();
+            writer.end(written).await;
+            assert_eq!(read(body).await, (1, expected.map(str::to_owned)));
+        }
     }
 }

@@ -5,28 +5,20 @@
 //! IDs ([`new_id`]), which increase with time, so a page can end at an ID and the next one begin after it.
 
 mod address;
+mod connections;
 mod error;
-mod guard;
 mod interface;
-mod migrations;
-mod open;
-mod outage;
 mod postgres;
-mod sharing;
 mod sqlite;
 mod types;
-mod work;
 
-pub use address::{address, without_password};
-pub use error::{StoreError, StoreResult};
-pub use guard::{Guard, Requirement};
+pub use address::{address, file, open, without_password};
+pub use error::{Outage, StoreError, StoreResult};
 pub use interface::Store;
-pub use open::{file, open};
-pub use outage::Outage;
 pub use sqlite::{back_up, restore};
 pub use types::{
-    Counts, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion, Page,
-    Purged, TemplateSearch, Usage, Visibility, new_id,
+    Counts, Guard, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion,
+    Page, Purged, Requirement, TemplateSearch, Usage, Visibility, new_id,
 };
 
 /// The statements of lists, lookups and counts of SQLite and of PostgreSQL, each with its name and the types of its

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dropforge::bytecode::{Dialect, ImportKind};
-use dropforge::compiler::{Key, Named};
-use dropforge::function::Builtin;
-use dropforge::value::Data;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse, Documentation,
     MarkupContent, MarkupKind,
 };
 
-use super::context::{self, Context};
-use super::home::{Language, chart_of};
-use super::hover::{dialect, written};
-use super::values::Values;
+use super::context::{self, Context, dialect};
+use super::home::{Home, Language, chart_of};
+use super::navigation::imported;
+use super::schemas;
+use super::values::{ProjectValues, written};
 use super::world::{Place, World};
-use super::{go, schemas};
 use crate::functions;
 use crate::keywords::{self, Keyword};
+use dropforge::bytecode::{Dialect, ImportKind};
+use dropforge::compiler::{Key, Mark, Named};
+use dropforge::function::Builtin;
+use dropforge::value::Data;
 
 /// Maximum number of items of one kind.
 const MOST: usize = 1_000;
@@ -76,9 +76,9 @@ fn names(world: &mut World, place: &Place, before: &str) -> Vec<CompletionItem> 
 }
 
 /// Returns the variables that are defined before a place, the last of each name. Those of Go templates are in scope.
-fn variables(values: &Values, place: &Place, text: &str) -> Vec<CompletionItem> {
+fn variables(values: &ProjectValues, place: &Place, text: &str) -> Vec<CompletionItem> {
     let mut found: Vec<(String, Option<Vec<Key>>)> = match place.language {
-        Language::Template(Dialect::Helm) => go::scope(text).variables,
+        Language::Template(Dialect::Helm) => context::scope(text).variables,
         _ => {
             let own = before(place).filter(|mark| mark.kind == Named::Variable && mark.variable.is_some());
             own.map(|mark| (mark.name.clone(), mark.input.clone())).collect()
@@ -95,7 +95,7 @@ fn variables(values: &Values, place: &Place, text: &str) -> Vec<CompletionItem> 
 }
 
 /// Returns the definitions before a place.
-fn before(place: &Place) -> impl Iterator<Item = &dropforge::compiler::Mark> {
+fn before(place: &Place) -> impl Iterator<Item = &Mark> {
     let end = place.known.unwrap_or(place.analysis.content.text().len()) as u32;
     place.analysis.marks.iter().filter(move |mark| mark.is_definition && mark.span.end <= end)
 }
@@ -103,7 +103,7 @@ fn before(place: &Place) -> impl Iterator<Item = &dropforge::compiler::Mark> {
 /// Returns the namespaces of macros.
 fn namespaces(place: &Place) -> Vec<CompletionItem> {
     let definitions = place.analysis.marks.iter().filter(|mark| mark.is_definition);
-    let name = |mark: &dropforge::compiler::Mark| match mark.kind {
+    let name = |mark: &Mark| match mark.kind {
         Named::Namespace => Some(mark.name.clone()),
         Named::Macro => Some("self".to_owned()),
         _ => None,
@@ -146,8 +146,8 @@ fn input(place: &Place, text: &str, steps: &[String]) -> Option<Vec<Key>> {
     let (first, rest) = steps.split_first()?;
     let mut path = match (first.as_str(), place.language) {
         ("$", _) => Vec::new(),
-        ("", Language::Template(Dialect::Helm)) => go::scope(text).dot?,
-        (name, Language::Template(Dialect::Helm)) => go::scope(text).variable(name)?,
+        ("", Language::Template(Dialect::Helm)) => context::scope(text).dot?,
+        (name, Language::Template(Dialect::Helm)) => context::scope(text).variable(name)?,
         ("", _) => Vec::new(),
         (name, _) => {
             let variable = before(place).filter(|mark| mark.kind == Named::Variable && mark.name == name).last();
@@ -162,7 +162,7 @@ fn input(place: &Place, text: &str, steps: &[String]) -> Option<Vec<Key>> {
 }
 
 /// Returns the keys of the map at a path, and those that schemas declare.
-fn keys(values: &Values, path: &[Key]) -> Vec<CompletionItem> {
+fn keys(values: &ProjectValues, path: &[Key]) -> Vec<CompletionItem> {
     let steps = values.steps(path);
     let own = if path.is_empty() { Some(&values.merged) } else { values.get(path).and_then(Data::as_map) };
     let given = own.into_iter().flat_map(|map| map.keys()).map(String::as_str);
@@ -173,7 +173,7 @@ fn keys(values: &Values, path: &[Key]) -> Vec<CompletionItem> {
     names.into_iter().take(MOST).map(|name| key(values, path, name)).collect()
 }
 
-fn key(values: &Values, path: &[Key], name: &str) -> CompletionItem {
+fn key(values: &ProjectValues, path: &[Key], name: &str) -> CompletionItem {
     let path: Vec<Key> = path.iter().cloned().chain([Key::Name(name.to_owned())]).collect();
     let steps = values.steps(&path);
     let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| schemas::at(schema, &steps)).collect();
@@ -227,17 +227,9 @@ fn macros(world: &mut World, place: &Place, space: &str) -> Vec<CompletionItem> 
     items
 }
 
-/// Returns the file that a namespace of macros is imported from: the file before the name.
-pub(super) fn imported(place: &Place, space: &str) -> Option<String> {
-    let marks = &place.analysis.marks;
-    let at = marks.iter().position(|mark| mark.kind == Named::Namespace && mark.is_definition && mark.name == space)?;
-    let file = marks.get(at.checked_sub(1)?)?;
-    (file.kind == Named::File).then(|| file.name.clone())
-}
-
 fn files(world: &mut World, place: &Place) -> Vec<CompletionItem> {
     let root = match &place.home {
-        super::home::Home::Project(_) => world.templates_root(place),
+        Home::Project(_) => world.templates_root(place),
         _ => place.path.parent().map(Into::into),
     };
     let Some(root) = root else { return Vec::new() };

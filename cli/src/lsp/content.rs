@@ -13,12 +13,12 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'
 
 /// A text with the starts of its lines.
 #[derive(Debug, Default)]
-pub(super) struct Content {
+pub(super) struct DocumentText {
     text: Arc<String>,
     starts: OnceLock<Vec<usize>>,
 }
 
-impl Content {
+impl DocumentText {
     /// Takes a text.
     pub(super) fn new(text: impl Into<Arc<String>>) -> Self {
         Self { text: text.into(), starts: OnceLock::new() }
@@ -87,12 +87,12 @@ impl Content {
     }
 
     /// Returns the text after changes, each of the result of the one before.
-    pub(super) fn changed(&self, changes: Vec<TextDocumentContentChangeEvent>) -> Content {
-        changes.into_iter().fold(Content::new(self.shared()), |content, change| {
-            let Some(range) = change.range else { return Content::new(change.text) };
+    pub(super) fn changed(&self, changes: Vec<TextDocumentContentChangeEvent>) -> DocumentText {
+        changes.into_iter().fold(DocumentText::new(self.shared()), |content, change| {
+            let Some(range) = change.range else { return DocumentText::new(change.text) };
             let mut text = content.text().to_owned();
             text.replace_range(content.span(range).range(), &change.text);
-            Content::new(text)
+            DocumentText::new(text)
         })
     }
 }
@@ -111,8 +111,8 @@ impl Shift {
         let (a, b) = (old.as_bytes(), new.as_bytes());
         let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         let most = a.len().min(b.len()) - before;
-        let behind = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
-        Self { before, ends: [a.len() - behind, b.len() - behind] }
+        let after = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+        Self { before, ends: [a.len() - after, b.len() - after] }
     }
 
     /// Returns the place in the new text.
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn positions_count_units_of_utf_16() {
-        let content = Content::new("añ\u{1F600}b\r\n\nx".to_owned());
+        let content = DocumentText::new("añ\u{1F600}b\r\n\nx".to_owned());
         let at = |line, character| content.offset(Position::new(line, character));
         assert_eq!([at(0, 0), at(0, 2), at(0, 3), at(0, 4), at(0, 5), at(0, 99)], [0, 3, 3, 7, 8, 8]);
         assert_eq!([at(1, 0), at(1, 7), at(2, 1), at(9, 0)], [10, 10, 12, 12]);
@@ -182,7 +182,7 @@ mod tests {
         let range = |line, from, to| Some(Range::new(Position::new(line, from), Position::new(line, to)));
         let change =
             |range, text: &str| TextDocumentContentChangeEvent { range, range_length: None, text: text.into() };
-        let content = Content::new("ab\ncd".to_owned());
+        let content = DocumentText::new("ab\ncd".to_owned());
         let changed = content.changed(vec![change(range(1, 0, 1), "x\ny"), change(range(2, 0, 9), "z")]);
         assert_eq!(changed.text(), "ab\nx\nz");
         assert_eq!(changed.changed(vec![change(None, "new")]).text(), "new");

@@ -1,11 +1,29 @@
-//! Inlay hints: the values of expressions in the chosen cluster.
+//! Inlay hints: the values that the expressions of open documents have in the chosen cluster. The thread that checks
+//! finds them ([`shown_values`]).
 
-use dropforge::text::Span;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams, InlayHintTooltip};
 
+use super::check::Ready;
 use super::content::{Shift, path_of};
-use super::values::short;
-use super::world::World;
+use super::home::Language;
+use super::values::{Planned, ProjectValues, bounded, file_of, short};
+use super::world::{ShownValues, Snapshot, World};
+use dropforge::bulk::values::Step;
+use dropforge::bytecode::Dialect;
+use dropforge::diagnostics::Diagnostics;
+use dropforge::engine::Template;
+use dropforge::engine::chart::ChartTemplate;
+use dropforge::engine::recording::{Recorder, Recording, ShownValue};
+use dropforge::function::Registry;
+use dropforge::limits::Deadline;
+use dropforge::text::Span;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Session;
 
 /// Maximum number of characters of a value in a hint.
 const SHORT: usize = 32;
@@ -52,10 +70,127 @@ fn around(text: &str, span: Span) -> (&str, &str) {
 
 /// Returns `true` for the span of a whole expression between delimiters. Other values are parts of one.
 fn is_whole(text: &str, span: Span) -> bool {
-    let (before, behind) = around(text, span);
+    let (before, after) = around(text, span);
     let inside = text.get(span.range()).unwrap_or("");
     let opens = before.ends_with("{{") || before.ends_with("${");
-    (opens && behind.starts_with('}')) || inside.starts_with("${") && inside.ends_with('}')
+    (opens && after.starts_with('}')) || inside.starts_with("${") && inside.ends_with('}')
+}
+
+/// Returns the values of the expressions of documents of one home. A render ends at the deadline.
+pub(super) fn shown_values(
+    ready: &Ready,
+    paths: &[PathBuf],
+    snapshot: &Snapshot,
+    deadline: &Arc<Deadline>,
+) -> Vec<(PathBuf, ShownValues)> {
+    let session = &mut Session::new();
+    session.set_deadline(Some(deadline.clone()));
+    let of_chart = ready.values.planned.as_ref().map(|planned| of_chart(planned, ready.home.chart(), session));
+    let mut all = Vec::new();
+    for path in paths {
+        let Some((_, _, content)) = snapshot.documents.get(path) else { continue };
+        let shown: Vec<ShownValue> = match (ready.home.language(path), &of_chart) {
+            (Language::Template(Dialect::Helm), Some(found)) => {
+                let own = found.iter().filter(|(file, _)| file == path);
+                own.map(|(_, value)| value.clone()).collect()
+            }
+            (Language::Template(_), _) => of_template(ready, path, snapshot, session).unwrap_or_default(),
+            _ => continue,
+        };
+        let values = of_expressions(&shown, &ready.values);
+        all.push((path.clone(), ShownValues { content: content.clone(), values }));
+    }
+    all
+}
+
+/// Returns the values of a render: those that a second one has, too, if the template uses random numbers.
+fn stable<E>(
+    template: &Template,
+    registry: &Registry,
+    mut render: impl FnMut() -> Result<Vec<ShownValue>, E>,
+) -> Result<Vec<ShownValue>, E> {
+    let mut values = render()?;
+    let mut imports = template.program().imports();
+    if imports.any(|one| registry.get(one.kind, one.name).is_some_and(|one| !one.needs.is_none())) {
+        let again = render()?;
+        let key = |one: &ShownValue| (Arc::as_ptr(&one.source), one.span, one.text.clone());
+        let again: HashSet<_> = again.iter().map(key).collect();
+        values.retain(|one| again.contains(&key(one)));
+    }
+    Ok(values)
+}
+
+/// Returns the values of a recording that are shown.
+fn of_recording(recording: &Recording) -> Vec<ShownValue> {
+    let mut values = recording.values();
+    values.extend(recording.assigned());
+    values
+}
+
+fn of_template(ready: &Ready, path: &Path, snapshot: &Snapshot, session: &mut Session) -> Option<Vec<ShownValue>> {
+    let template = ready.compiled(path, snapshot, &bounded)?;
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&ready.values.merged).ok()?);
+    let engine = ready.args.language.engine().build();
+    let render = || Ok::<_, Infallible>(of_recording(&template.record(session, inputs).0));
+    let Ok(mut values) = stable(&template, engine.registry(template.dialect()), render);
+    values.retain(|value| file_of(&value.source, None).is_some_and(|file| file == path));
+    Some(values)
+}
+
+/// Renders a chart. Returns the values with their files.
+fn of_chart(
+    Planned { chart, plan }: &Planned,
+    root: Option<&Path>,
+    session: &mut Session,
+) -> Vec<(PathBuf, ShownValue)> {
+    let recording = render(chart, plan.clone(), session);
+    let values = recording.unwrap_or_default().into_iter();
+    let mut known: Option<(String, Option<PathBuf>)> = None;
+    let mut file = |value: &ShownValue| match &known {
+        Some((name, path)) if name == value.source.name() => path.clone(),
+        _ => {
+            let path = file_of(&value.source, root);
+            known = Some((value.source.name().to_owned(), path.clone()));
+            path
+        }
+    };
+    values.filter_map(|value| Some((file(&value)?, value))).collect()
+}
+
+fn render(
+    chart: &ChartTemplate,
+    plan: dropforge::dialect::helm::chart::Plan,
+    session: &mut Session,
+) -> Option<Vec<ShownValue>> {
+    let template = chart.compile(&plan).ok()?;
+    let made = chart.render_in(session, plan).ok()?;
+    let render = || Ok::<_, Diagnostics>(of_recording(made.record(session, Recorder::default())?.recording()));
+    stable(&template, chart.engine().registry(Dialect::Helm), render).ok()
+}
+
+/// Returns the distinct values of each expression, without secrets.
+fn of_expressions(shown: &[ShownValue], values: &ProjectValues) -> BTreeMap<Span, Vec<String>> {
+    let mut hidden: HashMap<&[Step], bool> = HashMap::new();
+    let mut all: BTreeMap<Span, Option<Vec<String>>> = BTreeMap::new();
+    for one in shown {
+        let mut hides = |path| *hidden.entry(path).or_insert_with(|| values.hides(path));
+        let is_secret = one.inputs.iter().any(|flow| hides(flow.path.as_slice()));
+        match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
+            place if is_secret => *place = None,
+            Some(found) if !found.iter().any(|known| known == plain(&one.text)) => {
+                found.push(plain(&one.text).to_owned())
+            }
+            _ => {}
+        }
+    }
+    all.into_iter().filter_map(|(span, found)| Some((span, found?))).collect()
+}
+
+/// Returns a text without the marks of code, which excerpts of values have.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
 }
 
 #[cfg(test)]

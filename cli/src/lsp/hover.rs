@@ -4,20 +4,19 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use dropforge::bytecode::Dialect;
-use dropforge::compiler::{Given, Key, Mark, Named};
-use dropforge::text::Span;
-use dropforge::value::Data;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Range};
 
-use super::completion::imported;
 use super::content::Shift;
-use super::home::{Language, chart_of, from_here};
-use super::navigation::{definitions, place_of};
-use super::values::{Values, json, short};
-use super::world::{Place, Shown, World};
-use super::{context, schemas};
+use super::context::{self, dialect};
+use super::home::{chart_of, from_here};
+use super::navigation::{definitions, found, imported, path_at, place_of};
+use super::schemas;
+use super::values::{json, short, written};
+use super::world::{Place, ShownValues, World};
 use crate::{functions, keywords};
+use dropforge::compiler::{Given, Mark, Named};
+use dropforge::text::Span;
+use dropforge::value::Data;
 
 /// Maximum length of a value, in characters, and of its lines.
 const VALUE: usize = 2_000;
@@ -46,9 +45,9 @@ fn answer(text: String, range: Option<Range>) -> Hover {
 /// Documents a tag, an action or a directive.
 fn keyword(place: &Place) -> Option<Hover> {
     let text = place.content.text();
-    let (before, behind) = text.split_at_checked(place.offset)?;
+    let (before, after) = text.split_at_checked(place.offset)?;
     let start = before.trim_end_matches(context::is_part).len();
-    let end = text.len() - behind.trim_start_matches(context::is_part).len();
+    let end = text.len() - after.trim_start_matches(context::is_part).len();
     let keywords = context::keywords(place.language, text.get(..end)?)?;
     let page = keywords.page(keywords.get(text.get(start..end)?)?);
     let span = Span::new(u32::try_from(start).ok()?, u32::try_from(end).ok()?);
@@ -61,35 +60,6 @@ fn with_title(page: &str) -> Option<String> {
     Some(format!("**{title}**\n{}", rest.replace("\n  ", "\n    ")))
 }
 
-/// Returns the name at a place, with the span of the name or of its step there.
-pub(super) fn found(place: &Place) -> Option<(&Mark, Span)> {
-    let at = u32::try_from(place.known?).ok()?;
-    let hits = |span: &Span| span.start <= at && at <= span.end;
-    let span_in = |mark: &Mark| {
-        let steps = mark.steps.iter().map(|(_, span)| *span);
-        std::iter::once(mark.span).chain(steps).find(hits)
-    };
-    let marks = place.analysis.marks.iter().filter_map(|mark| Some((mark, span_in(mark)?)));
-    // What a configuration declares is more than the input of that name.
-    marks.min_by_key(|(mark, span)| (span.end - span.start, mark.kind != Named::Declared))
-}
-
-/// Returns the path among the values of the part of a name at a place.
-pub(super) fn path(values: &Values, place: &Place, mark: &Mark) -> Option<Vec<Key>> {
-    let at = u32::try_from(place.known?).ok()?;
-    let (input, _) = mark.input_at(at)?;
-    Some(values.path(&place.path, &input))
-}
-
-/// Writes a path.
-pub(super) fn written(path: &[Key]) -> String {
-    path.iter().fold(String::new(), |text, key| match key {
-        Key::Name(name) if text.is_empty() => name.clone(),
-        Key::Name(name) => text + "." + name,
-        Key::Any => text + "[…]",
-    })
-}
-
 fn documentation(world: &World, place: &Place, mark: &Mark) -> Option<String> {
     let Named::Import(kind) = mark.kind else { return None };
     let dialect = dialect(place.language)?;
@@ -99,19 +69,9 @@ fn documentation(world: &World, place: &Place, mark: &Mark) -> Option<String> {
     with_title(&functions::page(lang, builtin))
 }
 
-/// Returns the language whose functions a file has.
-pub(super) fn dialect(language: Language) -> Option<Dialect> {
-    match language {
-        Language::Template(Dialect::CelYaml) => Some(Dialect::Cel),
-        Language::Template(dialect) => Some(dialect),
-        Language::Configuration => Some(Dialect::Hcl),
-        Language::Other => None,
-    }
-}
-
 fn value(world: &mut World, place: &Place, mark: &Mark) -> Option<String> {
     let values = world.values(&place.home);
-    let Some(path) = path(&values, place, mark) else {
+    let Some(path) = path_at(&values, place, mark) else {
         return (mark.kind == Named::Variable).then(|| variable(world, place, mark));
     };
     let mut text = format!("`{}`", written(&path));
@@ -158,7 +118,7 @@ fn given(world: &World, place: &Place, definition: &Mark) -> Option<String> {
     let text = place.analysis.content.text();
     let written = |span: Span| text.get(span.range());
     let code = |text: &str| short(text, VALUE).replace('`', "'");
-    let of = |shown: Arc<Shown>, span| {
+    let of = |shown: Arc<ShownValues>, span| {
         let there = Shift::between(text, shown.content.text()).forward(span)?;
         shown.values.get(&there).map(|values| values.join(", "))
     };

@@ -4,36 +4,30 @@
 //! |---|---|
 //! | `server` | the loop: requests, notifications, cancellation |
 //! | `content`, `world` | texts and positions; open documents, files, names |
-//! | `home`, `settings`, `values`, `schemas` | the project of a file, its values and their schemas |
-//! | `worker`, `project`, `quick`, `findings`, `shown` | the threads that check: diagnostics, values of expressions |
-//! | `hover`, `completion`, `context`, `go`, `objects`, `navigation`, `rename`, `symbols`, `format`, `actions`, `hints` | a feature each |
+//! | `home`, `values`, `schemas` | the project of a file, settings; its values and their schemas |
+//! | `worker`, `check` | the threads that check, and their diagnostics |
+//! | `hover`, `completion`, `context`, `navigation`, `edits`, `hints` | answers to requests |
 //!
 //! Requests are answered on the main thread, from the names in the current text and the latest results of the thread that
 //! checks. They never wait for a check.
 
-mod actions;
+mod check;
 mod completion;
 mod content;
 mod context;
-mod findings;
-mod format;
-mod go;
-mod guard;
+mod edits;
 mod hints;
 mod home;
 mod hover;
 mod navigation;
-mod project;
-mod quick;
-mod rename;
 mod schemas;
 mod server;
-mod settings;
-mod shown;
-mod symbols;
 mod values;
 mod worker;
 mod world;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Args;
 
@@ -57,4 +51,28 @@ pub(crate) struct LspArgs {
 /// Runs the command.
 pub(crate) fn run(_: &LspArgs, _: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     Ok(server::run(console))
+}
+
+/// The size of the stack of a thread that checks.
+const STACK: usize = 16 << 20;
+
+/// Runs `work`. Returns the message of a panic.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        assert_eq!(guarded(|| 5), Ok(5));
+        assert_eq!(guarded(|| -> u8 { panic!("x{}", 1) }), Err("x1".to_owned()));
+    }
 }

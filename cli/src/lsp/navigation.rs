@@ -1,15 +1,21 @@
-//! Definitions and references.
+//! Definitions, references and symbols, and the names at a place.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropforge::compiler::{Key, Mark, Named};
-use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, Position, Range, ReferenceParams};
+use lsp_types::{
+    DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
+    Location, OneOf, Position, Range, ReferenceParams, SymbolKind, WorkspaceSymbol, WorkspaceSymbolParams,
+    WorkspaceSymbolResponse,
+};
 
+use super::content::{DocumentText, Shift, canonical, path_of};
 use super::home::Home;
-use super::hover::{found, path};
-use super::values::file_of;
+use super::values::{ProjectValues, file_of};
 use super::world::{Analysis, Place, World};
+use dropforge::compiler::{Key, Mark, Named};
+use dropforge::text::{Source, Span};
 
 /// Answers `textDocument/definition`.
 pub(super) fn definition(world: &mut World, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
@@ -43,18 +49,46 @@ pub(super) fn references(world: &mut World, params: &ReferenceParams) -> Option<
     Some(wanted.filter_map(|(file, mark)| location(world, file, mark)).collect())
 }
 
+/// Returns the name at a place, with the span of the name or of its step there.
+pub(super) fn found(place: &Place) -> Option<(&Mark, Span)> {
+    let at = u32::try_from(place.known?).ok()?;
+    let hits = |span: &Span| span.start <= at && at <= span.end;
+    let span_in = |mark: &Mark| {
+        let steps = mark.steps.iter().map(|(_, span)| *span);
+        std::iter::once(mark.span).chain(steps).find(hits)
+    };
+    let marks = place.analysis.marks.iter().filter_map(|mark| Some((mark, span_in(mark)?)));
+    // What a configuration declares is more than the input of that name.
+    marks.min_by_key(|(mark, span)| (span.end - span.start, mark.kind != Named::Declared))
+}
+
+/// Returns the path among the values of the part of a name at a place.
+pub(super) fn path_at(values: &ProjectValues, place: &Place, mark: &Mark) -> Option<Vec<Key>> {
+    let at = u32::try_from(place.known?).ok()?;
+    let (input, _) = mark.input_at(at)?;
+    Some(values.path(&place.path, &input))
+}
+
+/// Returns the file that a namespace of macros is imported from: the file before the name.
+pub(super) fn imported(place: &Place, space: &str) -> Option<String> {
+    let marks = &place.analysis.marks;
+    let at = marks.iter().position(|mark| mark.kind == Named::Namespace && mark.is_definition && mark.name == space)?;
+    let file = marks.get(at.checked_sub(1)?)?;
+    (file.kind == Named::File).then(|| file.name.clone())
+}
+
 /// Returns the place of a name in the current text.
 fn location(world: &World, file: &Analysis, mark: &Mark) -> Option<Location> {
     place_of(world, file, mark.span)
 }
 
 /// Returns a place in the current text of a file.
-pub(super) fn place_of(world: &World, file: &Analysis, span: dropforge::text::Span) -> Option<Location> {
+pub(super) fn place_of(world: &World, file: &Analysis, span: Span) -> Option<Location> {
     let uri = world.uri(&file.path)?;
     let Some(document) = world.documents.get(&file.path) else {
         return Some(Location::new(uri, file.content.range(span)));
     };
-    let shift = super::content::Shift::between(file.content.text(), document.content.text());
+    let shift = Shift::between(file.content.text(), document.content.text());
     Some(Location::new(uri, document.content.range(shift.forward(span)?)))
 }
 
@@ -79,17 +113,17 @@ fn roots(world: &World, place: &Place) -> Vec<PathBuf> {
     if roots.is_empty() {
         roots.extend(place.path.parent().map(Into::into));
     }
-    roots.iter().map(|root| super::content::canonical(root)).collect()
+    roots.iter().map(|root| canonical(root)).collect()
 }
 
 /// Returns the places that give the value of an input.
 fn of_value(world: &mut World, place: &Place, mark: &Mark) -> Option<Vec<Location>> {
     let values = world.values(&place.home);
-    let path = path(&values, place, mark)?;
+    let path = path_at(&values, place, mark)?;
     let chart = place.home.chart();
-    let of = |(source, span): (Arc<dropforge::text::Source>, dropforge::text::Span)| {
+    let of = |(source, span): (Arc<Source>, Span)| {
         let uri = world.uri(&file_of(&source, chart)?)?;
-        let content = super::content::Content::new(source.text().to_owned());
+        let content = DocumentText::new(source.text().to_owned());
         Some(Location::new(uri, content.range(span)))
     };
     Some(values.places(&path).into_iter().filter_map(of).collect())
@@ -102,7 +136,7 @@ fn of_input(world: &mut World, place: &Place, mark: &Mark) -> Option<Vec<Locatio
     for file in world.analyses(&place.path) {
         for mark in file.marks.iter().filter(|mark| mark.input.is_some()) {
             let spans = std::iter::once(mark.span).chain(mark.steps.iter().map(|(_, span)| *span));
-            let leads = |span: &dropforge::text::Span| {
+            let leads = |span: &Span| {
                 !is_item(mark, *span) && mark.input_at(span.start).is_some_and(|(path, _)| path == wanted)
             };
             all.extend(spans.filter(leads).filter_map(|span| place_of(world, &file, span)));
@@ -112,7 +146,7 @@ fn of_input(world: &mut World, place: &Place, mark: &Mark) -> Option<Vec<Locatio
 }
 
 /// Returns `true` for the name of a variable, which has the input but not its name.
-fn is_item(mark: &Mark, span: dropforge::text::Span) -> bool {
+fn is_item(mark: &Mark, span: Span) -> bool {
     mark.kind == Named::Variable && span == mark.span
 }
 
@@ -159,7 +193,7 @@ pub(super) fn occurrences(world: &mut World, place: &Place, mark: &Mark) -> Vec<
     all
 }
 
-/// The file with the definition of a macro, as far as it can be told from one file.
+/// The file with the definition of a macro, as far as one file shows it.
 #[derive(Debug)]
 enum Origin {
     File(PathBuf),
@@ -187,4 +221,102 @@ impl PartialEq for Origin {
             _ => true,
         }
     }
+}
+
+/// Maximum number of symbols of a workspace.
+const SYMBOLS: usize = 1_000;
+
+/// Answers `textDocument/documentSymbol`.
+pub(super) fn document_symbols(world: &mut World, params: &DocumentSymbolParams) -> Option<DocumentSymbolResponse> {
+    let path = path_of(&params.text_document.uri)?;
+    let content = world.documents.get(&path)?.content.clone();
+    let analysis = world.analysis(&path)?;
+    let shift = Shift::between(analysis.content.text(), content.text());
+    let mut open: Vec<(u32, DocumentSymbol)> = Vec::new();
+    let mut top = Vec::new();
+    for mark in symbols(&analysis) {
+        close(&mut open, &mut top, mark.span.start);
+        open.extend(symbol(mark, &content, shift).map(|symbol| (mark.whole.end, symbol)));
+    }
+    close(&mut open, &mut top, u32::MAX);
+    Some(DocumentSymbolResponse::Nested(top))
+}
+
+/// Puts the symbols that end before `at` into those around them.
+fn close(open: &mut Vec<(u32, DocumentSymbol)>, top: &mut Vec<DocumentSymbol>, at: u32) {
+    while let Some((_, done)) = open.pop_if(|(end, _)| *end <= at) {
+        match open.last_mut() {
+            Some((_, around)) => around.children.get_or_insert_default().push(done),
+            None => top.push(done),
+        }
+    }
+}
+
+/// Returns the names that a file defines: of variables, the first definition.
+fn symbols(analysis: &Analysis) -> impl Iterator<Item = &Mark> {
+    let mut seen = HashSet::new();
+    let definitions = analysis.marks.iter().filter(|mark| mark.is_definition);
+    definitions.filter(move |mark| mark.variable.is_none_or(|number| seen.insert(number)))
+}
+
+fn symbol_kind(kind: Named) -> SymbolKind {
+    match kind {
+        Named::Macro | Named::Template | Named::Import(_) => SymbolKind::FUNCTION,
+        Named::Block | Named::Namespace => SymbolKind::NAMESPACE,
+        Named::File => SymbolKind::FILE,
+        Named::Declared => SymbolKind::OBJECT,
+        Named::Variable | Named::Input => SymbolKind::VARIABLE,
+    }
+}
+
+fn symbol(mark: &Mark, content: &DocumentText, shift: Shift) -> Option<DocumentSymbol> {
+    let selection_range = content.range(shift.forward(mark.span)?);
+    // A text that was changed within has the name only.
+    let range = shift.forward(mark.whole).map_or(selection_range, |whole| content.range(whole));
+    let contains = range.start <= selection_range.start && selection_range.end <= range.end;
+    #[allow(deprecated)] // the field has to be given
+    Some(DocumentSymbol {
+        name: mark.name.clone(),
+        detail: Some(mark.signature.clone()).filter(|text| !text.is_empty()),
+        kind: symbol_kind(mark.kind),
+        tags: None,
+        deprecated: None,
+        range: if contains { range } else { selection_range },
+        selection_range,
+        children: None,
+    })
+}
+
+/// Answers `workspace/symbol`: in the projects of the open documents.
+pub(super) fn workspace_symbols(world: &mut World, params: &WorkspaceSymbolParams) -> WorkspaceSymbolResponse {
+    let query = params.query.to_lowercase();
+    let (mut all, mut seen) = (Vec::new(), HashSet::new());
+    let open: Vec<_> = world.documents.keys().cloned().collect();
+    for path in open {
+        world.analysis(&path);
+        for file in world.analyses(&path) {
+            if !seen.insert(file.path.clone()) {
+                continue;
+            }
+            let matching = symbols(&file).filter(|mark| mark.name.to_lowercase().contains(&query));
+            all.extend(
+                matching
+                    .filter_map(|mark| workspace_symbol(world, &file, mark))
+                    .take(SYMBOLS.saturating_sub(all.len())),
+            );
+        }
+    }
+    WorkspaceSymbolResponse::Nested(all)
+}
+
+fn workspace_symbol(world: &World, file: &Analysis, mark: &Mark) -> Option<WorkspaceSymbol> {
+    let Location { uri, range } = place_of(world, file, mark.span)?;
+    Some(WorkspaceSymbol {
+        name: mark.name.clone(),
+        kind: symbol_kind(mark.kind),
+        tags: None,
+        container_name: file.path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        location: OneOf::Left(Location::new(uri, range)),
+        data: None,
+    })
 }

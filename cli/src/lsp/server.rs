@@ -11,7 +11,6 @@ use lsp_types::notification::{
     Cancel, DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
     DidOpenTextDocument, DidSaveTextDocument, Exit as ExitNotification, Notification as _, ShowMessage,
 };
-use lsp_types::request as requests;
 use lsp_types::request::Request as _;
 use lsp_types::{
     CancelParams, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
@@ -20,17 +19,16 @@ use lsp_types::{
     FileSystemWatcher, GlobPattern, HoverProviderCapability, InitializeParams, InlayHintOptions,
     InlayHintServerCapabilities, MessageType, NumberOrString, OneOf, Registration, RegistrationParams, RenameOptions,
     SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions, request as requests,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::content::{canonical, path_of};
-use super::guard::guarded;
-use super::settings::Settings;
-use super::worker::{Job, STACK, Worker};
+use super::home::Settings;
+use super::worker::{CheckJob, Worker};
 use super::world::World;
-use super::{actions, completion, format, hints, hover, navigation, rename, symbols};
+use super::{STACK, completion, edits, guarded, hints, hover, navigation};
 use crate::console::Console;
 use crate::exit::Exit;
 
@@ -103,7 +101,7 @@ fn root(params: &InitializeParams) -> PathBuf {
     canonical(&root.filter(|root| root.is_dir()).unwrap_or_else(here))
 }
 
-/// Returns the request to be told of changed files.
+/// Returns the request for notifications of changed files.
 fn watch() -> Result<Request, serde_json::Error> {
     let watcher = FileSystemWatcher { glob_pattern: GlobPattern::String(WATCHED.to_owned()), kind: None };
     let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
@@ -153,7 +151,7 @@ fn capabilities() -> ServerCapabilities {
 struct Server<'c> {
     connection: &'c Connection,
     world: World,
-    jobs: Sender<Job>,
+    jobs: Sender<CheckJob>,
     /// Messages that were received but not handled.
     queue: VecDeque<Message>,
     /// A document whose names were not looked for since it changed.
@@ -164,7 +162,7 @@ struct Server<'c> {
 }
 
 /// The error of a request.
-type Refused = (ErrorCode, String);
+type RequestError = (ErrorCode, String);
 
 impl Server<'_> {
     /// Handles messages until the session ends.
@@ -183,7 +181,7 @@ impl Server<'_> {
         }
     }
 
-    /// Waits for a message. The names in a changed document are found while there is none, so that they are known when it has
+    /// Waits for a message. The names in a changed document are found while none arrives, so that they are known when it has
     /// syntax errors.
     fn receive(&mut self) -> Option<Message> {
         if let Some(path) = self.changed.take() {
@@ -243,7 +241,7 @@ impl Server<'_> {
         self.send(Message::Notification(Notification::new(ShowMessage::METHOD.to_owned(), params)));
     }
 
-    fn answer(&mut self, request: Request) -> Result<Value, Refused> {
+    fn answer(&mut self, request: Request) -> Result<Value, RequestError> {
         let Request { method, params, .. } = request;
         let world = &mut self.world;
         match method.as_str() {
@@ -255,26 +253,26 @@ impl Server<'_> {
             requests::Completion::METHOD => to_json(completion::complete(world, &read(params)?)),
             requests::GotoDefinition::METHOD => to_json(navigation::definition(world, &read(params)?)),
             requests::References::METHOD => to_json(navigation::references(world, &read(params)?)),
-            requests::PrepareRenameRequest::METHOD => to_json(rename::prepare(world, &read(params)?)),
-            requests::Rename::METHOD => to_json(rename::rename(world, &read(params)?).map_err(refused)?),
-            requests::DocumentSymbolRequest::METHOD => to_json(symbols::of_document(world, &read(params)?)),
-            requests::WorkspaceSymbolRequest::METHOD => to_json(symbols::of_workspace(world, &read(params)?)),
-            requests::Formatting::METHOD => to_json(format::format(world, &read(params)?)),
-            requests::CodeActionRequest::METHOD => to_json(actions::actions(&read(params)?)),
+            requests::PrepareRenameRequest::METHOD => to_json(edits::prepare_rename(world, &read(params)?)),
+            requests::Rename::METHOD => to_json(edits::rename(world, &read(params)?).map_err(refused)?),
+            requests::DocumentSymbolRequest::METHOD => to_json(navigation::document_symbols(world, &read(params)?)),
+            requests::WorkspaceSymbolRequest::METHOD => to_json(navigation::workspace_symbols(world, &read(params)?)),
+            requests::Formatting::METHOD => to_json(edits::format(world, &read(params)?)),
+            requests::CodeActionRequest::METHOD => to_json(edits::actions(&read(params)?)),
             requests::InlayHintRequest::METHOD => to_json(hints::hints(world, &read(params)?)),
             requests::ExecuteCommand::METHOD => self.command(read(params)?),
             _ => Err((ErrorCode::MethodNotFound, format!("dropforge has no `{method}`"))),
         }
     }
 
-    fn command(&mut self, params: ExecuteCommandParams) -> Result<Value, Refused> {
+    fn command(&mut self, params: ExecuteCommandParams) -> Result<Value, RequestError> {
         let first = params.arguments.first().unwrap_or(&Value::Null);
         match params.command.as_str() {
             SELECT_CLUSTER => {
                 let name = first.as_str().map(str::to_owned);
                 name.iter().try_for_each(|name| self.world.check_cluster(name)).map_err(refused)?;
                 self.world.settings.cluster = name;
-                self.tell(Job::All);
+                self.tell(CheckJob::All);
                 Ok(Value::Null)
             }
             LIST_CLUSTERS => {
@@ -303,21 +301,21 @@ impl Server<'_> {
             DidChangeConfiguration::METHOD => self.configured(params),
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => {
                 self.world.forget_homes();
-                self.tell(Job::All);
+                self.tell(CheckJob::All);
             }
             _ => {}
         }
     }
 
-    /// Tells the thread that checks of a new form of the documents.
-    fn tell(&self, job: impl FnOnce(super::world::Snapshot) -> Job) {
+    /// Sends a new form of the documents to the thread that checks.
+    fn tell(&self, job: impl FnOnce(super::world::Snapshot) -> CheckJob) {
         self.world.shared.interrupt();
         // The thread ends only with the process.
         let _ = self.jobs.send(job(self.world.snapshot()));
     }
 
     fn tell_change(&self, path: &Path) {
-        self.tell(|snapshot| Job::Changed(path.to_owned(), snapshot));
+        self.tell(|snapshot| CheckJob::Changed(path.to_owned(), snapshot));
     }
 
     fn opened(&mut self, params: Value) {
@@ -354,7 +352,7 @@ impl Server<'_> {
         let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(params) else { return };
         let Some(path) = path_of(&params.text_document.uri) else { return };
         if self.world.documents.remove(&path).is_some() {
-            self.tell(|snapshot| Job::Closed(path, snapshot));
+            self.tell(|snapshot| CheckJob::Closed(path, snapshot));
         }
     }
 
@@ -367,20 +365,20 @@ impl Server<'_> {
             Err(error) => return self.show(error),
         }
         self.world.forget_homes();
-        self.tell(Job::All);
+        self.tell(CheckJob::All);
         self.knows_cluster = false;
         self.look_for_cluster();
     }
 }
 
-fn read<T: DeserializeOwned>(params: Value) -> Result<T, Refused> {
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, RequestError> {
     serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
 }
 
-fn to_json(value: impl serde::Serialize) -> Result<Value, Refused> {
+fn to_json(value: impl serde::Serialize) -> Result<Value, RequestError> {
     serde_json::to_value(value).map_err(|error| (ErrorCode::InternalError, error.to_string()))
 }
 
-fn refused(message: String) -> Refused {
+fn refused(message: String) -> RequestError {
     (ErrorCode::RequestFailed, message)
 }

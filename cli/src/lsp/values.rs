@@ -3,25 +3,27 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use dropforge::bulk::input::{self, Place};
-use dropforge::bulk::values::Step;
-use dropforge::bulk::{Cluster, Fleet, Format};
-use dropforge::compiler::Key;
-use dropforge::dialect::helm::chart::{Capabilities, Plan, Release, UserValues};
-use dropforge::engine::chart::ChartTemplate;
-use dropforge::schema::is_secret;
-use dropforge::text::{Source, Span};
-use dropforge::value::{Data, DataMap};
-
-use super::home::{Home, chart_of};
-use super::settings::Settings;
-use super::shown::bounded;
+use super::home::{Home, Settings, chart_of};
 use crate::chart;
 use crate::check::CheckArgs;
 use crate::console::Console;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::GivenValues;
+use crate::options::limits;
+use dropforge::bulk::input::{self, Place};
+use dropforge::bulk::values::Step;
+use dropforge::bulk::{Cluster, Fleet, Format};
+use dropforge::compiler::Key;
+use dropforge::dialect::helm::chart::{Capabilities, Plan, Release, UserValues};
+use dropforge::engine::EngineBuilder;
+use dropforge::engine::chart::ChartTemplate;
+use dropforge::function::Capabilities as Permissions;
+use dropforge::limits::Limits;
+use dropforge::schema::is_secret;
+use dropforge::text::{Source, Span};
+use dropforge::value::{Data, DataMap};
 
 /// Maximum size of a file of values or of a configuration, in bytes.
 pub(super) const MAX_INPUT: u64 = 256 << 20;
@@ -29,6 +31,12 @@ pub(super) const MAX_INPUT: u64 = 256 << 20;
 pub(super) const CLUSTERS: usize = 10_000;
 /// Maximum number of characters of a value that is shown.
 const SHOWN: usize = 60;
+
+/// The time that a render for the values may take.
+pub(super) const TIME: Duration = Duration::from_millis(300);
+
+/// The number of steps that it may take.
+const FUEL: u64 = 2_000_000;
 
 /// A chart with its plan for the chosen cluster.
 #[derive(Debug, Clone)]
@@ -39,7 +47,7 @@ pub(super) struct Planned {
 
 /// The values of a project.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(super) struct ProjectValues {
     /// The merged values. Those of a chart are below `Values`.
     pub(super) merged: DataMap,
     /// The places of values, highest first, each with the path in the values to which it belongs.
@@ -54,8 +62,8 @@ pub(super) struct Values {
     pub(super) planned: Option<Planned>,
 }
 
-impl Values {
-    /// Reads the values of a home. Whatever cannot be read is left out: the check tells why.
+impl ProjectValues {
+    /// Reads the values of a home. Whatever cannot be read is left out: the check reports it.
     pub(super) fn read(
         home: &Home,
         args: &CheckArgs,
@@ -250,6 +258,15 @@ impl Values {
     }
 }
 
+/// Writes a path.
+pub(super) fn written(path: &[Key]) -> String {
+    path.iter().fold(String::new(), |text, key| match key {
+        Key::Name(name) if text.is_empty() => name.clone(),
+        Key::Name(name) => text + "." + name,
+        Key::Any => text + "[…]",
+    })
+}
+
 /// Returns a value as JSON. Numbers of charts are floats, also whole ones.
 pub(super) fn json(value: &Data) -> String {
     match value {
@@ -288,6 +305,13 @@ fn chosen(fleet: &Fleet, settings: &Settings) -> (Vec<String>, Option<Cluster>) 
         Ok(())
     });
     (names, found)
+}
+
+/// Sets the limits and permissions of a render for the values. Without random numbers, one of them would end the render and
+/// leave the rest without values.
+pub(super) fn bounded(engine: EngineBuilder) -> EngineBuilder {
+    let limits = Limits { time: Some(TIME), fuel: FUEL, ..limits() };
+    engine.limits(limits).allow(Permissions::RANDOM.and(Permissions::CLOCK))
 }
 
 fn planned(path: &Path, args: &CheckArgs, values: &UserValues, files: &mut InputFiles) -> Option<Planned> {

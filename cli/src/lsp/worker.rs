@@ -12,20 +12,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dropforge::engine::Memo;
-use dropforge::limits::Deadline;
 use lsp_server::{Message, Notification, Request};
 use lsp_types::notification::{Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::request::{InlayHintRefreshRequest, Request as _};
 use lsp_types::{Diagnostic as Finding, MessageType, NumberOrString, PublishDiagnosticsParams, ShowMessageParams};
 
-use super::content::{Content, Shift, uri_of};
-use super::guard::guarded;
+use super::check::{CheckedHome, FindingsByFile, Ready};
+use super::content::{DocumentText, Shift, uri_of};
+use super::hints::shown_values;
 use super::home::{Home, Homes, Language};
-use super::project::{Checked, Found};
-use super::quick::Ready;
-use super::shown;
-use super::world::{Shared, Shown, Snapshot};
+use super::world::{Shared, ShownValues, Snapshot};
+use super::{STACK, guarded};
+use dropforge::engine::Memo;
+use dropforge::limits::Deadline;
 
 /// The time without changes after which a project is checked.
 const PAUSE: Duration = Duration::from_millis(150);
@@ -34,15 +33,12 @@ const SHORT: Duration = Duration::from_millis(12);
 /// The time that a check of one file may take to be run without a search for syntax errors before it.
 const AT_ONCE: Duration = Duration::from_millis(60);
 
-/// The size of the stack of a thread that checks.
-pub(super) const STACK: usize = 16 << 20;
-
 /// The codes of syntax errors begin like this.
 const SYNTAX: &str = "E01";
 
-/// What the thread is told.
+/// A message to the thread.
 #[derive(Debug)]
-pub(super) enum Job {
+pub(super) enum CheckJob {
     /// A document was opened or changed.
     Changed(PathBuf, Snapshot),
     /// Anything may have changed.
@@ -50,17 +46,17 @@ pub(super) enum Job {
     /// A document was closed.
     Closed(PathBuf, Snapshot),
     /// A check beside this thread has ended.
-    Checked(Box<Checked>),
+    Checked(Box<CheckedHome>),
 }
 
 /// The state of the thread.
 pub(super) struct Worker {
     pub(super) messages: Messages,
     pub(super) shared: Arc<Shared>,
-    /// `true` if the client can be told to ask for hints again.
+    /// `true` if the client can be asked to request hints again.
     pub(super) refreshes: bool,
     /// Receives the checks that end beside this thread, which lasts as long as the process.
-    jobs: Sender<Job>,
+    jobs: Sender<CheckJob>,
     /// The number of jobs from outside.
     received: u64,
     /// `true` while a check runs beside this thread.
@@ -72,10 +68,10 @@ pub(super) struct Worker {
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
-    /// Checked homes whose values for hints are not known yet.
+    /// CheckedHome homes whose values for hints are not known yet.
     unshown: BTreeSet<Home>,
     /// Jobs that were received and not begun.
-    inbox: VecDeque<Job>,
+    inbox: VecDeque<CheckJob>,
     /// `true` if what is dirty is checked without a pause.
     is_urgent: bool,
     requests: i32,
@@ -87,13 +83,13 @@ pub(super) type Messages = Box<dyn Fn(Message) + Send>;
 /// The diagnostics of a file, and the text that they are about.
 #[derive(Debug, Clone, Default)]
 struct Published {
-    content: Option<Arc<Content>>,
+    content: Option<Arc<DocumentText>>,
     findings: Vec<Finding>,
 }
 
 impl Worker {
     /// Creates the state.
-    pub(super) fn new(messages: Messages, shared: Arc<Shared>, jobs: Sender<Job>, refreshes: bool) -> Self {
+    pub(super) fn new(messages: Messages, shared: Arc<Shared>, jobs: Sender<CheckJob>, refreshes: bool) -> Self {
         Self {
             messages,
             shared,
@@ -114,7 +110,7 @@ impl Worker {
     }
 
     /// Runs jobs until there are no more senders.
-    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+    pub(super) fn run(mut self, jobs: &Receiver<CheckJob>) {
         let mut latest: Option<Snapshot> = None;
         loop {
             let has_more = !self.is_checking && (!self.dirty.is_empty() || !self.unshown.is_empty());
@@ -151,18 +147,18 @@ impl Worker {
     }
 
     /// Takes note of a job.
-    fn note(&mut self, job: Job, changed: &mut BTreeSet<PathBuf>) -> Option<Snapshot> {
-        self.received += u64::from(!matches!(job, Job::Checked(_)));
+    fn note(&mut self, job: CheckJob, changed: &mut BTreeSet<PathBuf>) -> Option<Snapshot> {
+        self.received += u64::from(!matches!(job, CheckJob::Checked(_)));
         Some(match job {
-            Job::Checked(checked) => {
+            CheckJob::Checked(checked) => {
                 self.checked(*checked);
                 return None;
             }
-            Job::Changed(path, snapshot) => {
+            CheckJob::Changed(path, snapshot) => {
                 changed.insert(path);
                 snapshot
             }
-            Job::All(snapshot) => {
+            CheckJob::All(snapshot) => {
                 self.homes.clear();
                 self.ready.clear();
                 self.dirty.extend(self.published.keys().cloned());
@@ -173,7 +169,7 @@ impl Worker {
                 self.is_urgent = true;
                 snapshot
             }
-            Job::Closed(path, snapshot) => {
+            CheckJob::Closed(path, snapshot) => {
                 changed.remove(&path);
                 self.shared.forget(&path);
                 self.memos.remove(&path);
@@ -194,7 +190,7 @@ impl Worker {
     }
 
     /// Checks a changed document.
-    fn changed(&mut self, path: &Path, snapshot: &Snapshot, jobs: &Receiver<Job>) {
+    fn changed(&mut self, path: &Path, snapshot: &Snapshot, jobs: &Receiver<CheckJob>) {
         let home = self.home(path, snapshot);
         if matches!(home, Home::Alone(..)) && home.language(path) == Language::Other {
             return self.mark_dirty(&home, path, snapshot);
@@ -230,9 +226,9 @@ impl Worker {
     }
 
     /// Returns `true` if there is another job, so that what is known of a text may be outdated.
-    fn has_news(&mut self, jobs: &Receiver<Job>) -> bool {
+    fn has_news(&mut self, jobs: &Receiver<CheckJob>) -> bool {
         self.inbox.extend(jobs.try_iter());
-        self.inbox.iter().any(|job| !matches!(job, Job::Checked(_)))
+        self.inbox.iter().any(|job| !matches!(job, CheckJob::Checked(_)))
     }
 
     /// Takes note of other files that may include or read a changed one.
@@ -247,7 +243,7 @@ impl Worker {
     }
 
     /// Checks the homes that may have changed, until there is a job.
-    fn check_dirty(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>) {
+    fn check_dirty(&mut self, snapshot: &Snapshot, jobs: &Receiver<CheckJob>) {
         while let Some(home) = self.dirty.pop_first() {
             if matches!(&home, Home::Alone(path, _) if home.language(path) == Language::Other) {
                 continue;
@@ -262,7 +258,7 @@ impl Worker {
     /// Checks a home.
     fn check(&mut self, home: &Home, snapshot: &Snapshot) {
         self.dirty.remove(home);
-        self.keep(Checked::new(home.clone(), snapshot.clone(), self.received, &self.shared));
+        self.keep(CheckedHome::new(home.clone(), snapshot.clone(), self.received, &self.shared));
     }
 
     /// Begins to check a home that may have changed, beside this thread.
@@ -272,7 +268,7 @@ impl Worker {
         let Some(home) = self.dirty.pop_first() else { return };
         let (sender, shared, number) = (self.jobs.clone(), self.shared.clone(), self.received);
         let (own, snapshot) = (home.clone(), snapshot.clone());
-        let run = move || drop(sender.send(Job::Checked(Checked::new(own, snapshot, number, &shared).into())));
+        let run = move || drop(sender.send(CheckJob::Checked(CheckedHome::new(own, snapshot, number, &shared).into())));
         self.is_checking = thread::Builder::new().stack_size(STACK).spawn(run).is_ok();
         if !self.is_checking {
             self.dirty.insert(home);
@@ -280,7 +276,7 @@ impl Worker {
     }
 
     /// Takes the results of a check beside this thread, unless they are outdated, and begins the next one.
-    fn checked(&mut self, checked: Checked) {
+    fn checked(&mut self, checked: CheckedHome) {
         self.is_checking = false;
         if checked.jobs != self.received {
             // A file that is checked alone may be closed.
@@ -293,8 +289,8 @@ impl Worker {
     }
 
     /// Publishes the results of a check.
-    fn keep(&mut self, checked: Checked) {
-        let Checked { home, snapshot, found, .. } = checked;
+    fn keep(&mut self, checked: CheckedHome) {
+        let CheckedHome { home, snapshot, found, .. } = checked;
         let (found, ready) = match found {
             Ok(found) => found,
             Err(panic) => return self.show_message(format!("a bug in dropforge: {panic}")),
@@ -314,9 +310,9 @@ impl Worker {
     }
 
     /// Finds the values for hints, until there is a job.
-    fn show_all(&mut self, snapshot: &Snapshot, jobs: &Receiver<Job>) {
+    fn show_all(&mut self, snapshot: &Snapshot, jobs: &Receiver<CheckJob>) {
         while let Some(home) = self.unshown.pop_first() {
-            let deadline = Arc::new(Deadline::after(shown::TIME));
+            let deadline = Arc::new(Deadline::after(super::values::TIME));
             self.shared.begin(deadline.clone());
             let found = if self.has_news(jobs) { Vec::new() } else { self.show(&home, snapshot, &deadline) };
             if self.has_news(jobs) {
@@ -332,14 +328,14 @@ impl Worker {
     }
 
     /// Finds the values that expressions of open documents have.
-    fn show(&self, home: &Home, snapshot: &Snapshot, deadline: &Arc<Deadline>) -> Vec<(PathBuf, Shown)> {
+    fn show(&self, home: &Home, snapshot: &Snapshot, deadline: &Arc<Deadline>) -> Vec<(PathBuf, ShownValues)> {
         let Some(ready) = self.ready.get(home) else { return Vec::new() };
         let own = snapshot.documents.keys().filter(|path| self.homes.known(path) == Some(home)).cloned();
         let own: Vec<PathBuf> = own.collect();
-        guarded(|| shown::of(ready, &own, snapshot, deadline)).unwrap_or_default()
+        guarded(|| shown_values(ready, &own, snapshot, deadline)).unwrap_or_default()
     }
 
-    /// Tells the client to ask for hints again.
+    /// Asks the client to request hints again.
     fn ask_for_refresh(&mut self) {
         if self.refreshes {
             self.requests += 1;
@@ -360,7 +356,7 @@ impl Worker {
     }
 
     /// Publishes what was found in a home, and nothing for files in which nothing was found any more.
-    fn publish(&mut self, home: &Home, found: Found, snapshot: &Snapshot) {
+    fn publish(&mut self, home: &Home, found: FindingsByFile, snapshot: &Snapshot) {
         let of = |(path, findings): (PathBuf, Vec<Finding>)| {
             let content = snapshot.documents.get(&path).map(|(_, _, content)| content.clone());
             (path, Published { content, findings })
@@ -384,7 +380,7 @@ impl Worker {
 }
 
 /// Returns diagnostics at their places in a changed text without syntax errors, without those in what was changed.
-fn moved(known: &Published, content: &Content) -> Vec<Finding> {
+fn moved(known: &Published, content: &DocumentText) -> Vec<Finding> {
     let Some(old) = &known.content else { return known.findings.clone() };
     let shift = Shift::between(old.text(), content.text());
     let is_syntax =

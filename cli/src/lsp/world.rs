@@ -14,12 +14,12 @@ use dropforge::limits::Deadline;
 use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
 
-use super::content::{Content, Shift, canonical, path_of, uri_of};
-use super::guard::guarded;
+use super::STACK;
+use super::content::{DocumentText, Shift, canonical, path_of, uri_of};
+use super::guarded;
+use super::home::Settings;
 use super::home::{Home, Homes, Language};
-use super::settings::Settings;
-use super::values::{CLUSTERS, Values};
-use super::worker::STACK;
+use super::values::{CLUSTERS, ProjectValues};
 use crate::input::OpenFiles;
 use crate::options::limits;
 
@@ -35,7 +35,7 @@ pub(super) struct Document {
     /// The URI that the client has for it.
     pub(super) uri: Uri,
     pub(super) version: i32,
-    pub(super) content: Arc<Content>,
+    pub(super) content: Arc<DocumentText>,
     /// The latest form without syntax errors.
     last: Option<Arc<Analysis>>,
     /// The version that was looked at last.
@@ -46,15 +46,15 @@ pub(super) struct Document {
 #[derive(Debug)]
 pub(super) struct Analysis {
     pub(super) path: PathBuf,
-    pub(super) content: Arc<Content>,
+    pub(super) content: Arc<DocumentText>,
     pub(super) marks: Vec<Mark>,
 }
 
 /// The results of checks that answers are made from.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    values: Mutex<HashMap<Home, Arc<Values>>>,
-    shown: Mutex<HashMap<PathBuf, Arc<Shown>>>,
+    values: Mutex<HashMap<Home, Arc<ProjectValues>>>,
+    shown: Mutex<HashMap<PathBuf, Arc<ShownValues>>>,
     /// Names that were found beside the main thread.
     names: Mutex<HashMap<PathBuf, Names>>,
     /// The end of the render that finds values for hints.
@@ -62,12 +62,12 @@ pub(super) struct Shared {
 }
 
 /// A text with the names in it, `None` after a syntax error.
-type Names = (Arc<Content>, Option<Arc<Analysis>>);
+type Names = (Arc<DocumentText>, Option<Arc<Analysis>>);
 
 /// The values that the expressions of a file have in the chosen cluster.
 #[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) content: Arc<Content>,
+pub(super) struct ShownValues {
+    pub(super) content: Arc<DocumentText>,
     /// The distinct values of each expression that is written or that a variable is set to, without secrets.
     pub(super) values: BTreeMap<Span, Vec<String>>,
 }
@@ -84,17 +84,17 @@ impl Shared {
     }
 
     /// Keeps the values of a home.
-    pub(super) fn keep_values(&self, home: &Home, values: Arc<Values>) {
+    pub(super) fn keep_values(&self, home: &Home, values: Arc<ProjectValues>) {
         lock(&self.values).insert(home.clone(), values);
     }
 
     /// Keeps the values of the expressions of a file.
-    pub(super) fn keep_shown(&self, path: PathBuf, shown: Shown) {
+    pub(super) fn keep_shown(&self, path: PathBuf, shown: ShownValues) {
         lock(&self.shown).insert(path, Arc::new(shown));
     }
 
     /// Returns the values of the expressions of a file.
-    pub(super) fn shown(&self, path: &Path) -> Option<Arc<Shown>> {
+    pub(super) fn shown(&self, path: &Path) -> Option<Arc<ShownValues>> {
         lock(&self.shown).get(path).cloned()
     }
 
@@ -118,7 +118,7 @@ pub(super) struct Snapshot {
 }
 
 /// The URI, the version and the text of a document.
-pub(super) type OpenText = (Uri, i32, Arc<Content>);
+pub(super) type OpenText = (Uri, i32, Arc<DocumentText>);
 
 impl Snapshot {
     /// Returns the texts in place of those on disk.
@@ -147,7 +147,7 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) home: Home,
     pub(super) language: Language,
-    pub(super) content: Arc<Content>,
+    pub(super) content: Arc<DocumentText>,
     /// The byte in the text.
     pub(super) offset: usize,
     pub(super) analysis: Arc<Analysis>,
@@ -173,7 +173,7 @@ impl World {
 
     /// Opens a document, or replaces it.
     pub(super) fn open(&mut self, path: PathBuf, uri: Uri, version: i32, text: String) {
-        let content = Arc::new(Content::new(text));
+        let content = Arc::new(DocumentText::new(text));
         self.documents.insert(path, Document { uri, version, content, last: None, seen: None });
     }
 
@@ -200,14 +200,14 @@ impl World {
     }
 
     /// Returns the values of a home. The first time they are read, later the check replaces them.
-    pub(super) fn values(&mut self, home: &Home) -> Arc<Values> {
+    pub(super) fn values(&mut self, home: &Home) -> Arc<ProjectValues> {
         if let Some(values) = lock(&self.shared.values).get(home) {
             return values.clone();
         }
         let open = self.snapshot().open_files();
         let read = home
             .arguments(&self.settings)
-            .map(|(args, console)| Arc::new(Values::read(home, &args, &self.settings, &open, &console)));
+            .map(|(args, console)| Arc::new(ProjectValues::read(home, &args, &self.settings, &open, &console)));
         let values = read.unwrap_or_default();
         self.shared.keep_values(home, values.clone());
         values
@@ -284,9 +284,9 @@ impl World {
             return Some(analysis.clone());
         }
         let text = std::fs::read_to_string(path).ok().filter(|_| length <= limits().source_bytes as u64)?;
-        let content = Arc::new(Content::new(text));
+        let content = Arc::new(DocumentText::new(text));
         let empty =
-            |content: &Arc<Content>| Analysis { path: path.to_owned(), content: content.clone(), marks: vec![] };
+            |content: &Arc<DocumentText>| Analysis { path: path.to_owned(), content: content.clone(), marks: vec![] };
         let found = analyse(engine, path, language, &content).unwrap_or_else(|| empty(&content));
         let analysis = Arc::new(found);
         self.files.insert(path.to_owned(), (time, length, analysis.clone()));
@@ -360,7 +360,7 @@ fn is_beside(home: &Home, path: &Path, other: &Path) -> bool {
 }
 
 /// Returns the names in a text. `None` after a syntax error.
-fn analyse(engine: &Engine, path: &Path, language: Language, content: &Arc<Content>) -> Option<Analysis> {
+fn analyse(engine: &Engine, path: &Path, language: Language, content: &Arc<DocumentText>) -> Option<Analysis> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
     let source = Source::new(name, content.text());
     let marks = match language {

@@ -4,26 +4,22 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::asserts::{Assertion, Expectation, Expected};
+use super::output::{Selected, TestOutput, select};
+use super::snapshot::{Compared, Snapshots};
+use super::suite::{Suite, Test, TestJob};
+use super::values::{document, short};
+use super::verdict::{Verdict, of_errors, of_value};
+use crate::input::InputFiles;
 use dropforge::diagnostics::{Code, Diagnostic, counted};
 use dropforge::text::Span;
 
-use super::asserts::{Assertion, Check, Expected};
-use super::compare::{document, short};
-use super::documents::{Selected, select};
-use super::fails;
-use super::output::Output;
-use super::snapshot::{Compared, Snapshots};
-use super::suite::{Suite, Test};
-use super::target::Job;
-use super::verdict::{Verdict, of_value};
-use crate::input::InputFiles;
-
 /// Checks the assertions of a test and collects what does not hold.
-pub(super) struct Checker<'c> {
+struct Checker<'c> {
     suite: &'c Suite,
     test: &'c Test,
     folder: &'c Path,
-    outputs: &'c [Output],
+    outputs: &'c [TestOutput],
     snapshots: &'c mut Snapshots,
     files: &'c mut InputFiles,
     failures: Vec<Box<Diagnostic>>,
@@ -33,8 +29,8 @@ pub(super) struct Checker<'c> {
 
 /// Checks a test and returns a failure for each thing that does not hold.
 pub(super) fn failures(
-    job: &Job<'_>,
-    outputs: &[Output],
+    job: &TestJob<'_>,
+    outputs: &[TestOutput],
     snapshots: &mut Snapshots,
     files: &mut InputFiles,
 ) -> Vec<Box<Diagnostic>> {
@@ -50,16 +46,19 @@ pub(super) fn failures(
 impl Checker<'_> {
     fn assertion(&mut self, assertion: &Assertion, names: &[String]) {
         let outputs = self.outputs.iter().filter(|output| output.is_all || names.contains(&output.template));
-        let outputs: Vec<&Output> = outputs.collect();
-        if let Check::Fails(wanted) = &assertion.check {
-            let held = fails::check(wanted, assertion.negative, &outputs);
+        let outputs: Vec<&TestOutput> = outputs.collect();
+        if let Expectation::Fails(wanted) = &assertion.check {
+            let held = of_errors(wanted, assertion.negative, &outputs);
             return held.into_iter().for_each(|(template, verdict)| self.judge(assertion, template, None, &verdict));
         }
         if let Some(failed) = outputs.iter().find(|output| output.text.is_err()) {
             return self.cannot_render(failed);
         }
         match &assertion.check {
-            Check::EqualText(_) | Check::ContainsText { .. } | Check::MatchesText { .. } | Check::SnapshotText => {
+            Expectation::EqualText(_)
+            | Expectation::ContainsText { .. }
+            | Expectation::MatchesText { .. }
+            | Expectation::SnapshotText => {
                 outputs.iter().for_each(|output| self.text(assertion, output));
             }
             _ => self.documents(assertion, &outputs),
@@ -67,7 +66,7 @@ impl Checker<'_> {
     }
 
     /// Adds the errors of a render, once for a test.
-    fn cannot_render(&mut self, output: &Output) {
+    fn cannot_render(&mut self, output: &TestOutput) {
         self.snapshots.keep(&self.test.name);
         if std::mem::replace(&mut self.tells_errors, true) {
             return;
@@ -80,15 +79,15 @@ impl Checker<'_> {
         self.failures.push(failure);
     }
 
-    fn text(&mut self, assertion: &Assertion, output: &Output) {
+    fn text(&mut self, assertion: &Assertion, output: &TestOutput) {
         let Ok(text) = &output.text else { return };
         let template = Some(output.template.as_str());
         let verdict = match &assertion.check {
-            Check::EqualText(expected) => match self.expected(expected) {
+            Expectation::EqualText(expected) => match self.expected(expected) {
                 Ok(expected) => equal_text(&expected, text),
                 Err(error) => return self.failures.push(error),
             },
-            Check::ContainsText { texts } => {
+            Expectation::ContainsText { texts } => {
                 // With `not`, none of the texts may be there.
                 let found = |wanted: &&String| text.contains(wanted.as_str()) == assertion.negative;
                 let missing = texts.iter().find(found);
@@ -96,7 +95,7 @@ impl Checker<'_> {
                 let holds = missing.is_none() != assertion.negative;
                 Verdict::new(holds, format!("a text with {shown}")).with_note("output", text)
             }
-            Check::MatchesText { pattern } => {
+            Expectation::MatchesText { pattern } => {
                 Verdict::new(pattern.is_match(text), format!("a text that matches `{pattern}`"))
                     .with_note("output", text)
             }
@@ -112,7 +111,7 @@ impl Checker<'_> {
         }
     }
 
-    fn documents(&mut self, assertion: &Assertion, outputs: &[&Output]) {
+    fn documents(&mut self, assertion: &Assertion, outputs: &[&TestOutput]) {
         if let Some(errors) = outputs.iter().find_map(|output| output.documents().as_ref().err()) {
             let message = format!("test `{}`: the output is not YAML", self.test.name);
             let mut failure = self.failure(Code::TestFailed, assertion.span, message, None);
@@ -122,7 +121,7 @@ impl Checker<'_> {
             return self.failures.push(failure);
         }
         let wanted = self.test.setup.documents.clone().or(assertion.documents.clone());
-        if let Check::Documents { count, filtered: false } = &assertion.check {
+        if let Expectation::Documents { count, filtered: false } = &assertion.check {
             for output in outputs {
                 let found = output.documents().as_ref().map_or(0, Vec::len);
                 self.count(assertion, output, *count, found);
@@ -134,13 +133,13 @@ impl Checker<'_> {
             Err(why) => return self.refuse(assertion, &why),
         };
         match &assertion.check {
-            Check::Documents { count, .. } => {
+            Expectation::Documents { count, .. } => {
                 for output in outputs {
                     let found = selected.iter().filter(|one| std::ptr::eq(one.output, *output)).count();
                     self.count(assertion, output, *count, found);
                 }
             }
-            Check::Document(head) if head.any => {
+            Expectation::Document(head) if head.any => {
                 let found = selected.iter().any(|one| of_value(&assertion.check, one.document).iter().all(|v| v.holds));
                 let verdict = Verdict::new(found, format!("a document {}", head.describe()));
                 self.judge(assertion, None, None, &verdict);
@@ -150,14 +149,14 @@ impl Checker<'_> {
         }
     }
 
-    fn count(&mut self, assertion: &Assertion, output: &Output, wanted: usize, found: usize) {
+    fn count(&mut self, assertion: &Assertion, output: &TestOutput, wanted: usize, found: usize) {
         let verdict = Verdict::new(found == wanted, counted(wanted, "document")).found(found.to_string());
         self.judge(assertion, Some(&output.template), None, &verdict);
     }
 
     fn document(&mut self, assertion: &Assertion, one: &Selected<'_>) {
         let (template, at) = (Some(one.output.template.as_str()), Some(one.at));
-        let Check::Snapshot { path, matches, lacks } = &assertion.check else {
+        let Expectation::Snapshot { path, matches, lacks } = &assertion.check else {
             let verdicts = of_value(&assertion.check, one.document);
             return verdicts.iter().for_each(|verdict| self.judge(assertion, template, at, verdict));
         };

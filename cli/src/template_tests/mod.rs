@@ -2,33 +2,25 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `find` | the test files |
-//! | `suite`, `read`, `reader`, `asserts`, `parameters` | a test file, and how it is read |
-//! | `path`, `compare` | paths in documents, values |
-//! | `target` | the templates that a test file is about |
-//! | `folders`, `charts`, `output` | renders |
-//! | `check`, `documents`, `verdict`, `fails` | assertions |
+//! | `suite`, `read`, `asserts`, `parameters` | a test file, and how it is read |
+//! | `target` | the test files, and the templates that each is about |
+//! | `render`, `output` | renders, their documents |
+//! | `values` | paths in documents, comparison of values |
+//! | `check`, `verdict` | assertions |
 //! | `snapshot` | snapshots |
-//! | `report`, `coverage` | results, JUnit, the lines and outcomes that tests cover |
+//! | `report` | results, JUnit, the lines and outcomes that tests cover |
 
 mod asserts;
-mod charts;
 mod check;
-mod compare;
-mod coverage;
-mod documents;
-mod fails;
-mod find;
-mod folders;
 mod output;
 mod parameters;
-mod path;
 mod read;
-mod reader;
+mod render;
 mod report;
 mod snapshot;
 mod suite;
 mod target;
+mod values;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -36,22 +28,18 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
-use dropforge::engine::path_from_here;
-
-use self::charts::Charts;
-use self::coverage::{CoverageArgs, Coverages};
-use self::folders::Folders;
-use self::report::{Case, FileReport, Results, Status};
+use self::render::{Charts, Folders};
+use self::report::{Case, CoverageArgs, Coverages, FileReport, Results, Status};
 use self::snapshot::Snapshots;
-use self::suite::Suite;
-use self::target::{Job, Target};
+use self::suite::{Suite, TestJob, TestTarget};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{AllowArgs, LanguageArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::engine::path_from_here;
 
 /// Test templates and charts
 ///
@@ -99,10 +87,10 @@ pub(crate) struct TestArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    let found = find::files(&args.paths, console)?;
+    let found = target::test_files(&args.paths, console)?;
     let builder = || args.allow.grant(args.language.engine());
     let engine = builder()?.build();
-    let mut run = Run {
+    let mut run = TestRun {
         args,
         files,
         console,
@@ -145,7 +133,7 @@ fn finish(args: &TestArgs, results: &Results, console: &Console) -> Result<Exit,
 }
 
 /// A run of test files.
-struct Run<'r> {
+struct TestRun<'r> {
     args: &'r TestArgs,
     files: &'r mut InputFiles,
     console: &'r Console,
@@ -154,7 +142,7 @@ struct Run<'r> {
     coverages: Option<Coverages>,
 }
 
-impl Run<'_> {
+impl TestRun<'_> {
     /// Runs the tests of a file, and prints their failures.
     ///
     /// # Errors
@@ -213,8 +201,8 @@ impl Run<'_> {
         let Some(coverages) = self.coverages.take() else { return Ok(None) };
         for (target, coverage) in coverages.all() {
             match target {
-                Target::Chart(chart) => self.charts.cover(chart, coverage),
-                Target::Folder(folder) => self.folders.cover(folder, coverage),
+                TestTarget::Chart(chart) => self.charts.cover(chart, coverage),
+                TestTarget::Folder(folder) => self.folders.cover(folder, coverage),
             }
         }
         print(coverages.report())?;
@@ -226,19 +214,19 @@ impl Run<'_> {
         Ok(read::suites(&source, &crate::options::limits())?)
     }
 
-    fn is_selected(&self, job: &Job<'_>) -> bool {
+    fn is_selected(&self, job: &TestJob<'_>) -> bool {
         let wanted = self.args.filter.as_deref().unwrap_or("");
         job.test.name.contains(wanted) || job.suite.name.contains(wanted)
     }
 
-    fn list(&self, job: &Job<'_>) -> Result<Case, Failed> {
+    fn list(&self, job: &TestJob<'_>) -> Result<Case, Failed> {
         let case = Case::new(job, Status::Passed, Duration::ZERO);
         print(format!("{}:{}: {}: {}\n", job.suite.source.path(), case.at.line, case.suite, case.name))?;
         Ok(case)
     }
 
     /// Runs a test and prints its failures.
-    fn case(&mut self, job: &Job<'_>, snapshots: &mut Snapshots) -> Case {
+    fn case(&mut self, job: &TestJob<'_>, snapshots: &mut Snapshots) -> Case {
         let started = Instant::now();
         if let Some(why) = &job.test.setup.skip {
             snapshots.keep(&job.test.name);
@@ -246,8 +234,8 @@ impl Run<'_> {
         }
         let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
         let outputs = match &*job.target {
-            Target::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
-            Target::Folder(folder) => {
+            TestTarget::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
+            TestTarget::Folder(folder) => {
                 self.console.diagnostics(self.folders.unread(folder, job, self.files));
                 self.folders.render(folder, job, coverage.as_ref(), self.files)
             }
@@ -260,7 +248,7 @@ impl Run<'_> {
 }
 
 impl Case {
-    fn new(job: &Job<'_>, status: Status, time: Duration) -> Self {
+    fn new(job: &TestJob<'_>, status: Status, time: Duration) -> Self {
         let at = job.suite.source.position(job.test.span.start);
         Self { suite: job.suite.name.clone(), name: job.test.name.clone(), at, status, time }
     }

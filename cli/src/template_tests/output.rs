@@ -1,32 +1,32 @@
-//! The output of a template in a test.
+//! The output of a template in a test, and the documents in it that an assertion is about.
 
 use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use super::asserts::{Documents, Selector};
+use super::values::{json, same, short};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::yaml;
 
-use super::read::json;
-
 /// The documents of a text, or its errors.
-type Documents = Result<Vec<Value>, Vec<Box<Diagnostic>>>;
+type ParsedDocuments = Result<Vec<Value>, Vec<Box<Diagnostic>>>;
 
 /// The output of a template.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct TestOutput {
     /// The template, as the test names it.
     pub template: String,
     /// The text, or the errors of the render.
     pub text: Result<String, Vec<Box<Diagnostic>>>,
     /// `true` for the errors of a chart, which are those of all its templates.
     pub is_all: bool,
-    documents: OnceCell<Documents>,
+    documents: OnceCell<ParsedDocuments>,
 }
 
-impl Output {
+impl TestOutput {
     pub fn new(template: String, text: Result<String, Vec<Box<Diagnostic>>>) -> Self {
         Self { template, text, is_all: false, documents: OnceCell::new() }
     }
@@ -37,7 +37,7 @@ impl Output {
     }
 
     /// Returns the documents in the text. Empty ones do not count.
-    pub fn documents(&self) -> &Documents {
+    pub fn documents(&self) -> &ParsedDocuments {
         self.documents.get_or_init(|| {
             let Ok(text) = &self.text else { return Ok(Vec::new()) };
             let source = Source::new(format!("{} (rendered)", self.template), text.as_str());
@@ -47,5 +47,66 @@ impl Output {
                 |document: &Value| document.is_null() || document.as_object().is_some_and(serde_json::Map::is_empty);
             Ok(documents.filter(|document| !is_empty(document)).collect())
         })
+    }
+}
+
+/// A document that an assertion is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Selected<'o> {
+    pub output: &'o TestOutput,
+    /// The number of the document in its output.
+    pub at: usize,
+    pub document: &'o Value,
+}
+
+/// Selects documents of outputs.
+///
+/// # Errors
+/// What is wrong with the selection.
+pub(super) fn select<'o>(wanted: &Documents, outputs: &[&'o TestOutput]) -> Result<Vec<Selected<'o>>, String> {
+    match wanted {
+        Documents { selector: Some(selector), .. } => by_value(selector, outputs),
+        Documents { index: Some(index), .. } => {
+            let one = |output: &&'o TestOutput| {
+                let documents = all(output);
+                let count = documents.len();
+                let missing = || format!("`{}` has {count} documents, so none has index {index}", output.template);
+                documents.into_iter().nth(*index).ok_or_else(missing)
+            };
+            outputs.iter().map(one).collect()
+        }
+        _ => Ok(outputs.iter().flat_map(all).collect()),
+    }
+}
+
+fn all<'o>(output: &&'o TestOutput) -> Vec<Selected<'o>> {
+    let output: &'o TestOutput = output;
+    let documents = output.documents().as_ref().map(Vec::as_slice).unwrap_or_default();
+    documents.iter().enumerate().map(|(at, document)| Selected { output, at, document }).collect()
+}
+
+fn by_value<'o>(selector: &Selector, outputs: &[&'o TestOutput]) -> Result<Vec<Selected<'o>>, String> {
+    let mut selected = Vec::new();
+    let path = selector.path.text();
+    let value = selector.value.as_ref().map(|value| format!(" is {}", short(value))).unwrap_or_default();
+    for output in outputs {
+        let is_it = |one: &Selected<'_>| {
+            let found = selector.path.find(one.document);
+            match &selector.value {
+                Some(value) => found.into_iter().any(|other| same(value, other)),
+                None => !found.is_empty(),
+            }
+        };
+        let before = selected.len();
+        selected.extend(all(output).into_iter().filter(is_it));
+        if selected.len() == before && !selector.skips_empty && (selector.many || outputs.len() == 1) {
+            return Err(format!("`{}` has no document whose `{path}`{value}", output.template));
+        }
+    }
+    match selected.len() {
+        0 => Err(format!("there is no document whose `{path}`{value}")),
+        1 => Ok(selected),
+        _ if selector.many => Ok(selected),
+        count => Err(format!("the `{path}` of {count} documents{value}: set `matchMany`, or select one")),
     }
 }

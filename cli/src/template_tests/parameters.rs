@@ -3,96 +3,103 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::asserts::{Assertion, DocumentHead, Documents, Expectation, Expected, Failing, Selector};
+use super::suite::NodeReader;
+use super::values::{ValuePath, json};
 use dropforge::diagnostics::Code;
 use dropforge::stdlib::re2;
 use dropforge::value::yaml::{self, Entry, Node};
 
-use super::asserts::{Check, DocumentHead, Expected, Failing, Kind};
-use super::path::ValuePath;
-use super::read;
-use super::reader::Reader;
+/// Reads what an assertion checks.
+type ReadExpectation = fn(&mut Parameters<'_, '_, '_>) -> Option<Expectation>;
 
-impl Kind {
-    fn parameters(self) -> &'static [&'static str] {
-        match self {
-            Self::Equal => &["path", "value", "decodeBase64"],
-            Self::AtLeast | Self::AtMost => &["path", "value"],
-            Self::Contains => &["path", "content", "count", "any"],
-            Self::Subset => &["path", "content"],
-            Self::Matches => &["path", "pattern", "decodeBase64"],
-            Self::Exists | Self::Some | Self::Empty => &["path"],
-            Self::Type => &["path", "type"],
-            Self::Length => &["path", "paths", "count"],
-            Self::Resource | Self::ApiVersion => &["of"],
-            Self::Documents => &["count", "filterAware"],
-            Self::Document => &["kind", "apiVersion", "name", "namespace", "any"],
-            Self::Fails => &["errorMessage", "errorPattern", "code", "line"],
-            Self::EqualText => &["value", "file"],
-            Self::ContainsText => &["value"],
-            Self::MatchesText => &["pattern"],
-            Self::Snapshot => &["path", "matchRegex", "notMatchRegex"],
-            Self::SnapshotText => &[],
+/// The assertions: the name and that of the opposite, which some do not have; the parameters, and how they are read.
+const CHECKS: &[(&str, &str, &[&str], ReadExpectation)] = &[
+    ("equal", "notEqual", &["path", "value", "decodeBase64"], |p| p.equal()),
+    ("greaterOrEqual", "notGreaterOrEqual", &["path", "value"], |p| p.at_least()),
+    ("lessOrEqual", "notLessOrEqual", &["path", "value"], |p| p.at_most()),
+    ("contains", "notContains", &["path", "content", "count", "any"], |p| p.contains()),
+    ("isSubset", "isNotSubset", &["path", "content"], |p| p.subset()),
+    ("matchRegex", "notMatchRegex", &["path", "pattern", "decodeBase64"], |p| p.matches()),
+    ("exists", "notExists", &["path"], |p| p.exists()),
+    ("isSome", "isNotSome", &["path"], |p| p.some()),
+    ("isNotNull", "isNull", &["path"], |p| p.some()),
+    ("isNullOrEmpty", "isNotNullOrEmpty", &["path"], |p| p.empty()),
+    ("isEmpty", "isNotEmpty", &["path"], |p| p.empty()),
+    ("isType", "isNotType", &["path", "type"], |p| p.of_type()),
+    ("lengthEqual", "notLengthEqual", &["path", "paths", "count"], |p| p.length()),
+    ("isKind", "", &["of"], |p| p.kind()),
+    ("isAPIVersion", "", &["of"], |p| p.api_version()),
+    ("hasDocuments", "", &["count", "filterAware"], |p| p.documents()),
+    ("containsDocument", "", &["kind", "apiVersion", "name", "namespace", "any"], |p| p.document()),
+    ("failedTemplate", "notFailedTemplate", &["errorMessage", "errorPattern", "code", "line"], |p| p.fails()),
+    ("equalRaw", "notEqualRaw", &["value", "file"], |p| p.equal_text()),
+    ("containsRaw", "notContainsRaw", &["value"], |p| p.contains_text()),
+    ("matchRegexRaw", "notMatchRegexRaw", &["pattern"], |p| p.matches_text()),
+    ("matchSnapshot", "", &["path", "matchRegex", "notMatchRegex"], |p| p.snapshot()),
+    ("matchSnapshotRaw", "", &[], |p| p.snapshot_text()),
+];
+
+/// Keys beside that of the assertion.
+const BESIDE: [&str; 5] = ["not", "template", "templates", "documentIndex", "documentSelector"];
+
+/// Reads an assertion.
+pub(super) fn assertion(reader: &mut NodeReader<'_>, node: &Node) -> Option<Assertion> {
+    let names = CHECKS.iter().flat_map(|(name, opposite, ..)| [*name, *opposite]).filter(|name| !name.is_empty());
+    let known: Vec<&str> = names.chain(BESIDE).collect();
+    let before = reader.errors.len();
+    let fields = reader.fields(node, "an assertion", &known);
+    let mut checks = fields.iter().filter_map(|entry| {
+        let name = &*entry.name;
+        let (own, opposite, known, check) =
+            CHECKS.iter().find(|(own, opposite, ..)| [*own, *opposite].contains(&name))?;
+        let is_opposite = *opposite == name;
+        Some((*entry, if is_opposite { *opposite } else { *own }, is_opposite, *known, *check))
+    });
+    let Some((entry, name, is_opposite, known, check)) = checks.next() else {
+        if reader.errors.len() == before {
+            reader.refuse(node.span, "an assertion without a check, such as `equal`");
+        }
+        return None;
+    };
+    if let Some((second, ..)) = checks.next() {
+        reader.refuse(second.key.span, format!("a second check beside `{name}`: write an assertion for each"));
+    }
+    let mut assertion = Assertion {
+        name,
+        span: entry.key.span,
+        check: Expectation::SnapshotText,
+        negative: is_opposite,
+        templates: Vec::new(),
+        documents: documents(reader, node),
+    };
+    for entry in &fields {
+        match &*entry.name {
+            "not" => assertion.negative ^= reader.boolean(&entry.value, "`not`").unwrap_or(false),
+            "template" | "templates" => assertion.templates = reader.texts(&entry.value, "`template`"),
+            _ => {}
         }
     }
+    assertion.check = check(&mut Parameters::of(reader, name, known, entry))?;
+    if assertion.negative && matches!(assertion.check, Expectation::Snapshot { .. } | Expectation::SnapshotText) {
+        reader.refuse(entry.key.span, "a snapshot cannot be asserted with `not`");
+    }
+    Some(assertion)
 }
 
 /// The parameters of an assertion.
 pub(super) struct Parameters<'r, 's, 'n> {
-    reader: &'r mut Reader<'s>,
+    reader: &'r mut NodeReader<'s>,
     name: &'static str,
     entry: &'n Entry,
     fields: Vec<&'n Entry>,
 }
 
 impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
-    pub fn of(reader: &'r mut Reader<'s>, name: &'static str, kind: Kind, entry: &'n Entry) -> Self {
-        let fields = reader.fields(&entry.value, &format!("`{name}`"), kind.parameters());
+    /// Reads the parameters of the assertion `name`, whose keys are known.
+    pub fn of(reader: &'r mut NodeReader<'s>, name: &'static str, known: &[&str], entry: &'n Entry) -> Self {
+        let fields = reader.fields(&entry.value, &format!("`{name}`"), known);
         Self { reader, name, entry, fields }
-    }
-
-    /// Reads the check.
-    pub fn check(&mut self, kind: Kind) -> Option<Check> {
-        Some(match kind {
-            Kind::Equal => {
-                let (path, value) = (self.path(), self.value("value"));
-                Check::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") }
-            }
-            Kind::AtLeast | Kind::AtMost => self.ordered(kind)?,
-            Kind::Contains => {
-                let (path, content) = (self.path(), self.value("content"));
-                let (count, any) = (self.count("count"), self.flag("any"));
-                Check::Contains { path: path?, content: content?, count, any }
-            }
-            Kind::Subset => {
-                let (path, content) = (self.path_or_whole(), self.value("content"));
-                Check::Subset { path: path?, content: content? }
-            }
-            Kind::Matches => {
-                let (path, pattern) = (self.path(), self.needed_pattern("pattern"));
-                Check::Matches { path: path?, pattern: pattern?, base64: self.flag("decodeBase64") }
-            }
-            Kind::Exists => Check::Exists { path: self.path()? },
-            Kind::Some => Check::Some { path: self.path()? },
-            Kind::Empty => Check::Empty { path: self.path()? },
-            Kind::Type => {
-                let (path, name) = (self.path(), self.needed_text("type"));
-                Check::Type { path: path?, name: name? }
-            }
-            Kind::Length => self.length()?,
-            Kind::Resource => self.head("kind")?,
-            Kind::ApiVersion => self.head("apiVersion")?,
-            Kind::Documents => {
-                let count = self.count("count").or_else(|| self.missing("count"));
-                Check::Documents { count: count?, filtered: self.flag("filterAware") }
-            }
-            Kind::Document => self.document()?,
-            Kind::Fails => self.fails()?,
-            Kind::EqualText => Check::EqualText(self.expected()?),
-            Kind::ContainsText => self.contains_text()?,
-            Kind::MatchesText => Check::MatchesText { pattern: self.needed_pattern("pattern")? },
-            Kind::Snapshot => self.snapshot()?,
-            Kind::SnapshotText => Check::SnapshotText,
-        })
     }
 
     fn get(&self, key: &str) -> Option<&'n Node> {
@@ -113,7 +120,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 
     fn value(&mut self, key: &str) -> Option<Value> {
         match self.get(key) {
-            Some(node) => Some(read::json(&node.to_data())),
+            Some(node) => Some(json(&node.to_data())),
             None => self.missing(key),
         }
     }
@@ -137,13 +144,13 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 
     fn path(&mut self) -> Option<ValuePath> {
         match self.get("path") {
-            Some(node) => read::path(self.reader, node),
+            Some(node) => value_path(self.reader, node),
             None => self.missing("path"),
         }
     }
 
     fn path_or_whole(&mut self) -> Option<ValuePath> {
-        self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| read::path(self.reader, node))
+        self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| value_path(self.reader, node))
     }
 
     fn pattern(&mut self, key: &str) -> Option<Regex> {
@@ -155,7 +162,20 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         if self.get(key).is_none() { self.missing(key) } else { self.pattern(key) }
     }
 
-    fn ordered(&mut self, kind: Kind) -> Option<Check> {
+    pub fn equal(&mut self) -> Option<Expectation> {
+        let (path, value) = (self.path(), self.value("value"));
+        Some(Expectation::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") })
+    }
+
+    pub fn at_least(&mut self) -> Option<Expectation> {
+        self.ordered().map(|(path, value)| Expectation::AtLeast { path, value })
+    }
+
+    pub fn at_most(&mut self) -> Option<Expectation> {
+        self.ordered().map(|(path, value)| Expectation::AtMost { path, value })
+    }
+
+    fn ordered(&mut self) -> Option<(ValuePath, Value)> {
         let (path, value) = (self.path(), self.value("value"));
         let (path, value) = (path?, value?);
         if !value.is_number() && !value.is_string() {
@@ -163,15 +183,48 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
             self.reader.refuse(span, "`value` must be a number or text");
             return None;
         }
-        Some(if kind == Kind::AtLeast { Check::AtLeast { path, value } } else { Check::AtMost { path, value } })
+        Some((path, value))
     }
 
-    fn length(&mut self) -> Option<Check> {
+    pub fn contains(&mut self) -> Option<Expectation> {
+        let (path, content) = (self.path(), self.value("content"));
+        let (count, any) = (self.count("count"), self.flag("any"));
+        Some(Expectation::Contains { path: path?, content: content?, count, any })
+    }
+
+    pub fn subset(&mut self) -> Option<Expectation> {
+        let (path, content) = (self.path_or_whole(), self.value("content"));
+        Some(Expectation::Subset { path: path?, content: content? })
+    }
+
+    pub fn matches(&mut self) -> Option<Expectation> {
+        let (path, pattern) = (self.path(), self.needed_pattern("pattern"));
+        Some(Expectation::Matches { path: path?, pattern: pattern?, base64: self.flag("decodeBase64") })
+    }
+
+    pub fn exists(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Exists { path })
+    }
+
+    pub fn some(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Some { path })
+    }
+
+    pub fn empty(&mut self) -> Option<Expectation> {
+        self.path().map(|path| Expectation::Empty { path })
+    }
+
+    pub fn of_type(&mut self) -> Option<Expectation> {
+        let (path, name) = (self.path(), self.needed_text("type"));
+        Some(Expectation::Type { path: path?, name: name? })
+    }
+
+    pub fn length(&mut self) -> Option<Expectation> {
         let count = self.count("count");
         let mut paths = Vec::new();
         if let Some(node) = self.get("paths") {
             let nodes = self.reader.list(node, "`paths`")?;
-            paths.extend(nodes.iter().filter_map(|node| read::path(self.reader, node)));
+            paths.extend(nodes.iter().filter_map(|node| value_path(self.reader, node)));
         }
         if self.get("path").is_some() || paths.is_empty() {
             paths.push(self.path()?);
@@ -179,21 +232,34 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         if count.is_none() && paths.len() < 2 {
             return self.missing("count");
         }
-        Some(Check::Length { paths, count })
+        Some(Expectation::Length { paths, count })
     }
 
-    fn head(&mut self, key: &str) -> Option<Check> {
+    pub fn kind(&mut self) -> Option<Expectation> {
+        self.head("kind")
+    }
+
+    pub fn api_version(&mut self) -> Option<Expectation> {
+        self.head("apiVersion")
+    }
+
+    fn head(&mut self, key: &str) -> Option<Expectation> {
         let value = Value::from(self.needed_text("of")?);
-        Some(Check::Equal { path: ValuePath::parse(key).ok()?, value, base64: false })
+        Some(Expectation::Equal { path: ValuePath::parse(key).ok()?, value, base64: false })
     }
 
-    fn document(&mut self) -> Option<Check> {
+    pub fn documents(&mut self) -> Option<Expectation> {
+        let count = self.count("count").or_else(|| self.missing("count"));
+        Some(Expectation::Documents { count: count?, filtered: self.flag("filterAware") })
+    }
+
+    pub fn document(&mut self) -> Option<Expectation> {
         let (kind, api_version) = (self.needed_text("kind"), self.needed_text("apiVersion"));
         let (name, namespace, any) = (self.text("name"), self.text("namespace"), self.flag("any"));
-        Some(Check::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
+        Some(Expectation::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
     }
 
-    fn fails(&mut self) -> Option<Check> {
+    pub fn fails(&mut self) -> Option<Expectation> {
         let (message, pattern) = (self.text("errorMessage"), self.pattern("errorPattern"));
         let line = self.get("line").and_then(|node| self.reader.integer(node, "`line`"));
         let code = match self.text("code") {
@@ -203,7 +269,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
                 None => return self.unknown_code(&text),
             },
         };
-        Some(Check::Fails(Failing { message, pattern, code, line }))
+        Some(Expectation::Fails(Failing { message, pattern, code, line }))
     }
 
     fn unknown_code<T>(&mut self, text: &str) -> Option<T> {
@@ -215,31 +281,40 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         None
     }
 
-    fn expected(&mut self) -> Option<Expected> {
-        match (self.get("value"), self.get("file")) {
+    pub fn equal_text(&mut self) -> Option<Expectation> {
+        let expected = match (self.get("value"), self.get("file")) {
             (Some(_), Some(node)) => {
                 self.reader.refuse(node.span, "`file` beside `value`: give one of them");
                 None
             }
             (None, Some(node)) => self.reader.text(node, "`file`").map(Expected::File),
             _ => self.needed_text("value").map(Expected::Text),
-        }
+        };
+        expected.map(Expectation::EqualText)
     }
 
-    fn contains_text(&mut self) -> Option<Check> {
+    pub fn matches_text(&mut self) -> Option<Expectation> {
+        self.needed_pattern("pattern").map(|pattern| Expectation::MatchesText { pattern })
+    }
+
+    pub fn snapshot_text(&mut self) -> Option<Expectation> {
+        Some(Expectation::SnapshotText)
+    }
+
+    pub fn contains_text(&mut self) -> Option<Expectation> {
         let Some(node) = self.get("value") else { return self.missing("value") };
         let texts: Vec<String> = self.reader.texts(node, "`value`").into_iter().map(|placed| placed.text).collect();
         if texts.is_empty() {
             self.reader.refuse(node.span, "`value` must be text or a list of texts");
             return None;
         }
-        Some(Check::ContainsText { texts })
+        Some(Expectation::ContainsText { texts })
     }
 
-    fn snapshot(&mut self) -> Option<Check> {
+    pub fn snapshot(&mut self) -> Option<Expectation> {
         let path = self.path_or_whole();
         let (matches, lacks) = (self.inner_pattern("matchRegex"), self.inner_pattern("notMatchRegex"));
-        Some(Check::Snapshot { path: path?, matches, lacks })
+        Some(Expectation::Snapshot { path: path?, matches, lacks })
     }
 
     /// Returns the pattern in a map under `key`.
@@ -252,9 +327,43 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 }
 
 /// Reads a regular expression.
-fn pattern(reader: &mut Reader<'_>, node: &Node, key: &str) -> Option<Regex> {
+fn pattern(reader: &mut NodeReader<'_>, node: &Node, key: &str) -> Option<Regex> {
     let text = reader.text(node, &format!("`{key}`"))?.text;
     let compiled = re2::compiled(&text);
     let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a regular expression: {why}"));
     compiled.map_err(refuse).ok()
+}
+
+/// Reads the documents that a suite, test or assertion selects.
+pub(super) fn documents(reader: &mut NodeReader<'_>, node: &Node) -> Documents {
+    // `-1` stands for all documents.
+    let index = node.get("documentIndex").filter(|node| node.kind != yaml::Kind::Int(-1));
+    let index = index.and_then(|node| reader.count(node, "`documentIndex`"));
+    let selector = node.get("documentSelector").and_then(|node| selector(reader, node));
+    Documents { index, selector }
+}
+
+fn selector(reader: &mut NodeReader<'_>, node: &Node) -> Option<Selector> {
+    let known = ["path", "value", "matchMany", "skipEmptyTemplates"];
+    let fields = reader.fields(node, "`documentSelector`", &known);
+    let (mut found, mut value, mut many, mut skips_empty) = (None, None, false, false);
+    for entry in fields {
+        match &*entry.name {
+            "path" => found = value_path(reader, &entry.value),
+            "value" => value = Some(json(&entry.value.to_data())),
+            "matchMany" => many = reader.boolean(&entry.value, "`matchMany`")?,
+            _ => skips_empty = reader.boolean(&entry.value, "`skipEmptyTemplates`")?,
+        }
+    }
+    if node.as_map().is_some() && node.get("path").is_none() {
+        reader.refuse(node.span, "`documentSelector` needs `path`");
+    }
+    Some(Selector { path: found?, value, many, skips_empty })
+}
+
+/// Reads a path to values.
+fn value_path(reader: &mut NodeReader<'_>, node: &Node) -> Option<ValuePath> {
+    let text = reader.text(node, "`path`")?.text;
+    let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a path: {why}"));
+    ValuePath::parse(&text).map_err(refuse).ok()
 }

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use dropforge::bulk::values::Assignment;
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
@@ -12,10 +10,10 @@ use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Node};
 use dropforge::value::{Data, DataMap};
 
-use super::asserts;
-use super::path::{ValuePath, of_set};
-use super::reader::Reader;
-use super::suite::{CapabilitiesSetup, Documents, Placed, ReleaseSetup, Selector, Setup, Suite, Test};
+use super::asserts::{Expectation, PlacedText};
+use super::parameters;
+use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, Setup, Suite, Test};
+use super::values::of_set;
 
 /// Keys of settings, of a suite and of a test.
 const SETTINGS: [&str; 11] = [
@@ -40,7 +38,7 @@ const OF_TESTS: [&str; 2] = ["it", "asserts"];
 /// All errors of the file.
 pub(super) fn suites(source: &Arc<Source>, limits: &Limits) -> Result<Vec<Suite>, Vec<Box<Diagnostic>>> {
     let documents = yaml::read(source, limits)?;
-    let mut reader = Reader::new(source);
+    let mut reader = NodeReader::new(source);
     let filled: Vec<&Node> = documents.iter().filter(|node| !matches!(node.kind, yaml::Kind::Null)).collect();
     let suites: Vec<Suite> = filled.iter().filter_map(|node| suite(&mut reader, node)).collect();
     if filled.is_empty() {
@@ -50,7 +48,7 @@ pub(super) fn suites(source: &Arc<Source>, limits: &Limits) -> Result<Vec<Suite>
     if reader.errors.is_empty() { Ok(suites) } else { Err(reader.errors) }
 }
 
-fn suite(reader: &mut Reader<'_>, node: &Node) -> Option<Suite> {
+fn suite(reader: &mut NodeReader<'_>, node: &Node) -> Option<Suite> {
     let known: Vec<&str> = OF_SUITES.into_iter().chain(SETTINGS).collect();
     let fields = reader.fields(node, "a test file", &known);
     let setup = setup(reader, node, &fields);
@@ -84,7 +82,7 @@ fn suite(reader: &mut Reader<'_>, node: &Node) -> Option<Suite> {
     Some(suite)
 }
 
-fn test(reader: &mut Reader<'_>, shared: &Setup, node: &Node, at: usize) -> Option<Test> {
+fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> Option<Test> {
     let known: Vec<&str> = OF_TESTS.into_iter().chain(SETTINGS).collect();
     let fields = reader.fields(node, "a test", &known);
     let own = setup(reader, node, &fields);
@@ -103,7 +101,7 @@ fn test(reader: &mut Reader<'_>, shared: &Setup, node: &Node, at: usize) -> Opti
             }
             "asserts" => {
                 let nodes = reader.list(value, "`asserts`").unwrap_or(&[]);
-                test.asserts = nodes.iter().filter_map(|one| asserts::read(reader, one)).collect();
+                test.asserts = nodes.iter().filter_map(|one| parameters::assertion(reader, one)).collect();
             }
             _ => {}
         }
@@ -116,11 +114,10 @@ fn test(reader: &mut Reader<'_>, shared: &Setup, node: &Node, at: usize) -> Opti
 }
 
 /// Refuses tests of one name with snapshots, which would share them.
-fn reject_doubles(reader: &mut Reader<'_>, suites: &[Suite]) {
+fn reject_doubles(reader: &mut NodeReader<'_>, suites: &[Suite]) {
     let mut seen = std::collections::HashSet::new();
     let has_snapshot = |test: &&Test| {
-        let is_one =
-            |check: &asserts::Check| matches!(check, asserts::Check::Snapshot { .. } | asserts::Check::SnapshotText);
+        let is_one = |check: &Expectation| matches!(check, Expectation::Snapshot { .. } | Expectation::SnapshotText);
         test.asserts.iter().any(|assertion| is_one(&assertion.check))
     };
     for test in suites.iter().flat_map(|suite| &suite.tests).filter(has_snapshot) {
@@ -130,8 +127,8 @@ fn reject_doubles(reader: &mut Reader<'_>, suites: &[Suite]) {
     }
 }
 
-fn setup(reader: &mut Reader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
-    let mut setup = Setup { documents: documents(reader, node), ..Setup::default() };
+fn setup(reader: &mut NodeReader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
+    let mut setup = Setup { documents: parameters::documents(reader, node), ..Setup::default() };
     for Entry { name, value, .. } in fields {
         match &**name {
             "template" | "templates" => setup.templates.extend(reader.texts(value, &format!("`{name}`"))),
@@ -148,10 +145,10 @@ fn setup(reader: &mut Reader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
     setup
 }
 
-fn set(reader: &mut Reader<'_>, node: &Node) -> Vec<(Placed, Data)> {
+fn set(reader: &mut NodeReader<'_>, node: &Node) -> Vec<(PlacedText, Data)> {
     let mut values = Vec::new();
     for entry in reader.map(node, "`set`").unwrap_or(&[]) {
-        let path = Placed { text: of_set(&entry.name), span: entry.key.span };
+        let path = PlacedText { text: of_set(&entry.name), span: entry.key.span };
         let value = entry.value.to_data();
         match Assignment::of_value(&path.text, value.clone(), &origin(&path)) {
             Ok(_) => values.push((path, value)),
@@ -162,16 +159,16 @@ fn set(reader: &mut Reader<'_>, node: &Node) -> Vec<(Placed, Data)> {
 }
 
 /// Returns the origin of a value, for errors.
-pub(super) fn origin(path: &Placed) -> String {
+pub(super) fn origin(path: &PlacedText) -> String {
     format!("set: {}", path.text)
 }
 
-fn data_map(reader: &mut Reader<'_>, node: &Node, what: &str) -> DataMap {
+fn data_map(reader: &mut NodeReader<'_>, node: &Node, what: &str) -> DataMap {
     let entries = reader.map(node, what).unwrap_or(&[]);
     entries.iter().map(|entry| (entry.name.as_ref().to_owned(), entry.value.to_data())).collect()
 }
 
-fn release(reader: &mut Reader<'_>, node: &Node) -> ReleaseSetup {
+fn release(reader: &mut NodeReader<'_>, node: &Node) -> ReleaseSetup {
     let mut release = ReleaseSetup::default();
     for Entry { name, value, .. } in reader.fields(node, "`release`", &["name", "namespace", "revision", "upgrade"]) {
         if matches!(value.kind, yaml::Kind::Null) {
@@ -187,7 +184,7 @@ fn release(reader: &mut Reader<'_>, node: &Node) -> ReleaseSetup {
     release
 }
 
-fn capabilities(reader: &mut Reader<'_>, node: &Node) -> CapabilitiesSetup {
+fn capabilities(reader: &mut NodeReader<'_>, node: &Node) -> CapabilitiesSetup {
     let mut capabilities = CapabilitiesSetup::default();
     let known = ["majorVersion", "minorVersion", "apiVersions"];
     for Entry { name, value, .. } in reader.fields(node, "`capabilities`", &known) {
@@ -206,7 +203,7 @@ fn capabilities(reader: &mut Reader<'_>, node: &Node) -> CapabilitiesSetup {
     capabilities
 }
 
-fn chart(reader: &mut Reader<'_>, node: &Node) -> DataMap {
+fn chart(reader: &mut NodeReader<'_>, node: &Node) -> DataMap {
     let fields = reader.fields(node, "`chart`", &["version", "appVersion"]);
     let text = |entry: &&Entry| {
         let text = reader.text(&entry.value, &format!("`{}`", entry.name))?.text;
@@ -215,49 +212,10 @@ fn chart(reader: &mut Reader<'_>, node: &Node) -> DataMap {
     fields.iter().filter_map(text).collect()
 }
 
-fn skip(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn skip(reader: &mut NodeReader<'_>, node: &Node) -> Option<String> {
     let fields = reader.fields(node, "`skip`", &["reason"]);
     let reason = fields.first().map(|entry| &entry.value);
     reason.and_then(|node| reader.text(node, "`reason`")).map(|placed| placed.text).filter(|text| !text.is_empty())
-}
-
-/// Reads the documents that a suite, test or assertion selects.
-pub(super) fn documents(reader: &mut Reader<'_>, node: &Node) -> Documents {
-    // `-1` stands for all documents.
-    let index = node.get("documentIndex").filter(|node| node.kind != yaml::Kind::Int(-1));
-    let index = index.and_then(|node| reader.count(node, "`documentIndex`"));
-    let selector = node.get("documentSelector").and_then(|node| selector(reader, node));
-    Documents { index, selector }
-}
-
-fn selector(reader: &mut Reader<'_>, node: &Node) -> Option<Selector> {
-    let known = ["path", "value", "matchMany", "skipEmptyTemplates"];
-    let fields = reader.fields(node, "`documentSelector`", &known);
-    let (mut found, mut value, mut many, mut skips_empty) = (None, None, false, false);
-    for entry in fields {
-        match &*entry.name {
-            "path" => found = path(reader, &entry.value),
-            "value" => value = Some(json(&entry.value.to_data())),
-            "matchMany" => many = reader.boolean(&entry.value, "`matchMany`")?,
-            _ => skips_empty = reader.boolean(&entry.value, "`skipEmptyTemplates`")?,
-        }
-    }
-    if node.as_map().is_some() && node.get("path").is_none() {
-        reader.refuse(node.span, "`documentSelector` needs `path`");
-    }
-    Some(Selector { path: found?, value, many, skips_empty })
-}
-
-/// Reads a path to values.
-pub(super) fn path(reader: &mut Reader<'_>, node: &Node) -> Option<ValuePath> {
-    let text = reader.text(node, "`path`")?.text;
-    let refuse = |why: String| reader.refuse(node.span, format!("`{text}` is not a path: {why}"));
-    ValuePath::parse(&text).map_err(refuse).ok()
-}
-
-/// Converts a value.
-pub(super) fn json(data: &Data) -> Value {
-    serde_json::to_value(data).unwrap_or(Value::Null)
 }
 
 #[cfg(test)]

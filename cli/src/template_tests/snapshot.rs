@@ -17,8 +17,7 @@ use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
 
-use super::compare::{document, same};
-use super::read::json;
+use super::values::{document, json, same};
 use crate::input::InputFiles;
 
 /// The folder of snapshots.
@@ -41,12 +40,12 @@ pub(super) struct Snapshots {
     /// Tests that did not get to their snapshots.
     unknown: HashSet<String>,
     updates: bool,
-    pub changed: Changed,
+    pub changed: SnapshotCounts,
 }
 
 /// Numbers of snapshots that `--update` changes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Changed {
+pub(super) struct SnapshotCounts {
     pub written: usize,
     pub updated: usize,
     pub removed: usize,
@@ -76,7 +75,7 @@ impl Snapshots {
         };
         let stored = stored(&source)?;
         let (current, unknown) = (BTreeMap::new(), HashSet::new());
-        Ok(Self { path, source, stored, current, unknown, updates, changed: Changed::default() })
+        Ok(Self { path, source, stored, current, unknown, updates, changed: SnapshotCounts::default() })
     }
 
     /// Compares the next text of a test with its snapshot. With `is_text`, every character counts; otherwise the text is
@@ -122,7 +121,7 @@ impl Snapshots {
             return Ok(obsolete.iter().map(|(test, number, span)| self.warning(test, *number, *span)).collect());
         }
         self.changed.removed = obsolete.len();
-        if self.changed != Changed::default() {
+        if self.changed != SnapshotCounts::default() {
             self.write(&obsolete.into_iter().map(|(test, number, _)| (test, number)).collect())?;
         }
         Ok(Vec::new())

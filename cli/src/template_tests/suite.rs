@@ -1,31 +1,27 @@
-//! The content of a test file.
+//! The content of a test file, and the reader of its nodes, which collects all errors.
 
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
+use super::asserts::{Assertion, Documents, PlacedText};
+use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::{Source, Span};
+use dropforge::value::yaml::{Entry, Kind, Node};
 use dropforge::value::{Data, DataMap};
-
-use super::asserts::Assertion;
-
-/// A text and its place in the test file.
-#[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub text: String,
-    pub span: Span,
-}
 
 /// A document of a test file: tests of the same templates.
 #[derive(Debug)]
 pub(super) struct Suite {
     pub source: Arc<Source>,
-    /// The name. That of the file if there is none.
+    /// The name. Default: that of the file.
     pub name: String,
     /// The folder of the templates, relative to the test file.
-    pub root: Option<Placed>,
+    pub root: Option<PlacedText>,
     /// The settings of all tests.
     pub setup: Setup,
     /// Templates to leave out.
-    pub exclude: Vec<Placed>,
+    pub exclude: Vec<PlacedText>,
     pub tests: Vec<Test>,
 }
 
@@ -43,11 +39,11 @@ pub(super) struct Test {
 /// The settings of a render.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Setup {
-    pub templates: Vec<Placed>,
+    pub templates: Vec<PlacedText>,
     /// Values files, relative to the test file.
-    pub values: Vec<Placed>,
+    pub values: Vec<PlacedText>,
     /// Values by path.
-    pub set: Vec<(Placed, Data)>,
+    pub set: Vec<(PlacedText, Data)>,
     /// The keys of the cluster.
     pub cluster: DataMap,
     pub release: ReleaseSetup,
@@ -74,25 +70,6 @@ pub(super) struct CapabilitiesSetup {
     pub major: Option<String>,
     pub minor: Option<String>,
     pub apis: Vec<String>,
-}
-
-/// The documents that an assertion is about. All, if nothing is given.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Documents {
-    pub index: Option<usize>,
-    pub selector: Option<Selector>,
-}
-
-/// Selects documents by a value in them.
-#[derive(Debug, Clone)]
-pub(super) struct Selector {
-    pub path: super::path::ValuePath,
-    /// The value. Without one, the path has to exist.
-    pub value: Option<serde_json::Value>,
-    /// `true` if several documents may match.
-    pub many: bool,
-    /// `true` if templates without such a document are left out.
-    pub skips_empty: bool,
 }
 
 impl Setup {
@@ -125,9 +102,140 @@ impl Setup {
     }
 }
 
-impl Documents {
-    /// Returns the documents that `inner` selects, or else these.
-    pub fn or(self, inner: Documents) -> Documents {
-        if inner.index.is_some() || inner.selector.is_some() { inner } else { self }
+/// Keys of helm-unittest that are not supported, and why.
+const UNSUPPORTED: [(&str, &str); 5] = [
+    ("postRenderer", "no other program is run"),
+    ("kubernetesProvider", "`lookup` finds nothing, as in `helm template`"),
+    ("includeCrds", "files in `crds/` are not templates"),
+    ("snapshotId", "a test file has one file of snapshots"),
+    ("minimumVersion", "this is not helm-unittest; remove the key"),
+];
+
+/// Reads nodes and collects errors.
+#[derive(Debug)]
+pub(super) struct NodeReader<'s> {
+    pub source: &'s Arc<Source>,
+    pub errors: Vec<Box<Diagnostic>>,
+}
+
+impl<'s> NodeReader<'s> {
+    pub fn new(source: &'s Arc<Source>) -> Self {
+        Self { source, errors: Vec::new() }
     }
+
+    /// Returns an error of the file.
+    pub fn error(&self, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
+        Diagnostic::new(Code::TestStructure, message).at(self.source, span, "")
+    }
+
+    /// Adds an error of the file.
+    pub fn refuse(&mut self, span: Span, message: impl Into<String>) {
+        let error = self.error(span, message);
+        self.errors.push(error);
+    }
+
+    /// Returns the entries of a map whose keys are known. `what` is what the map stands for. Null is an empty map.
+    pub fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> Vec<&'n Entry> {
+        let Some(entries) = self.map(node, what) else { return Vec::new() };
+        let (good, bad): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|one| known.contains(&&*one.name));
+        for entry in bad {
+            let unsupported = UNSUPPORTED.iter().find(|(key, _)| *key == &*entry.name);
+            let error = match unsupported {
+                Some((key, why)) => {
+                    self.error(entry.key.span, format!("`{key}` of helm-unittest is not supported")).with_help(*why)
+                }
+                None => self
+                    .error(entry.key.span, format!("unknown key `{}` of {what}", entry.name))
+                    .with_available(known.iter().copied())
+                    .with_suggestion(&entry.name, known.iter().copied()),
+            };
+            self.errors.push(error);
+        }
+        good
+    }
+
+    /// Returns the entries of a map. Null is an empty map.
+    pub fn map<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n [Entry]> {
+        match &node.kind {
+            Kind::Map(entries) => Some(entries),
+            Kind::Null => Some(&[]),
+            _ => self.unfit(node, what, "a map"),
+        }
+    }
+
+    /// Returns the items of a list. Null is an empty list.
+    pub fn list<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n [Node]> {
+        match &node.kind {
+            Kind::List(items) => Some(items),
+            Kind::Null => Some(&[]),
+            _ => self.unfit(node, what, "a list"),
+        }
+    }
+
+    /// Returns a text, or a number or boolean as it is written.
+    pub fn text(&mut self, node: &Node, what: &str) -> Option<PlacedText> {
+        match &node.kind {
+            Kind::Null | Kind::List(_) | Kind::Map(_) => self.unfit(node, what, "a text"),
+            _ => Some(PlacedText { text: node.text.as_ref().to_owned(), span: node.span }),
+        }
+    }
+
+    /// Returns one text or a list of them.
+    pub fn texts(&mut self, node: &Node, what: &str) -> Vec<PlacedText> {
+        match node.as_str() {
+            Some(_) => self.text(node, what).into_iter().collect(),
+            None => {
+                let items = self.list(node, what).unwrap_or(&[]);
+                items.iter().filter_map(|item| self.text(item, what)).collect()
+            }
+        }
+    }
+
+    pub fn boolean(&mut self, node: &Node, what: &str) -> Option<bool> {
+        match node.kind {
+            Kind::Bool(value) => Some(value),
+            _ => self.unfit(node, what, "`true` or `false`"),
+        }
+    }
+
+    pub fn integer(&mut self, node: &Node, what: &str) -> Option<i64> {
+        match node.kind {
+            Kind::Int(value) => Some(value),
+            _ => self.unfit(node, what, "an integer"),
+        }
+    }
+
+    /// Returns a number of things.
+    pub fn count(&mut self, node: &Node, what: &str) -> Option<usize> {
+        let count = self.integer(node, what)?;
+        usize::try_from(count).map_err(|_| self.refuse(node.span, format!("{what} is negative"))).ok()
+    }
+
+    fn unfit<T>(&mut self, node: &Node, what: &str, wanted: &str) -> Option<T> {
+        self.refuse(node.span, format!("{what} must be {wanted}, found {}", node.kind_name()));
+        None
+    }
+}
+
+/// The templates of a test file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TestTarget {
+    /// The chart in this folder.
+    Chart(PathBuf),
+    /// The templates below this folder.
+    Folder(PathBuf),
+}
+
+/// A test and the templates that it is about.
+#[derive(Debug)]
+pub(super) struct TestJob<'s> {
+    pub suite: &'s Suite,
+    pub test: &'s Test,
+    pub target: Rc<TestTarget>,
+    /// The folder of the test file.
+    pub folder: &'s Path,
+    /// The templates to render. Empty for all of a chart.
+    pub renders: Vec<String>,
+    /// The templates of each assertion.
+    pub asserted: Vec<Vec<String>>,
 }

@@ -1,54 +1,33 @@
-//! What a test file tests: the templates of a folder, or a chart.
+//! The test files, and what each tests: the templates of a folder, or a chart.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::asserts::{Assertion, Expectation, Expected, PlacedText};
+use super::render::Charts;
+use super::snapshot::FOLDER;
+use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
+use crate::console::Console;
+use crate::options::LanguageArgs;
 use dropforge::bulk::{Entry, discover_with};
-use dropforge::diagnostics::{Code, Diagnostics};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::engine::{dialect_of, path_from_here};
 use dropforge::stdlib::globs::PathGlob;
 
-use super::charts::Charts;
-use super::reader::Reader;
-use super::suite::{Placed, Suite, Test};
-use crate::options::LanguageArgs;
-
 /// The endings of the names of test files.
-pub(super) const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
-
-/// The templates of a test file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
-    /// The chart in this folder.
-    Chart(PathBuf),
-    /// The templates below this folder.
-    Folder(PathBuf),
-}
-
-/// A test and the templates that it is about.
-#[derive(Debug)]
-pub(super) struct Job<'s> {
-    pub suite: &'s Suite,
-    pub test: &'s Test,
-    pub target: Rc<Target>,
-    /// The folder of the test file.
-    pub folder: &'s Path,
-    /// The templates to render. Empty for all of a chart.
-    pub renders: Vec<String>,
-    /// The templates of each assertion.
-    pub asserted: Vec<Vec<String>>,
-}
+const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
 
 /// Returns the chart around a file.
-pub(super) fn chart_around(file: &Path) -> Option<&Path> {
+fn chart_around(file: &Path) -> Option<&Path> {
     file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file())
 }
 
 /// Returns a path without its part `.`, so that it has ancestors.
-pub(super) fn folder_of(file: &Path) -> &Path {
+fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-impl Target {
+impl TestTarget {
     /// Returns the target of a suite in the test file `file`.
     fn of(suite: &Suite, file: &Path) -> Self {
         let folder = folder_of(file);
@@ -75,12 +54,13 @@ pub(super) fn jobs<'s>(
     file: &'s Path,
     language: &LanguageArgs,
     charts: &mut Charts<'_>,
-) -> Result<Vec<Job<'s>>, Diagnostics> {
-    let target = Rc::new(Target::of(suite, file));
-    let mut finder = Finder { reader: Reader::new(&suite.source), target: &target, language, known: Vec::new(), file };
-    if let Target::Chart(chart) = &*target {
+) -> Result<Vec<TestJob<'s>>, Diagnostics> {
+    let target = Rc::new(TestTarget::of(suite, file));
+    let mut finder =
+        Finder { reader: NodeReader::new(&suite.source), target: &target, language, known: Vec::new(), file };
+    if let TestTarget::Chart(chart) = &*target {
         finder.known = charts.templates(chart)?;
-    } else if let (Some(root), Target::Folder(folder)) = (&suite.root, &*target)
+    } else if let (Some(root), TestTarget::Folder(folder)) = (&suite.root, &*target)
         && !folder.is_dir()
     {
         finder.reader.refuse(root.span, format!("there is no folder `{}`", root.text));
@@ -88,15 +68,15 @@ pub(super) fn jobs<'s>(
     }
     let shared = finder.select(&suite.setup.templates);
     let excluded = finder.select(&suite.exclude);
-    let jobs: Vec<Job<'s>> = suite.tests.iter().map(|test| finder.job(suite, test, &shared, &excluded)).collect();
+    let jobs: Vec<TestJob<'s>> = suite.tests.iter().map(|test| finder.job(suite, test, &shared, &excluded)).collect();
     finder.check_files(suite);
     if finder.reader.errors.is_empty() { Ok(jobs) } else { Err(finder.reader.errors.into()) }
 }
 
 /// Finds templates and collects errors.
 struct Finder<'f, 's> {
-    reader: Reader<'s>,
-    target: &'f Rc<Target>,
+    reader: NodeReader<'s>,
+    target: &'f Rc<TestTarget>,
     language: &'f LanguageArgs,
     /// The templates of a chart.
     known: Vec<String>,
@@ -104,8 +84,8 @@ struct Finder<'f, 's> {
 }
 
 impl<'s> Finder<'_, 's> {
-    fn job(&mut self, suite: &'s Suite, test: &'s Test, shared: &[String], excluded: &[String]) -> Job<'s> {
-        let needs_default = |assertion: &super::asserts::Assertion| assertion.templates.is_empty();
+    fn job(&mut self, suite: &'s Suite, test: &'s Test, shared: &[String], excluded: &[String]) -> TestJob<'s> {
+        let needs_default = |assertion: &Assertion| assertion.templates.is_empty();
         let mut own = match test.setup.templates.is_empty() {
             false => self.select(&test.setup.templates),
             true if test.asserts.iter().any(needs_default) => self.default(test),
@@ -122,7 +102,7 @@ impl<'s> Finder<'_, 's> {
             }
         });
         let asserted = asserted.collect();
-        if let Target::Chart(_) = **self.target {
+        if let TestTarget::Chart(_) = **self.target {
             // A suite without templates renders the whole chart.
             renders = match suite.setup.templates.is_empty() && suite.exclude.is_empty() {
                 true => Vec::new(),
@@ -132,15 +112,15 @@ impl<'s> Finder<'_, 's> {
         }
         renders.sort_unstable();
         renders.dedup();
-        Job { suite, test, target: self.target.clone(), folder: folder_of(self.file), renders, asserted }
+        TestJob { suite, test, target: self.target.clone(), folder: folder_of(self.file), renders, asserted }
     }
 
     /// Returns the templates that a test is about if nothing names them: all of a chart, or the one with the name of the
     /// file.
     fn default(&mut self, test: &Test) -> Vec<String> {
         let folder = match &**self.target {
-            Target::Chart(_) => return self.known.clone(),
-            Target::Folder(folder) => folder,
+            TestTarget::Chart(_) => return self.known.clone(),
+            TestTarget::Folder(folder) => folder,
         };
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
         let stem = ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(&file);
@@ -167,31 +147,31 @@ impl<'s> Finder<'_, 's> {
     }
 
     /// Returns the names of the templates that patterns stand for.
-    fn select(&mut self, patterns: &[Placed]) -> Vec<String> {
+    fn select(&mut self, patterns: &[PlacedText]) -> Vec<String> {
         let mut names: Vec<String> = patterns.iter().flat_map(|pattern| self.matches(pattern)).collect();
         names.sort_unstable();
         names.dedup();
         names
     }
 
-    fn matches(&mut self, pattern: &Placed) -> Vec<String> {
+    fn matches(&mut self, pattern: &PlacedText) -> Vec<String> {
         let text = pattern.text.strip_prefix("./").unwrap_or(&pattern.text);
         let is_pattern = text.contains(['*', '?', '[', '{']);
         let found = match &**self.target {
-            Target::Chart(_) => of_chart(text, &self.known),
-            Target::Folder(folder) if !is_pattern => {
+            TestTarget::Chart(_) => of_chart(text, &self.known),
+            TestTarget::Folder(folder) if !is_pattern => {
                 if folder.join(text).is_file() {
                     vec![text.to_owned()]
                 } else {
                     Vec::new()
                 }
             }
-            Target::Folder(folder) => self.below(folder, text),
+            TestTarget::Folder(folder) => self.below(folder, text),
         };
         if found.is_empty() {
             let names = match &**self.target {
-                Target::Chart(_) => self.known.clone(),
-                Target::Folder(folder) => {
+                TestTarget::Chart(_) => self.known.clone(),
+                TestTarget::Folder(folder) => {
                     names_in(folder).into_iter().filter(|name| self.language.is_template(name)).collect()
                 }
             };
@@ -226,7 +206,7 @@ impl<'s> Finder<'_, 's> {
         let values = suite.tests.iter().flat_map(|test| &test.setup.values);
         let expected =
             suite.tests.iter().flat_map(|test| &test.asserts).filter_map(|assertion| match &assertion.check {
-                super::asserts::Check::EqualText(super::asserts::Expected::File(file)) => Some(file),
+                Expectation::EqualText(Expected::File(file)) => Some(file),
                 _ => None,
             });
         for file in values.chain(expected).filter(|file| seen.insert(file.span)) {
@@ -257,4 +237,60 @@ fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names
+}
+
+/// Returns the test files that `paths` name, or that lie below folders among them, sorted.
+///
+/// # Errors
+/// `file.read_failed` for a path that cannot be read; `usage` if there is no test file.
+pub(super) fn test_files(paths: &[PathBuf], console: &Console) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
+    let is_wanted = |entry: Entry<'_>| match entry.is_dir {
+        true => !entry.name.starts_with('.') && entry.name != FOLDER,
+        false => is_test(entry.path, entry.name, console),
+    };
+    if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
+        let message = format!("`{}` is a template, not a test file", path.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES));
+    }
+    match discover_with(paths, None, &is_wanted) {
+        Ok(set) => {
+            set.skipped.warnings().for_each(|warning| console.diagnostic(&warning));
+            Ok(set.files.iter().map(|file| set.root.join(&file.name)).collect())
+        }
+        Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns `true` for a test file. Those of helm-unittest lie in the folder `tests` of a chart.
+fn is_test(path: &Path, name: &str, console: &Console) -> bool {
+    let [ours, theirs] = ENDINGS.map(|ending| name.ends_with(ending));
+    if !ours && !theirs {
+        return false;
+    }
+    let place = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
+    let is_in = |folder: &str| place.is_some_and(|place| place.starts_with(folder));
+    if ours && is_in("templates") {
+        console.warning(&format!(
+            "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",
+            path_from_here(path)
+        ));
+        return false;
+    }
+    ours || is_in("tests")
+}
+
+fn no_test_file(paths: &[PathBuf]) -> Box<Diagnostic> {
+    let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    let error = Diagnostic::new(Code::Usage, format!("there is no test file in {}", paths.join(", ")));
+    error.with_help(NAMES)
+}
+
+const NAMES: &str =
+    "the name of a test file ends in `.test.yaml`; in the folder `tests` of a chart also in `_test.yaml`";
+
+/// Returns `true` for a file whose name ends in a language, and not as that of a test file.
+fn is_template(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    dialect_of(&name).is_some() && !ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

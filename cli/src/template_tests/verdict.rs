@@ -1,15 +1,17 @@
-//! Verdicts about values in documents.
+//! Verdicts about values in documents, and about expected errors.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use base64::Engine as _;
 use serde_json::Value;
 
-use super::asserts::{Check, DocumentHead};
-use super::compare::{
-    bounded, compare, difference, includes, is_empty, is_long, is_type, same, short, shown, type_name,
+use super::asserts::{DocumentHead, Expectation, Failing};
+use super::output::TestOutput;
+use super::values::{
+    ValuePath, bounded, compare, difference, includes, is_empty, is_long, is_type, same, short, shown, type_name,
 };
-use super::path::ValuePath;
+use dropforge::diagnostics::Diagnostic;
 
 /// The result of a check.
 #[derive(Debug)]
@@ -64,29 +66,29 @@ impl Verdict {
 }
 
 /// Returns the verdicts about the values of a document: one for each value at the path, or for nothing there.
-pub(super) fn of_value(check: &Check, document: &Value) -> Vec<Verdict> {
+pub(super) fn of_value(check: &Expectation, document: &Value) -> Vec<Verdict> {
     match check {
-        Check::Exists { path } => {
+        Expectation::Exists { path } => {
             let found = path.find(document);
             let verdict = Verdict::new(!found.is_empty(), "a value".to_owned()).at(path);
             vec![verdict.found(found.first().map_or("nothing".to_owned(), |value| short(value)))]
         }
-        Check::Some { path } => {
+        Expectation::Some { path } => {
             let found = path.find(document);
             let is_some = found.iter().any(|value| !value.is_null());
             let shown = found.first().map_or("nothing".to_owned(), |value| short(value));
             vec![Verdict::new(is_some, "a value other than null".to_owned()).at(path).found(shown)]
         }
-        Check::Length { paths, count } => length(paths, *count, document),
-        Check::Document(head) => vec![head.verdict(document)],
-        Check::Equal { path, .. }
-        | Check::AtLeast { path, .. }
-        | Check::AtMost { path, .. }
-        | Check::Contains { path, .. }
-        | Check::Subset { path, .. }
-        | Check::Matches { path, .. }
-        | Check::Empty { path }
-        | Check::Type { path, .. } => {
+        Expectation::Length { paths, count } => length(paths, *count, document),
+        Expectation::Document(head) => vec![head.verdict(document)],
+        Expectation::Equal { path, .. }
+        | Expectation::AtLeast { path, .. }
+        | Expectation::AtMost { path, .. }
+        | Expectation::Contains { path, .. }
+        | Expectation::Subset { path, .. }
+        | Expectation::Matches { path, .. }
+        | Expectation::Empty { path }
+        | Expectation::Type { path, .. } => {
             let found = path.find(document);
             match found.is_empty() {
                 true => vec![of_one(check, &Value::Null).at(path).missing()],
@@ -105,16 +107,16 @@ impl Verdict {
 }
 
 /// Returns the verdict about one value.
-fn of_one(check: &Check, value: &Value) -> Verdict {
+fn of_one(check: &Expectation, value: &Value) -> Verdict {
     match check {
-        Check::Equal { value: wanted, base64, .. } => match decoded(value, *base64) {
+        Expectation::Equal { value: wanted, base64, .. } => match decoded(value, *base64) {
             Ok(value) => equal(wanted, &value),
             Err(why) => Verdict::new(false, short(wanted)).found(why),
         },
-        Check::AtLeast { value: wanted, .. } => ordered(wanted, value, "at least", Ordering::is_ge),
-        Check::AtMost { value: wanted, .. } => ordered(wanted, value, "at most", Ordering::is_le),
-        Check::Contains { content, count, any, .. } => contains(content, *count, *any, value),
-        Check::Subset { content, .. } => {
+        Expectation::AtLeast { value: wanted, .. } => ordered(wanted, value, "at least", Ordering::is_ge),
+        Expectation::AtMost { value: wanted, .. } => ordered(wanted, value, "at most", Ordering::is_le),
+        Expectation::Contains { content, count, any, .. } => contains(content, *count, *any, value),
+        Expectation::Subset { content, .. } => {
             let holds = value.is_object() && includes(value, content);
             let verdict = Verdict::new(holds, format!("a map with {}", short(content))).found(short(value));
             if holds || !(is_long(content) || is_long(value)) {
@@ -122,7 +124,7 @@ fn of_one(check: &Check, value: &Value) -> Verdict {
             }
             verdict.with_difference(&shown(content), &shown(value))
         }
-        Check::Matches { pattern, base64, .. } => {
+        Expectation::Matches { pattern, base64, .. } => {
             let wanted = format!("a text that matches `{pattern}`");
             match decoded(value, *base64) {
                 Ok(Value::String(text)) => {
@@ -134,8 +136,10 @@ fn of_one(check: &Check, value: &Value) -> Verdict {
                 Err(why) => Verdict::new(false, wanted).found(why),
             }
         }
-        Check::Empty { .. } => Verdict::new(is_empty(value), "null or an empty value".to_owned()).found(short(value)),
-        Check::Type { name, .. } => {
+        Expectation::Empty { .. } => {
+            Verdict::new(is_empty(value), "null or an empty value".to_owned()).found(short(value))
+        }
+        Expectation::Type { name, .. } => {
             Verdict::new(is_type(value, name), format!("a value of type `{name}`")).found(type_name(value).to_owned())
         }
         _ => Verdict::new(false, String::new()),
@@ -222,4 +226,76 @@ impl DocumentHead {
         let found: Vec<String> = found.into_iter().flatten().map(|text| format!("`{text}`")).collect();
         Verdict::new(holds, format!("a document {}", self.describe())).found(found.join(", "))
     }
+}
+
+/// The field of an error with the message of Helm, which tests of charts compare with.
+const HELM_MESSAGE: &str = "go_message";
+
+/// Returns a verdict for each output: whether its render fails as expected.
+pub(super) fn of_errors<'o>(
+    wanted: &Failing,
+    negative: bool,
+    outputs: &[&'o TestOutput],
+) -> Vec<(Option<&'o str>, Verdict)> {
+    // A chart fails as a whole, and so does a test without templates.
+    outputs.iter().map(|output| (Some(output.template.as_str()), of_error(wanted, negative, output))).collect()
+}
+
+fn of_error(wanted: &Failing, negative: bool, output: &TestOutput) -> Verdict {
+    let described = describe(wanted);
+    let Err(errors) = &output.text else {
+        return Verdict::new(false, described).found("a render without an error".to_owned());
+    };
+    let holds = errors
+        .iter()
+        .flat_map(|error| [error.as_ref()].into_iter().chain(also(error)))
+        .any(|error| fits(wanted, error));
+    let shown: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
+    let verdict = Verdict::new(holds, described);
+    match holds == negative {
+        true => verdict.with_note("error", &shown.join("\n")),
+        false => verdict,
+    }
+}
+
+fn also(error: &Diagnostic) -> impl Iterator<Item = &Diagnostic> {
+    error.also.iter().map(AsRef::as_ref)
+}
+
+fn describe(wanted: &Failing) -> String {
+    let parts = [
+        wanted.code.map(|code| format!("code {}", code.id())),
+        wanted.line.map(|line| format!("line {line}")),
+        wanted.message.as_ref().map(|message| format!("message `{message}`")),
+        wanted.pattern.as_ref().map(|pattern| format!("a message that matches `{pattern}`")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "an error".to_owned() } else { format!("an error with {}", parts.join(", ")) }
+}
+
+fn fits(wanted: &Failing, error: &Diagnostic) -> bool {
+    let texts = messages(error);
+    let is_message = |wanted: &String| texts.iter().any(|text| text.trim() == wanted.trim());
+    let line = error.position().map(|at| i64::from(at.line));
+    wanted.code.is_none_or(|code| code == error.code)
+        && wanted.line.is_none_or(|wanted| line == Some(wanted))
+        && wanted.message.as_ref().is_none_or(is_message)
+        && wanted.pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| pattern.is_match(text)))
+}
+
+/// Returns the message with and without its explanation, that of Helm, and the part of that after the place, as
+/// helm-unittest reads it.
+fn messages(error: &Diagnostic) -> Vec<Cow<'_, str>> {
+    let mut texts = vec![error.text(), error.message.as_str().into()];
+    texts.extend(error.detail.as_deref().map(Cow::from));
+    if let Some(helm) = error.fields.get(HELM_MESSAGE) {
+        texts.push(helm.into());
+        let parts = [
+            helm.rsplit_once("): ").map(|(_, text)| text),
+            helm.rsplit_once(": ").map(|(_, text)| text),
+            helm.trim_end().rsplit_once('\n').map(|(_, last)| last.trim()),
+        ];
+        texts.extend(parts.into_iter().flatten().map(Cow::from));
+    }
+    texts
 }

@@ -4,25 +4,22 @@
 //! If-Match on the version that it has read, so one of several wins. Times are those of the store's clock. A holder
 //! stops early: a lock that could not be renewed for most of its lease counts as lost.
 
-mod record;
-mod renewal;
-#[cfg(test)]
-mod tests;
+mod lease;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-pub use record::LockRecord;
-
-use self::record::millis;
-use self::renewal::Renewal;
+use self::lease::{Renewal, millis};
 use super::clock::{Clock, SystemClock};
+use super::failure::Patience;
 use super::location::Kind;
-use super::retry::Patience;
-use super::store::{Condition, Object, Revision, Store};
+use super::store::Store;
+use super::task::{Condition, Object, Revision};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+
+pub use lease::LockRecord;
 
 /// The key of the lock object.
 pub const LOCK: &str = ".dropforge-lock";
@@ -370,3 +367,6 @@ fn check_conditions(store: &Store) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,6 @@
 //! An artifact is a manifest with one layer, the bytes of the `.mpk` file. Other tools, such as `oras`, can copy it.
 //! Requests are few, so they are made here with the HTTP client of the stores.
 
-mod auth;
-mod credentials;
-mod reference;
 mod registry;
 
 use std::collections::BTreeMap;
@@ -16,10 +13,12 @@ use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use self::reference::Reference;
 use self::registry::{Call, Registry, Reply};
-use super::retry::Patience;
+use super::failure::Patience;
+use crate::location::is_digest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
+
+pub use crate::location::Reference;
 
 /// The type of artifacts.
 pub const ARTIFACT_TYPE: &str = "application/vnd.dropforge.artifact.v1";
@@ -166,7 +165,7 @@ pub fn pull(reference: &Reference, max: u64) -> Result<Pulled> {
     let manifest: Option<Manifest> = serde_json::from_slice(&reply.body).ok();
     let manifest = manifest.ok_or_else(|| no_artifact(reference))?;
     let [layer] = manifest.layers.as_slice() else { return Err(no_artifact(reference)) };
-    if layer.media_type != LAYER_TYPE || !reference::is_digest(&layer.digest) {
+    if layer.media_type != LAYER_TYPE || !is_digest(&layer.digest) {
         return Err(no_artifact(reference));
     }
     if layer.size > max {

@@ -1,6 +1,9 @@
-//! Requests to a registry, with its authentication.
+//! Requests to a registry, with its authentication: challenges (`WWW-Authenticate`), and credentials from Docker's
+//! configuration.
 
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,15 +11,12 @@ use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
 use ureq::Agent;
 
-use super::auth::{self, Challenge};
-use super::credentials::{self, Credentials};
-use super::reference::Reference;
 use crate::clock::Skew;
-use crate::failure::Failure;
+use crate::failure::{Failure, Patience};
 use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
-use crate::retry::Patience;
+use crate::location::Reference;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::stdlib::base64;
+use dropforge_base::stdlib::base64::{self, octets_of_base64};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -65,7 +65,7 @@ impl<'r> Registry<'r> {
         let plain = reference.is_loopback();
         let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
         let base = format!("{}://{host}", if plain { "http" } else { "https" });
-        let credentials = credentials::find(reference.registry());
+        let credentials = find_credentials(reference.registry());
         let agent = connector.agent(plain, Duration::from_secs(5));
         Self { reference, agent, base, credentials, authorization: None, patience }
     }
@@ -94,7 +94,7 @@ impl<'r> Registry<'r> {
     fn denied(&self, what: &str) -> Box<Diagnostic> {
         let who = if self.credentials.is_some() { "with the credentials" } else { "without credentials" };
         let message = format!("cannot {what} `oci://{}`: the registry denies access {who}", self.reference);
-        let file = credentials::path().map_or_else(String::new, |path| format!(" in `{}`", path.display()));
+        let file = config_path().map_or_else(String::new, |path| format!(" in `{}`", path.display()));
         Diagnostic::new(Code::StoreDenied, message)
             .with_help(format!("log in with `docker login {}`", self.reference.registry()))
             .with_note(format!("credentials are read from `auths`{file}; credential helpers are not asked"))
@@ -142,7 +142,7 @@ impl<'r> Registry<'r> {
             return Err(failure_of(overloaded(head.status, &head.headers, &mut body)));
         }
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
-        let (challenge, location) = (text(header::WWW_AUTHENTICATE).and_then(auth::parse), text(header::LOCATION));
+        let (challenge, location) = (text(header::WWW_AUTHENTICATE).and_then(parse_challenge), text(header::LOCATION));
         let max = if head.status.is_success() { max } else { MAX_REPLY };
         let mut bytes = Vec::new();
         let read = body.as_reader().take(max.saturating_add(1)).read_to_end(&mut bytes);
@@ -260,4 +260,171 @@ fn basic(user: &str, password: &str) -> String {
 
 fn escaped(text: &str) -> impl std::fmt::Display {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+}
+
+/// The way in which a registry wants to know who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Challenge {
+    /// A user name and a password with each request.
+    Basic,
+    /// A token from the service at `realm`.
+    Bearer { realm: String, service: String, scope: String },
+}
+
+/// Parses the header `WWW-Authenticate`. Returns `None` for other ways.
+fn parse_challenge(header: &str) -> Option<Challenge> {
+    let (scheme, rest) = header.trim().split_once(' ').unwrap_or((header.trim(), ""));
+    match scheme.to_ascii_lowercase().as_str() {
+        "basic" => Some(Challenge::Basic),
+        "bearer" => {
+            let (mut realm, mut service, mut scope) = (None, String::new(), String::new());
+            for (key, value) in parameters(rest) {
+                match key.to_ascii_lowercase().as_str() {
+                    "realm" => realm = Some(value.to_owned()),
+                    "service" => service = value.to_owned(),
+                    "scope" => scope = value.to_owned(),
+                    _ => {}
+                }
+            }
+            Some(Challenge::Bearer { realm: realm?, service, scope })
+        }
+        _ => None,
+    }
+}
+
+/// Splits `a="x",b="y,z",c=w` into pairs.
+fn parameters(mut text: &str) -> Vec<(&str, &str)> {
+    let mut pairs = Vec::new();
+    while let Some((key, rest)) = text.split_once('=') {
+        let (value, rest) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => rest.split_once(',').unwrap_or((rest, "")),
+        };
+        pairs.push((key.trim_matches([' ', ',']), value));
+        text = rest;
+    }
+    pairs
+}
+
+/// Maximum size of the configuration.
+const MAX_CONFIG: u64 = 1 << 20;
+
+/// A user name and a password, or a token.
+#[derive(Clone, PartialEq, Eq)]
+enum Credentials {
+    /// For `Authorization: Basic`.
+    Password { user: String, password: String },
+    /// A refresh token for the service that gives tokens.
+    Identity(String),
+}
+
+impl std::fmt::Debug for Credentials {
+    /// Leaves out the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct DockerConfig {
+    #[serde(default)]
+    auths: BTreeMap<String, DockerLogin>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+struct DockerLogin {
+    auth: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
+    identitytoken: Option<String>,
+}
+
+/// Returns the path of the configuration: `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`.
+fn config_path() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = set("DOCKER_CONFIG").or_else(|| Some(set("HOME")?.join(".docker")))?;
+    Some(dir.join("config.json"))
+}
+
+/// Returns the credentials for `registry` in the configuration. A configuration that is missing or cannot be read has
+/// none.
+fn find_credentials(registry: &str) -> Option<Credentials> {
+    let path = config_path()?;
+    let is_small = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONFIG);
+    let text = is_small.then(|| std::fs::read(&path).ok()).flatten()?;
+    in_config(&text, registry)
+}
+
+fn in_config(text: &[u8], registry: &str) -> Option<Credentials> {
+    let config: DockerConfig = serde_json::from_slice(text).ok()?;
+    let entry = config.auths.into_iter().find(|(key, _)| host(key) == host(registry))?.1;
+    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+    if let Some(token) = filled(entry.identitytoken) {
+        return Some(Credentials::Identity(token));
+    }
+    if let (Some(user), Some(password)) = (filled(entry.username), filled(entry.password)) {
+        return Some(Credentials::Password { user, password });
+    }
+    let decoded = String::from_utf8(octets_of_base64(&filled(entry.auth)?)?).ok()?;
+    let (user, password) = decoded.split_once(':')?;
+    Some(Credentials::Password { user: user.to_owned(), password: password.trim_end_matches('\0').to_owned() })
+}
+
+/// Returns the host of a key such as `https://index.docker.io/v1/`. Docker Hub has several names.
+fn host(key: &str) -> &str {
+    let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
+    match rest.split('/').next().unwrap_or(rest) {
+        "index.docker.io" | "registry-1.docker.io" => "docker.io",
+        host => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn challenges() {
+        let text = r#"Bearer realm="https://auth.io/token",service="r.io",scope="repository:a/b:pull,push""#;
+        let (realm, service, scope) = ("https://auth.io/token", "r.io", "repository:a/b:pull,push");
+        let bearer = Challenge::Bearer { realm: realm.into(), service: service.into(), scope: scope.into() };
+        assert_eq!(parse_challenge(text), Some(bearer));
+        assert_eq!(parse_challenge("Basic realm=\"r\""), Some(Challenge::Basic));
+        assert_eq!(parse_challenge("basic"), Some(Challenge::Basic));
+        for none in ["", "Negotiate", "Bearer", "Bearer service=\"x\"", "Bearer =", "Bearer realm"] {
+            assert_eq!(parse_challenge(none), None, "{none}");
+        }
+        assert!(parse_challenge(&format!("Bearer realm=\"{}", "a=\"".repeat(100_000))).is_some());
+    }
+
+    fn password(user: &str, password: &str) -> Option<Credentials> {
+        Some(Credentials::Password { user: user.into(), password: password.into() })
+    }
+
+    #[test]
+    fn entries_are_found_by_host() {
+        let config = br#"{"auths": {
+            "https://index.docker.io/v1/": {"auth": "dTpwOnE="},
+            "ghcr.io": {"username": "a", "password": "b"},
+            "localhost:5000": {"identitytoken": "t", "auth": "dTpw"},
+            "empty.io": {},
+            "bad.io": {"auth": "***"}
+        }, "credsStore": "desktop"}"#;
+        assert_eq!(in_config(config, "docker.io"), password("u", "p:q"));
+        assert_eq!(in_config(config, "registry-1.docker.io"), password("u", "p:q"));
+        assert_eq!(in_config(config, "ghcr.io"), password("a", "b"));
+        assert_eq!(in_config(config, "localhost:5000"), Some(Credentials::Identity("t".into())));
+        for registry in ["localhost", "localhost:5001", "empty.io", "bad.io", "ghcr.io.evil.com"] {
+            assert_eq!(in_config(config, registry), None, "{registry}");
+        }
+    }
+
+    #[test]
+    fn broken_configurations_have_no_credentials() {
+        for text in ["", "[]", "{\"auths\": 1}", "{\"auths\": {\"a\": 1}}", "{\"auths\": {\"a\": {\"auth\": 7}}}"] {
+            assert_eq!(in_config(text.as_bytes(), "a"), None, "{text}");
+        }
+        assert_eq!(format!("{:?}", password("u", "secret")), "Some(Credentials)");
+    }
 }

@@ -1,21 +1,19 @@
-//! Generators and their keys.
+//! Generators and keys, and the identification of a key.
 
 use axum::extract::State;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
 use crate::server::authentication::Caller;
-use crate::server::error::Result;
-use crate::server::extract::{Json, Path, RequestBody};
-use crate::server::list::list;
-use crate::server::paging::{PageQuery, Paging};
+use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::list::{PageQuery, Paging, list};
 use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::ApiResponse;
-use crate::{CatalogError, Generator, GeneratorChange, GeneratorInput};
+use crate::server::response::{ApiResponse, Result};
+use crate::{Actor, Catalog, CatalogError, Generator, GeneratorChange, GeneratorInput, KeyInput, KeyRow, Role};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -23,6 +21,9 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(list_generators, create_generator))
         .routes(routes!(get_generator, update_generator, delete_generator))
         .routes(routes!(rotate_generator_pak))
+        .routes(routes!(list_keys, create_key))
+        .routes(routes!(revoke_key))
+        .routes(routes!(verify_pak))
 }
 
 /// A generator and its key. The key is shown only once.
@@ -40,11 +41,7 @@ struct CreateGeneratorResponse {
     (status = 403, body = CatalogError, description = "`admin_required`"),
 ))]
 async fn list_generators(State(service): State<Shared>, caller: Caller, paging: Paging) -> Result<ApiResponse> {
-    let catalog = service.catalog.clone();
-    let read = move |page| {
-        let catalog = catalog.clone();
-        async move { catalog.generators(caller.actor, &page).await }
-    };
+    let read = move |catalog: Catalog, page| async move { catalog.generators(caller.actor, &page).await };
     list(&service, paging, read, |row| row.id).await
 }
 
@@ -142,4 +139,93 @@ async fn rotate_generator_pak(
     body: RequestBody,
 ) -> Result<ApiResponse> {
     with_key(service.catalog.rotate(caller.actor, id, body.token.as_ref()).await?)
+}
+
+/// A key. It is shown only once.
+#[derive(Debug, Serialize, ToSchema)]
+struct CreateKeyResponse {
+    /// The stored row.
+    key: KeyRow,
+    /// The key.
+    pak: String,
+}
+
+/// Lists keys, without their secrets.
+#[utoipa::path(get, path = "/keys", tag = "keys", responses(
+    (status = 200, body = [KeyRow], description = "The keys, including revoked ones."),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
+))]
+async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.keys(caller.actor).await?)
+}
+
+/// Creates a key.
+#[utoipa::path(post, path = "/keys", tag = "keys", request_body = KeyInput, responses(
+    (status = 201, body = CreateKeyResponse, description = "The key."),
+    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_name`, `invalid_expiry`, `invalid_json`"),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
+    (status = 409, body = CatalogError, description = "`key_not_repeatable`"),
+))]
+async fn create_key(
+    State(service): State<Shared>,
+    caller: Caller,
+    Json { value, token, .. }: Json<KeyInput>,
+) -> Result<ApiResponse> {
+    let (key, pak, replayed) = service.catalog.create_key(caller.actor, &value, token.as_ref()).await?;
+    let tag = preconditions::row_etag(key.id);
+    Ok(ApiResponse::created(&CreateKeyResponse { key, pak })?.with_key_etag(&tag).with_replayed(replayed))
+}
+
+/// Query parameters of a revocation.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RevokeQuery {
+    /// `true` to revoke even the last live administrator key.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Revokes a key immediately.
+#[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = Uuid, Path), RevokeQuery), responses(
+    (status = 204, description = "Revoked."),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
+    (status = 404, body = CatalogError, description = "`key_not_found`"),
+    (status = 409, body = CatalogError, description = "`last_admin_key`"),
+))]
+async fn revoke_key(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    Query(RevokeQuery { force }): Query<RevokeQuery>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    preconditions.check_if_match(&preconditions::row_etag(id))?;
+    service.catalog.revoke_key(caller.actor, id, force).await?;
+    Ok(ApiResponse::no_content())
+}
+
+/// The holder of a key.
+#[derive(Debug, Serialize, ToSchema)]
+struct AuthResponse {
+    /// `true` for an administrator.
+    admin: bool,
+    /// ID of the agent.
+    agent: Option<String>,
+    /// ID of the generator.
+    generator: Option<String>,
+    /// `true` for a read-only key.
+    readonly: bool,
+}
+
+/// Identifies the caller's key.
+#[utoipa::path(post, path = "/auth/pak", tag = "auth", responses((status = 200, body = AuthResponse, description = "The holder of the key.")))]
+async fn verify_pak(caller: Caller) -> Result<ApiResponse> {
+    let actor = caller.actor;
+    ApiResponse::ok(&AuthResponse {
+        admin: actor == Actor::Admin,
+        // Agents have no IDs of their own: the catalog does not store agents.
+        agent: (actor.role() == Role::Agent).then(|| caller.key.clone()),
+        generator: actor.generator().map(|id| id.to_string()),
+        readonly: actor == Actor::Readonly,
+    })
 }

@@ -10,10 +10,9 @@ use uuid::Uuid;
 
 use super::Shared;
 use crate::server::authentication::Caller;
-use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path};
 use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::ApiResponse;
+use crate::server::response::{ApiError, ApiResponse, Result};
 use crate::store::IdempotencyToken;
 use crate::{CatalogError, MetadataKind, MetadataOwner, MetadataRow};
 

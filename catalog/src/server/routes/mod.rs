@@ -1,33 +1,31 @@
-//! The routes. Each declares its own responses; those common to all routes are added to the description.
+//! The routes. Each declares its own responses; those common to all routes are added to the OpenAPI description.
 
-mod audit;
-mod auth;
 mod generators;
-mod keys;
 mod metadata;
-mod metrics;
 mod objects;
-mod probes;
-mod provenance;
-mod purge;
+mod operations;
 mod stacks;
 mod stamp;
 mod templates;
-mod versions;
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::http::{StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
-use axum::{Router, middleware};
-use utoipa::openapi::OpenApi;
+use axum::middleware::{self, from_fn_with_state};
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{Object, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, ResponseBuilder,
+};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::error::ApiError;
+use super::response::ApiError;
 use super::service::Service;
-use super::{authentication, observe, openapi, page};
+use super::{authentication, observe, page};
 
-pub(super) use metrics::probe_router;
+pub(super) use operations::probe_router;
 
 /// The state of handlers.
 pub(super) type Shared = Arc<Service>;
@@ -38,33 +36,28 @@ const ROOT: &str = "/api/v1";
 /// The routes that need a key.
 fn authenticated() -> OpenApiRouter<Shared> {
     let mut routes = OpenApiRouter::default()
-        .merge(audit::routes())
-        .merge(auth::routes())
         .merge(generators::routes())
-        .merge(provenance::routes())
-        .merge(purge::routes())
-        .merge(keys::routes())
         .merge(metadata::routes())
         .merge(objects::routes())
+        .merge(operations::routes())
         .merge(stacks::routes())
         .merge(stamp::routes())
-        .merge(templates::routes())
-        .merge(versions::routes());
-    openapi::add_common_responses(routes.get_openapi_mut());
+        .merge(templates::routes());
+    add_common_responses(routes.get_openapi_mut());
     routes
 }
 
 /// The route of the metrics, which needs a key.
 fn metrics() -> OpenApiRouter<Shared> {
-    let mut routes = metrics::routes();
-    openapi::add_common_responses(routes.get_openapi_mut());
+    let mut routes = operations::metrics_routes();
+    add_common_responses(routes.get_openapi_mut());
     routes
 }
 
 /// The description of all routes except those of the page.
 pub(super) fn description() -> OpenApi {
-    OpenApiRouter::with_openapi(openapi::base())
-        .merge(probes::routes())
+    OpenApiRouter::with_openapi(base_description())
+        .merge(operations::open_routes())
         .merge(metrics())
         .nest(ROOT, authenticated())
         .into_openapi()
@@ -75,7 +68,7 @@ pub(super) fn router(service: &Shared) -> Router {
     let authenticate = from_fn_with_state(service.clone(), authentication::authenticate);
     let authenticated = Router::from(authenticated()).route_layer(authenticate.clone());
     let metrics = Router::from(metrics()).route_layer(authenticate);
-    Router::from(probes::routes())
+    Router::from(operations::open_routes())
         .merge(metrics)
         .merge(page::routes())
         .nest(ROOT, authenticated)
@@ -94,6 +87,108 @@ async fn not_allowed(uri: Uri) -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
+/// The name of the security scheme.
+const KEY: &str = "pak";
+
+/// A description without routes.
+fn base_description() -> OpenApi {
+    let info = InfoBuilder::new().title("dropforge catalog").version(env!("CARGO_PKG_VERSION")).description(Some(
+        "Templates with schemas, versions, matching rules, owners, and a provenance record of every render.",
+    ));
+    let mut components = Components::new();
+    let description = "A key, with or without `Bearer`.";
+    let scheme = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("Authorization", description)));
+    components.add_security_scheme(KEY, scheme);
+    OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
+}
+
+/// Adds the responses that every authenticated route may send.
+fn add_common_responses(api: &mut OpenApi) {
+    for item in api.paths.paths.values_mut() {
+        add_common_headers(item);
+        for operation in operations(item) {
+            complete(operation);
+        }
+    }
+}
+
+/// The operations of a path.
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten()
+}
+
+/// Adds the header that makes a request conditional or safe to repeat, and the responses that come with it.
+fn add_header(operation: &mut Operation, name: &str, description: &str, response: (&str, &str)) {
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header).required(Required::False);
+    let parameter = parameter.description(Some(description)).schema(Some(Object::with_type(Type::String))).build();
+    operation.parameters.get_or_insert_default().push(RefOr::T(parameter));
+    let (status, what) = response;
+    operation.responses.responses.entry(status.to_owned()).or_insert_with(|| error_response(what));
+}
+
+fn add_common_headers(item: &mut PathItem) {
+    for operation in [&mut item.put, &mut item.delete].into_iter().flatten() {
+        let response = ("412", "The resource has changed: `precondition_failed`.");
+        add_header(operation, "If-Match", "Requires this `ETag`.", response);
+    }
+    let repeatable = |operation: &&mut Operation| operation.responses.responses.contains_key("201");
+    if let Some(operation) = item.post.as_mut().filter(repeatable) {
+        let description = "Makes it safe to repeat the request: within 24 hours it is carried out once.";
+        let response = ("422", "Another request had this idempotency key: `idempotency_key_reused`.");
+        add_header(operation, "Idempotency-Key", description, response);
+    }
+}
+
+fn complete(operation: &mut Operation) {
+    operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>(KEY, [])]);
+    let unknown =
+        ResponseBuilder::new().description("The key is missing or unknown. The response has no body.").build();
+    operation.responses.responses.entry("401".to_owned()).or_insert(RefOr::T(unknown));
+    for (status, what) in common_responses(operation) {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| error_response(what));
+    }
+}
+
+/// Responses in addition to those declared at the operation.
+fn common_responses(operation: &Operation) -> Vec<(&'static str, &'static str)> {
+    let mut common_responses = vec![
+        ("429", "Too many requests for the key: `too_many_requests`."),
+        ("500", "The service failed: `internal_error`."),
+        (
+            "503",
+            "The service is overloaded, too much of the caller's own work is waiting, or the store cannot be used: `busy`, \
+             `renders_busy`, `store_unavailable`.",
+        ),
+    ];
+    if has_parameters(operation) {
+        common_responses.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));
+    }
+    if operation.request_body.is_some() {
+        common_responses.extend([
+            ("400", "Unreadable body: `invalid_json`, `unreadable_body`."),
+            ("408", "Timeout while reading the body: `request_timeout`."),
+            ("413", "The body is too large: `payload_too_large`."),
+            ("415", "Unexpected content type: `unsupported_media_type`."),
+            ("422", "JSON of the wrong shape: `invalid_body`."),
+        ]);
+    }
+    common_responses
+}
+
+/// Returns `true` if the operation has path or query parameters.
+fn has_parameters(operation: &Operation) -> bool {
+    let mut parameters = operation.parameters.iter().flatten();
+    parameters.any(|parameter| match parameter {
+        RefOr::T(parameter) => matches!(parameter.parameter_in, ParameterIn::Path | ParameterIn::Query),
+        RefOr::Ref(_) => true,
+    })
+}
+
+fn error_response(description: &str) -> RefOr<utoipa::openapi::Response> {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorResponse"))).build();
+    RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -110,7 +205,9 @@ mod tests {
     #[test]
     fn every_route_but_the_page_is_described() {
         let routed = paths(
-            &Router::from(probes::routes()).merge(Router::from(metrics())).nest(ROOT, Router::from(authenticated())),
+            &Router::from(operations::open_routes())
+                .merge(Router::from(metrics()))
+                .nest(ROOT, Router::from(authenticated())),
         );
         let described: BTreeSet<_> = description().paths.paths.into_keys().collect();
         assert!(routed.len() > 20, "{routed:?}");

@@ -1,4 +1,4 @@
-//! Deployment objects: submitted as YAML, or rendered from a template.
+//! Deployment objects: submitted as YAML, or rendered from a template; their provenance, and previews of other versions.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,16 +10,17 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use super::versions::parse_owner;
+use super::templates::parse_owner;
 use crate::server::authentication::Caller;
-use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, Query, RequestBody};
-use crate::server::list::list;
-use crate::server::negotiation::prefers_yaml;
-use crate::server::paging::{PageQuery, Paging};
+use crate::server::list::{PageQuery, Paging, list};
 use crate::server::preconditions::Preconditions;
-use crate::server::response::ApiResponse;
-use crate::{CatalogError, DeploymentObject, FailureOrder, Instantiation, TemplateSelector};
+use crate::server::response::{ApiError, ApiResponse, Result};
+use crate::{
+    Catalog, CatalogError, Changes, DeploymentObject, FailureOrder, Instantiation, Provenance, TemplateSelector,
+    Verification,
+};
+use dropforge::bulk::why::{Answer, LinePlace};
 
 /// Content types of YAML. The first one is sent in responses.
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
@@ -30,6 +31,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(list_deployment_objects, create_deployment_object))
         .routes(routes!(instantiate_template))
         .routes(routes!(get_deployment_object))
+        .routes(routes!(get_provenance))
+        .routes(routes!(verify_deployment_object))
+        .routes(routes!(explain_deployment_object))
+        .routes(routes!(list_template_changes))
 }
 
 /// A request to create an object from YAML.
@@ -92,11 +97,7 @@ async fn list_deployment_objects(
     Path(id): Path<Uuid>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let catalog = service.catalog.clone();
-    let read = move |page| {
-        let catalog = catalog.clone();
-        async move { catalog.objects(caller.actor, id, &page).await }
-    };
+    let read = move |catalog: Catalog, page| async move { catalog.objects(caller.actor, id, &page).await };
     list(&service, paging, read, |row| row.id).await
 }
 
@@ -212,4 +213,132 @@ async fn get_deployment_object(
 /// The tag of an object's JSON, which never changes.
 fn tag(object: &DeploymentObject) -> String {
     object.id.to_string()
+}
+
+/// Returns `true` if the client prefers YAML. Wildcards (`*/*`) stand for JSON, the default.
+fn prefers_yaml(headers: &HeaderMap) -> bool {
+    let (mut yaml, mut json) = (0.0_f32, 0.0_f32);
+    for value in headers.get_all(header::ACCEPT) {
+        for range in value.to_str().unwrap_or_default().split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let media = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0_f32, |q| q.parse().unwrap_or(0.0));
+            match media.as_str() {
+                "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => yaml = quality.max(yaml),
+                "application/json" => json = quality.max(json),
+                _ => {}
+            }
+        }
+    }
+    yaml > json
+}
+
+/// Returns the provenance of an object. Secret parameters are redacted.
+#[utoipa::path(get, path = "/deployment-objects/{id}/provenance", tag = "deployment-objects",
+    params(("id" = Uuid, Path)), responses(
+        (status = 200, body = Provenance, description = "The record."),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`"),
+        (status = 404, body = CatalogError, description = "`deployment_object_not_found`, `provenance_not_found`"),
+    ))]
+async fn get_provenance(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.provenance(caller.actor, id).await?)
+}
+
+/// Renders an object again and compares the bytes.
+#[utoipa::path(post, path = "/deployment-objects/{id}/verify", tag = "deployment-objects",
+    params(("id" = Uuid, Path)), responses(
+        (status = 200, body = Verification, description = "The result."),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`, \
+            `template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`deployment_object_not_found`, `provenance_not_found`"),
+    ))]
+async fn verify_deployment_object(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.verify(caller.actor, id).await?)
+}
+
+/// A place in the text of an object.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct PlaceQuery {
+    /// Number of the line, from 1.
+    #[param(minimum = 1)]
+    line: usize,
+    /// Number of the column in characters, from 1. Default: the last value of the line, and in it the first part that is not
+    /// text of the template.
+    #[param(minimum = 1)]
+    column: Option<usize>,
+}
+
+/// Tells what wrote a line of an object, and where its values come from. Secret parameters are not shown.
+///
+/// The object is rendered again from its record. `file` of the answer is the ID of the object.
+#[utoipa::path(get, path = "/deployment-objects/{id}/why", tag = "deployment-objects",
+    params(("id" = Uuid, Path), PlaceQuery), responses(
+        (status = 200, body = Answer, description = "The answer."),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`, \
+            `template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`deployment_object_not_found`, `provenance_not_found`"),
+        (status = 400, body = CatalogError, description = "`line_not_found`, `line_not_rendered`, `render_too_long`, \
+            `template_render_failed`"),
+    ))]
+async fn explain_deployment_object(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    Query(PlaceQuery { line, column }): Query<PlaceQuery>,
+) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.why(caller.actor, id, LinePlace { line, column }).await?)
+}
+
+/// Previews the changes if all instances of a template were rendered with this version. Instances with the same changed
+/// lines are grouped. Nothing is stored.
+///
+/// `next` is the cursor of the next page. A page covers at most 1000 instances, and ends early after 8 MiB of texts.
+#[utoipa::path(post, path = "/templates/{id}/changes", tag = "templates", params(("id" = Uuid, Path), PageQuery),
+    responses(
+        (status = 200, body = Changes, description = "The changes."),
+        (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
+    ))]
+async fn list_template_changes(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    paging: Paging,
+) -> Result<ApiResponse> {
+    let changes = service.catalog.preview_changes(caller.actor, id, &paging.bounded()).await?;
+    let response = ApiResponse::ok(&changes)?;
+    Ok(match changes.next {
+        Some(next) => paging.with_next(response, next),
+        None => response,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn yaml_is_preferred_where_it_is_named() {
+        for (accept, expected) in [
+            ("application/yaml", true),
+            ("application/yaml, */*", true),
+            ("Application/YAML; q=0.5", true),
+            ("application/json, application/yaml", false),
+            ("application/json;q=0.5, application/yaml;q=0.6", true),
+            ("application/yaml;q=0", false),
+            ("application/yaml;q=x", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(prefers_yaml(&headers), expected, "{accept}");
+        }
+    }
 }

@@ -9,13 +9,11 @@ use uuid::Uuid;
 
 use super::Shared;
 use crate::server::authentication::Caller;
-use crate::server::error::Result;
 use crate::server::extract::{Json, Path, Query};
-use crate::server::list::list;
-use crate::server::paging::{PageQuery, Paging};
+use crate::server::list::{PageQuery, Paging, list};
 use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::ApiResponse;
-use crate::{CatalogError, Stack, StackInput};
+use crate::server::response::{ApiResponse, Result};
+use crate::{Catalog, CatalogError, Stack, StackInput};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -29,27 +27,23 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 /// Query parameters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct ListQuery {
+struct StacksQuery {
     /// Only the stacks of this generator. For administrators and read-only keys.
     pak_id: Option<Uuid>,
 }
 
 /// Lists all stacks that the caller can read.
-#[utoipa::path(get, path = "/stacks", tag = "stacks", params(ListQuery, PageQuery), responses(
+#[utoipa::path(get, path = "/stacks", tag = "stacks", params(StacksQuery, PageQuery), responses(
     (status = 200, body = [Stack], description = "The stacks."),
     (status = 403, body = CatalogError, description = "`stacks_list_denied`"),
 ))]
 async fn list_stacks(
     State(service): State<Shared>,
     caller: Caller,
-    Query(ListQuery { pak_id }): Query<ListQuery>,
+    Query(StacksQuery { pak_id }): Query<StacksQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let catalog = service.catalog.clone();
-    let read = move |page| {
-        let catalog = catalog.clone();
-        async move { catalog.stacks(caller.actor, pak_id, &page).await }
-    };
+    let read = move |catalog: Catalog, page| async move { catalog.stacks(caller.actor, pak_id, &page).await };
     list(&service, paging, read, |row| row.id).await
 }
 

@@ -16,16 +16,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use dropforge::bulk::Merge;
-use dropforge::value::DataMap;
-
 use super::Shared;
 use crate::fair::{Held, Identity};
 use crate::server::authentication::Caller;
-use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, Path, RequestBody};
-use crate::server::line_body::{CutOff, LineWriter, line_body};
+use crate::server::response::{ApiError, CutOff, LineWriter, Result, line_body};
 use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
+use dropforge::bulk::Merge;
+use dropforge::value::DataMap;
 
 /// Number of sets that are rendered, or whose lines wait for those before them.
 const AHEAD: usize = 4;

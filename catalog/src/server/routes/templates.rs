@@ -1,4 +1,4 @@
-//! Template versions. Each version is a resource of its own.
+//! Template versions: each is a resource of its own, the newest is found by its name.
 
 use std::sync::Arc;
 
@@ -12,15 +12,13 @@ use uuid::Uuid;
 use super::Shared;
 use crate::review::Review;
 use crate::server::authentication::Caller;
-use crate::server::error::{ApiError, Result};
 use crate::server::extract::{Json, MayBePacked, Path, Query, TemplateBody};
-use crate::server::list::list;
-use crate::server::paging::{PageQuery, Paging};
+use crate::server::list::{PageQuery, Paging, list};
 use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::ApiResponse;
+use crate::server::response::{ApiError, ApiResponse, Result};
 use crate::store::TemplateSearch;
 use crate::{
-    CatalogError, Content, Created, Encoding, Language, Owner, TemplateChange, TemplateInput, TemplateVersion,
+    Catalog, CatalogError, Content, Created, Encoding, Language, Owner, TemplateChange, TemplateInput, TemplateVersion,
 };
 
 /// The routes.
@@ -29,12 +27,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(list_templates, create_template))
         .routes(routes!(check_template))
         .routes(routes!(get_template, update_template, delete_template))
+        .routes(routes!(get_newest_template))
+        .routes(routes!(list_template_versions))
 }
 
 /// Query parameters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct ListQuery {
+struct TemplatesQuery {
     /// Only templates with this name.
     name: Option<String>,
     /// Only templates whose name contains this text, without regard to the case of ASCII letters.
@@ -43,7 +43,7 @@ struct ListQuery {
     latest: Option<bool>,
 }
 
-impl ListQuery {
+impl TemplatesQuery {
     /// The search, if the request is one.
     fn search(&self) -> Result<Option<TemplateSearch>> {
         if self.search.is_none() && self.latest.is_none() {
@@ -93,20 +93,20 @@ impl MayBePacked for CheckRequest {
 ///
 /// The entries are in the order of their creation. With `search` or `latest` they are in the order of their names,
 /// without regard to the case of ASCII letters.
-#[utoipa::path(get, path = "/templates", tag = "templates", params(ListQuery, PageQuery), responses(
+#[utoipa::path(get, path = "/templates", tag = "templates", params(TemplatesQuery, PageQuery), responses(
     (status = 200, body = [TemplateVersion], description = "The versions."),
     (status = 403, body = CatalogError, description = "`templates_not_accessible`"),
 ))]
 async fn list_templates(
     State(service): State<Shared>,
     caller: Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<TemplatesQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
     let search = query.search()?;
-    let (catalog, asked) = (service.catalog.clone(), Arc::new((search, query.name)));
-    let read = move |page| {
-        let (catalog, asked) = (catalog.clone(), asked.clone());
+    let asked = Arc::new((search, query.name));
+    let read = move |catalog: Catalog, page| {
+        let asked = asked.clone();
         async move {
             match &*asked {
                 (Some(search), _) => catalog.search_templates(caller.actor, search, &page).await,
@@ -239,4 +239,59 @@ async fn delete_template(
     preconditions.check_if_match(&preconditions::row_etag(id))?;
     service.catalog.delete_template(caller.actor, id).await?;
     Ok(ApiResponse::no_content())
+}
+
+/// Query parameters of the newest version.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct NewestQuery {
+    /// Name.
+    name: String,
+    /// Owner: `system`, the ID of a generator, or `nearest` (the default): the caller, or the system if the caller has
+    /// no template of that name.
+    owner: Option<String>,
+}
+
+/// Returns the newest version of a name.
+#[utoipa::path(get, path = "/templates/newest", tag = "templates", params(NewestQuery), responses(
+    (status = 200, body = TemplateVersion, description = "The version."),
+    (status = 304, description = "The client has the current state."),
+    (status = 404, body = CatalogError, description = "`template_not_found`"),
+))]
+async fn get_newest_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    Query(NewestQuery { name, owner }): Query<NewestQuery>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let template = service.catalog.newest(caller.actor, parse_owner(owner.as_deref())?, &name).await?;
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
+}
+
+/// Parses the owner of a request.
+pub(super) fn parse_owner(text: Option<&str>) -> Result<Owner> {
+    match text {
+        None | Some("nearest") => Ok(Owner::Nearest),
+        Some("system") => Ok(Owner::System),
+        Some(id) => id.parse().map(Owner::Generator).map_err(|_| {
+            ApiError::invalid("invalid_owner", "`owner` must be `nearest`, `system` or the ID of a generator")
+        }),
+    }
+}
+
+/// Lists the live versions of a template, newest first.
+#[utoipa::path(get, path = "/templates/{id}/versions", tag = "templates", params(("id" = Uuid, Path), PageQuery),
+    responses(
+        (status = 200, body = [TemplateVersion], description = "The versions."),
+        (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
+    ))]
+async fn list_template_versions(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    paging: Paging,
+) -> Result<ApiResponse> {
+    let read = move |catalog: Catalog, page| async move { catalog.history(caller.actor, id, &page).await };
+    list(&service, paging, read, |row| row.id).await
 }

@@ -10,8 +10,7 @@ use sqlx::{ConnectOptions, Connection, Error};
 use tokio::sync::watch::{Receiver, Sender, channel};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::store::outage::Outage;
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Outage, StoreError, StoreResult};
 
 /// Maximum time of an answer. A busy server needs a while.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -22,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(250);
 
 /// The state of the server, as last seen.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct ServerState {
     /// The error if it does not answer.
     error: Option<String>,
     /// The last time when it did not answer.
@@ -32,7 +31,7 @@ struct Seen {
 /// A watch on a server.
 #[derive(Debug, Clone)]
 pub struct Watch {
-    seen: Receiver<Seen>,
+    seen: Receiver<ServerState>,
     /// The number of answers to other work. A server that gives any is there, however long this watch waits.
     answers: Arc<AtomicU64>,
 }
@@ -40,7 +39,7 @@ pub struct Watch {
 impl Watch {
     /// Watches a server until the last clone is dropped.
     pub fn start(options: PgConnectOptions) -> Self {
-        let (sender, seen) = channel(Seen::default());
+        let (sender, seen) = channel(ServerState::default());
         let answers = Arc::default();
         tokio::spawn(watch(options, sender, Arc::clone(&answers)));
         Self { seen, answers }
@@ -74,7 +73,7 @@ impl Watch {
     }
 }
 
-async fn watch(options: PgConnectOptions, sender: Sender<Seen>, answers: Arc<AtomicU64>) {
+async fn watch(options: PgConnectOptions, sender: Sender<ServerState>, answers: Arc<AtomicU64>) {
     let mut connection = None;
     while !sender.is_closed() {
         let before = answers.load(Ordering::Relaxed);
@@ -97,7 +96,7 @@ async fn watch(options: PgConnectOptions, sender: Sender<Seen>, answers: Arc<Ato
         sender.send_if_modified(|seen| {
             let changed = seen.error.is_some() == answers;
             let outage = if answers { seen.outage } else { Some(Instant::now()) };
-            *seen = Seen { error, outage };
+            *seen = ServerState { error, outage };
             changed
         });
         sleep(if answers { INTERVAL } else { RETRY }).await;

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::super::dialect::Connection;
-use super::paging::limit;
-use super::rows::{rows, statement};
+use super::super::Connection;
+use super::rows::{limit, rows, statement};
 use crate::audit::{AuditEntry, Origin};
 use crate::model::{MetadataKind, MetadataOwner, now};
-use crate::store::work::WorkFuture;
+use crate::store::connections::WorkFuture;
 use crate::store::{Page, StoreResult, new_id};
 
 /// The kind of a changed object.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum AuditedKind {
     Template,
     Stack,
     Generator,
@@ -38,37 +37,37 @@ macro_rules! insert {
     };
 }
 
-impl Kind {
+impl AuditedKind {
     fn insert(self) -> &'static str {
         match self {
-            Kind::Template => insert!("template", "SELECT name || '@' || version FROM stack_templates WHERE id"),
-            Kind::Stack => insert!("stack", "SELECT name FROM stacks WHERE id"),
-            Kind::Generator => insert!("generator", "SELECT name FROM generators WHERE id"),
-            Kind::Key => insert!("key", "SELECT name FROM key_details WHERE key_id"),
-            Kind::Catalog => insert!("catalog", "SELECT NULL FROM generators WHERE id"),
+            AuditedKind::Template => insert!("template", "SELECT name || '@' || version FROM stack_templates WHERE id"),
+            AuditedKind::Stack => insert!("stack", "SELECT name FROM stacks WHERE id"),
+            AuditedKind::Generator => insert!("generator", "SELECT name FROM generators WHERE id"),
+            AuditedKind::Key => insert!("key", "SELECT name FROM key_details WHERE key_id"),
+            AuditedKind::Catalog => insert!("catalog", "SELECT NULL FROM generators WHERE id"),
         }
     }
 }
 
 /// A change to record.
 #[derive(Debug)]
-pub struct Event {
+pub struct AuditEvent {
     action: Cow<'static, str>,
-    kind: Kind,
+    kind: AuditedKind,
     object: Uuid,
     detail: Option<String>,
 }
 
-impl Event {
-    pub fn new(action: &'static str, kind: Kind, object: Uuid) -> Self {
+impl AuditEvent {
+    pub fn new(action: &'static str, kind: AuditedKind, object: Uuid) -> Self {
         Self { action: Cow::Borrowed(action), kind, object, detail: None }
     }
 
     /// A change of a label or an annotation: `add` or `remove`.
     pub fn of_metadata(owner: MetadataOwner, kind: MetadataKind, change: &str, key: &str) -> Self {
         let (of, name) = match owner {
-            MetadataOwner::Template(_) => (Kind::Template, "template"),
-            MetadataOwner::Stack(_) => (Kind::Stack, "stack"),
+            MetadataOwner::Template(_) => (AuditedKind::Template, "template"),
+            MetadataOwner::Stack(_) => (AuditedKind::Stack, "stack"),
         };
         let what = match kind {
             MetadataKind::Label => "label",
@@ -87,7 +86,7 @@ impl Event {
 /// Work that records `event` in its transaction if it succeeds. Call it in the task of the request, which knows the
 /// origin.
 pub fn audited<T, F>(
-    event: Event,
+    event: AuditEvent,
     work: F,
 ) -> impl for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static
 where
@@ -106,7 +105,7 @@ pub fn origin_of(object: Uuid) -> Arc<Origin> {
 
 /// Work that records `event` if its result shows that something changed.
 pub fn audited_if<T, F>(
-    event: Event,
+    event: AuditEvent,
     changed: fn(&T) -> bool,
     work: F,
 ) -> impl for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static
@@ -126,7 +125,7 @@ where
     }
 }
 
-async fn insert(c: &mut Connection, event: Event, origin: &Origin) -> StoreResult<()> {
+async fn insert(c: &mut Connection, event: AuditEvent, origin: &Origin) -> StoreResult<()> {
     let insert =
         statement(event.kind.insert()).bind(new_id()).bind(now()).bind(event.action.into_owned()).bind(event.object);
     let insert = insert.bind(event.detail).bind(origin.role.map(|role| role.name())).bind(origin.key_id);

@@ -1,14 +1,15 @@
-//! Checks of the conditions of a change.
+//! Checks of the conditions of a change, and idempotency tokens.
 
+use chrono::{TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::super::dialect::{Connection, lock};
-use super::rows::{execute_one, rows, statement};
-use super::{idempotency, live, metadata, stacks, templates};
-use crate::model::{Role, now};
-use crate::store::guard::{Guard, Requirement};
-use crate::store::work::WorkFuture;
-use crate::store::{StoreError, StoreResult};
+use super::super::{Connection, SWEEP, lock};
+use super::rows::{execute_one, require_generator, rows, statement};
+use super::{stacks, templates};
+use crate::model::{Role, Timestamp, now};
+use crate::store::connections::WorkFuture;
+use crate::store::types::{Guard, Requirement};
+use crate::store::{IdempotencyToken, StoreError, StoreResult};
 
 /// Work that is carried out if the conditions of the current task hold. Call it in the task of the request.
 pub fn guarded<T, F>(
@@ -22,7 +23,7 @@ where
     move |c: &mut Connection| {
         Box::pin(async move {
             if let Some((token, created, at)) = guard.once {
-                idempotency::claim(c, token, created, at).await?;
+                claim(c, token, created, at).await?;
             }
             if let Some(requirement) = guard.requires {
                 require(c, requirement).await?;
@@ -39,7 +40,7 @@ async fn require(c: &mut Connection, requirement: Requirement) -> StoreResult<()
         Requirement::Newest(id) => templates::hold_newest(c, id).await.map_err(stale),
         Requirement::Stack(id, at) => {
             let stack = stacks::one(c, id).await?;
-            live::require_generator(c, stack.generator_id, stacks::OWNER).await?;
+            require_generator(c, stack.generator_id, stacks::OWNER).await?;
             let update = statement("UPDATE stacks SET name = name WHERE id = $1 AND updated_at = $2");
             execute_one(update.bind(id).bind(at), c).await.map_err(stale)
         }
@@ -47,7 +48,7 @@ async fn require(c: &mut Connection, requirement: Requirement) -> StoreResult<()
             let update = statement("UPDATE generators SET name = name WHERE id = $1 AND updated_at = $2");
             execute_one(update.bind(id).bind(at), c).await.map_err(stale)
         }
-        Requirement::Metadata(owner, kind, row) => metadata::hold(c, owner, kind, row).await.map_err(stale),
+        Requirement::Metadata(owner, kind, row) => stacks::hold_metadata(c, owner, kind, row).await.map_err(stale),
         Requirement::OtherAdminKey(id) if last_live_admin_key(c, id).await? => Err(StoreError::LastAdminKey),
         Requirement::OtherAdminKey(_) => Ok(()),
     }
@@ -70,4 +71,49 @@ pub async fn last_live_admin_key(c: &mut Connection, id: Uuid) -> StoreResult<bo
     );
     let live = live.bind(Role::Admin.name()).bind(now()).fetch_all(c).await?;
     Ok(live == [(id,)])
+}
+
+/// Lifetime of a token.
+const LIFETIME: TimeDelta = TimeDelta::hours(24);
+
+/// Records that the request with this token creates `created`, in the same transaction. No locks may be taken before it:
+/// concurrent requests with the same token wait here.
+///
+/// # Errors
+/// `Replayed`, `TokenReused`.
+pub async fn claim(c: &mut Connection, token: IdempotencyToken, created: Uuid, at: Timestamp) -> StoreResult<()> {
+    let expired = at - LIFETIME;
+    let claim = statement(
+        "INSERT INTO requests (key, request, made, created_at, salt) VALUES ($1, $2, $3, $4, $6)
+        ON CONFLICT (key) DO UPDATE SET request = excluded.request, made = excluded.made,
+        created_at = excluded.created_at, salt = excluded.salt
+        WHERE requests.created_at <= $5",
+    );
+    let claim = claim.bind(token.key.clone()).bind(token.request.clone()).bind(created).bind(at).bind(expired);
+    let claim = claim.bind(token.salt.clone());
+    if claim.execute(&mut *c).await?.rows_affected() == 0 {
+        return Err(replay_error(c, token).await?);
+    }
+    statement(SWEEP).bind(expired).execute(c).await?;
+    Ok(())
+}
+
+async fn replay_error(c: &mut Connection, token: IdempotencyToken) -> StoreResult<StoreError> {
+    let row = rows::<(String, Uuid)>("SELECT request, made FROM requests WHERE key = $1").bind(token.key);
+    let (request, created) = row.fetch_one(c).await?;
+    Ok(if request == token.request { StoreError::Replayed(created) } else { StoreError::TokenReused })
+}
+
+/// Returns the salt of the key that the request with this token created.
+pub async fn salt(c: &mut Connection, token: IdempotencyToken) -> StoreResult<Option<String>> {
+    let row = rows::<(String, Option<String>)>("SELECT request, salt FROM requests WHERE key = $1 AND created_at > $2");
+    let (request, salt) = row.bind(token.key).bind(Utc::now() - LIFETIME).fetch_one(c).await?;
+    if request == token.request { Ok(salt) } else { Err(StoreError::TokenReused) }
+}
+
+/// Returns the ID that the request with this token created.
+pub async fn replayed(c: &mut Connection, token: IdempotencyToken) -> StoreResult<Uuid> {
+    let row = rows::<(String, Uuid)>("SELECT request, made FROM requests WHERE key = $1 AND created_at > $2");
+    let (request, created) = row.bind(token.key).bind(Utc::now() - LIFETIME).fetch_one(c).await?;
+    if request == token.request { Ok(created) } else { Err(StoreError::TokenReused) }
 }

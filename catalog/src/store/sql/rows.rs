@@ -1,13 +1,14 @@
-//! Conversion of database rows.
+//! Conversion of database rows, parameters of paged statements, and checks that a row exists and is not deleted.
 
 use sqlx::query::{Query, QueryAs};
 use sqlx::{Database, Error, FromRow, Row as _};
+use uuid::Uuid;
 
-use super::super::dialect::{Connection, Db, Row};
+use super::super::{Connection, Db, LIVE_GENERATOR, Row};
 use crate::audit::AuditEntry;
 use crate::content::Language;
 use crate::model::{DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, TemplateVersion};
-use crate::store::{Counts, StoreError, StoreResult};
+use crate::store::{Counts, Page, StoreError, StoreResult};
 
 pub type Arguments = <Db as Database>::Arguments;
 
@@ -27,12 +28,14 @@ pub async fn execute_one(query: Query<'static, Db, Arguments>, c: &mut Connectio
     if changed == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
-/// Implements `FromRow` for types whose fields are columns of the same name.
+/// Implements `FromRow` for types whose fields are columns of the same name, or of the name after `=`.
 macro_rules! columns {
-    ($($type:ident { $($field:ident),* })*) => {$(
+    (@ $field:ident) => { stringify!($field) };
+    (@ $field:ident $column:ident) => { stringify!($column) };
+    ($($type:ident { $($field:ident $(= $column:ident)?),* })*) => {$(
         impl FromRow<'_, Row> for $type {
             fn from_row(row: &Row) -> Result<Self, Error> {
-                Ok(Self { $($field: row.try_get(stringify!($field))?),* })
+                Ok(Self { $($field: row.try_get(columns!(@ $field $($column)?))?),* })
             }
         }
     )*};
@@ -52,6 +55,10 @@ columns! {
         request_id
     }
     Counts { generators, templates, stacks, objects }
+    Provenance {
+        id = record_id, deployment_object_id, template_id, template_version, template_parameters, defaults,
+        template_checksum, schema_checksum, parameters_checksum, output_checksum, engine, created_at = rendered_at
+    }
 }
 
 impl FromRow<'_, Row> for TemplateVersion {
@@ -75,25 +82,6 @@ impl FromRow<'_, Row> for TemplateVersion {
     }
 }
 
-impl FromRow<'_, Row> for Provenance {
-    fn from_row(row: &Row) -> Result<Self, Error> {
-        Ok(Self {
-            id: row.try_get("record_id")?,
-            deployment_object_id: row.try_get("deployment_object_id")?,
-            template_id: row.try_get("template_id")?,
-            template_version: row.try_get("template_version")?,
-            template_parameters: row.try_get("template_parameters")?,
-            defaults: row.try_get("defaults")?,
-            template_checksum: row.try_get("template_checksum")?,
-            schema_checksum: row.try_get("schema_checksum")?,
-            parameters_checksum: row.try_get("parameters_checksum")?,
-            output_checksum: row.try_get("output_checksum")?,
-            engine: row.try_get("engine")?,
-            created_at: row.try_get("rendered_at")?,
-        })
-    }
-}
-
 impl FromRow<'_, Row> for KeyRow {
     fn from_row(row: &Row) -> Result<Self, Error> {
         let role: &str = row.try_get("role")?;
@@ -111,4 +99,46 @@ impl FromRow<'_, Row> for KeyRow {
             last_used_at: row.try_get("last_used_at")?,
         })
     }
+}
+
+/// The ID after which a page begins. No row has the nil ID.
+pub fn after(page: &Page) -> Uuid {
+    page.after.unwrap_or(Uuid::nil())
+}
+
+pub fn limit(page: &Page) -> i64 {
+    page.limit.map_or(i64::MAX, i64::from)
+}
+
+/// A page of lists that were read one after the other.
+pub fn merged<T, K: Ord>(mut rows: Vec<T>, page: &Page, key: impl Fn(&T) -> K) -> Vec<T> {
+    rows.sort_by_cached_key(key);
+    rows.truncate(page.limit.map_or(usize::MAX, |limit| limit as usize));
+    rows
+}
+
+/// Requires a live generator and locks it until the end of the transaction. `constraint` names the violated foreign key.
+pub async fn require_generator(c: &mut Connection, id: Uuid, constraint: &'static str) -> StoreResult<()> {
+    let found = statement(LIVE_GENERATOR).bind(id).fetch_optional(c).await?;
+    found.map(drop).ok_or(StoreError::ForeignKeyViolation(constraint))
+}
+
+/// Requires a live template version.
+pub async fn require_version(c: &mut Connection, id: Uuid) -> StoreResult<()> {
+    require(c, "SELECT id FROM stack_templates WHERE id = $1 AND deleted_at IS NULL", id).await
+}
+
+/// Requires a live stack.
+pub async fn require_stack(c: &mut Connection, id: Uuid) -> StoreResult<()> {
+    require(c, "SELECT id FROM stacks WHERE id = $1 AND deleted_at IS NULL", id).await
+}
+
+async fn require(c: &mut Connection, select: &'static str, id: Uuid) -> StoreResult<()> {
+    statement(select).bind(id).fetch_one(c).await?;
+    Ok(())
+}
+
+/// The ID of an owner in the indexes, which is the nil ID for the system.
+pub fn owner_id(owner: Option<Uuid>) -> Uuid {
+    owner.unwrap_or(Uuid::nil())
 }

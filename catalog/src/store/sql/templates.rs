@@ -2,13 +2,9 @@
 
 use uuid::Uuid;
 
-use super::super::dialect::{Connection, lock};
-use super::paging::{after, limit, merged};
-use super::rows::{execute_one, rows};
-use super::template_lists::{
-    ALL, ALL_NAMED, FOUND, FOUND_OF_OWNER, NEWEST, OF_OWNER, OF_OWNER_NAMED, VERSIONS, owner_id, owners,
-};
-use super::{live, metadata};
+use super::super::{Connection, contains, folded, lock, owner};
+use super::rows::{after, execute_one, limit, merged, owner_id, require_generator, rows};
+use super::stacks;
 use crate::model::{TemplateVersion, Timestamp};
 use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility};
 
@@ -20,7 +16,7 @@ async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Store
 /// Requires a live owner, and then prevents other transactions from creating or deleting versions of a name.
 async fn hold_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
     if let Some(generator) = owner {
-        live::require_generator(c, generator, "stack_templates_generator_id_fkey").await?;
+        require_generator(c, generator, "stack_templates_generator_id_fkey").await?;
     }
     lock_name(c, owner, name).await
 }
@@ -42,12 +38,12 @@ pub async fn create(c: &mut Connection, new: NewVersion) -> StoreResult<Template
     let metadata = match &new.metadata {
         InitialMetadata::Given(metadata) => metadata.clone(),
         InitialMetadata::CopiedFrom(from) => match from.or(before.as_ref().map(|before| before.id)) {
-            Some(from) => metadata::of_version(c, from).await?,
+            Some(from) => stacks::metadata_of_version(c, from).await?,
             None => Metadata::default(),
         },
     };
     let row = insert(c, &new, before.map_or(0, |before| before.version)).await?;
-    metadata::add_all(c, &row, metadata).await?;
+    stacks::add_metadata_of_version(c, &row, metadata).await?;
     Ok(row)
 }
 
@@ -138,4 +134,76 @@ pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<
         WHERE id = $1 AND deleted_at IS NULL",
     );
     execute_one(update.bind(id).bind(at), c).await
+}
+
+// Lists of template versions. Each statement reads one index in its order. `$1` is the last ID of the previous page, `$2`
+// the limit, `$3` an owner, `$4` a name.
+
+/// The newest version of a name.
+pub const NEWEST: &str = concat!(
+    "SELECT * FROM stack_templates WHERE ",
+    owner!(""),
+    " = $1 AND name = $2 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1"
+);
+
+/// The versions of a name that are older than a version.
+pub const VERSIONS: &str = concat!(
+    "SELECT * FROM stack_templates WHERE ",
+    owner!(""),
+    " = $1 AND name = $2 AND deleted_at IS NULL
+    AND version < CASE WHEN $3 IS NULL THEN 2147483648 ELSE (SELECT version FROM stack_templates WHERE id = $3) END
+    ORDER BY version DESC LIMIT $4"
+);
+
+pub const ALL: &str = "SELECT * FROM stack_templates WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
+
+pub const ALL_NAMED: &str = "SELECT * FROM stack_templates WHERE name = $4 AND deleted_at IS NULL AND id > $1
+    ORDER BY id LIMIT $2";
+
+pub const OF_OWNER: &str = concat!(
+    "SELECT * FROM stack_templates WHERE ",
+    owner!(""),
+    " = $3 AND deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2"
+);
+
+pub const OF_OWNER_NAMED: &str = concat!(
+    "SELECT * FROM stack_templates WHERE ",
+    owner!(""),
+    " = $3 AND name = $4 AND deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2"
+);
+
+/// A search below a condition: `$4` is the folded name of the last row of the previous page, `$5` the text. Unless `$6` is
+/// set, older versions are left out. IDs come from an index alone; only rows of the page are read.
+macro_rules! found {
+    ($($condition:expr),*) => {
+        concat!(
+            "SELECT r.* FROM (SELECT t.id, ",
+            folded!("t."),
+            " AS folded FROM stack_templates t WHERE ",
+            $($condition,)*
+            "t.deleted_at IS NULL AND (",
+            folded!("t."),
+            ", t.id) > ($4, $1) AND ",
+            contains!("t.", "$5"),
+            " AND ($6 OR NOT EXISTS (SELECT 1 FROM stack_templates newer WHERE ",
+            owner!("newer."),
+            " = ",
+            owner!("t."),
+            " AND newer.name = t.name AND newer.version > t.version AND newer.deleted_at IS NULL)) ORDER BY ",
+            folded!("t."),
+            ", t.id LIMIT $2) page JOIN stack_templates r ON r.id = page.id ORDER BY page.folded, page.id"
+        )
+    };
+}
+
+pub const FOUND: &str = found!();
+
+pub const FOUND_OF_OWNER: &str = found!(owner!("t."), " = $3 AND ");
+
+/// The owners whose lists together are the visible templates. `None` stands for all owners.
+pub fn owners(visibility: Visibility) -> Vec<Option<Uuid>> {
+    match visibility {
+        Visibility::All => vec![None],
+        Visibility::Generator(id) => vec![Some(id), Some(owner_id(None))],
+    }
 }

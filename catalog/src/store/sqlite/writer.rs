@@ -12,7 +12,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::fair::{Bounds, Identity, Load, Turns};
-use crate::store::work::WorkFuture;
+use crate::store::connections::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
 /// Maximum number of requests in one commit, so that none waits too long for the others.
@@ -27,7 +27,7 @@ type Work =
     Box<dyn for<'c> FnOnce(&'c mut SqliteConnection, bool) -> WorkFuture<'c, (Option<StoreError>, Completion)> + Send>;
 
 /// A queued request.
-struct Request {
+struct QueuedRequest {
     /// Its flag is `true` if it is to be a transaction of its own.
     work: Work,
     /// `true` for a statement that can be a transaction of its own, and else has a savepoint of its own.
@@ -37,20 +37,20 @@ struct Request {
 /// The connection and the queues of its callers.
 #[derive(Debug)]
 pub struct Writer {
-    queues: Arc<Queues>,
+    queues: Arc<RequestQueues>,
     task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The queues, which have no bounds: the service bounds its requests.
 #[derive(Debug)]
-struct Queues {
-    state: Mutex<State>,
+struct RequestQueues {
+    state: Mutex<QueueState>,
     changed: Notify,
 }
 
 #[derive(Debug)]
-struct State {
-    turns: Turns<Request>,
+struct QueueState {
+    turns: Turns<QueuedRequest>,
     closed: bool,
     /// The error of the last transaction that failed. Requests that it left out get it.
     failure: Option<StoreError>,
@@ -65,8 +65,8 @@ impl Writer {
     pub fn new(connection: SqliteConnection) -> Self {
         const ANY: usize = usize::MAX;
         let turns = Turns::new(Bounds { places: ANY, share: ANY, waiting: ANY, own_waiting: ANY });
-        let state = Mutex::new(State { turns, closed: false, failure: None });
-        let queues = Arc::new(Queues { state, changed: Notify::new() });
+        let state = Mutex::new(QueueState { turns, closed: false, failure: None });
+        let queues = Arc::new(RequestQueues { state, changed: Notify::new() });
         let task = tokio::spawn(serve(connection, Served(queues.clone())));
         Self { queues, task: tokio::sync::Mutex::new(Some(task)) }
     }
@@ -108,7 +108,7 @@ impl Writer {
                 (failed, completion)
             })
         });
-        self.queues.add(Request { work, whole })?;
+        self.queues.add(QueuedRequest { work, whole })?;
         receiver.await.unwrap_or_else(|_| Err(self.queues.failure()))
     }
 
@@ -127,12 +127,12 @@ impl Writer {
     }
 }
 
-impl Queues {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl RequestQueues {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, request: Request) -> StoreResult<()> {
+    fn add(&self, request: QueuedRequest) -> StoreResult<()> {
         let mut state = self.lock();
         if state.closed {
             return Err(closed());
@@ -159,7 +159,7 @@ impl Queues {
     }
 
     /// Takes the next request.
-    fn next(&self) -> Option<Request> {
+    fn next(&self) -> Option<QueuedRequest> {
         let mut state = self.lock();
         let (who, request) = state.turns.next()?;
         state.turns.end(who);
@@ -185,8 +185,8 @@ impl Queues {
     }
 }
 
-/// Queues that are served. If the task panics, they are closed, and waiting callers get an error.
-struct Served(Arc<Queues>);
+/// RequestQueues that are served. If the task panics, they are closed, and waiting callers get an error.
+struct Served(Arc<RequestQueues>);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -204,7 +204,7 @@ async fn serve(mut connection: SqliteConnection, served: Served) {
 }
 
 /// Carries out requests in one transaction.
-async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
+async fn commit(connection: &mut SqliteConnection, queues: &RequestQueues) {
     let Some(first) = queues.next() else { return };
     if first.whole && queues.lock().turns.load().waiting == 0 {
         let (failed, complete) = (first.work)(connection, true).await;
@@ -229,8 +229,8 @@ async fn commit(connection: &mut SqliteConnection, queues: &Queues) {
 /// On an error the transaction must be rolled back.
 async fn carry_out(
     connection: &mut SqliteConnection,
-    first: Request,
-    queues: &Queues,
+    first: QueuedRequest,
+    queues: &RequestQueues,
     completions: &mut Vec<Completion>,
 ) -> StoreResult<()> {
     let (begun, mut next, mut before) = (Instant::now(), Some(first), None);

@@ -1,10 +1,15 @@
-//! The content of a lock object.
+//! The lease of a lock: the content of its object, and the thread that renews it.
 
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Held;
 use crate::clock::rfc3339;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The content of a lock object. Times are milliseconds since the Unix epoch, by the clock of the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,4 +81,50 @@ impl LockRecord {
 /// Returns whole milliseconds.
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A thread that renews a lock until it is stopped or the lock is lost.
+#[derive(Debug)]
+pub(super) struct Renewal {
+    stop: Sender<()>,
+    /// Disconnected when the thread has ended. The mutex makes locks usable from several threads.
+    ended: Mutex<Receiver<()>>,
+}
+
+impl Renewal {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// `internal` if the system gives no thread.
+    pub(super) fn start(held: &Arc<Held>, every: Duration) -> Result<Self> {
+        let (stop, stopped) = channel();
+        let (alive, ended) = channel();
+        let held = Arc::downgrade(held);
+        let run = move || {
+            let _alive: Sender<()> = alive;
+            renew_until(&held, every, &stopped);
+        };
+        let started = thread::Builder::new().name("dropforge-lock".to_owned()).spawn(run);
+        started.map_err(|error| {
+            Diagnostic::new(Code::Internal, format!("cannot start a thread: {error}")).caused_by(error)
+        })?;
+        Ok(Self { stop, ended: Mutex::new(ended) })
+    }
+
+    /// Stops the thread. Returns `true` if it ended within `timeout`.
+    pub(super) fn stop(self, timeout: Duration) -> bool {
+        drop(self.stop);
+        let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        matches!(ended.recv_timeout(timeout), Err(RecvTimeoutError::Disconnected))
+    }
+}
+
+fn renew_until(held: &Weak<Held>, every: Duration, stopped: &Receiver<()>) {
+    while matches!(stopped.recv_timeout(every), Err(RecvTimeoutError::Timeout)) {
+        let Some(held) = held.upgrade() else { return };
+        // Errors of the store may pass before the lease does. A lost lock cannot be renewed.
+        if held.renew().is_err_and(|error| error.code == Code::LockLost) {
+            return;
+        }
+    }
 }

@@ -1,18 +1,27 @@
-//! Renaming of macros, blocks, templates, variables and declarations.
+//! Edits: renaming of macros, blocks, templates, variables and declarations; formatting of configurations in HCL, as
+//! `dropforge hcl fmt` does (other languages have no formatter); and the edits that errors suggest.
 
 use std::collections::HashMap;
 
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Diagnostic, DocumentFormattingParams,
+    PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+};
+
+use super::check::FixData;
+use super::content::path_of;
+use super::home::Language;
+use super::navigation::{found, occurrences, place_of};
+use super::world::World;
+use crate::options::limits;
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::Named;
-use lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit};
-
-use super::home::Language;
-use super::hover::found;
-use super::navigation::{occurrences, place_of};
-use super::world::World;
+use dropforge::dialect::hcl::format::format as formatted;
+use dropforge::dialect::hcl::syntax::parse_config;
+use dropforge::text::Source;
 
 /// Answers `textDocument/prepareRename`.
-pub(super) fn prepare(world: &mut World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
+pub(super) fn prepare_rename(world: &mut World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
     let place = world.place(&params.text_document.uri, params.position)?;
     let (mark, span) = found(&place)?;
     if !can_rename(mark.kind) || span != mark.span {
@@ -26,7 +35,7 @@ pub(super) fn prepare(world: &mut World, params: &TextDocumentPositionParams) ->
 /// Answers `textDocument/rename`.
 ///
 /// # Errors
-/// The reason if the name cannot be changed, or the new one is none.
+/// The reason if the name cannot be changed, or the new one is not a name.
 pub(super) fn rename(world: &mut World, params: &RenameParams) -> Result<Option<WorkspaceEdit>, String> {
     let at = &params.text_document_position;
     let Some(place) = world.place(&at.text_document.uri, at.position) else { return Ok(None) };
@@ -68,4 +77,42 @@ fn new_name(language: Language, kind: Named, name: &str) -> Result<String, Strin
         return Err(format!("`{name}` is not a name"));
     }
     Ok(if is_go_variable { format!("${plain}") } else { plain.to_owned() })
+}
+
+/// Answers the request. A text with syntax errors stays as it is.
+pub(super) fn format(world: &mut World, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+    let path = path_of(&params.text_document.uri)?;
+    let content = world.documents.get(&path)?.content.clone();
+    let is_native = world.home(&path).language(&path) == Language::Configuration
+        && path.extension().is_none_or(|extension| extension != "json");
+    let source = Source::new(path.display().to_string(), content.text());
+    if !is_native || !parse_config(&source, &limits()).diagnostics.is_empty() {
+        return None;
+    }
+    let new = formatted(content.text());
+    let is_changed = new != content.text();
+    Some(is_changed.then(|| TextEdit::new(content.whole(), new)).into_iter().collect())
+}
+
+/// Answers the request, from the edits that the client keeps with the diagnostics.
+pub(super) fn actions(params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
+    let wanted = params.context.only.as_ref();
+    if wanted.is_some_and(|kinds| !kinds.contains(&CodeActionKind::QUICKFIX)) {
+        return Vec::new();
+    }
+    params.context.diagnostics.iter().filter_map(action).collect()
+}
+
+fn action(diagnostic: &Diagnostic) -> Option<CodeActionOrCommand> {
+    let FixData { uri, edit } = serde_json::from_value(diagnostic.data.clone()?).ok()?;
+    #[allow(clippy::mutable_key_type)] // the key of the protocol's own type
+    let changes = HashMap::from([(uri, vec![edit.clone()])]);
+    Some(CodeActionOrCommand::CodeAction(CodeAction {
+        title: format!("Change to `{}`", edit.new_text),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![diagnostic.clone()]),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        is_preferred: Some(true),
+        ..CodeAction::default()
+    }))
 }
