@@ -17,14 +17,13 @@
 //! is a null. Binary, durations, intervals and unions are errors that name the column.
 
 mod column;
-mod times;
 
 use arrow_array::RecordBatch;
 
-use self::column::{Cells, Column, Fields};
 use super::Value;
 use super::input_builder::{InputBuilder, MAX_DEPTH, too_deep};
 use super::outline::{Learned, Place};
+use column::{Cells, Column, Fields};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// The rows of a record batch, prepared for [`InputBuilder::arrow_row`].

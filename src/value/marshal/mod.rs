@@ -7,13 +7,12 @@
 //! |---|---|
 //! | `json` | writes JSON, escaped for web pages or not, compact or indented |
 //! | `json_read` | reads JSON, with the positions and wording of common decoders |
-//! | `toml` | writes TOML, scalars first |
-//! | `toml_read` | reads TOML |
+//! | `toml` | writes TOML, scalars first, and reads it |
 
 pub mod json;
 pub mod json_read;
 pub mod toml;
-pub mod toml_read;
+pub use self::toml as toml_read;
 
 use std::borrow::Cow;
 

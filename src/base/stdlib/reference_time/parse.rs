@@ -1,8 +1,6 @@
 //! Reading a time by a layout.
 
-use super::chunk::{Element, Offset, next};
-use super::clock::{Clock, days_in, is_leap};
-use super::{DAYS, MONTHS, quoted};
+use super::{Clock, DAYS, Element, MONTHS, Offset, days_in, is_leap, next, quoted};
 
 /// The reason that a text does not fit a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]

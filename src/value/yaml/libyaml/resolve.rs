@@ -1,6 +1,6 @@
 //! Resolves plain scalars.
 
-use dropforge_base::stdlib::int_parse;
+use dropforge_base::stdlib::number_literals;
 
 /// The value of a plain scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,9 +76,9 @@ fn number(text: &str) -> Resolved {
         return Resolved::Time;
     }
     let plain = text.replace('_', "");
-    match int_parse::with_prefix(&plain) {
+    match number_literals::with_prefix(&plain) {
         Ok(n) => return Resolved::Int(n),
-        Err(int_parse::BadInt::Range(_)) if !plain.starts_with(['-', '+']) => {
+        Err(number_literals::BadInt::Range(_)) if !plain.starts_with(['-', '+']) => {
             if let Some(n) = unsigned(&plain) {
                 return Resolved::Uint(n);
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::chars::{is_blank, is_break};
+use super::{is_blank, is_break};
 
 /// Maximum length of a key in the line of its value, in characters.
 const LONGEST_KEY: usize = 1024;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::chars::{is_blank, is_break};
 use super::scan::{Result, Scanner, Token};
+use super::{is_blank, is_break};
 
 /// Maximum number of digits of a version number.
 const DIGITS: usize = 2;
