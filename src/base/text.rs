@@ -69,7 +69,7 @@ impl Span {
         Span::new(self.start.saturating_add(by), self.end.saturating_add(by))
     }
 
-    /// Returns the span relative to the offset `base`, which is not behind its start.
+    /// Returns the span relative to the offset `base`, which is not after its start.
     pub const fn relative(self, base: u32) -> Span {
         Span::new(self.start.saturating_sub(base), self.end.saturating_sub(base))
     }
@@ -231,7 +231,7 @@ impl Source {
         self.name() == MADE
     }
 
-    /// Creates a source of a part of the text called `name`, which begins behind so many lines.
+    /// Creates a source of a part of the text called `name`, which begins after `lines_before` lines.
     ///
     /// ```
     /// use dropforge::text::Source;

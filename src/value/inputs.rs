@@ -81,7 +81,7 @@ impl Arena {
         self.borrowed_list(self.bump.alloc_slice_copy(items))
     }
 
-    /// Returns a map value that copies `values`, which are as many as the shape has keys.
+    /// Returns a map value that copies `values`, one for each key of the shape.
     #[inline(always)]
     pub(super) fn copied_map<'v>(&'v self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Value<'v> {
         let mut summary = Summary::default();

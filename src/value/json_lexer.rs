@@ -32,7 +32,7 @@ pub fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -
 /// Maximum nesting of the maps that [`json_maps`] reads. The text is read once for each level.
 const MAP_LEVELS: u32 = 16;
 
-/// Reads the JSON object `text` with all lists empty. Returns `None` if it is none, if its maps nest too deep, or if a key
+/// Reads the JSON object `text` with all lists empty. Returns `None` if it is not one, if its maps nest too deep, or if a key
 /// has an escape.
 pub fn json_maps(text: &str) -> Option<DataMap> {
     maps(text, MAP_LEVELS)
@@ -283,7 +283,7 @@ fn unit(rest: &[u8]) -> Option<(u32, &[u8])> {
 /// The largest number of digits of a number that is certainly finite.
 const FINITE: usize = 300;
 
-/// Skips a number. Returns the bytes after it, or `None` if it is none or too large.
+/// Skips a number. Returns the bytes after it, or `None` if it is not a number or is too large.
 #[inline(always)]
 pub(super) fn number(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(if let [b'-', after @ ..] = text { after } else { text })?;

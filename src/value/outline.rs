@@ -121,7 +121,7 @@ impl<'w> KeyStep<'w> {
         self.next.get()
     }
 
-    /// Returns the length of the key and its closing quotation mark if JSON text goes on with them.
+    /// Returns the length of the key and its closing quotation mark if JSON text continues with them.
     #[inline(always)]
     pub fn begins(&self, text: &[u8]) -> Option<usize> {
         let first = text.first_chunk::<HEAD>()?;
@@ -141,7 +141,7 @@ impl<'w> KeyStep<'w> {
         Some(&self.value)
     }
 
-    /// Returns the step to `key`, which is created if `room` has any left. `reads` tells how much of its value is read.
+    /// Returns the step to `key`, which is created if `room` has any left. `reads` is the part of its value that is read.
     pub fn follow(
         &'w self,
         key: &str,

@@ -278,7 +278,7 @@ impl Diagnostic {
             Some(Replacement { wrong, meant }) => (wrong.as_str(), meant.as_str()),
             None => (written, nearest(written, self.available.iter().flatten().map(String::as_str))?),
         };
-        // Some errors point at one character beside the name.
+        // Some errors point at one character next to the name.
         let text = label.source.text();
         let [start, end] = [label.span.start, label.span.end].map(|at| at as usize);
         let around = start.saturating_sub(wrong.len())..end.saturating_add(wrong.len());

@@ -54,7 +54,7 @@ pub mod timestamps;
 pub mod urls;
 pub mod zones;
 
-// Modules by their topic.
+// Shorter names for parts of these modules, for their importers.
 pub use characters as graphemes;
 pub use characters as quoting;
 pub use encodings as base32;

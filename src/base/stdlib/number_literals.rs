@@ -135,7 +135,7 @@ pub enum BadInt {
     Range(i64),
 }
 
-/// Parses an integer whose base its prefix tells: `0x`, `0o`, `0b`, a single `0` (octal), else decimal. Single
+/// Parses an integer with a prefix for its base: `0x`, `0o`, `0b`, a single `0` (octal), else decimal. Single
 /// underscores may separate digits, also from the prefix.
 ///
 /// `with_prefix("-0x1_f")` is -31, `with_prefix("010")` is 8.

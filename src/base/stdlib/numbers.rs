@@ -71,7 +71,7 @@ pub fn with_plain_float<R>(number: f64, write: impl FnOnce(&str) -> R) -> R {
 }
 
 /// Returns `true` if a finite number may lie in the middle between two texts of at most 17 digits. Then it has at most 18
-/// digits itself: it is a whole number, or one of few binary digits `n` of which `f` are behind the point, and has as
+/// digits itself: it is a whole number, or one of few binary digits `n` of which `f` are after the point, and has as
 /// many decimal digits as `n * 5^f`.
 fn may_tie(number: f64) -> bool {
     const MOST: u64 = 1_000_000_000_000_000_000;
@@ -237,7 +237,7 @@ pub fn remainder(a: f64, b: f64) -> f64 {
     if whole && x > 0 && y > 0 { (x % y) as f64 } else { a % b }
 }
 
-/// The digits behind the point of a quotient.
+/// The digits after the point of a quotient.
 const QUOTIENT_DIGITS: i64 = 16;
 
 /// A decimal: `digits * 10^exponent`.
@@ -284,7 +284,7 @@ impl Decimal {
         Self { digits: &self.digits * &other.digits, exponent: self.exponent + other.exponent }
     }
 
-    /// Returns the quotient, rounded to 16 digits behind the point, half away from zero. `None` for a division by zero.
+    /// Returns the quotient, rounded to 16 digits after the point, half away from zero. `None` for a division by zero.
     pub fn over(&self, other: &Self) -> Option<Self> {
         if other.digits.sign() == Sign::NoSign {
             return None;

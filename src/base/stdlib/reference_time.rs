@@ -241,9 +241,9 @@ enum Element {
     Zone,
     /// `-0700` and its forms.
     Offset(Offset),
-    /// `.000`: a mark and so many digits.
+    /// `.000`: a mark and a fixed number of digits.
     Fraction(u8, usize),
-    /// `.999`: a mark and at most so many digits, without final zeros.
+    /// `.999`: a mark and up to that number of digits, without final zeros.
     ShortFraction(u8, usize),
 }
 
@@ -291,7 +291,7 @@ const NOTATIONS: [(&str, Element); 20] = [
     ("pm", Element::LowerHalf),
 ];
 
-/// The forms of an offset behind its sign or `Z`. Longer ones come first.
+/// The forms of an offset after its sign or `Z`. Longer ones come first.
 const OFFSETS: [(&str, bool, usize); 5] =
     [("070000", false, 3), ("07:00:00", true, 3), ("0700", false, 2), ("07:00", true, 2), ("07", false, 1)];
 
@@ -326,7 +326,7 @@ fn element(layout: &[u8], at: usize) -> Option<(Element, usize, usize)> {
     Some((element, at, at + len))
 }
 
-/// Returns an element with a name of three letters, unless the name goes on.
+/// Returns an element with a name of three letters, unless the name continues.
 fn short_name(rest: &[u8], element: Element) -> Option<Element> {
     (!rest.get(3).is_some_and(u8::is_ascii_lowercase)).then_some(element)
 }

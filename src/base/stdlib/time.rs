@@ -238,8 +238,9 @@ impl fmt::Write for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fmt::Write;
+
+    use super::*;
 
     fn text(moment: &Moment, format: &str, allowed: usize) -> Result<String, TimeError> {
         let mut out = String::from(">");
@@ -304,8 +305,6 @@ mod tests {
         assert!(Format::new("%").is_none());
         assert_eq!(zone("Mars/Olympus"), None);
     }
-
-    use super::Bounded;
 
     #[test]
     fn pieces_that_exceed_the_limit_are_refused() {

@@ -12,7 +12,7 @@ use super::nested;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::timestamps::utc_text;
 
-/// Reads a cell. Panics for a row behind the last one.
+/// Reads a cell. Panics for a row after the last one.
 type Get<'a, T> = Box<dyn Fn(usize) -> T + 'a>;
 
 /// Columns, or fields of a struct, with their names.

@@ -312,7 +312,7 @@ impl Scan<'_> {
         self.end_flow_entry(parent, around)
     }
 
-    /// Scans the comma behind an entry, if there is one.
+    /// Scans the comma after an entry, if there is one.
     fn end_flow_entry(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         if self.nest.depth() == around {
             return Some(());

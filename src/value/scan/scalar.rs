@@ -143,7 +143,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Moves behind the current line.
+    /// Moves past the current line.
     #[inline(always)]
     pub(super) fn skip_line(&mut self) {
         if self.here() == b'\n' {
@@ -164,7 +164,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Moves behind a line of which nothing but spaces and a comment is left.
+    /// Moves past a line of which nothing but spaces and a comment is left.
     #[inline]
     pub(super) fn end_line(&mut self) -> Option<()> {
         self.skip_spaces();
@@ -318,7 +318,7 @@ impl Scan<'_> {
     fn escape(&mut self) -> Option<()> {
         let digits = match self.byte(self.at + 1) {
             b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'\\' | b' ' => 0,
-            // The line goes on in the next one.
+            // The text continues in the next line.
             b'\n' => {
                 self.at += 1;
                 return Some(());

@@ -8,7 +8,7 @@ use crate::stdlib::encodings::octets;
 pub struct Parts {
     /// The scheme in lower case.
     pub scheme: String,
-    /// The part behind the scheme if no slash starts it, as written.
+    /// The part after the scheme if no slash starts it, as written.
     pub opaque: String,
     /// The user and the password, with escapes.
     pub user: Option<String>,

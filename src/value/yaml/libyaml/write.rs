@@ -326,7 +326,7 @@ fn compare_keys(a: &str, b: &str, digits_first: bool) -> Ordering {
     number_a.cmp(&number_b).then(length_a.cmp(&length_b)).then(first_a.cmp(&first_b))
 }
 
-/// Returns the number that a text begins with, behind a one if it stands within a number, and its length.
+/// Returns the number that a text begins with, after a one if it stands within a number, and its length.
 fn leading(text: &str, within: bool) -> (i64, usize) {
     let digits = text.bytes().take_while(u8::is_ascii_digit);
     digits.fold((i64::from(within), 0), |(number, length), digit| {

@@ -23,7 +23,7 @@ pub(super) fn is_flow(byte: u8) -> bool {
 }
 
 impl<'t> Lines<'t, '_> {
-    /// Reads a scalar of one line, and finds the `:` behind it.
+    /// Reads a scalar of one line, and finds the `:` after it.
     pub fn scalar(&mut self, in_flow: bool) -> LineResult<Scalar<'t>> {
         let start = self.at;
         let (text, style) = match self.byte(start) {
@@ -193,7 +193,7 @@ impl<'t> Lines<'t, '_> {
         Ok(None)
     }
 
-    /// Goes behind the end of an element: a comma, or the ends of collections. Returns `false` behind the outermost.
+    /// Moves past the end of an element: a comma, or the ends of collections. Returns `false` after the outermost.
     fn behind_flow(&mut self, open: &mut Vec<bool>) -> LineResult<bool> {
         while let Some(is_map) = open.last() {
             self.skip_blanks();
@@ -263,7 +263,7 @@ impl<'t> Lines<'t, '_> {
             _ => 1,
         };
         text.extend(std::iter::repeat_n('\n', kept));
-        // The span ends where the next line begins, behind its indentation.
+        // The span ends where the next line begins, after its indentation.
         let line = self.at;
         self.skip_blanks();
         let span = Span::of(start..self.at);
@@ -271,7 +271,7 @@ impl<'t> Lines<'t, '_> {
         self.tell(DocumentPart::Scalar(text.into(), Style::Literal, span))
     }
 
-    /// Returns the name of an anchor behind its mark.
+    /// Returns the name of an anchor after its mark.
     fn anchor_name(&mut self, in_flow: bool) -> LineResult<&'t str> {
         let start = self.at + 1;
         let rest = self.bytes.get(start..).unwrap_or(&[]);

@@ -36,7 +36,7 @@ pub(super) trait PartSink {
     fn part(&mut self, part: DocumentPart<'_>) -> Result<()>;
 }
 
-/// Reads a text. Returns `false` if it has other notations or errors: the parts so far then tell nothing.
+/// Reads a text. Returns `false` if it has other notations or errors: the parts so far are then meaningless.
 ///
 /// # Errors
 /// The errors of the sink.
@@ -100,7 +100,7 @@ pub(super) struct Lines<'t, 's> {
     /// The start of the current line.
     line: usize,
     pub open: Vec<OpenBlock>,
-    /// The place behind the marker that the document begins with.
+    /// The place after the marker that the document begins with.
     start: Option<usize>,
     has_root: bool,
     /// The anchors of the document, and the number of those before.
@@ -151,13 +151,13 @@ impl<'t> Lines<'t, '_> {
         self.end_document()
     }
 
-    /// Goes behind the end of the line.
+    /// Moves past the end of the line.
     pub fn skip_line(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         self.at = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| self.at + end + 1);
     }
 
-    /// Ends a line behind blanks and a comment.
+    /// Ends a line after blanks and a comment.
     pub fn end_line(&mut self) -> LineResult {
         let from = self.at;
         self.skip_blanks();
@@ -280,7 +280,7 @@ impl<'t> Lines<'t, '_> {
         Ok(())
     }
 
-    /// Returns the place behind `-` and blanks.
+    /// Returns the place after `-` and blanks.
     fn behind_dash(&self) -> usize {
         let rest = self.bytes.get(self.at + 1..).unwrap_or(&[]);
         self.at + 1 + rest.iter().take_while(|byte| **byte == b' ').count()
