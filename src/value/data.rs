@@ -201,7 +201,7 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DataVisitor { keys: Keys::LastWins })
+        deserializer.deserialize_any(DataVisitor { unique_keys: false })
     }
 }
 
@@ -212,7 +212,7 @@ impl Data {
     /// Errors of `serde_json`.
     pub fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
-        let data = DataVisitor { keys: Keys::Unique }.deserialize(&mut json)?;
+        let data = DataVisitor { unique_keys: true }.deserialize(&mut json)?;
         json.end().map(|()| data)
     }
 }
@@ -252,16 +252,10 @@ macro_rules! visit_scalars {
     };
 }
 
-/// The rule for keys that are given twice.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    LastWins,
-    Unique,
-}
-
 #[derive(Clone, Copy)]
 struct DataVisitor {
-    keys: Keys,
+    /// Refuses a key that is given twice. Otherwise the last one wins.
+    unique_keys: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for DataVisitor {
@@ -301,7 +295,7 @@ impl<'de> Visitor<'de> for DataVisitor {
         let mut map = DataMap::default();
         while let Some(key) = access.next_key::<String>()? {
             match map.entry(key) {
-                Entry::Occupied(known) if self.keys == Keys::Unique => {
+                Entry::Occupied(known) if self.unique_keys => {
                     return Err(de::Error::custom(format!("the key `{}` is given twice", known.key())));
                 }
                 Entry::Occupied(mut known) => drop(known.insert(access.next_value_seed(self)?)),

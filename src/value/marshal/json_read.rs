@@ -103,11 +103,11 @@ impl<'t, 'v> Decoder<'t, 'v> {
             let Some(mut value) = self.begin()? else { continue };
             loop {
                 self.skip_white();
-                match self.close(value)? {
-                    Closed::Whole(value) => return self.end(value),
-                    Closed::More => break,
-                    Closed::Value(outer) => value = outer,
+                if self.open.is_empty() {
+                    return self.end(value);
                 }
+                let Some(closed) = self.close(value)? else { break };
+                value = closed;
             }
         }
     }
@@ -182,18 +182,18 @@ impl<'t, 'v> Decoder<'t, 'v> {
         Ok(key)
     }
 
-    /// Adds a value to the innermost collection, and closes that if it ends here.
-    fn close(&mut self, value: Value<'v>) -> Result<Closed<'v>, String> {
+    /// Adds a value to the innermost collection. Returns the collection if it ends here.
+    fn close(&mut self, value: Value<'v>) -> Result<Option<Value<'v>>, String> {
         let (end, context) = match self.open.last_mut() {
-            None => return Ok(Closed::Whole(value)),
-            Some(Partial::List(items)) => {
-                items.push(value);
-                (b']', "after array element")
-            }
             Some(Partial::Map(entries, key)) => {
                 entries.push((key, value));
                 (b'}', "after object key:value pair")
             }
+            Some(Partial::List(items)) => {
+                items.push(value);
+                (b']', "after array element")
+            }
+            None => return Ok(None),
         };
         let is_map = end == b'}';
         match self.here() {
@@ -205,14 +205,13 @@ impl<'t, 'v> Decoder<'t, 'v> {
                         *key = next;
                     }
                 }
-                Ok(Closed::More)
+                Ok(None)
             }
             Some(byte) if byte == end => {
                 self.at += 1;
-                Ok(Closed::Value(match self.open.pop() {
-                    Some(Partial::List(items)) => self.arena.list(&items),
-                    Some(Partial::Map(entries, _)) => self.arena.map(&entries),
-                    None => Value::Null,
+                Ok(self.open.pop().map(|closed| match closed {
+                    Partial::List(items) => self.arena.list(&items),
+                    Partial::Map(entries, _) => self.arena.map(&entries),
                 }))
             }
             _ => self.invalid(context),
@@ -318,16 +317,6 @@ impl<'t, 'v> Decoder<'t, 'v> {
         out.push('\u{fffd}');
         Ok(())
     }
-}
-
-/// The outcome of adding a value to the innermost collection.
-enum Closed<'v> {
-    /// There was none.
-    Whole(Value<'v>),
-    /// Another value follows.
-    More,
-    /// The collection ended.
-    Value(Value<'v>),
 }
 
 #[cfg(test)]

@@ -123,12 +123,12 @@ impl<'s> Scan<'s> {
         let start = self.at;
         match self.here() {
             b'"' | b'\'' => {
-                let quoted = self.quoted(self.parent())?;
+                let is_verbatim = self.quoted(self.parent())?;
                 if self.here() != b':' {
                     self.fill(column)?;
                     return self.end_line();
                 }
-                let name = self.bytes.get(start + 1..self.at - 1).filter(|_| quoted.is_verbatim)?;
+                let name = self.bytes.get(start + 1..self.at - 1).filter(|_| is_verbatim)?;
                 self.entry(column, name)
             }
             b'[' | b'{' | b'&' | b'!' | b'|' | b'>' => {
@@ -331,8 +331,8 @@ impl Scan<'_> {
         let start = self.at;
         let name = match self.here() {
             b'"' | b'\'' => {
-                let quoted = self.quoted(None)?;
-                self.bytes.get(start + 1..self.at - 1).filter(|_| quoted.is_verbatim && self.here() == b':')?
+                let is_verbatim = self.quoted(None)?;
+                self.bytes.get(start + 1..self.at - 1).filter(|_| is_verbatim && self.here() == b':')?
             }
             _ => {
                 self.begin_plain()?;

@@ -186,12 +186,6 @@ pub(super) enum RunEnd {
     End,
 }
 
-/// A quoted scalar.
-pub(super) struct Quoted {
-    /// `true` if its text is what stands between the quotes, on one line.
-    pub is_verbatim: bool,
-}
-
 impl Scan<'_> {
     /// Checks that a plain scalar begins here, and that it is no float that some readers refuse.
     #[inline(always)]
@@ -284,9 +278,10 @@ impl Scan<'_> {
         }
     }
 
-    /// Scans a quoted scalar. Its further lines are indented deeper than `parent`; without one there are none.
+    /// Scans a quoted scalar. Its further lines are indented deeper than `parent`; without one it has to end in its line.
+    /// Returns `true` if the bytes between the quotes are its text.
     #[inline]
-    pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<Quoted> {
+    pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<bool> {
         let (quote, escape) = if self.here() == b'"' { (b'"', b'\\') } else { (b'\'', b'\'') };
         let mut is_verbatim = true;
         self.at += 1;
@@ -307,7 +302,7 @@ impl Scan<'_> {
                 _ if quote == b'\'' && self.byte(self.at + 1) == quote => self.at += 2,
                 _ => {
                     self.at += 1;
-                    return Some(Quoted { is_verbatim });
+                    return Some(is_verbatim);
                 }
             }
             is_verbatim = false;

@@ -202,7 +202,7 @@ impl serde::de::Error for Error {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {expected}, found {}", Found(found)))
+        Self::new(format!("expected {expected}, found {}", ShownValue(found)))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -232,9 +232,9 @@ impl serde::de::Error for Error {
 }
 
 /// The description of an unexpected value, with long texts shortened.
-struct Found<'u>(Unexpected<'u>);
+struct ShownValue<'u>(Unexpected<'u>);
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Unexpected::Unit | Unexpected::Option => f.write_str("null"),

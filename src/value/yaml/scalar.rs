@@ -1,7 +1,8 @@
-//! Classifies scalars by how they must be written so that every YAML 1.1 and 1.2 parser reads them back unchanged.
+//! Classifies scalars by how they must be written so that every YAML 1.1 and 1.2 parser reads them back unchanged, and
+//! resolves them by the core schema of YAML 1.2.
 //!
-//! One pass intersects table entries of all bytes, which decides most texts. Only texts that start like a number or
-//! contain spaces and colons are scanned again.
+//! To classify a text, one pass intersects table entries of all bytes, which decides most texts. Only texts that start
+//! like a number or contain spaces and colons are scanned again.
 
 use crate::borrowed::{Block, Text, all_bytes};
 use crate::yaml::Kind;
@@ -297,7 +298,7 @@ pub fn keeps_spelling(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).map_or((unsigned, None), |(m, e)| (m, Some(e)));
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = |part: &str| !part.is_empty() && are_digits(part);
     if !digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
         return false;
     }
@@ -331,9 +332,7 @@ fn is_in_range(text: &str, mantissa: &str) -> bool {
     mantissa.len() <= 18 && text.parse::<f64>().is_ok_and(|n| n.is_finite() && (is_zero || n.is_normal()))
 }
 
-// The YAML 1.2 core schema: resolution of plain and tagged scalars.
-
-/// Resolves a plain scalar.
+/// Resolves a plain scalar by the core schema.
 pub(super) fn plain(text: &str) -> Kind {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
@@ -362,10 +361,10 @@ fn number(text: &str) -> Option<Kind> {
         ".inf" | ".Inf" | ".INF" => return Some(Kind::Float(f64::INFINITY)),
         _ => {}
     }
-    if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !unsigned.is_empty() && are_digits(unsigned) {
         return decimal(text);
     }
-    is_float(unsigned).then(|| text.parse().ok().map(Kind::Float)).flatten()
+    is_float(text).then(|| text.parse().ok().map(Kind::Float)).flatten()
 }
 
 /// Returns a decimal integer. Beyond 64 bits it becomes the nearest float, as in JSON.
@@ -399,19 +398,22 @@ fn nearest(digits: &str, radix: u32) -> f64 {
     head as f64 * f64::powi(2.0, shift.cast_signed())
 }
 
-/// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
-fn is_float(unsigned: &str) -> bool {
-    let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
-        Some(at) => (unsigned.get(..at).unwrap_or(""), unsigned.get(at + 1..)),
+/// Returns `true` for a decimal float of any version of YAML: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+pub(super) fn is_float(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
         None => (unsigned, None),
     };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent_ok = exponent.is_none_or(|e| {
-        let e = e.strip_prefix(['+', '-']).unwrap_or(e);
-        !e.is_empty() && digits(e)
-    });
-    digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty()) && exponent_ok
+    are_digits(whole)
+        && are_digits(fraction)
+        && !(whole.is_empty() && fraction.is_empty())
+        && exponent.is_none_or(|digits| !digits.is_empty() && are_digits(digits))
+}
+
+pub(super) fn are_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Resolves a scalar with a tag of the core schema.

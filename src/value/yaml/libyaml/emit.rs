@@ -14,13 +14,6 @@ pub(super) struct Emitter<'o> {
     width: usize,
 }
 
-/// A scalar is folded at a space with these neighbors.
-struct Space {
-    after_space: bool,
-    next: Option<char>,
-    inside: bool,
-}
-
 impl<'o> Emitter<'o> {
     pub const fn new(out: &'o mut String, width: usize) -> Self {
         Self { out, column: 0, whitespace: true, indention: true, width }
@@ -79,8 +72,8 @@ impl<'o> Emitter<'o> {
         self.indicator(text, true, false);
     }
 
-    fn folds(&self, may_fold: bool, space: &Space) -> bool {
-        may_fold && !space.after_space && self.column > self.width && space.inside && space.next != Some(' ')
+    fn is_full(&self) -> bool {
+        self.column > self.width
     }
 
     fn plain(&mut self, text: &str, indent: usize, may_fold: bool) {
@@ -112,7 +105,7 @@ impl<'o> Emitter<'o> {
             let next = chars.peek().map(|(_, next)| *next);
             let inside = !quoted || (at > 0 && next.is_some());
             if c == ' ' {
-                match self.folds(may_fold, &Space { after_space, next, inside }) {
+                match may_fold && self.is_full() && !after_space && inside && next != Some(' ') {
                     true => self.indent(indent),
                     false => self.put(c),
                 }
@@ -153,7 +146,7 @@ impl<'o> Emitter<'o> {
                 continue;
             }
             let inside = at > 0 && next.is_some();
-            if c == ' ' && self.folds(may_fold, &Space { after_space, next: None, inside }) {
+            if c == ' ' && may_fold && self.is_full() && !after_space && inside {
                 self.indent(indent);
                 if next == Some(' ') {
                     self.put('\\');
