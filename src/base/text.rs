@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::stdlib::graphemes;
+use crate::stdlib::characters;
 
 /// A half-open range of byte offsets into one source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ impl Span {
         Span::new(self.start.saturating_add(by), self.end.saturating_add(by))
     }
 
-    /// Returns the span relative to the offset `base`, which is not behind its start.
+    /// Returns the span relative to the offset `base`, which is not after its start.
     pub const fn relative(self, base: u32) -> Span {
         Span::new(self.start.saturating_sub(base), self.end.saturating_sub(base))
     }
@@ -231,7 +231,7 @@ impl Source {
         self.name() == MADE
     }
 
-    /// Creates a source of a part of the text called `name`, which begins behind so many lines.
+    /// Creates a source of a part of the text called `name`, which begins after `lines_before` lines.
     ///
     /// ```
     /// use dropforge::text::Source;
@@ -308,7 +308,7 @@ impl Source {
         let start = *self.line_starts().get(self.nth_line(at.line)?)?;
         let line = self.line(at.line);
         let column = at.column.saturating_sub(1) as usize;
-        let before = graphemes::indices(line).nth(column).map_or(line.len(), |(offset, _)| offset);
+        let before = characters::indices(line).nth(column).map_or(line.len(), |(offset, _)| offset);
         Some(start + before as u32)
     }
 
@@ -349,7 +349,7 @@ impl Source {
 /// Returns the number of grapheme clusters in a part of a text.
 fn clusters_in(text: &str, from: usize, to: usize) -> u32 {
     let to = (from..=to).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(from);
-    u32::try_from(text.get(from..to).map_or(0, graphemes::count)).unwrap_or(u32::MAX)
+    u32::try_from(text.get(from..to).map_or(0, characters::count)).unwrap_or(u32::MAX)
 }
 
 /// Divides a text into blocks. Each begins with a line or between two ASCII characters, so no cluster is divided, unless

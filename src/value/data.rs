@@ -1,10 +1,17 @@
-//! The owned form of a value: read from input files, merged, and returned by renders.
+//! The owned form of a value: read from input files, merged, and returned by renders. Any deserializer is read as owned
+//! data, or directly into an arena, borrowing text where possible.
+
+use std::fmt;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
+
+use super::Value;
+use super::input_builder::{InputBuilder, OpenMap};
+use super::outline::Place;
 
 /// A map of [`Data`] in insertion order.
 pub type DataMap = IndexMap<String, Data, DefaultHashBuilder>;
@@ -134,28 +141,28 @@ impl Data {
     }
 
     /// Takes the items of a list or the values of a map.
-    fn take_items(&mut self) -> Items {
+    fn take_items(&mut self) -> OwnedItems {
         match self {
-            Data::List(items) => Items::List(std::mem::take(items).into_iter()),
-            Data::Map(map) => Items::Map(std::mem::take(map).into_values()),
-            _ => Items::List(Vec::new().into_iter()),
+            Data::List(items) => OwnedItems::List(std::mem::take(items).into_iter()),
+            Data::Map(map) => OwnedItems::Map(std::mem::take(map).into_values()),
+            _ => OwnedItems::List(Vec::new().into_iter()),
         }
     }
 }
 
 /// The items of a list, or the values of a map.
-enum Items {
+enum OwnedItems {
     List(std::vec::IntoIter<Data>),
     Map(indexmap::map::IntoValues<String, Data>),
 }
 
-impl Iterator for Items {
+impl Iterator for OwnedItems {
     type Item = Data;
 
     fn next(&mut self) -> Option<Data> {
         match self {
-            Items::List(items) => items.next(),
-            Items::Map(values) => values.next(),
+            OwnedItems::List(items) => items.next(),
+            OwnedItems::Map(values) => values.next(),
         }
     }
 }
@@ -194,7 +201,7 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DataVisitor { keys: Keys::LastWins })
+        deserializer.deserialize_any(DataVisitor { unique_keys: false })
     }
 }
 
@@ -205,7 +212,7 @@ impl Data {
     /// Errors of `serde_json`.
     pub fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
-        let data = DataVisitor { keys: Keys::Unique }.deserialize(&mut json)?;
+        let data = DataVisitor { unique_keys: true }.deserialize(&mut json)?;
         json.end().map(|()| data)
     }
 }
@@ -245,16 +252,10 @@ macro_rules! visit_scalars {
     };
 }
 
-/// The rule for keys that are given twice.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    LastWins,
-    Unique,
-}
-
 #[derive(Clone, Copy)]
 struct DataVisitor {
-    keys: Keys,
+    /// Refuses a key that is given twice. Otherwise the last one wins.
+    unique_keys: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for DataVisitor {
@@ -294,7 +295,7 @@ impl<'de> Visitor<'de> for DataVisitor {
         let mut map = DataMap::default();
         while let Some(key) = access.next_key::<String>()? {
             match map.entry(key) {
-                Entry::Occupied(known) if self.keys == Keys::Unique => {
+                Entry::Occupied(known) if self.unique_keys => {
                     return Err(de::Error::custom(format!("the key `{}` is given twice", known.key())));
                 }
                 Entry::Occupied(mut known) => drop(known.insert(access.next_value_seed(self)?)),
@@ -302,5 +303,80 @@ impl<'de> Visitor<'de> for DataVisitor {
             }
         }
         Ok(Data::Map(map))
+    }
+}
+
+/// Reads the value at a place.
+pub(super) struct Seed<'b, 'v, 'w>(pub &'b InputBuilder<'v, 'w>, pub Place<'b, 'w>);
+
+impl<'de: 'v, 'v, 'w: 'v> DeserializeSeed<'de> for Seed<'_, 'v, 'w> {
+    type Value = Value<'v>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
+    type Value = Value<'v>;
+
+    visit_scalars!(Value);
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'v>, E> {
+        Ok(self.0.arena().given_text(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'v>, E> {
+        Ok(self.0.arena().text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
+        let Seed(builder, place) = self;
+        let (mark, item) = (builder.open(), builder.item(place));
+        while let Some(value) = access.next_element_seed(Seed(builder, item))? {
+            builder.push(value);
+        }
+        Ok(builder.close_list(mark))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
+        let Seed(builder, place) = self;
+        let mut map = builder.open_map(place, &builder.scratch());
+        while let Some(place) = access.next_key_seed(KeySeed(builder, &mut map))? {
+            let value = access.next_value_seed(Seed(builder, place))?;
+            builder.push(value);
+        }
+        Ok(builder.finish_map(map, &mut builder.scratch()))
+    }
+}
+
+/// Reads a map key. Returns the place of its value.
+struct KeySeed<'b, 'm, 'v, 'w>(&'b InputBuilder<'v, 'w>, &'m mut OpenMap<'w>);
+
+impl<'de: 'v, 'v, 'w: 'v> DeserializeSeed<'de> for KeySeed<'_, '_, 'v, 'w> {
+    type Value = Place<'w, 'w>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for KeySeed<'_, '_, 'v, 'w> {
+    type Value = Place<'w, 'w>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> std::result::Result<Self::Value, E> {
+        Ok(self.0.enter(self.1, key, |key| key))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> std::result::Result<Self::Value, E> {
+        Ok(self.0.enter(self.1, key, |key| self.0.arena().copy_str(key)))
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::borrowed::Summary;
 use super::{Arena, Data, Entries, Type, Value};
-use dropforge_base::stdlib::base64::base64;
 use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::timestamps;
 
 /// A rare value and its summary.

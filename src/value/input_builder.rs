@@ -4,9 +4,9 @@ use std::cell::{RefCell, RefMut};
 
 use serde::de::{DeserializeSeed, Deserializer};
 
-use super::deserialize::Seed;
-use super::outline::{Learned, Place, Step};
-use super::read_json::Reader;
+use super::data::Seed;
+use super::outline::{KeyStep, Learned, Place};
+use super::read_json::JsonReader;
 use super::{Arena, Data, DataMap, Numbers, Shape, Shapes, Text, Value};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
@@ -48,7 +48,7 @@ pub(super) struct Scratch<'v> {
 /// A map under construction.
 pub(super) struct OpenMap<'w> {
     /// The last key. `None` if the keys are pending instead.
-    step: Option<&'w Step<'w>>,
+    step: Option<&'w KeyStep<'w>>,
     /// The numbers of keys and values pending before it.
     mark: (usize, usize),
 }
@@ -56,13 +56,13 @@ pub(super) struct OpenMap<'w> {
 impl<'w> OpenMap<'w> {
     /// Returns the expected next key.
     #[inline(always)]
-    pub fn expected(&self) -> Option<&'w Step<'w>> {
+    pub fn expected(&self) -> Option<&'w KeyStep<'w>> {
         self.step?.expected()
     }
 
     /// Adds an expected key. Returns the place of its value.
     #[inline(always)]
-    pub fn enter(&mut self, step: &'w Step<'w>) -> Place<'w, 'w> {
+    pub fn enter(&mut self, step: &'w KeyStep<'w>) -> Place<'w, 'w> {
         self.step = Some(step);
         step.place()
     }
@@ -105,7 +105,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// Reads a value from JSON text. Strings without escapes borrow from it.
     pub fn json(&self, text: &'v str) -> Result<Value<'v>> {
         let mark = self.open();
-        if let Some(value) = Reader::new(self, &mut self.scratch.borrow_mut(), text).document(self.whole()) {
+        if let Some(value) = JsonReader::new(self, &mut self.scratch.borrow_mut(), text).document(self.whole()) {
             return Ok(self.numbered(value));
         }
         self.cut(mark);
@@ -196,7 +196,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Some(shape) => self.arena.copied_map(shape, values),
             None => {
                 let entries: Vec<_> = keys.iter().copied().zip(values.iter().copied()).collect();
-                let (keys, values): (Vec<_>, Vec<_>) = super::arena::last_of_each(&entries).into_iter().unzip();
+                let (keys, values): (Vec<_>, Vec<_>) = super::inputs::last_of_each(&entries).into_iter().unzip();
                 self.map(&keys, &values)
             }
         }

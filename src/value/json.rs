@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
 use super::{Text, Value};
-use dropforge_base::stdlib::base64::{base64, base64_len};
 use dropforge_base::stdlib::byte_search::{WORD, first_place, first_special, last_word};
+use dropforge_base::stdlib::encodings::{base64, base64_len};
 
 /// The bound of the floats whose neighbouring integers are all exact.
 const EXACT: f64 = (1_u64 << 53) as f64;
@@ -73,14 +73,14 @@ pub(super) struct Json<'a, G> {
 }
 
 /// A list or map whose first bracket is written, with the rest of its content.
-enum Open<'t, T: Tree<'t>> {
+enum OpenTree<'t, T: Tree<'t>> {
     List(T::Items),
     /// If keys may need conversion to text, also all entries until they are checked for duplicates.
     Map(T::Entries, Option<Box<T::Entries>>),
 }
 
-/// Open lists and maps, outermost first. Most trees need no allocation.
-type Stack<'t, T> = SmallVec<[Open<'t, T>; 4]>;
+/// OpenTree lists and maps, outermost first. Most trees need no allocation.
+type Stack<'t, T> = SmallVec<[OpenTree<'t, T>; 4]>;
 
 impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Returns a writer of documents.
@@ -107,8 +107,8 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             let level = open.len();
             next = match open.last_mut() {
                 None => break,
-                Some(Open::List(items)) => self.items::<T>(items, level)?,
-                Some(Open::Map(entries, unchecked)) => self.entries::<T>(entries, unchecked, level)?,
+                Some(OpenTree::List(items)) => self.items::<T>(items, level)?,
+                Some(OpenTree::Map(entries, unchecked)) => self.entries::<T>(entries, unchecked, level)?,
             };
             if next.is_none() {
                 open.pop();
@@ -138,7 +138,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             return self.out.push_all(b"[],");
         }
         self.out.push(b'[');
-        open.push(Open::List(items));
+        open.push(OpenTree::List(items));
     }
 
     #[inline(always)]
@@ -148,7 +148,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         }
         self.out.push(b'{');
         let unchecked = T::has_other_keys(&entries).then(|| Box::new(entries.clone()));
-        open.push(Open::Map(entries, unchecked));
+        open.push(OpenTree::Map(entries, unchecked));
     }
 
     /// Appends items up to one that is a list or map, which is returned, or to the end of the list.
@@ -323,7 +323,7 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
     /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
     /// asked before each piece, so that an oversized text is refused before it is written.
     #[inline(never)]
-    fn string(&mut self, text: &str, out: &mut impl Sink) -> Result<(), E> {
+    fn string(&mut self, text: &str, out: &mut impl JsonSink) -> Result<(), E> {
         out.push_str("\"");
         let mut start = 0;
         loop {
@@ -339,12 +339,12 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
 }
 
 /// Text that grows.
-trait Sink {
+trait JsonSink {
     fn len(&self) -> usize;
     fn push_str(&mut self, text: &str);
 }
 
-impl Sink for Buffer {
+impl JsonSink for Buffer {
     fn len(&self) -> usize {
         self.len()
     }
@@ -354,7 +354,7 @@ impl Sink for Buffer {
     }
 }
 
-impl Sink for String {
+impl JsonSink for String {
     fn len(&self) -> usize {
         self.len()
     }

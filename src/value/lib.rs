@@ -14,25 +14,20 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
-mod arena;
 #[cfg(feature = "arrow-rows")]
 mod arrow;
 pub mod assign;
 mod borrowed;
 mod data;
-mod deserialize;
 mod entries;
-mod equal;
 mod extended;
 mod input_builder;
-mod input_space;
 mod inputs;
 mod json;
-mod json_check;
+mod json_lexer;
 mod map;
 #[doc(hidden)]
 pub mod marshal;
-mod merge;
 mod numbers;
 mod outline;
 mod output;
@@ -41,34 +36,27 @@ pub mod read_paths;
 mod scan;
 mod serialize_key;
 mod serializer;
-mod skip_json;
-mod text;
 mod typed;
 mod types;
 pub mod yaml;
 
-#[doc(hidden)]
-pub use arena::Arena;
 #[cfg(feature = "arrow-rows")]
 pub use arrow::ArrowRows;
+pub use borrowed::{BLOCK, Block, PADDING};
 #[doc(hidden)]
-pub use borrowed::{List, Value};
+pub use borrowed::{List, Text, Value, equal};
 pub use data::{Data, DataMap};
 pub use entries::EntryKey;
 #[doc(hidden)]
 pub use entries::{BadKey, Entries};
 #[doc(hidden)]
-pub use equal::equal;
-#[doc(hidden)]
 pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Sized, Unknown, Width, Writing};
 #[doc(hidden)]
 pub use input_builder::InputBuilder;
 #[doc(hidden)]
-pub use input_space::InputSpace;
-#[doc(hidden)]
-pub use inputs::Inputs;
+pub use inputs::{Arena, InputSpace, Inputs};
 pub use json::{JsonStyle, write_json};
-pub use json_check::{check_json, json_error};
+pub use json_lexer::{JsonPart, json_entries, json_maps, json_parts};
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
 #[doc(hidden)]
@@ -77,14 +65,10 @@ pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
+pub use read_json::{check_json, json_error};
 pub use read_paths::{ReadPaths, ReadPosition};
 pub use scan::{Scanner, word_at};
-pub use skip_json::{JsonPart, json_entries, json_maps, json_parts};
-#[doc(hidden)]
-pub use text::Text;
-pub use text::{BLOCK, Block, PADDING};
-pub use typed::from_value;
-pub use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name};
+pub use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name, from_value};
 #[doc(hidden)]
 pub use types::{Attribute, Type};
 

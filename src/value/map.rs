@@ -11,7 +11,7 @@ use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::HashTable;
 
 use super::borrowed::Summary;
-use super::outline::{Learned, Outline, Place, Reads, STEPS, Step};
+use super::outline::{KeyStep, Learned, Outline, Place, Reads, STEPS};
 use super::read_paths::ReadPaths;
 use super::{Arena, Text, Value};
 
@@ -305,7 +305,7 @@ impl<'w> Shapes<'w> {
     }
 
     /// Returns the step from `step` to `key`. `None` if there is none, and no room for one.
-    pub(super) fn follow(&self, step: &'w Step<'w>, key: &str) -> Option<&'w Step<'w>> {
+    pub(super) fn follow(&self, step: &'w KeyStep<'w>, key: &str) -> Option<&'w KeyStep<'w>> {
         step.follow(key, self.arena, &self.room, || self.below(step.map(), Some(key)))
     }
 

@@ -1,7 +1,7 @@
 //! The keys that inputs had before, by place.
 //!
 //! Inputs resemble one another. An [`Outline`] belongs to a place in them, such as `service.ports[]`, and remembers the
-//! sequences of keys of the maps found there, as a tree of [`Step`]s. A map with a known sequence takes its shape without
+//! sequences of keys of the maps found there, as a tree of [`KeyStep`]s. A map with a known sequence takes its shape without
 //! hashing or sorting its keys.
 
 use std::cell::Cell;
@@ -61,13 +61,13 @@ pub(super) type Place<'p, 'w> = Option<&'p Learned<'w>>;
 /// The maps and lists found at one place.
 pub(super) struct Outline<'w> {
     /// The beginning of a map.
-    pub start: Step<'w>,
+    pub start: KeyStep<'w>,
     /// The outline of the items of a list.
     pub items: Learned<'w>,
 }
 
 /// A key after certain other keys in a map.
-pub(super) struct Step<'w> {
+pub(super) struct KeyStep<'w> {
     key: &'w str,
     /// The key and a quotation mark.
     quoted: &'w str,
@@ -76,12 +76,12 @@ pub(super) struct Step<'w> {
     /// The bytes of a word that `head` fills.
     mask: u64,
     /// The key before it.
-    before: Option<&'w Step<'w>>,
+    before: Option<&'w KeyStep<'w>>,
     /// The key that followed last.
-    next: Cell<Option<&'w Step<'w>>>,
+    next: Cell<Option<&'w KeyStep<'w>>>,
     /// All keys that followed, as a list linked by `sibling`.
-    followers: Cell<Option<&'w Step<'w>>>,
-    sibling: Option<&'w Step<'w>>,
+    followers: Cell<Option<&'w KeyStep<'w>>>,
+    sibling: Option<&'w KeyStep<'w>>,
     /// The shape of a map that ends here.
     pub shape: Cell<Option<&'w Shape<'w>>>,
     /// How much of the map is read.
@@ -92,11 +92,11 @@ pub(super) struct Step<'w> {
 impl<'w> Outline<'w> {
     /// Creates the outline of a place that is read as `reads` says, with items that are read as `items` says.
     pub fn new(reads: Reads<'w>, items: Reads<'w>) -> Self {
-        Self { start: Step::new("", None, None, [reads, Reads::All]), items: Learned::new(items) }
+        Self { start: KeyStep::new("", None, None, [reads, Reads::All]), items: Learned::new(items) }
     }
 }
 
-impl<'w> Step<'w> {
+impl<'w> KeyStep<'w> {
     fn new(quoted: &'w str, before: Option<&'w Self>, sibling: Option<&'w Self>, [map, value]: [Reads<'w>; 2]) -> Self {
         let (head, mask) = head(quoted.as_bytes());
         let (next, followers, shape) = Default::default();
@@ -117,11 +117,11 @@ impl<'w> Step<'w> {
 
     /// Returns the expected next key.
     #[inline(always)]
-    pub fn expected(&self) -> Option<&'w Step<'w>> {
+    pub fn expected(&self) -> Option<&'w KeyStep<'w>> {
         self.next.get()
     }
 
-    /// Returns the length of the key and its closing quotation mark if JSON text goes on with them.
+    /// Returns the length of the key and its closing quotation mark if JSON text continues with them.
     #[inline(always)]
     pub fn begins(&self, text: &[u8]) -> Option<usize> {
         let first = text.first_chunk::<HEAD>()?;
@@ -141,14 +141,14 @@ impl<'w> Step<'w> {
         Some(&self.value)
     }
 
-    /// Returns the step to `key`, which is created if `room` has any left. `reads` tells how much of its value is read.
+    /// Returns the step to `key`, which is created if `room` has any left. `reads` is the part of its value that is read.
     pub fn follow(
         &'w self,
         key: &str,
         arena: &'w Arena,
         room: &Cell<u32>,
         reads: impl FnOnce() -> Reads<'w>,
-    ) -> Option<&'w Step<'w>> {
+    ) -> Option<&'w KeyStep<'w>> {
         let all = || std::iter::successors(self.followers.get(), |step| step.sibling);
         let next = match all().find(|step| step.key() == key) {
             Some(known) => known,
@@ -160,7 +160,7 @@ impl<'w> Step<'w> {
                 quoted.push('"');
                 let quoted = quoted.into_bump_str();
                 let sibling = self.followers.get();
-                let step = &*arena.bump().alloc(Step::new(quoted, Some(self), sibling, [self.map, reads()]));
+                let step = &*arena.bump().alloc(KeyStep::new(quoted, Some(self), sibling, [self.map, reads()]));
                 self.followers.set(Some(step));
                 step
             }
@@ -173,7 +173,7 @@ impl<'w> Step<'w> {
     pub fn keys(&'w self) -> Vec<&'w str> {
         // The start has no key.
         let steps = std::iter::successors(Some(self), |step| step.before).filter(|step| step.before.is_some());
-        let mut keys: Vec<_> = steps.map(Step::key).collect();
+        let mut keys: Vec<_> = steps.map(KeyStep::key).collect();
         keys.reverse();
         keys
     }

@@ -1,15 +1,24 @@
 //! Reads JSON text into an arena, without its errors: text that is not JSON is left to a reader that explains them.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
 use super::input_builder::{InputBuilder, Scratch};
+use super::json_lexer::{self, LEVELS, WHITE};
 use super::outline::Place;
-use super::skip_json::{self, LEVELS, WHITE};
 use super::{Text, Value};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::text::Source;
 
 /// Maximum number of digits that certainly fit 64 bits.
 const DIGITS: usize = 18;
 
 /// A reader of one JSON text. Its methods return `None` if the text is not JSON, or not certainly.
-pub(super) struct Reader<'r, 'v, 'w> {
+pub(super) struct JsonReader<'r, 'v, 'w> {
     builder: &'r InputBuilder<'v, 'w>,
     scratch: &'r mut Scratch<'v>,
     text: &'v str,
@@ -19,7 +28,7 @@ pub(super) struct Reader<'r, 'v, 'w> {
     levels: u32,
 }
 
-impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
+impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
     pub fn new(builder: &'r InputBuilder<'v, 'w>, scratch: &'r mut Scratch<'v>, text: &'v str) -> Self {
         Self { builder, scratch, text, bytes: text.as_bytes(), at: 0, levels: LEVELS }
     }
@@ -131,7 +140,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
             b'[' => arena.list(&[]),
             _ => return self.value(None),
         };
-        let after = skip_json::value(self.rest(), self.levels)?;
+        let after = json_lexer::value(self.rest(), self.levels)?;
         self.at = self.bytes.len() - after.len();
         Some(empty)
     }
@@ -177,7 +186,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
     /// Moves to the next quotation mark, backslash or control character, and returns it.
     #[inline(always)]
     fn skip_plain(&mut self) -> u8 {
-        self.at += skip_json::plain(self.rest());
+        self.at += json_lexer::plain(self.rest());
         self.here()
     }
 
@@ -227,7 +236,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
 
     /// Reads an escape.
     fn escape(&mut self) -> Option<char> {
-        let (escaped, after) = skip_json::escape(self.rest().get(1..)?)?;
+        let (escaped, after) = json_lexer::escape(self.rest().get(1..)?)?;
         self.at = self.bytes.len() - after.len();
         Some(escaped)
     }
@@ -257,7 +266,7 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
     /// Reads a number that is not a short integer.
     #[inline(never)]
     fn long_number(&mut self, start: usize) -> Option<Value<'v>> {
-        let after = skip_json::number(self.bytes.get(start..)?)?;
+        let after = json_lexer::number(self.bytes.get(start..)?)?;
         self.at = self.bytes.len() - after.len();
         let text = self.text.get(start..self.at)?;
         let is_integer = !text.contains(['.', 'e', 'E']);
@@ -271,5 +280,129 @@ impl<'r, 'v, 'w: 'v> Reader<'r, 'v, 'w> {
         }
         // `serde_json` judges numbers that are too large.
         text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float)
+    }
+}
+
+// Reads JSON only for its errors.
+
+/// Checks that `source` is one JSON value without duplicate keys.
+///
+/// # Errors
+/// `input.syntax`, `input.duplicate_key`.
+pub fn check_json(source: &Arc<Source>) -> Result<()> {
+    let text = source.text();
+    serde_json::from_str::<Unique>(text).map(drop).map_err(|error| {
+        let (at, message) = json_error(text, &error);
+        let span = source.character(at);
+        match error.is_data() {
+            true => Diagnostic::new(Code::DuplicateKey, message).at(source, span, "again here"),
+            false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}"))
+                .caused_by(message)
+                .at(source, span, ""),
+        }
+    })
+}
+
+/// Returns the offset of an error in `text` and its message. serde_json counts lines, and bytes in a line.
+pub fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
+    let start = match error.line() {
+        0 | 1 => 0,
+        line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |end| end + 1),
+    };
+    let mut message = error.to_string();
+    message.truncate(message.find(" at line ").unwrap_or(message.len()));
+    if message == "expected ident" {
+        message = "expected `null`, `true` or `false`".to_owned();
+    }
+    ((start + error.column().saturating_sub(1)).min(text.len()), message)
+}
+
+/// A value whose maps have each key once.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+/// A key, borrowed unless it has escapes.
+#[derive(serde::Deserialize)]
+struct Name<'k>(#[serde(borrow)] Cow<'k, str>);
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self, A::Error> {
+        let mut names = HashSet::new();
+        while let Some(Name(name)) = entries.next_key()? {
+            if names.contains(&name) {
+                return Err(Error::custom(format!("the key `{name}` is given twice")));
+            }
+            names.insert(name);
+            entries.next_value::<Self>()?;
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_their_place() {
+        let cases = [
+            ("{\"a\": 1}", None),
+            (" [1, {\"a\": [{}], \"b\": null}]\n", None),
+            ("{\"a\": 1,\n \"b\": }", Some(("this is not JSON: expected value", "2:7"))),
+            ("", Some(("this is not JSON: EOF while parsing a value", "1:1"))),
+            ("[1] 2", Some(("this is not JSON: trailing characters", "1:5"))),
+            ("{\"a\": {\"a\": 1},\n \"é\": 1, \"\\u0061\": 2}", Some(("the key `a` is given twice", "2:17"))),
+        ];
+        for (text, expected) in cases {
+            let error = check_json(&Source::new("t", text)).err();
+            let found = error.map(|error| (error.message.clone(), error.position().unwrap().to_string()));
+            assert_eq!(found, expected.map(|(message, at)| (message.to_owned(), at.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let error = check_json(&Source::new("t", "[".repeat(1 << 20))).unwrap_err();
+        assert!(error.message.contains("recursion limit"), "{error}");
     }
 }

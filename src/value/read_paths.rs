@@ -10,7 +10,7 @@ const PATHS: usize = 1 << 20;
 /// The paths that programs read, as a tree of names. [`ReadPaths::ITEM`] is any item of a list or any value of a map.
 #[derive(Debug)]
 pub struct ReadPaths {
-    nodes: Vec<Node>,
+    nodes: Vec<PathNode>,
     /// `true` if every path counts as read.
     pub everything: bool,
 }
@@ -19,7 +19,7 @@ pub struct ReadPaths {
 pub type NodeId = u32;
 
 #[derive(Debug, Default)]
-struct Node {
+struct PathNode {
     parent: NodeId,
     depth: usize,
     /// `true` if everything below counts as read.
@@ -29,7 +29,7 @@ struct Node {
 
 impl Default for ReadPaths {
     fn default() -> Self {
-        Self { nodes: vec![Node::default()], everything: false }
+        Self { nodes: vec![PathNode::default()], everything: false }
     }
 }
 
@@ -71,14 +71,14 @@ impl ReadPaths {
         }
         let child = u32::try_from(count).ok()?;
         parent.children.insert(name.into(), child);
-        self.nodes.push(Node { parent: node, depth, ..Node::default() });
+        self.nodes.push(PathNode { parent: node, depth, ..PathNode::default() });
         Some(child)
     }
 
     /// Returns the names on the way to a node.
     pub fn path(&self, mut node: NodeId) -> Vec<String> {
         let mut names = Vec::new();
-        while let Some(Node { parent, .. }) = self.nodes.get(node as usize).filter(|node| node.depth > 0) {
+        while let Some(PathNode { parent, .. }) = self.nodes.get(node as usize).filter(|node| node.depth > 0) {
             let siblings = self.nodes.get(*parent as usize).map(|parent| parent.children.iter());
             names.extend(siblings.into_iter().flatten().find(|(_, id)| **id == node).map(|(name, _)| name.to_string()));
             node = *parent;
@@ -180,7 +180,7 @@ impl ReadPaths {
         true
     }
 
-    fn nodes<'t>(&'t self, ids: &'t [NodeId]) -> impl Iterator<Item = &'t Node> {
+    fn nodes<'t>(&'t self, ids: &'t [NodeId]) -> impl Iterator<Item = &'t PathNode> {
         ids.iter().filter_map(|node| self.nodes.get(*node as usize))
     }
 }

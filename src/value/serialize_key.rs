@@ -4,18 +4,18 @@ use std::fmt::Display;
 
 use serde::ser::{self, Impossible, Serialize};
 
-use super::serializer::Refused;
+use super::serializer::SerializeError;
 
 /// Passes the text of a key on. Integers and booleans become text.
 pub(super) struct KeySerializer<F>(pub F);
 
 /// Returns the error of a key that is not text.
-fn refused<R>(kind: &str) -> Result<R, Refused> {
-    Err(Refused::Other(format!("a map key must be text, found {kind}")))
+fn refused<R>(kind: &str) -> Result<R, SerializeError> {
+    Err(SerializeError::Other(format!("a map key must be text, found {kind}")))
 }
 
 impl<F: FnOnce(&str)> KeySerializer<F> {
-    fn shown(self, key: impl Display) -> Result<(), Refused> {
+    fn shown(self, key: impl Display) -> Result<(), SerializeError> {
         (self.0)(&key.to_string());
         Ok(())
     }
@@ -23,26 +23,26 @@ impl<F: FnOnce(&str)> KeySerializer<F> {
 
 macro_rules! shown {
     ($($method:ident $type:ty;)*) => {
-        $(fn $method(self, key: $type) -> Result<(), Refused> { self.shown(key) })*
+        $(fn $method(self, key: $type) -> Result<(), SerializeError> { self.shown(key) })*
     };
 }
 
 macro_rules! refused {
     ($($method:ident($($argument:ty),*) -> $result:ty: $kind:literal;)*) => {
-        $(fn $method(self, $(_: $argument),*) -> Result<$result, Refused> { refused($kind) })*
+        $(fn $method(self, $(_: $argument),*) -> Result<$result, SerializeError> { refused($kind) })*
     };
 }
 
 impl<F: FnOnce(&str)> ser::Serializer for KeySerializer<F> {
     type Ok = ();
-    type Error = Refused;
-    type SerializeSeq = Impossible<(), Refused>;
-    type SerializeTuple = Impossible<(), Refused>;
-    type SerializeTupleStruct = Impossible<(), Refused>;
-    type SerializeTupleVariant = Impossible<(), Refused>;
-    type SerializeMap = Impossible<(), Refused>;
-    type SerializeStruct = Impossible<(), Refused>;
-    type SerializeStructVariant = Impossible<(), Refused>;
+    type Error = SerializeError;
+    type SerializeSeq = Impossible<(), SerializeError>;
+    type SerializeTuple = Impossible<(), SerializeError>;
+    type SerializeTupleStruct = Impossible<(), SerializeError>;
+    type SerializeTupleVariant = Impossible<(), SerializeError>;
+    type SerializeMap = Impossible<(), SerializeError>;
+    type SerializeStruct = Impossible<(), SerializeError>;
+    type SerializeStructVariant = Impossible<(), SerializeError>;
 
     shown! {
         serialize_bool bool;
@@ -58,20 +58,20 @@ impl<F: FnOnce(&str)> ser::Serializer for KeySerializer<F> {
     }
 
     #[inline]
-    fn serialize_str(self, key: &str) -> Result<(), Refused> {
+    fn serialize_str(self, key: &str) -> Result<(), SerializeError> {
         (self.0)(key);
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), SerializeError> {
         self.serialize_str(variant)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<(), Refused> {
+    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<(), SerializeError> {
         key.serialize(self)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, key: &T) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, key: &T) -> Result<(), SerializeError> {
         key.serialize(self)
     }
 
@@ -81,7 +81,7 @@ impl<F: FnOnce(&str)> ser::Serializer for KeySerializer<F> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SerializeError> {
         refused("map")
     }
 

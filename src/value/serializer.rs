@@ -27,8 +27,10 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         value.map(|value| self.numbered(value)).map_err(|refused| {
             self.cut(mark);
             match refused {
-                Refused::Deep => too_deep(),
-                Refused::Other(why) => Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}")),
+                SerializeError::Deep => too_deep(),
+                SerializeError::Other(why) => {
+                    Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}"))
+                }
             }
         })
     }
@@ -36,31 +38,31 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
 
 /// The reason for refusing an input.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum SerializeError {
     /// It nests too deep.
     Deep,
     /// A message.
     Other(String),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for SerializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::Deep => f.write_str(&too_deep().message),
-            Refused::Other(why) => f.write_str(why),
+            SerializeError::Deep => f.write_str(&too_deep().message),
+            SerializeError::Other(why) => f.write_str(why),
         }
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for SerializeError {}
 
-impl ser::Error for Refused {
+impl ser::Error for SerializeError {
     fn custom<T: fmt::Display>(why: T) -> Self {
-        Refused::Other(why.to_string())
+        SerializeError::Other(why.to_string())
     }
 }
 
-type Made<'v> = std::result::Result<Value<'v>, Refused>;
+type Made<'v> = std::result::Result<Value<'v>, SerializeError>;
 
 #[derive(Clone, Copy)]
 struct Serializer<'b, 'v, 'w> {
@@ -88,23 +90,23 @@ struct MapCompound<'b, 'v, 'w> {
 }
 
 impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
-    fn inner(self) -> std::result::Result<Self, Refused> {
-        if self.depth >= MAX_DEPTH { Err(Refused::Deep) } else { Ok(Self { depth: self.depth + 1, ..self }) }
+    fn inner(self) -> std::result::Result<Self, SerializeError> {
+        if self.depth >= MAX_DEPTH { Err(SerializeError::Deep) } else { Ok(Self { depth: self.depth + 1, ..self }) }
     }
 
-    fn open_list(self, variant: Option<&'static str>) -> std::result::Result<ListCompound<'b, 'v, 'w>, Refused> {
+    fn open_list(self, variant: Option<&'static str>) -> std::result::Result<ListCompound<'b, 'v, 'w>, SerializeError> {
         let place = self.builder.item(self.place);
         let serializer = Serializer { place, ..self.inner()? };
         Ok(ListCompound { serializer, mark: self.builder.open(), variant })
     }
 
-    fn open_map(self, variant: Option<&'static str>) -> std::result::Result<MapCompound<'b, 'v, 'w>, Refused> {
+    fn open_map(self, variant: Option<&'static str>) -> std::result::Result<MapCompound<'b, 'v, 'w>, SerializeError> {
         let map = self.builder.open_map(self.place, &self.builder.scratch());
         Ok(MapCompound { serializer: self.inner()?, map, variant, has_key: false })
     }
 
     /// Adds a value to the innermost container. Of a value that is refused, nothing is left.
-    fn push<T: Serialize + ?Sized>(self, value: &T) -> std::result::Result<(), Refused> {
+    fn push<T: Serialize + ?Sized>(self, value: &T) -> std::result::Result<(), SerializeError> {
         let mark = self.builder.open();
         let value = value.serialize(self).inspect_err(|_| self.builder.cut(mark))?;
         self.builder.push(value);
@@ -120,7 +122,7 @@ impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
 }
 
 impl<'v, 'w: 'v> ListCompound<'_, 'v, 'w> {
-    fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), Refused> {
+    fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), SerializeError> {
         self.serializer.push(item)
     }
 
@@ -135,13 +137,17 @@ impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
         self.has_key = true;
     }
 
-    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Refused> {
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), SerializeError> {
         self.serializer.push(value)?;
         self.has_key = false;
         Ok(())
     }
 
-    fn entry<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> std::result::Result<(), Refused> {
+    fn entry<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> std::result::Result<(), SerializeError> {
         self.expect(false)?;
         self.key(key, |key| key);
         self.value(value)
@@ -156,10 +162,10 @@ impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
 
     /// Checks that keys and values alternate: is there a key without a value?
     #[inline]
-    fn expect(&self, has_key: bool) -> std::result::Result<(), Refused> {
+    fn expect(&self, has_key: bool) -> std::result::Result<(), SerializeError> {
         match self.has_key == has_key {
             true => Ok(()),
-            false => Err(Refused::Other("the keys and values of a map do not alternate".to_owned())),
+            false => Err(SerializeError::Other("the keys and values of a map do not alternate".to_owned())),
         }
     }
 }
@@ -172,7 +178,7 @@ macro_rules! scalars {
 
 impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
     type Ok = Value<'v>;
-    type Error = Refused;
+    type Error = SerializeError;
     type SerializeSeq = ListCompound<'b, 'v, 'w>;
     type SerializeTuple = ListCompound<'b, 'v, 'w>;
     type SerializeTupleStruct = ListCompound<'b, 'v, 'w>;
@@ -244,12 +250,12 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         map.map()
     }
 
-    fn serialize_seq(self, _len: Option<usize>) -> std::result::Result<Self::SerializeSeq, Refused> {
+    fn serialize_seq(self, _len: Option<usize>) -> std::result::Result<Self::SerializeSeq, SerializeError> {
         self.open_list(None)
     }
 
     /// Does what serde's own does, with half of the calls within calls for each level of lists.
-    fn collect_seq<I>(self, items: I) -> std::result::Result<Value<'v>, Refused>
+    fn collect_seq<I>(self, items: I) -> std::result::Result<Value<'v>, SerializeError>
     where
         I: IntoIterator,
         I::Item: Serialize,
@@ -261,7 +267,7 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         Ok(list.list())
     }
 
-    fn serialize_tuple(self, _len: usize) -> std::result::Result<Self::SerializeTuple, Refused> {
+    fn serialize_tuple(self, _len: usize) -> std::result::Result<Self::SerializeTuple, SerializeError> {
         self.open_list(None)
     }
 
@@ -269,7 +275,7 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         self,
         _name: &'static str,
         _len: usize,
-    ) -> std::result::Result<Self::SerializeTupleStruct, Refused> {
+    ) -> std::result::Result<Self::SerializeTupleStruct, SerializeError> {
         self.open_list(None)
     }
 
@@ -279,15 +285,19 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> std::result::Result<Self::SerializeTupleVariant, Refused> {
+    ) -> std::result::Result<Self::SerializeTupleVariant, SerializeError> {
         self.open_list(Some(variant))
     }
 
-    fn serialize_map(self, _len: Option<usize>) -> std::result::Result<Self::SerializeMap, Refused> {
+    fn serialize_map(self, _len: Option<usize>) -> std::result::Result<Self::SerializeMap, SerializeError> {
         self.open_map(None)
     }
 
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> std::result::Result<Self::SerializeStruct, Refused> {
+    fn serialize_struct(
+        self,
+        _name: &'static str,
+        _len: usize,
+    ) -> std::result::Result<Self::SerializeStruct, SerializeError> {
         self.open_map(None)
     }
 
@@ -297,7 +307,7 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> std::result::Result<Self::SerializeStructVariant, Refused> {
+    ) -> std::result::Result<Self::SerializeStructVariant, SerializeError> {
         self.open_map(Some(variant))
     }
 }
@@ -306,8 +316,8 @@ macro_rules! sequences {
     ($($trait:path: $method:ident;)*) => {
         $(impl<'v, 'w: 'v> $trait for ListCompound<'_, 'v, 'w> {
             type Ok = Value<'v>;
-            type Error = Refused;
-            fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), Refused> {
+            type Error = SerializeError;
+            fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), SerializeError> {
                 self.item(item)
             }
             fn end(self) -> Made<'v> { Ok(self.list()) }
@@ -326,12 +336,12 @@ macro_rules! structs {
     ($($trait:path;)*) => {
         $(impl<'v, 'w: 'v> $trait for MapCompound<'_, 'v, 'w> {
             type Ok = Value<'v>;
-            type Error = Refused;
+            type Error = SerializeError;
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
                 value: &T,
-            ) -> std::result::Result<(), Refused> {
+            ) -> std::result::Result<(), SerializeError> {
                 self.entry(key, value)
             }
             fn end(self) -> Made<'v> { self.map() }
@@ -346,15 +356,15 @@ structs! {
 
 impl<'v, 'w: 'v> SerializeMap for MapCompound<'_, 'v, 'w> {
     type Ok = Value<'v>;
-    type Error = Refused;
+    type Error = SerializeError;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> std::result::Result<(), Refused> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> std::result::Result<(), SerializeError> {
         self.expect(false)?;
         let arena = self.serializer.builder.arena();
         key.serialize(KeySerializer(|key: &str| self.key(key, |key| arena.copy_str(key))))
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Refused> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), SerializeError> {
         self.expect(true)?;
         self.value(value)
     }

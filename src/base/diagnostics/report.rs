@@ -8,7 +8,7 @@ use annotate_snippets::{
 };
 use serde_json::{Map, Value, json};
 
-use super::short_names::short_names;
+use super::wording::short_names;
 use super::{Diagnostic, Label, Severity, counted, thousands};
 use crate::stdlib::strings::prefix;
 use crate::text::Span;

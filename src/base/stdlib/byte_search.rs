@@ -39,7 +39,7 @@ pub const fn first_place(bits: u64) -> usize {
     bits.trailing_zeros() as usize / WORD
 }
 
-/// Returns the bytes from `start` on, fewer than a word has, with zeros behind them.
+/// Returns the bytes from `start` on, fewer than a word has, with zeros after them.
 #[inline]
 pub fn last_word(bytes: &[u8], start: usize) -> u64 {
     let rest = bytes.get(start..).unwrap_or(&[]);

@@ -63,7 +63,7 @@ pub fn between(text: &[u8], start: i64, end: i64) -> Result<&[u8], String> {
     range.and_then(|(from, to)| text.get(from..to)).ok_or_else(|| outside(from, to))
 }
 
-/// Returns the pieces of the text shortened to `width` bytes with an ellipsis behind them, and before them too if more
+/// Returns the pieces of the text shortened to `width` bytes with an ellipsis after them, and before them too if more
 /// than a few bytes before `offset` are left out. The whole text if it is not longer.
 ///
 /// `abbreviated(b"1234 5678 9123", 5, 10)` is `...5678...`.
@@ -84,7 +84,7 @@ pub fn abbreviated(text: &[u8], offset: i64, width: usize) -> [&[u8]; 3] {
     [ELLIPSIS, text.get(len - room..).unwrap_or(text), b""]
 }
 
-/// Returns the pieces of the text shortened to `width` bytes with an ellipsis behind them.
+/// Returns the pieces of the text shortened to `width` bytes with an ellipsis after them.
 fn abbreviated_end(text: &[u8], width: usize) -> [&[u8]; 3] {
     if text.len() <= width || width <= ELLIPSIS.len() {
         return [b"", text, b""];
@@ -143,7 +143,7 @@ pub fn uncapitalized(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// Swaps small letters and capitals. A small letter behind white space gets title case.
+/// Swaps small letters and capitals. A small letter after white space gets title case.
 ///
 /// `swapped_case("This Is")` is `tHIS iS`.
 pub fn swapped_case(text: &str) -> String {
@@ -234,7 +234,7 @@ pub fn split<'t>(text: &'t [u8], separator: &'t [u8], most: usize) -> impl Itera
     })
 }
 
-/// Passes the text with every `from` replaced by `to` to `push`. An empty `from` stands before and behind each character.
+/// Passes the text with every `from` replaced by `to` to `push`. An empty `from` stands before and after each character.
 pub fn replaced(text: &[u8], from: &[u8], to: &[u8], push: &mut impl FnMut(&[u8])) {
     if from.is_empty() {
         push(to);

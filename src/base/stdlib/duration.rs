@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, TimeDelta, Timelike};
 
-use super::bounded_text::Bounded;
+use super::time::Bounded;
 
 /// The departures from RFC 3339 that a timestamp may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

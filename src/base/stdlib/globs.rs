@@ -356,7 +356,7 @@ fn matches_path(tokens: &[Token], path: &str) -> bool {
     here.last() == Some(&true)
 }
 
-/// Marks a position, and those behind wildcards that may match nothing.
+/// Marks a position, and those after wildcards that may match nothing.
 fn reach(tokens: &[Token], at: usize, states: &mut [bool]) {
     for at in at..=tokens.len() {
         if let Some(state) = states.get_mut(at) {

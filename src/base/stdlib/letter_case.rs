@@ -218,7 +218,7 @@ static CLASSES: [u8; 256] = {
 
 /// Appends ASCII text with every word capitalized.
 fn ascii_title(text: &str, out: &mut String) {
-    // `SMALL` behind a byte that the word of the next one goes on from.
+    // `SMALL` after a byte that the word of the next one goes on from.
     let mut inside = 0;
     let mut titled = [0; PART];
     for part in text.as_bytes().chunks(PART) {

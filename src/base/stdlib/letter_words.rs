@@ -126,7 +126,7 @@ fn first_word(text: &str) -> Option<(Kind, usize)> {
     let kind = kind_of(first);
     let len = match kind {
         Kind::Capitals => capitals_len(text),
-        // Connectors behind other punctuation are part of it.
+        // Connectors after other punctuation are part of it.
         Kind::Punctuation => run(text, |c| !is_punctuation(c)),
         _ => run(text, |c| kind_of(c) != kind),
     };

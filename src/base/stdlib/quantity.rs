@@ -357,7 +357,7 @@ fn small(number: &BigInt) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// Parses the digits before and behind the point as one number.
+/// Parses the digits before and after the point as one number.
 fn digits_of(negative: bool, whole: &str, part: &str) -> Result<BigInt, Refused> {
     if whole.len() + part.len() <= SHORT_DIGITS {
         let n = whole.bytes().chain(part.bytes()).fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));

@@ -223,7 +223,7 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    /// Copies so many bytes.
+    /// Copies `len` bytes.
     fn copy(&mut self, len: usize) {
         let (copied, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         self.pattern.text.push_str(copied);
@@ -276,8 +276,8 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    /// Copies a repetition operator of so many bytes, and a lazy `?` after it. Flags between the operand and its operator
-    /// (`a(?i)*`) move behind the operator.
+    /// Copies a repetition operator of `len` bytes, and a lazy `?` after it. Flags between the operand and its operator
+    /// (`a(?i)*`) move after the operator.
     fn repetition(&mut self, len: usize, counts: Option<Counts>) -> Checked<'p, ()> {
         let before = self.rest;
         let too_many = Refused { part: before.get(..len).unwrap_or(before), why: Why::Count };

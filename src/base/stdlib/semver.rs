@@ -1,6 +1,6 @@
 //! Semantic versions: `1.2.3-rc.1+build`.
 //!
-//! This is our own parser because Kubernetes' messages name the faulty component, which the crate `semver` does not tell.
+//! This is our own parser because Kubernetes' messages name the faulty component, which the crate `semver` does not report.
 
 mod constraint;
 
@@ -119,7 +119,7 @@ impl<'t> LenientVersion<'t> {
     }
 }
 
-/// Splits the text behind the numbers into the prerelease and the build metadata.
+/// Splits the text after the numbers into the prerelease and the build metadata.
 fn suffixes(behind: &str) -> (Option<&str>, Option<&str>) {
     if behind.is_empty() {
         return (None, None);
@@ -128,7 +128,7 @@ fn suffixes(behind: &str) -> (Option<&str>, Option<&str>) {
     (prerelease.strip_prefix('-'), build)
 }
 
-/// Returns the identifiers of the prerelease in the text behind the numbers.
+/// Returns the identifiers of the prerelease in the text after the numbers.
 fn lenient_prerelease(behind: &str) -> Result<Vec<&str>, String> {
     let Some(prerelease) = suffixes(behind).0 else { return Ok(Vec::new()) };
     let parts: Vec<&str> = prerelease.split('.').collect();

@@ -38,7 +38,7 @@ pub fn truncated(text: &str, length: usize) -> Option<&str> {
     if first.iter().fold(true, |plain, byte| plain & byte.is_ascii() & (*byte != b'\r')) {
         return text.get(..length);
     }
-    // The next letter tells whether the last one goes on.
+    // The next letter decides if the word continues.
     if text.chars().take(length.saturating_add(1)).all(is_cluster) {
         return text.char_indices().nth(length).and_then(|(at, _)| text.get(..at));
     }

@@ -1,4 +1,6 @@
-//! Timestamps and durations as text. Every build writes them, so this needs no calendar crate.
+//! Timestamps and durations as text, without a calendar crate because every build writes them; and the current time.
+
+use std::time::{Duration, SystemTime};
 
 /// Returns the text of a UTC timestamp by RFC 3339, with as many fractional digits as it has. `None` outside ±262,000
 /// years.
@@ -35,7 +37,7 @@ pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 /// Returns the number of days from 1970-01-01 to a date, the inverse of [`civil`]. A day may exceed its month.
-pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
+pub fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let months = if month > 2 { month - 3 } else { month + 9 };
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
@@ -58,6 +60,17 @@ fn push_fraction(nanos: u32, text: &mut String) {
         let digits = format!(".{nanos:09}");
         text.push_str(digits.trim_end_matches('0'));
     }
+}
+
+/// Returns the current time, or the seconds since 1970 in the environment variable `SOURCE_DATE_EPOCH`, which reproducible
+/// builds set. Another text in it is ignored.
+pub fn now() -> SystemTime {
+    let told = std::env::var("SOURCE_DATE_EPOCH").ok();
+    told.and_then(|told| moment(&told)).unwrap_or_else(SystemTime::now)
+}
+
+fn moment(seconds: &str) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.trim().parse().ok()?))
 }
 
 #[cfg(test)]
@@ -90,6 +103,14 @@ mod tests {
             let wanted = chrono::DateTime::from_timestamp(seconds, nanos).unwrap();
             let text = utc_text(seconds, 0).unwrap();
             assert_eq!(text, wanted.format("%Y-%m-%dT%H:%M:%SZ").to_string(), "{seconds}");
+        }
+    }
+
+    #[test]
+    fn only_seconds_are_a_moment() {
+        assert_eq!(moment("86400"), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(86_400)));
+        for text in ["", "-1", "2024-01-01", "1e3", "99999999999999999999999"] {
+            assert_eq!(moment(text), None, "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ pub mod reference;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::percent::invalid_escape;
+use super::encodings::invalid_escape;
 
 /// The parts of a URL as written, except where noted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +32,9 @@ pub struct Url<'t> {
 /// The message of the reference.
 pub fn parse(text: &str) -> Result<Url<'_>, String> {
     // A request URI has no fragment: the text is also checked with `#` as a part of the path or query.
-    read(text, Form::Request)?;
+    read(text, UrlSyntax::Request)?;
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
-    let url = Url { fragment, ..read(rest, Form::Unfragmented)? };
+    let url = Url { fragment, ..read(rest, UrlSyntax::Unfragmented)? };
     fragment.map_or(Ok(()), check_escapes)?;
     Ok(url)
 }
@@ -44,12 +44,12 @@ pub fn parse(text: &str) -> Result<Url<'_>, String> {
 /// # Errors
 /// The message of the reference.
 pub fn check(text: &str) -> Result<(), String> {
-    read(text, Form::Request).map(|_| ())
+    read(text, UrlSyntax::Request).map(|_| ())
 }
 
 /// The texts that are URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum UrlSyntax {
     /// An absolute URL or an absolute path. A host follows only a scheme.
     Request,
     /// The same without the fragment. A host may come first.
@@ -59,9 +59,9 @@ enum Form {
 }
 
 /// Reads a URL without a fragment.
-fn read(text: &str, form: Form) -> Result<Url<'_>, String> {
-    let request = form == Form::Request;
-    let relative = form == Form::Reference;
+fn read(text: &str, form: UrlSyntax) -> Result<Url<'_>, String> {
+    let request = form == UrlSyntax::Request;
+    let relative = form == UrlSyntax::Reference;
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7F) {
         return Err("net/url: invalid control character in URL".to_owned());
     }

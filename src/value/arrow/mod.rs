@@ -17,14 +17,13 @@
 //! is a null. Binary, durations, intervals and unions are errors that name the column.
 
 mod column;
-mod times;
 
 use arrow_array::RecordBatch;
 
-use self::column::{Cells, Column, Fields};
 use super::Value;
 use super::input_builder::{InputBuilder, MAX_DEPTH, too_deep};
 use super::outline::{Learned, Place};
+use column::{Cells, Column, Fields};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// The rows of a record batch, prepared for [`InputBuilder::arrow_row`].
@@ -72,7 +71,7 @@ impl<'a> ArrowRows<'a> {
         self.rows == 0
     }
 
-    /// Returns `true` if the row at `at` has at most so many values. Lists and maps may share values, so a row can have
+    /// Returns `true` if the row at `at` has at most `most` values. Lists and maps may share values, so a row can have
     /// more than fit in memory.
     pub fn has_at_most(&self, at: usize, most: usize) -> bool {
         let mut left = most;
@@ -92,7 +91,7 @@ impl std::fmt::Debug for ArrowRows<'_> {
 }
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
-    /// Converts the row at `at`, counted from 0. A row behind the last one is empty.
+    /// Converts the row at `at`, counted from 0. A row after the last one is empty.
     ///
     /// # Errors
     /// `input.type` for a time that has no text. It names the column and the row.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::assignment::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
+use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
 use crate::Data;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
@@ -41,7 +41,7 @@ pub fn parse_set_in(
         return whole_object(text);
     }
     let ends = if kind == SetKind::Literal { LITERAL } else { ASSIGNMENT };
-    let mut parser = Parser::new((rules, kind), ends, kind.shown(text), text, read_file);
+    let mut parser = SetParser::new((rules, kind), ends, kind.shown(text), text, read_file);
     while !parser.rest.is_empty() {
         parser.assignment()?;
     }
@@ -75,7 +75,7 @@ impl Assignment {
 /// `input.bad_set` if the text does not follow the grammar.
 pub fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
     let (kind, mut no_file) = (SetKind::Literal, |_: &str| Ok(String::new()));
-    let mut parser = Parser::new((Rules::Deletes, kind), PATH, origin.clone(), text, &mut no_file);
+    let mut parser = SetParser::new((Rules::Deletes, kind), PATH, origin.clone(), text, &mut no_file);
     parser.assignment().map(|()| parser.path)
 }
 
@@ -110,7 +110,7 @@ const LITERAL: &[char] = &['=', '[', '.'];
 /// Characters that end a name of a path without a value.
 const PATH: &[char] = &['[', '.'];
 
-struct Parser<'t> {
+struct SetParser<'t> {
     rules: Rules,
     kind: SetKind,
     /// The characters that end a name.
@@ -122,7 +122,7 @@ struct Parser<'t> {
     found: Vec<Assignment>,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> SetParser<'t> {
     fn new(
         (rules, kind): (Rules, SetKind),
         ends: &'static [char],

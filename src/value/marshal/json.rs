@@ -3,7 +3,7 @@
 
 use super::{MAX_DEPTH, Plain, Refused};
 use crate::{Map, Value};
-use dropforge_base::stdlib::base64::{base64, base64_len};
+use dropforge_base::stdlib::encodings::{base64, base64_len};
 
 /// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +31,14 @@ pub fn write<'v, E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    let mut open: Vec<Open<'v>> = Vec::new();
+    let mut open: Vec<OpenPlain<'v>> = Vec::new();
     let mut next = Some(value);
     loop {
         if let Some(value) = next.take() {
             match view(value) {
-                Plain::List(items) if !items.is_empty() => open.push(Open::List(items, 0)),
-                Plain::Map(map) if !map.is_empty() => open.push(Open::Map(map, 0)),
-                Plain::Fields(map) if !map.is_empty() => open.push(Open::Fields(map, 0)),
+                Plain::List(items) if !items.is_empty() => open.push(OpenPlain::List(items, 0)),
+                Plain::Map(map) if !map.is_empty() => open.push(OpenPlain::Map(map, 0)),
+                Plain::Fields(map) if !map.is_empty() => open.push(OpenPlain::Fields(map, 0)),
                 other => scalar(other, layout, out, grow)?,
             }
             grow(out.len())?;
@@ -62,13 +62,13 @@ fn cycle(value: Value<'_>) -> String {
 }
 
 /// A list, map or fields, and the number of parts that are written.
-enum Open<'v> {
+enum OpenPlain<'v> {
     List(&'v [Value<'v>], usize),
     Map(&'v Map<'v>, usize),
     Fields(&'v Map<'v>, usize),
 }
 
-impl<'v> Open<'v> {
+impl<'v> OpenPlain<'v> {
     /// Writes up to the next part and returns it, or writes the end.
     fn next<E>(
         &mut self,
@@ -78,15 +78,17 @@ impl<'v> Open<'v> {
         grow: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<Option<Value<'v>>, Refused<E>> {
         let (at, brackets) = match self {
-            Open::List(_, at) => (at, ['[', ']']),
-            Open::Map(_, at) | Open::Fields(_, at) => (at, ['{', '}']),
+            OpenPlain::List(_, at) => (at, ['[', ']']),
+            OpenPlain::Map(_, at) | OpenPlain::Fields(_, at) => (at, ['{', '}']),
         };
         let index = *at;
         *at += 1;
         let (key, value) = match self {
-            Open::List(items, _) => (None, items.get(index).copied()),
-            Open::Map(map, _) => map.sorted_entry(index).map_or((None, None), |(key, value)| (Some(key), Some(value))),
-            Open::Fields(map, _) => (map.shape().keys().get(index), map.values().get(index).copied()),
+            OpenPlain::List(items, _) => (None, items.get(index).copied()),
+            OpenPlain::Map(map, _) => {
+                map.sorted_entry(index).map_or((None, None), |(key, value)| (Some(key), Some(value)))
+            }
+            OpenPlain::Fields(map, _) => (map.shape().keys().get(index), map.values().get(index).copied()),
         };
         if value.is_none() {
             new_line(layout, level - 1, out);

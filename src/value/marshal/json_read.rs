@@ -1,8 +1,8 @@
 //! Reads JSON, with the wording of errors that network services use.
 
 use super::{Numbers, lossy};
-use crate::{Arena, Value};
-use dropforge_base::stdlib::quoting::push_quoted;
+use crate::{Arena, Value, json_lexer};
+use dropforge_base::stdlib::characters::push_quoted;
 
 /// The kind of value that a caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,34 +44,41 @@ impl Wanted {
 /// # Errors
 /// A message about the first character that does not fit.
 pub fn read<'v>(arena: &'v Arena, text: &[u8], numbers: Numbers, depth: usize) -> Result<Value<'v>, String> {
-    Reader { arena, text, at: 0, numbers, depth, open: Vec::new(), range: None }.document()
+    Decoder { arena, text, at: 0, numbers, depth, open: Vec::new(), range: None }.document()
 }
 
-enum Open<'v> {
+enum Partial<'v> {
     List(Vec<Value<'v>>),
     Map(Vec<(&'v str, Value<'v>)>, &'v str),
 }
 
-struct Reader<'t, 'v> {
+struct Decoder<'t, 'v> {
     arena: &'v Arena,
     text: &'t [u8],
     at: usize,
     numbers: Numbers,
     depth: usize,
-    open: Vec<Open<'v>>,
+    open: Vec<Partial<'v>>,
     /// The first number that is out of range.
     range: Option<String>,
 }
 
-impl<'v> Reader<'_, 'v> {
+impl<'t, 'v> Decoder<'t, 'v> {
     fn here(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
+    fn rest(&self) -> &'t [u8] {
+        self.text.get(self.at..).unwrap_or(&[])
+    }
+
+    /// Moves to the bytes `rest`, which are the last ones.
+    fn skip_to(&mut self, rest: &[u8]) {
+        self.at = self.text.len() - rest.len();
+    }
+
     fn skip_white(&mut self) {
-        while matches!(self.here(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+        self.skip_to(json_lexer::white(self.rest()));
     }
 
     /// Returns the error of the character here.
@@ -96,11 +103,11 @@ impl<'v> Reader<'_, 'v> {
             let Some(mut value) = self.begin()? else { continue };
             loop {
                 self.skip_white();
-                match self.close(value)? {
-                    Closed::Whole(value) => return self.end(value),
-                    Closed::More => break,
-                    Closed::Value(outer) => value = outer,
+                if self.open.is_empty() {
+                    return self.end(value);
                 }
+                let Some(closed) = self.close(value)? else { break };
+                value = closed;
             }
         }
     }
@@ -143,7 +150,7 @@ impl<'v> Reader<'_, 'v> {
             self.at += 1;
             return Ok(Some(self.arena.list(&[])));
         }
-        self.open.push(Open::List(Vec::new()));
+        self.open.push(Partial::List(Vec::new()));
         Ok(None)
     }
 
@@ -156,7 +163,7 @@ impl<'v> Reader<'_, 'v> {
             return Ok(Some(self.arena.map(&[])));
         }
         let key = self.key()?;
-        self.open.push(Open::Map(Vec::new(), key));
+        self.open.push(Partial::Map(Vec::new(), key));
         Ok(None)
     }
 
@@ -175,18 +182,18 @@ impl<'v> Reader<'_, 'v> {
         Ok(key)
     }
 
-    /// Adds a value to the innermost collection, and closes that if it ends here.
-    fn close(&mut self, value: Value<'v>) -> Result<Closed<'v>, String> {
+    /// Adds a value to the innermost collection. Returns the collection if it ends here.
+    fn close(&mut self, value: Value<'v>) -> Result<Option<Value<'v>>, String> {
         let (end, context) = match self.open.last_mut() {
-            None => return Ok(Closed::Whole(value)),
-            Some(Open::List(items)) => {
-                items.push(value);
-                (b']', "after array element")
-            }
-            Some(Open::Map(entries, key)) => {
+            Some(Partial::Map(entries, key)) => {
                 entries.push((key, value));
                 (b'}', "after object key:value pair")
             }
+            Some(Partial::List(items)) => {
+                items.push(value);
+                (b']', "after array element")
+            }
+            None => return Ok(None),
         };
         let is_map = end == b'}';
         match self.here() {
@@ -194,18 +201,17 @@ impl<'v> Reader<'_, 'v> {
                 self.at += 1;
                 if is_map {
                     let next = self.key()?;
-                    if let Some(Open::Map(_, key)) = self.open.last_mut() {
+                    if let Some(Partial::Map(_, key)) = self.open.last_mut() {
                         *key = next;
                     }
                 }
-                Ok(Closed::More)
+                Ok(None)
             }
             Some(byte) if byte == end => {
                 self.at += 1;
-                Ok(Closed::Value(match self.open.pop() {
-                    Some(Open::List(items)) => self.arena.list(&items),
-                    Some(Open::Map(entries, _)) => self.arena.map(&entries),
-                    None => Value::Null,
+                Ok(self.open.pop().map(|closed| match closed {
+                    Partial::List(items) => self.arena.list(&items),
+                    Partial::Map(entries, _) => self.arena.map(&entries),
                 }))
             }
             _ => self.invalid(context),
@@ -223,12 +229,8 @@ impl<'v> Reader<'_, 'v> {
     }
 
     fn digits(&mut self, context: &str) -> Result<(), String> {
-        if !self.here().is_some_and(|byte| byte.is_ascii_digit()) {
-            return self.invalid(context);
-        }
-        while self.here().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
+        let Some(rest) = json_lexer::some_digits(self.rest()) else { return self.invalid(context) };
+        self.skip_to(rest);
         Ok(())
     }
 
@@ -278,11 +280,9 @@ impl<'v> Reader<'_, 'v> {
         self.at += 1;
         let mut out = String::new();
         loop {
-            let start = self.at;
-            while self.here().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-                self.at += 1;
-            }
-            out.push_str(&lossy(self.text.get(start..self.at).unwrap_or(&[])));
+            let (plain, rest) = self.rest().split_at(json_lexer::plain(self.rest()));
+            out.push_str(&lossy(plain));
+            self.skip_to(rest);
             match self.here() {
                 Some(b'"') => {
                     self.at += 1;
@@ -297,66 +297,26 @@ impl<'v> Reader<'_, 'v> {
         }
     }
 
+    /// Reads an escape after its backslash. A surrogate without a partner becomes U+FFFD.
     fn escape(&mut self, out: &mut String) -> Result<(), String> {
-        out.push(match self.here() {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                self.at += 1;
-                let c = self.unicode()?;
-                out.push(c);
-                return Ok(());
-            }
-            _ => return self.invalid("in string escape code"),
-        });
+        if let Some((c, rest)) = json_lexer::escape(self.rest()) {
+            out.push(c);
+            self.skip_to(rest);
+            return Ok(());
+        }
+        if self.here() != Some(b'u') {
+            return self.invalid("in string escape code");
+        }
         self.at += 1;
-        Ok(())
-    }
-
-    /// Reads a code point, which may be a pair of surrogates. A lone surrogate becomes U+FFFD.
-    fn unicode(&mut self) -> Result<char, String> {
-        let first = self.code_unit()?;
-        if let Some(c) = char::from_u32(first) {
-            return Ok(c);
-        }
-        let mark = self.at;
-        if first < 0xdc00 && self.text.get(self.at..self.at + 2) == Some(b"\\u") {
-            self.at += 2;
-            let second = self.code_unit()?;
-            if (0xdc00..0xe000).contains(&second) {
-                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-                return Ok(char::from_u32(code).unwrap_or('\u{fffd}'));
-            }
-            self.at = mark;
-        }
-        Ok('\u{fffd}')
-    }
-
-    fn code_unit(&mut self) -> Result<u32, String> {
-        let mut code = 0;
         for _ in 0..4 {
-            let Some(digit) = self.here().and_then(|byte| char::from(byte).to_digit(16)) else {
+            if !self.here().is_some_and(|byte| byte.is_ascii_hexdigit()) {
                 return self.invalid("in \\u hexadecimal character escape");
-            };
-            code = code * 16 + digit;
+            }
             self.at += 1;
         }
-        Ok(code)
+        out.push('\u{fffd}');
+        Ok(())
     }
-}
-
-/// The outcome of adding a value to the innermost collection.
-enum Closed<'v> {
-    /// There was none.
-    Whole(Value<'v>),
-    /// Another value follows.
-    More,
-    /// The collection ended.
-    Value(Value<'v>),
 }
 
 #[cfg(test)]

@@ -1,19 +1,18 @@
 //! Plain data as text and back: JSON and TOML as network services exchange them.
 //!
-//! A writer walks values through a *view*, a function that tells what each value is as plain data. The view resolves what
+//! A writer walks values through a *view*, a function that returns each value as plain data. The view resolves what
 //! only a language knows: maps that were changed, integers of a width, texts that are not UTF-8.
 //!
 //! | module | content |
 //! |---|---|
 //! | `json` | writes JSON, escaped for web pages or not, compact or indented |
 //! | `json_read` | reads JSON, with the positions and wording of common decoders |
-//! | `toml` | writes TOML, scalars first |
-//! | `toml_read` | reads TOML |
+//! | `toml` | writes TOML, scalars first, and reads it |
 
 pub mod json;
 pub mod json_read;
 pub mod toml;
-pub mod toml_read;
+pub use self::toml as toml_read;
 
 use std::borrow::Cow;
 
@@ -53,7 +52,7 @@ pub enum Plain<'v> {
     Refused(String),
 }
 
-/// Returns a value as plain data, for values that need no language to tell.
+/// Returns a value as plain data, for values that need no language.
 pub fn plain<'v>(value: Value<'v>) -> Plain<'v> {
     match value {
         Value::Undefined | Value::Null => Plain::Null,

@@ -1,8 +1,13 @@
-//! Writes TOML: plain entries of a table first, then its tables, each indented by its level.
+//! Writes TOML: plain entries of a table first, then its tables, each indented by its level. Reads TOML: integers have a
+//! width of 64 bits, and dates and times are points in time; without an offset, in UTC.
+
+use ::toml::de::{DeTable, DeValue};
+use toml_parser::lexer::TokenKind;
 
 use super::{MAX_DEPTH, Plain, Refused, lossy};
-use crate::{Map, Value};
+use crate::{Arena, Extended, Map, Numbers, Value};
 use dropforge_base::stdlib::float_format::shortest;
+use dropforge_base::stdlib::timestamps::days_of;
 
 /// Appends `value` to `out`. A value that is not a map is written like the value of an entry. `grow` receives the length
 /// of `out` after each entry and may stop the writing.
@@ -18,7 +23,7 @@ pub fn write<'v, E>(
     match view(value) {
         Plain::Map(map) | Plain::Fields(map) => {
             let start = out.len();
-            Writer { view, out, grow, start }.document(map)
+            TomlWriter { view, out, grow, start }.document(map)
         }
         Plain::Null => Err(Refused::Value("reflect: call of reflect.Value.Type on zero Value".to_owned())),
         _ => inline(value, view, out, grow),
@@ -32,14 +37,14 @@ struct Table<'v> {
     in_list: bool,
 }
 
-struct Writer<'w, 'v, G> {
+struct TomlWriter<'w, 'v, G> {
     view: &'w dyn Fn(Value<'v>) -> Plain<'v>,
     out: &'w mut String,
     grow: &'w mut G,
     start: usize,
 }
 
-impl<'v, E, G: FnMut(usize) -> Result<(), E>> Writer<'_, 'v, G> {
+impl<'v, E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, 'v, G> {
     fn document(&mut self, map: &'v Map<'v>) -> Result<(), Refused<E>> {
         let mut pending = vec![Table { path: Vec::new(), map, in_list: false }];
         while let Some(table) = pending.pop() {
@@ -128,8 +133,8 @@ fn maps<'v>(items: &'v [Value<'v>], view: &dyn Fn(Value<'v>) -> Plain<'v>) -> Re
     Ok((!maps.is_empty() && maps.len() == items.len()).then_some(maps))
 }
 
-/// A part of a value in one line that is still to be written.
-enum Part<'v> {
+/// A piece of a value in one line that is still to be written.
+enum Piece<'v> {
     Text(&'static str),
     Key(&'v str),
     Value(Value<'v>, usize),
@@ -142,20 +147,20 @@ fn inline<'v, E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    let mut parts = vec![Part::Value(value, 0)];
-    while let Some(part) = parts.pop() {
-        match part {
-            Part::Text(text) => out.push_str(text),
-            Part::Key(name) => {
+    let mut pieces = vec![Piece::Value(value, 0)];
+    while let Some(piece) = pieces.pop() {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Key(name) => {
                 key(name, out);
                 out.push_str(" = ");
             }
-            Part::Value(_, level) if level > MAX_DEPTH => {
+            Piece::Value(_, level) if level > MAX_DEPTH => {
                 return Err(Refused::Value("toml: the value contains itself".to_owned()));
             }
-            Part::Value(value, level) => match view(value) {
-                Plain::List(items) => list(items, view, level, &mut parts).map_err(Refused::Value)?,
-                Plain::Map(map) | Plain::Fields(map) => table(map, view, level, &mut parts).map_err(Refused::Value)?,
+            Piece::Value(value, level) => match view(value) {
+                Plain::List(items) => list(items, view, level, &mut pieces).map_err(Refused::Value)?,
+                Plain::Map(map) | Plain::Fields(map) => table(map, view, level, &mut pieces).map_err(Refused::Value)?,
                 plain => scalar(plain, out, grow)?,
             },
         }
@@ -164,29 +169,29 @@ fn inline<'v, E>(
     Ok(())
 }
 
-/// Adds the parts of a list, last one first.
+/// Adds the pieces of a list, last one first.
 fn list<'v>(
     items: &'v [Value<'v>],
     view: &dyn Fn(Value<'v>) -> Plain<'v>,
     level: usize,
-    parts: &mut Vec<Part<'v>>,
+    pieces: &mut Vec<Piece<'v>>,
 ) -> Result<(), String> {
     maps(items, view)?;
-    parts.push(Part::Text("]"));
+    pieces.push(Piece::Text("]"));
     for (at, item) in items.iter().enumerate().rev() {
-        parts.push(Part::Value(*item, level + 1));
-        parts.extend((at > 0).then_some(Part::Text(", ")));
+        pieces.push(Piece::Value(*item, level + 1));
+        pieces.extend((at > 0).then_some(Piece::Text(", ")));
     }
-    parts.push(Part::Text("["));
+    pieces.push(Piece::Text("["));
     Ok(())
 }
 
-/// Adds the parts of a table in one line, last one first: plain entries come before tables.
+/// Adds the pieces of a table in one line, last one first: plain entries come before tables.
 fn table<'v>(
     map: &'v Map<'v>,
     view: &dyn Fn(Value<'v>) -> Plain<'v>,
     level: usize,
-    parts: &mut Vec<Part<'v>>,
+    pieces: &mut Vec<Piece<'v>>,
 ) -> Result<(), String> {
     let mut groups = [Vec::new(), Vec::new()];
     for (key, value) in map.iter_sorted() {
@@ -198,13 +203,13 @@ fn table<'v>(
         };
         groups[usize::from(is_table)].push((key, value));
     }
-    parts.push(Part::Text("}"));
+    pieces.push(Piece::Text("}"));
     let entries: Vec<_> = groups.into_iter().flatten().collect();
     for (at, (key, value)) in entries.into_iter().enumerate().rev() {
-        parts.extend([Part::Value(value, level + 1), Part::Key(key)]);
-        parts.extend((at > 0).then_some(Part::Text(", ")));
+        pieces.extend([Piece::Value(value, level + 1), Piece::Key(key)]);
+        pieces.extend((at > 0).then_some(Piece::Text(", ")));
     }
-    parts.push(Part::Text("{"));
+    pieces.push(Piece::Text("{"));
     Ok(())
 }
 
@@ -269,6 +274,102 @@ fn quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
+/// Maximum number of open brackets and dots of one entry, below the parser's own limits: dropping a deep value takes
+/// stack.
+const MAX_OPEN: usize = 79;
+
+/// Reads a document.
+///
+/// # Errors
+/// The message of the first error, with its line.
+pub fn read<'v>(arena: &'v Arena, text: &str, numbers: Numbers) -> Result<Value<'v>, String> {
+    if is_deep(text) {
+        return Err(format!("toml: more than {MAX_OPEN} levels"));
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if let Some(error) = errors.first() {
+        let end = error.span().map_or(0, |span| span.start);
+        return Err(message(text, end, error.message()));
+    }
+    table_of(arena, table.get_ref(), numbers)
+}
+
+/// Returns the message of an error at `end`, with its line and the key whose value is read there.
+fn message(text: &str, end: usize, why: &str) -> String {
+    let (before, behind) = text.split_at_checked(end).unwrap_or((text, ""));
+    let line = 1 + before.matches('\n').count();
+    let entry = before.rsplit('\n').next().unwrap_or("");
+    let Some((key, value)) = entry.split_once('=') else { return format!("toml: line {line}: {why}") };
+    let is_end = value.trim().is_empty() && behind.trim().is_empty();
+    let why = if is_end { "unexpected EOF; expected value" } else { why };
+    format!("toml: line {line} (last key \"{}\"): {why}", key.trim())
+}
+
+/// Returns `true` if brackets and dots nest too deep.
+fn is_deep(text: &str) -> bool {
+    // The depth of each open bracket, and of the current key.
+    let (mut open, mut here) = (vec![0], 0);
+    toml_parser::Source::new(text).lex().any(|token| {
+        match token.kind() {
+            TokenKind::Dot => here += 1,
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => {
+                here += 1;
+                open.push(here);
+            }
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket if open.len() > 1 => {
+                open.pop();
+                here = open.last().copied().unwrap_or(0);
+            }
+            TokenKind::Comma | TokenKind::Newline => here = open.last().copied().unwrap_or(0),
+            _ => {}
+        }
+        here > MAX_OPEN
+    })
+}
+
+/// Converts a table. Its depth is bounded, so this may recurse.
+fn table_of<'v>(arena: &'v Arena, table: &DeTable<'_>, numbers: Numbers) -> Result<Value<'v>, String> {
+    let mut entries = Vec::with_capacity(table.len());
+    for (key, value) in table.iter() {
+        entries.push((arena.copy_str(key.get_ref()), value_of(arena, value.get_ref(), numbers)?));
+    }
+    Ok(arena.map(&entries))
+}
+
+fn value_of<'v>(arena: &'v Arena, value: &DeValue<'_>, numbers: Numbers) -> Result<Value<'v>, String> {
+    Ok(match value {
+        DeValue::String(text) => arena.text(text),
+        DeValue::Boolean(truth) => Value::Bool(*truth),
+        DeValue::Integer(number) => {
+            let number = i64::from_str_radix(number.as_str(), number.radix());
+            numbers.int(arena, number.map_err(|_| "toml: integer is out of the range of int64".to_owned())?)
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Datetime(given) => {
+            let date = given.date.map_or(0, |date| days_of(date.year.into(), date.month.into(), date.day.into()));
+            let (time, nanos) = given.time.map_or((0, 0), |time| {
+                let minutes = i64::from(time.hour) * 60 + i64::from(time.minute);
+                (minutes * 60 + i64::from(time.second.unwrap_or(0)), time.nanosecond.unwrap_or(0))
+            });
+            let offset = given.offset.map_or(0, |given| offset(&given.to_string()));
+            arena.extended(Extended::Timestamp { seconds: date * 86_400 + time - offset, nanos })
+        }
+        DeValue::Array(items) => {
+            let items: Result<Vec<_>, _> = items.iter().map(|item| value_of(arena, item.get_ref(), numbers)).collect();
+            arena.list(&items?)
+        }
+        DeValue::Table(table) => table_of(arena, table, numbers)?,
+    })
+}
+
+/// Returns the seconds of an offset such as `+01:30` or `Z`.
+fn offset(text: &str) -> i64 {
+    let (hours, minutes) = text.split_once(':').unwrap_or(("0", "0"));
+    let size = |digits: &str| digits.trim_start_matches(['+', '-']).parse::<i64>().unwrap_or(0);
+    let seconds = size(hours) * 3600 + size(minutes) * 60;
+    if text.starts_with('-') { -seconds } else { seconds }
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -301,5 +402,24 @@ mod tests {
         let map = arena.map(&[("l", arena.list(&[Value::Null]))]);
         assert_eq!(written(map), Err(Refused::Value("toml: cannot encode array with nil element".to_owned())));
         assert_eq!(written(Value::Float(1e9)).unwrap(), "1e+09");
+    }
+
+    #[test]
+    fn documents_are_read() {
+        let arena = Arena::new();
+        let text = "a = 0x1F\nb = 1.5\nd = 1979-05-27T07:32:00.5+01:00\n[c]\nl = [1, {x = true}]\n";
+        let data = read(&arena, text, Numbers::Sized).unwrap().to_data();
+        assert_eq!(
+            serde_json::to_string(&data).unwrap(),
+            r#"{"a":31,"b":1.5,"d":"1979-05-27T06:32:00.5Z","c":{"l":[1,{"x":true}]}}"#
+        );
+        assert!(
+            read(&arena, "a = 1\nb = ", Numbers::Sized)
+                .unwrap_err()
+                .starts_with("toml: line 2 (last key \"b\"): unexpected EOF")
+        );
+        assert!(read(&arena, &format!("a = {}", "[".repeat(100_000)), Numbers::Sized).unwrap_err().contains("levels"));
+        assert_eq!(days_of(1970, 1, 1), 0);
+        assert_eq!(days_of(2000, 3, 1), 11_017);
     }
 }

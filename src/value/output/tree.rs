@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::iter::Copied;
 use std::slice::Iter;
 
-use super::entries::{InOrder, MapEntries};
+use super::{InOrder, MapEntries};
 use crate::{Data, Extended, Text, Value, Writing};
 
 /// A reference to a node of a writable tree.

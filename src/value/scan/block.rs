@@ -1,8 +1,8 @@
-//! Documents and block collections, line by line.
+//! Documents and block collections, line by line, and flow collections on one or several lines.
 
-use super::bytes::{END, FIRST, NAME, is};
-use super::nest::Kind;
-use super::scalar::Stop;
+use super::Collection;
+use super::scalar::RunEnd;
+use super::scalar::{END, FIRST, NAME, is};
 use super::{Outlined, Scan};
 use crate::yaml::is_own_name;
 
@@ -75,7 +75,7 @@ impl<'s> Scan<'s> {
     #[inline(always)]
     fn close_beyond(&mut self, column: usize) -> Option<()> {
         while let Some(top) = self.nest.top() {
-            let ends_here = top.column == column && top.kind == Kind::List && !self.is_dash();
+            let ends_here = top.column == column && top.kind == Collection::List && !self.is_dash();
             if top.column <= column && !ends_here {
                 break;
             }
@@ -107,9 +107,11 @@ impl<'s> Scan<'s> {
     /// Begins a list item at `column`.
     fn item(&mut self, column: usize) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.kind == Kind::List && top.column == column => {}
+            Some(top) if top.kind == Collection::List && top.column == column => {}
             // The items of a list in a map may be in the column of the map's keys.
-            top if self.pending && top.is_none_or(|top| top.column <= column) => self.nest.open(Kind::List, column)?,
+            top if self.pending && top.is_none_or(|top| top.column <= column) => {
+                self.nest.open(Collection::List, column)?
+            }
             _ => return None,
         }
         self.pending = true;
@@ -121,12 +123,12 @@ impl<'s> Scan<'s> {
         let start = self.at;
         match self.here() {
             b'"' | b'\'' => {
-                let quoted = self.quoted(self.parent())?;
+                let is_verbatim = self.quoted(self.parent())?;
                 if self.here() != b':' {
                     self.fill(column)?;
                     return self.end_line();
                 }
-                let name = self.bytes.get(start + 1..self.at - 1).filter(|_| quoted.is_verbatim)?;
+                let name = self.bytes.get(start + 1..self.at - 1).filter(|_| is_verbatim)?;
                 self.entry(column, name)
             }
             b'[' | b'{' | b'&' | b'!' | b'|' | b'>' => {
@@ -141,7 +143,7 @@ impl<'s> Scan<'s> {
     fn plain_entry_or_scalar(&mut self, column: usize, start: usize) -> Option<()> {
         self.begin_plain()?;
         match self.plain()? {
-            Stop::Colon => {
+            RunEnd::Colon => {
                 let name = self.plain_key(start)?;
                 self.entry(column, name)
             }
@@ -182,8 +184,10 @@ impl<'s> Scan<'s> {
     #[inline(always)]
     fn entry(&mut self, column: usize, name: &[u8]) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.kind == Kind::Map && top.column == column => {}
-            top if self.pending && top.is_none_or(|top| top.column < column) => self.nest.open(Kind::Map, column)?,
+            Some(top) if top.kind == Collection::Map && top.column == column => {}
+            top if self.pending && top.is_none_or(|top| top.column < column) => {
+                self.nest.open(Collection::Map, column)?
+            }
             _ => return None,
         }
         if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
@@ -271,5 +275,114 @@ impl<'s> Scan<'s> {
         let indents = lines.map(|line| (line.iter().take_while(|&&byte| byte == b' ').count(), line));
         let mut content = indents.filter(|(indent, line)| !matches!(line.get(*indent), None | Some(b'#')));
         content.next().is_some_and(|(indent, line)| indent > parent && line.get(indent).is_some_and(|&b| is(b, FIRST)))
+    }
+}
+
+impl Scan<'_> {
+    /// Scans a flow collection with all it contains.
+    pub(super) fn flow(&mut self) -> Option<()> {
+        let (around, parent) = (self.nest.depth(), self.parent());
+        self.open_flow(parent)?;
+        while self.nest.depth() > around {
+            self.skip_gap(parent)?;
+            let is_map = self.nest.top()?.kind == Collection::Map;
+            match self.here() {
+                b'}' if is_map => self.close_flow(parent, around)?,
+                b']' if !is_map => self.close_flow(parent, around)?,
+                _ => {
+                    if is_map {
+                        self.flow_key()?;
+                    }
+                    self.flow_value(parent, around)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn open_flow(&mut self, parent: Option<usize>) -> Option<()> {
+        let kind = if self.here() == b'{' { Collection::Map } else { Collection::List };
+        self.at += 1;
+        self.nest.open(kind, parent.unwrap_or(0))
+    }
+
+    fn close_flow(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+        self.at += 1;
+        self.nest.close()?;
+        self.end_flow_entry(parent, around)
+    }
+
+    /// Scans the comma after an entry, if there is one.
+    fn end_flow_entry(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+        if self.nest.depth() == around {
+            return Some(());
+        }
+        self.skip_gap(parent)?;
+        match self.here() {
+            b',' => self.at += 1,
+            b'}' | b']' => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Scans a key and its colon.
+    fn flow_key(&mut self) -> Option<()> {
+        let start = self.at;
+        let name = match self.here() {
+            b'"' | b'\'' => {
+                let is_verbatim = self.quoted(None)?;
+                self.bytes.get(start + 1..self.at - 1).filter(|_| is_verbatim && self.here() == b':')?
+            }
+            _ => {
+                self.begin_plain()?;
+                let RunEnd::Colon = self.plain_in_flow()? else { return None };
+                self.plain_key(start)?
+            }
+        };
+        if name.len() > LONGEST_KEY {
+            return None;
+        }
+        self.nest.key(name);
+        self.at += 1;
+        self.skip_spaces();
+        Some(())
+    }
+
+    fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+        match self.here() {
+            b'{' | b'[' => return self.open_flow(parent),
+            b'"' | b'\'' => {
+                self.quoted(None)?;
+            }
+            _ => {
+                self.begin_plain()?;
+                let RunEnd::End = self.plain_in_flow()? else { return None };
+            }
+        }
+        self.end_flow_entry(parent, around)
+    }
+
+    /// Skips spaces, line ends and comments. Further lines are indented deeper than `parent`.
+    #[inline]
+    fn skip_gap(&mut self, parent: Option<usize>) -> Option<()> {
+        self.skip_spaces();
+        while self.is_line_over() {
+            if self.here() == END {
+                return None;
+            }
+            self.skip_line();
+            let line = self.at;
+            self.skip_spaces();
+            let column = self.at - line;
+            if !is_gap(self.here()) && (parent.is_some_and(|parent| column <= parent) || self.is_marker(column)) {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn is_marker(&self, column: usize) -> bool {
+        column == 0 && matches!(self.here(), b'-' | b'.')
     }
 }

@@ -28,7 +28,7 @@ pub fn word_at<'t>(document: &'t str, path: &str) -> Option<&'t str> {
 }
 
 /// An entry of a block map.
-struct Entry<'t> {
+struct KeyLine<'t> {
     column: usize,
     /// The rest of its line.
     value: &'t str,
@@ -37,7 +37,7 @@ struct Entry<'t> {
 }
 
 /// Returns the entry `key` of the map that begins in `text`, deeper than the column `parent`.
-fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<Entry<'t>> {
+fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<KeyLine<'t>> {
     let (mut rest, mut column) = (text, None);
     while !rest.is_empty() {
         let (line, behind) = first_line(rest);
@@ -56,7 +56,7 @@ fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<Entry<'t
         }
         let value = content.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
         if let Some(value) = value.filter(|value| indent == own && (value.is_empty() || value.starts_with(' '))) {
-            return Some(Entry { column: own, value, rest });
+            return Some(KeyLine { column: own, value, rest });
         }
     }
     None
@@ -79,7 +79,7 @@ fn begins_with_key(line: &str) -> bool {
 }
 
 /// Returns the value of an entry if it is one word.
-fn word<'t>(entry: &Entry<'t>) -> Option<&'t str> {
+fn word<'t>(entry: &KeyLine<'t>) -> Option<&'t str> {
     let value = without_comment(entry.value);
     let quoted = ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
     let word = quoted.unwrap_or(value);
@@ -93,7 +93,7 @@ fn word<'t>(entry: &Entry<'t>) -> Option<&'t str> {
 }
 
 /// Returns `true` if lines below may belong to the value.
-fn goes_on(entry: &Entry<'_>) -> bool {
+fn goes_on(entry: &KeyLine<'_>) -> bool {
     let mut column = 0;
     for byte in entry.rest.bytes() {
         match byte {

@@ -6,19 +6,15 @@
 //! included. Of text outside the subset it says nothing: a full reader has to decide.
 
 mod block;
-mod bytes;
-mod flow;
-mod json;
 mod lookup;
-mod nest;
 mod scalar;
 
-#[cfg(test)]
-mod tests;
+use xxhash_rust::xxh3::xxh3_64;
 
-pub(super) use self::bytes::is_usual;
+use crate::json_lexer;
+
 pub use self::lookup::word_at;
-use self::nest::Nest;
+pub(super) use self::scalar::is_usual;
 
 /// Scans texts one after another and keeps its memory between them.
 ///
@@ -121,3 +117,170 @@ impl<'s> Scan<'s> {
         Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, markers: 0, nest, outline }
     }
 }
+
+/// Maximum nesting that all readers allow.
+const DEPTH: usize = 127;
+/// Maximum number of keys that are compared pair by pair.
+const FEW: usize = 12;
+
+/// The kind of an open collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Collection {
+    Map,
+    List,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    pub kind: Collection,
+    /// The column of its entries. Flow collections have that of the block collection around them.
+    pub column: usize,
+    /// Index of the first of its keys.
+    keys: usize,
+}
+
+/// A stack of collections.
+#[derive(Debug, Default)]
+struct Nest {
+    levels: Vec<Level>,
+    /// Hashes of the keys of open maps, outermost map first.
+    keys: Vec<u64>,
+}
+
+impl Nest {
+    pub fn clear(&mut self) {
+        self.levels.clear();
+        self.keys.clear();
+    }
+
+    #[inline(always)]
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    #[inline(always)]
+    pub fn top(&self) -> Option<Level> {
+        self.levels.last().copied()
+    }
+
+    #[inline]
+    pub fn open(&mut self, kind: Collection, column: usize) -> Option<()> {
+        if self.levels.len() >= DEPTH {
+            return None;
+        }
+        self.levels.push(Level { kind, column, keys: self.keys.len() });
+        Some(())
+    }
+
+    /// Adds a key to the innermost map.
+    #[inline]
+    pub fn key(&mut self, name: &[u8]) {
+        self.keys.push(xxh3_64(name));
+    }
+
+    /// Closes the innermost collection. Returns `None` if two keys have one hash: they are equal, or nearly never different.
+    pub fn close(&mut self) -> Option<()> {
+        let first = self.levels.pop()?.keys;
+        let distinct = are_distinct(self.keys.get_mut(first..)?);
+        self.keys.truncate(first);
+        distinct.then_some(())
+    }
+
+    /// Closes all collections beyond the first `depth`.
+    pub fn close_to(&mut self, depth: usize) -> Option<()> {
+        while self.levels.len() > depth {
+            self.close()?;
+        }
+        Some(())
+    }
+}
+
+fn are_distinct(hashes: &mut [u64]) -> bool {
+    if hashes.len() <= FEW {
+        let mut rest = &*hashes;
+        while let Some((last, others)) = rest.split_last() {
+            if others.contains(last) {
+                return false;
+            }
+            rest = others;
+        }
+        return true;
+    }
+    hashes.sort_unstable();
+    hashes.windows(2).all(|pair| pair.first() != pair.last())
+}
+
+impl<'s> Scan<'s> {
+    /// Scans one value.
+    fn json(&mut self) -> Option<()> {
+        self.skip_white();
+        self.json_value()?;
+        while let Some(top) = self.nest.top() {
+            self.skip_white();
+            match (self.here(), top.kind) {
+                (b'}', Collection::Map) | (b']', Collection::List) => {
+                    self.at += 1;
+                    self.nest.close()?;
+                }
+                (b',', _) if !self.pending => {
+                    self.at += 1;
+                    self.skip_white();
+                    self.json_entry(top.kind)?;
+                    continue;
+                }
+                (_, kind) if self.pending => {
+                    self.json_entry(kind)?;
+                    continue;
+                }
+                _ => return None,
+            }
+            self.pending = false;
+        }
+        self.skip_white();
+        (self.at == self.bytes.len()).then_some(())
+    }
+
+    fn rest(&self) -> &'s [u8] {
+        self.bytes.get(self.at..).unwrap_or(&[])
+    }
+
+    /// Moves to the bytes `rest`, which are the last ones.
+    fn skip_to(&mut self, rest: &[u8]) {
+        self.at = self.bytes.len() - rest.len();
+    }
+
+    fn skip_white(&mut self) {
+        self.skip_to(json_lexer::white(self.rest()));
+    }
+
+    fn json_entry(&mut self, kind: Collection) -> Option<()> {
+        if kind == Collection::Map {
+            let key = self.rest();
+            let after = json_lexer::key(key)?;
+            // A key with escapes may be the same as another one.
+            self.nest.key(key.get(1..)?.split(|byte| *byte == b'"').next().filter(|name| !name.contains(&b'\\'))?);
+            self.skip_to(json_lexer::white(after));
+        }
+        self.json_value()
+    }
+
+    /// Scans a scalar, or the start of a collection, which is then `pending`.
+    fn json_value(&mut self) -> Option<()> {
+        let kind = match self.here() {
+            b'{' => Some(Collection::Map),
+            b'[' => Some(Collection::List),
+            _ => None,
+        };
+        self.pending = kind.is_some();
+        match kind {
+            Some(kind) => {
+                self.at += 1;
+                self.nest.open(kind, 0)
+            }
+            None => json_lexer::scalar(self.rest()).map(|rest| self.skip_to(rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,23 +1,189 @@
-//! Plain, quoted and block scalars.
+//! Plain, quoted and block scalars; classes of bytes, and steps over them: eight at a time where most are skipped.
 
 use super::Scan;
 use super::block::is_gap;
-use super::bytes::{END, FIRST, FLOW, is};
+use dropforge_base::stdlib::byte_search::{all, first_place, first_special};
+
+/// Ends a run of a plain scalar in a flow collection.
+pub(super) const FLOW: u8 = 1;
+/// May begin a plain scalar.
+pub(super) const FIRST: u8 = 2;
+/// May be in the name of an anchor or a tag.
+pub(super) const NAME: u8 = 4;
+
+/// What a byte after the end of the text counts as. The text of a YAML scan has no such byte.
+pub(super) const END: u8 = 0;
+
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte: u8 = 0;
+    loop {
+        let mut class = 0;
+        if matches!(byte, b':' | b'#' | b'\n' | b'\t' | END) {
+            class |= FLOW;
+        }
+        // Some readers take a question mark there for a key.
+        if matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'?') {
+            class |= FLOW;
+        }
+        if byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'/' | b'.' | b'$' | b'(' | b')') {
+            class |= FIRST;
+        }
+        if matches!(byte, b'+' | b'<' | b'=' | b'^' | b'~' | b';' | b'\\') {
+            class |= FIRST;
+        }
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+            class |= NAME;
+        }
+        classes[byte as usize] = class;
+        if byte == u8::MAX {
+            return classes;
+        }
+        byte += 1;
+    }
+}
+
+/// Returns `true` if `byte` has one of the classes.
+#[inline(always)]
+pub(super) fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
+/// Bytes that are checked at once.
+const CHUNK: usize = 64;
+
+/// Returns `true` if the byte is neither printable ASCII nor a line end or a tab.
+#[inline(always)]
+const fn is_odd(byte: u8) -> bool {
+    (byte.wrapping_sub(b' ') >= 0x5F) & (byte != b'\n') & (byte != b'\t')
+}
+
+/// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
+pub(crate) fn is_usual(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = first_odd(rest.as_bytes()) {
+        let Some(c) = rest.get(at..).and_then(|rest| rest.chars().next()) else { return false };
+        if matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}') || !matches!(c, '\u{A0}'..='\u{FFFD}' | '\u{10000}'..) {
+            return false;
+        }
+        rest = rest.get(at + c.len_utf8()..).unwrap_or("");
+    }
+    true
+}
+
+/// Returns the place of the first odd byte.
+fn first_odd(bytes: &[u8]) -> Option<usize> {
+    // Without a branch for each byte, the compiler looks at many at once.
+    let has_odd = |chunk: &[u8; CHUNK]| chunk.iter().fold(false, |found, byte| found | is_odd(*byte));
+    let (chunks, _) = bytes.as_chunks();
+    let usual = CHUNK * chunks.iter().take_while(|chunk| !has_odd(chunk)).count();
+    bytes.get(usual..)?.iter().position(|byte| is_odd(*byte)).map(|at| usual + at)
+}
+
+impl Scan<'_> {
+    #[inline(always)]
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(END)
+    }
+
+    /// Returns the current byte.
+    #[inline(always)]
+    pub(super) fn here(&self) -> u8 {
+        self.byte(self.at)
+    }
+
+    /// Returns the next eight bytes, the first of them lowest.
+    #[inline(always)]
+    fn eight(&self) -> Option<u64> {
+        self.bytes.get(self.at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Moves to the next `a`, `b`, line end or other control character, and returns it.
+    #[inline(always)]
+    pub(super) fn skip_until(&mut self, a: u8, b: u8) -> u8 {
+        while let Some(eight) = self.eight() {
+            let found = first_special(eight, a, b);
+            if found != 0 {
+                self.at += first_place(found);
+                return self.here();
+            }
+            self.at += 8;
+        }
+        loop {
+            let byte = self.here();
+            if byte < b' ' || byte == a || byte == b {
+                return byte;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Moves to the next byte of a class, and returns it.
+    #[inline(always)]
+    pub(super) fn skip_until_class(&mut self, class: u8) -> u8 {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at += rest.iter().position(|&byte| is(byte, class)).unwrap_or(rest.len());
+        self.here()
+    }
+
+    #[inline(always)]
+    pub(super) fn skip_spaces(&mut self) {
+        while let Some(eight) = self.eight() {
+            let other = eight ^ all(0x20);
+            if other != 0 {
+                self.at += other.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
+        while self.here() == b' ' {
+            self.at += 1;
+        }
+    }
+
+    /// Moves past the current line.
+    #[inline(always)]
+    pub(super) fn skip_line(&mut self) {
+        if self.here() == b'\n' {
+            self.at += 1;
+            return;
+        }
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| self.at + end + 1);
+    }
+
+    /// Returns `true` if nothing but a comment is left in the line. Spaces are skipped.
+    #[inline(always)]
+    pub(super) fn is_line_over(&self) -> bool {
+        match self.here() {
+            b'\n' | END => true,
+            b'#' => self.byte(self.at.wrapping_sub(1)) == b' ',
+            _ => false,
+        }
+    }
+
+    /// Moves past a line of which nothing but spaces and a comment is left.
+    #[inline]
+    pub(super) fn end_line(&mut self) -> Option<()> {
+        self.skip_spaces();
+        if !self.is_line_over() {
+            return None;
+        }
+        self.skip_line();
+        Some(())
+    }
+}
 
 /// The end of the run of a plain scalar in its line.
-pub(super) enum Stop {
+pub(super) enum RunEnd {
     /// A colon that ends a key.
     Colon,
     /// A comment.
     Comment,
     /// The end of the line, or an indicator of a flow collection.
     End,
-}
-
-/// A quoted scalar.
-pub(super) struct Quoted {
-    /// `true` if its text is what stands between the quotes, on one line.
-    pub is_verbatim: bool,
 }
 
 impl Scan<'_> {
@@ -40,13 +206,13 @@ impl Scan<'_> {
 
     /// Scans a plain scalar in a block up to the end of its line.
     #[inline(always)]
-    pub(super) fn plain(&mut self) -> Option<Stop> {
+    pub(super) fn plain(&mut self) -> Option<RunEnd> {
         loop {
             match self.skip_until(b':', b'#') {
-                b':' if is_gap(self.byte(self.at + 1)) => return Some(Stop::Colon),
-                b'#' if self.byte(self.at - 1) == b' ' => return Some(Stop::Comment),
+                b':' if is_gap(self.byte(self.at + 1)) => return Some(RunEnd::Colon),
+                b'#' if self.byte(self.at - 1) == b' ' => return Some(RunEnd::Comment),
                 b':' | b'#' => self.at += 1,
-                b'\n' | END => return Some(Stop::End),
+                b'\n' | END => return Some(RunEnd::End),
                 _ => return None,
             }
         }
@@ -54,18 +220,18 @@ impl Scan<'_> {
 
     /// Scans a plain scalar in a flow collection up to the end of its line.
     #[inline]
-    pub(super) fn plain_in_flow(&mut self) -> Option<Stop> {
+    pub(super) fn plain_in_flow(&mut self) -> Option<RunEnd> {
         loop {
             match self.skip_until_class(FLOW) {
                 b':' => match self.byte(self.at + 1) {
-                    next if is_gap(next) => return Some(Stop::Colon),
+                    next if is_gap(next) => return Some(RunEnd::Colon),
                     next if is(next, FLOW) => return None,
                     _ => self.at += 1,
                 },
-                b'#' if self.byte(self.at - 1) == b' ' => return Some(Stop::Comment),
+                b'#' if self.byte(self.at - 1) == b' ' => return Some(RunEnd::Comment),
                 b'#' => self.at += 1,
                 b'\t' => return None,
-                _ => return Some(Stop::End),
+                _ => return Some(RunEnd::End),
             }
         }
     }
@@ -82,15 +248,15 @@ impl Scan<'_> {
     #[inline(always)]
     pub(super) fn rest_of_plain(&mut self) -> Option<()> {
         match self.plain()? {
-            Stop::Colon => None,
+            RunEnd::Colon => None,
             stop => self.end_plain(stop),
         }
     }
 
     /// Ends a line of a plain scalar. Without a comment, deeper lines continue it.
     #[inline(always)]
-    pub(super) fn end_plain(&mut self, stop: Stop) -> Option<()> {
-        self.open = matches!(stop, Stop::End);
+    pub(super) fn end_plain(&mut self, stop: RunEnd) -> Option<()> {
+        self.open = matches!(stop, RunEnd::End);
         self.skip_line();
         Some(())
     }
@@ -112,9 +278,10 @@ impl Scan<'_> {
         }
     }
 
-    /// Scans a quoted scalar. Its further lines are indented deeper than `parent`; without one there are none.
+    /// Scans a quoted scalar. Its further lines are indented deeper than `parent`; without one it has to end in its line.
+    /// Returns `true` if the bytes between the quotes are its text.
     #[inline]
-    pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<Quoted> {
+    pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<bool> {
         let (quote, escape) = if self.here() == b'"' { (b'"', b'\\') } else { (b'\'', b'\'') };
         let mut is_verbatim = true;
         self.at += 1;
@@ -135,7 +302,7 @@ impl Scan<'_> {
                 _ if quote == b'\'' && self.byte(self.at + 1) == quote => self.at += 2,
                 _ => {
                     self.at += 1;
-                    return Some(Quoted { is_verbatim });
+                    return Some(is_verbatim);
                 }
             }
             is_verbatim = false;
@@ -146,7 +313,7 @@ impl Scan<'_> {
     fn escape(&mut self) -> Option<()> {
         let digits = match self.byte(self.at + 1) {
             b'0' | b'a' | b'b' | b't' | b'n' | b'v' | b'f' | b'r' | b'e' | b'"' | b'\\' | b' ' => 0,
-            // The line goes on in the next one.
+            // The text continues in the next line.
             b'\n' => {
                 self.at += 1;
                 return Some(());
@@ -200,5 +367,24 @@ impl Scan<'_> {
     fn leave_line(&mut self) -> Option<()> {
         self.at = self.line;
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_classified_together_as_each_is() {
+        for (byte, at, around) in (0..=u8::MAX).flat_map(|byte| {
+            let places = [0, 1, CHUNK - 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK].into_iter();
+            let places = places.flat_map(move |at| [b'a', b'\n', b' ', b'\t', b'~'].map(|around| (at, around)));
+            places.map(move |(at, around)| (byte, at, around))
+        }) {
+            let mut bytes = [around; 2 * CHUNK + 5];
+            bytes[at] = byte;
+            let is_usual = matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+            assert_eq!(first_odd(&bytes), (!is_usual).then_some(at), "{bytes:?}");
+        }
     }
 }

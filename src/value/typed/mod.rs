@@ -14,14 +14,244 @@
 //! Marks are removed, and marked values do not appear in errors. Values are converted only if their language does so
 //! implicitly.
 
-mod access;
-mod coerce;
 mod de;
-mod error;
+
+use std::fmt::{self, Write as _};
+
+use serde::Deserialize;
+use serde::de::{Expected, Unexpected};
+
+use crate::{Type, Value};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::strings::prefix;
+
+pub use de::ValueDeserializer;
+
+/// Deserializes `value` into a `T`, which may borrow text and bytes from it.
+///
+/// ```
+/// use dropforge::value::{Arena, Value, from_value};
+/// use serde::Deserialize;
+///
+/// #[derive(Debug, Deserialize, PartialEq)]
+/// struct Port<'a> {
+///     name: &'a str,
+///     number: u16,
+///     protocol: Option<String>,
+/// }
+///
+/// let arena = Arena::new();
+/// let port = |number| arena.map(&[("name", arena.text("http")), ("number", Value::Int(number))]);
+/// assert_eq!(from_value::<Port<'_>>(port(80))?, Port { name: "http", number: 80, protocol: None });
+///
+/// let error = from_value::<Vec<Port<'_>>>(arena.list(&[port(80), port(-1)])).unwrap_err();
+/// assert_eq!(error.message, "[1].number: expected u16, found integer `-1`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `value.unfit`: the path of the part that does not fit, what is expected there and what was found.
+pub fn from_value<'v, T: Deserialize<'v>>(value: Value<'v>) -> Result<T> {
+    T::deserialize(ValueDeserializer::new(value, NoCoercion)).map_err(Error::into_diagnostic)
+}
+
+/// The implicit conversions of a language.
+pub trait Coerce<'v>: Copy {
+    /// The error for a value that does not fit.
+    type Error: Misfit;
+
+    /// `true` if maps are iterated in key order instead of insertion order.
+    const SORTED: bool;
+
+    /// Converts `value` to a boolean, a number or text.
+    fn coerce(self, value: Value<'v>, ty: Type<'static>) -> std::result::Result<Value<'v>, Self::Error>;
+}
+
+/// An error with a path into the value.
+pub trait Misfit: serde::de::Error {
+    /// Prepends a step to the path.
+    fn within(self, step: Step) -> Self;
+
+    /// Returns the error without details of the value.
+    fn withheld(self) -> Self;
+}
+
+/// No implicit conversions.
+#[derive(Clone, Copy)]
+struct NoCoercion;
+
+impl<'v> Coerce<'v> for NoCoercion {
+    type Error = Error;
+
+    const SORTED: bool = false;
+
+    fn coerce(self, value: Value<'v>, _: Type<'static>) -> std::result::Result<Value<'v>, Error> {
+        Ok(value)
+    }
+}
+
+/// Maximum number of bytes of a text in a message.
+const SHOWN: usize = 60;
+
+/// A step into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// To the value under a key.
+    Key(String),
+    /// To an item.
+    Index(usize),
+}
+
+/// A path into a value. Steps are stored innermost first, in the order in which they are found.
+#[derive(Debug, Clone, Default)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// Prepends a step.
+    pub fn begin_with(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    /// Returns `true` if there are no steps.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut path = String::new();
+        for step in self.0.iter().rev() {
+            match step {
+                Step::Key(name) => add_name(&mut path, name),
+                Step::Index(at) => write!(path, "[{at}]")?,
+            }
+        }
+        f.write_str(&path)
+    }
+}
+
+/// Appends a key to a path: `.name`, or `["a name"]` if it is not a plain word.
+pub fn add_name(path: &mut String, name: &str) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80;
+    if name.is_empty() || !name.bytes().all(plain) {
+        path.push_str(&format!("[{name:?}]"));
+        return;
+    }
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(name);
+}
+
+/// A mismatch and its path in the value.
+#[derive(Debug)]
+struct Error {
+    path: Path,
+    /// Boxed to keep results small.
+    diagnostic: Box<Diagnostic>,
+}
+
+impl Error {
+    fn new(message: String) -> Self {
+        Self { path: Path::default(), diagnostic: Diagnostic::new(Code::Unfit, message) }
+    }
+
+    /// Returns an unknown field or variant.
+    fn unknown(what: &str, name: &str, names: &'static [&'static str]) -> Self {
+        let diagnostic = Self::new(format!("unknown {what} {}", quoted(name))).diagnostic;
+        let diagnostic = diagnostic.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
+        Self { path: Path::default(), diagnostic }
+    }
+
+    /// Returns the diagnostic, with the path in its message.
+    pub fn into_diagnostic(self) -> Box<Diagnostic> {
+        let Self { path, mut diagnostic } = self;
+        if !path.is_empty() {
+            diagnostic.message = format!("{path}: {}", diagnostic.message);
+        }
+        diagnostic
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.diagnostic.message),
+            false => write!(f, "{}: {}", self.path, self.diagnostic.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Misfit for Error {
+    fn within(mut self, step: Step) -> Self {
+        self.path.begin_with(step);
+        self
+    }
+
+    fn withheld(self) -> Self {
+        Self::new("a marked value does not fit".to_owned())
+    }
+}
+
+impl serde::de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!("expected {expected}, found {}", ShownValue(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn invalid_length(len: usize, expected: &dyn Expected) -> Self {
+        let items = if len == 1 { "item" } else { "items" };
+        Self::new(format!("expected {expected}, found {len} {items}"))
+    }
+
+    fn unknown_variant(name: &str, names: &'static [&'static str]) -> Self {
+        Self::unknown("variant", name, names)
+    }
+
+    fn unknown_field(name: &str, names: &'static [&'static str]) -> Self {
+        Self::unknown("field", name, names)
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        Self::new(format!("`{name}` is missing"))
+    }
+
+    fn duplicate_field(name: &'static str) -> Self {
+        Self::new(format!("`{name}` is there twice"))
+    }
+}
+
+/// The description of an unexpected value, with long texts shortened.
+struct ShownValue<'u>(Unexpected<'u>);
+
+impl fmt::Display for ShownValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Unexpected::Unit | Unexpected::Option => f.write_str("null"),
+            Unexpected::Str(text) => write!(f, "string {}", quoted(text)),
+            Unexpected::Bytes(_) => f.write_str("bytes"),
+            Unexpected::Seq => f.write_str("a list"),
+            Unexpected::Map => f.write_str("a map"),
+            other => fmt::Display::fmt(&other, f),
+        }
+    }
+}
+
+/// Returns a quoted text, shortened if necessary.
+fn quoted(text: &str) -> String {
+    let shown = prefix(text, SHOWN);
+    if shown.len() < text.len() { format!("{shown:?}…") } else { format!("{shown:?}") }
+}
+
 #[cfg(test)]
 mod tests;
-
-pub use coerce::from_value;
-pub use coerce::{Coerce, Misfit};
-pub use de::ValueDeserializer;
-pub use error::{Path, Step, add_name};

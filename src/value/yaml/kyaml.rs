@@ -4,12 +4,12 @@
 //! A key is unquoted if no parser can mistake it for another type. A multi-line text has one output line per line,
 //! joined by escapes. The brackets of a list that contains only collections hug those of its items.
 
-use super::quoted::{escaped, numbered};
 use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word, must_escape};
 use super::write::{bool_text, float, untagged};
+use super::write::{escaped, numbered};
 use crate::Text;
 use crate::output::{Buffer, Key, Node, Tree, duplicate};
-use dropforge_base::stdlib::base64::{base64, base64_len};
+use dropforge_base::stdlib::encodings::{base64, base64_len};
 
 /// A KYAML writer. `grow` receives the length of `out` after each node and before each text, and may stop the writing.
 pub struct Kyaml<'a, G> {

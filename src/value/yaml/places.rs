@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::node::{Node, Style};
+use super::{Node, Style};
 use dropforge_base::text::{Source, Span};
 
 /// A map from offsets in a text to offsets in the file, as runs of bytes that are contiguous in both.

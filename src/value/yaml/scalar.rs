@@ -1,9 +1,11 @@
-//! Classifies scalars by how they must be written so that every YAML 1.1 and 1.2 parser reads them back unchanged.
+//! Classifies scalars by how they must be written so that every YAML 1.1 and 1.2 parser reads them back unchanged, and
+//! resolves them by the core schema of YAML 1.2.
 //!
-//! One pass intersects table entries of all bytes, which decides most texts. Only texts that start like a number or
-//! contain spaces and colons are scanned again.
+//! To classify a text, one pass intersects table entries of all bytes, which decides most texts. Only texts that start
+//! like a number or contain spaces and colons are scanned again.
 
-use crate::text::{Block, Text, all_bytes};
+use crate::borrowed::{Block, Text, all_bytes};
+use crate::yaml::Kind;
 
 /// Maximum length of an unquoted key or text: parsers look no further ahead for the end of a key.
 pub(super) const LONGEST_PLAIN: usize = 1000;
@@ -296,7 +298,7 @@ pub fn keeps_spelling(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).map_or((unsigned, None), |(m, e)| (m, Some(e)));
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = |part: &str| !part.is_empty() && are_digits(part);
     if !digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
         return false;
     }
@@ -328,4 +330,130 @@ pub fn is_tag(text: &str) -> bool {
 fn is_in_range(text: &str, mantissa: &str) -> bool {
     let is_zero = mantissa.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     mantissa.len() <= 18 && text.parse::<f64>().is_ok_and(|n| n.is_finite() && (is_zero || n.is_normal()))
+}
+
+/// Resolves a plain scalar by the core schema.
+pub(super) fn plain(text: &str) -> Kind {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
+        "true" | "True" | "TRUE" => Kind::Bool(true),
+        "false" | "False" | "FALSE" => Kind::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => Kind::Float(f64::NAN),
+        _ => number(text).unwrap_or(Kind::Str),
+    }
+}
+
+/// Returns the number that `text` spells, if any.
+fn number(text: &str) -> Option<Kind> {
+    let first = text.bytes().next()?;
+    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
+        return None;
+    }
+    if let Some(digits) = text.strip_prefix("0x") {
+        return radix(digits, 16);
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return radix(digits, 8);
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    match unsigned {
+        ".inf" | ".Inf" | ".INF" if first == b'-' => return Some(Kind::Float(f64::NEG_INFINITY)),
+        ".inf" | ".Inf" | ".INF" => return Some(Kind::Float(f64::INFINITY)),
+        _ => {}
+    }
+    if !unsigned.is_empty() && are_digits(unsigned) {
+        return decimal(text);
+    }
+    is_float(text).then(|| text.parse().ok().map(Kind::Float)).flatten()
+}
+
+/// Returns a decimal integer. Beyond 64 bits it becomes the nearest float, as in JSON.
+fn decimal(text: &str) -> Option<Kind> {
+    let integer = text.parse().map(Kind::Int).or_else(|_| text.parse().map(Kind::Uint));
+    integer.ok().or_else(|| text.parse().map(Kind::Float).ok())
+}
+
+fn radix(digits: &str, radix: u32) -> Option<Kind> {
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return None;
+    }
+    match u64::from_str_radix(digits, radix) {
+        Ok(n) => Some(i64::try_from(n).map_or(Kind::Uint(n), Kind::Int)),
+        Err(_) => Some(Kind::Float(nearest(digits, radix))),
+    }
+}
+
+/// Returns the float nearest to an integer. The radix is a power of two.
+fn nearest(digits: &str, radix: u32) -> f64 {
+    let (mut head, mut shift, bits) = (0_u128, 0, radix.trailing_zeros());
+    for digit in digits.chars().filter_map(|digit| digit.to_digit(radix)) {
+        if head >> 120 == 0 {
+            head = head << bits | u128::from(digit);
+        } else {
+            // Of the digits that a float cannot hold, only whether one is not zero counts for rounding.
+            head |= u128::from(digit > 0);
+            shift = (shift + bits).min(2_000);
+        }
+    }
+    head as f64 * f64::powi(2.0, shift.cast_signed())
+}
+
+/// Returns `true` for a decimal float of any version of YAML: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+pub(super) fn is_float(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    are_digits(whole)
+        && are_digits(fraction)
+        && !(whole.is_empty() && fraction.is_empty())
+        && exponent.is_none_or(|digits| !digits.is_empty() && are_digits(digits))
+}
+
+pub(super) fn are_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Resolves a scalar with a tag of the core schema.
+///
+/// # Errors
+/// A message that says why the tag does not fit.
+#[cfg_attr(not(feature = "yaml"), allow(dead_code))]
+pub(super) fn tagged(suffix: &str, text: &str) -> Result<Kind, String> {
+    let resolved = plain(text);
+    match (suffix, resolved) {
+        ("str", _) => Ok(Kind::Str),
+        ("null", Kind::Null) => Ok(Kind::Null),
+        ("bool", Kind::Bool(b)) => Ok(Kind::Bool(b)),
+        ("int", kind @ (Kind::Int(_) | Kind::Uint(_))) => Ok(kind),
+        ("float", Kind::Float(n)) => Ok(Kind::Float(n)),
+        #[allow(clippy::cast_precision_loss)]
+        ("float", Kind::Int(n)) => Ok(Kind::Float(n as f64)),
+        #[allow(clippy::cast_precision_loss)]
+        ("float", Kind::Uint(n)) => Ok(Kind::Float(n as f64)),
+        ("null" | "bool" | "int" | "float", _) => Err(format!("this is not of the type `!!{suffix}`")),
+        _ => Err(format!("the tag `!!{suffix}` does not fit a scalar")),
+    }
+}
+
+/// Returns `true` if the name of a plain key is its spelling, and it is not `<<`.
+pub(crate) fn is_own_name(text: &str) -> bool {
+    match plain(text) {
+        Kind::Str => text != "<<",
+        kind => key_name(&kind, text) == text,
+    }
+}
+
+/// Returns the name of a key that is this scalar.
+pub(super) fn key_name(kind: &Kind, text: &str) -> String {
+    match kind {
+        Kind::Null => "null".to_owned(),
+        Kind::Bool(b) => b.to_string(),
+        Kind::Int(n) => n.to_string(),
+        Kind::Uint(n) => n.to_string(),
+        Kind::Float(n) if n.is_finite() => zmij::Buffer::new().format_finite(*n).to_owned(),
+        _ => text.to_owned(),
+    }
 }

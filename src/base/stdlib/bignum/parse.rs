@@ -166,7 +166,7 @@ fn widened(limbs: Vec<u64>, dropped: usize, rest: bool) -> (Vec<u64>, i64) {
     if dropped == 0 {
         return (limbs, 0);
     }
-    let power = super::digits::Power::of_ten(dropped as i64);
+    let power = super::text::Power::of_ten(dropped as i64);
     let mut product = vec![0; limbs.len() + power.limbs.len() + 1];
     limbs::mul_into(&mut product, &limbs, &power.limbs);
     if rest && let Some(lowest) = product.first_mut() {

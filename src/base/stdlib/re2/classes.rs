@@ -15,8 +15,8 @@ pub(super) fn members(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Translates a bracketed class, and returns the text after it. The pattern has its last `:]` so many bytes before its
-/// end.
+/// Translates a bracketed class, and returns the text after it. The last `:]` of the pattern is
+/// `last_named` bytes before its end.
 pub(super) fn bracketed<'p>(whole: &'p str, last_named: usize, out: &mut String) -> Checked<'p, &'p str> {
     let (mut rest, not) = match whole.strip_prefix("[^") {
         Some(rest) => (rest, true),

@@ -1,8 +1,6 @@
 //! Reading a time by a layout.
 
-use super::chunk::{Element, Offset, next};
-use super::clock::{Clock, days_in, is_leap};
-use super::{DAYS, MONTHS, quoted};
+use super::{Clock, DAYS, Element, MONTHS, Offset, days_in, is_leap, next, quoted};
 
 /// The reason that a text does not fit a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +137,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Reads a fraction behind seconds, which the layout need not have.
+    /// Reads a fraction after seconds, which the layout need not have.
     fn unannounced_fraction(&mut self, template: &[u8], rest: &mut &[u8]) -> Read<()> {
         let announced = matches!(next(template).element, Some(Element::Fraction(..) | Element::ShortFraction(..)));
         if let Some(len) = fraction_len(rest).filter(|_| !announced) {
@@ -246,7 +244,7 @@ fn digit_count(text: &[u8], most: usize) -> usize {
     text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Reads a number of so many digits.
+/// Reads a number with exactly `digits` digits.
 fn exactly(digits: usize, rest: &mut &[u8]) -> Read<i64> {
     let (number, behind) = rest.split_at_checked(digits).ok_or(Bad::Form)?;
     if digit_count(number, digits) != digits {
@@ -308,7 +306,7 @@ fn fraction_len(text: &[u8]) -> Option<usize> {
     (count > 0).then_some(count + 1)
 }
 
-/// Reads a fraction of so many bytes, with its mark, in nanoseconds.
+/// Reads a fraction of `len` bytes, including its mark, in nanoseconds.
 fn nanos(len: usize, rest: &mut &[u8]) -> Read<u32> {
     let (fraction, behind) = rest.split_at_checked(len).ok_or(Bad::Form)?;
     let digits = fraction.strip_prefix(b".").or_else(|| fraction.strip_prefix(b",")).ok_or(Bad::Form)?;

@@ -102,7 +102,7 @@ fn without_spaces(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_whitespace())
 }
 
-/// Returns the text behind a hyphen with white space around it.
+/// Returns the text after a hyphen with white space around it.
 fn range_end(behind: &str) -> Option<&str> {
     let hyphen = without_spaces(behind);
     let upper = hyphen.strip_prefix('-')?;

@@ -1,14 +1,14 @@
 //! References: URLs and relative paths, taken apart and put together.
 
-use super::{Form, check_escapes, is_host_byte, read};
-use crate::stdlib::percent::octets;
+use super::{UrlSyntax, check_escapes, is_host_byte, read};
+use crate::stdlib::encodings::octets;
 
 /// The parts of a reference without escapes, except where noted. Missing parts are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parts {
     /// The scheme in lower case.
     pub scheme: String,
-    /// The part behind the scheme if no slash starts it, as written.
+    /// The part after the scheme if no slash starts it, as written.
     pub opaque: String,
     /// The user and the password, with escapes.
     pub user: Option<String>,
@@ -31,7 +31,7 @@ pub struct Parts {
 pub fn parse(text: &str) -> Result<Parts, String> {
     let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
     let message = |of: &str, why: String| format!("parse {of:?}: {why}");
-    let url = read(rest, Form::Reference).map_err(|why| message(rest, why))?;
+    let url = read(rest, UrlSyntax::Reference).map_err(|why| message(rest, why))?;
     check_escapes(fragment).map_err(|why| message(text, why))?;
     Ok(Parts {
         opaque: url.opaque.unwrap_or("").to_owned(),

@@ -1,7 +1,6 @@
-//! Writes indicators and scalars, and knows where it is in the line.
+//! Finds out which styles can hold a text. Writes indicators and scalars, and knows where it is in the line.
 
-use super::analysis::Style;
-use super::chars::{is_break, is_printable};
+use super::{is_blank, is_break, is_printable};
 
 /// The output and the position in it.
 pub(super) struct Emitter<'o> {
@@ -13,13 +12,6 @@ pub(super) struct Emitter<'o> {
     pub indention: bool,
     /// The column from which text is folded.
     width: usize,
-}
-
-/// A scalar is folded at a space with these neighbors.
-struct Space {
-    after_space: bool,
-    next: Option<char>,
-    inside: bool,
 }
 
 impl<'o> Emitter<'o> {
@@ -66,12 +58,12 @@ impl<'o> Emitter<'o> {
     }
 
     /// Writes a scalar whose further lines are indented by `indent`.
-    pub fn scalar(&mut self, text: &str, style: Style, indent: usize, is_simple_key: bool) {
+    pub fn scalar(&mut self, text: &str, style: WrittenStyle, indent: usize, is_simple_key: bool) {
         match style {
-            Style::Plain => self.plain(text, indent, !is_simple_key),
-            Style::Single => self.single(text, indent, !is_simple_key),
-            Style::Double => self.double(text, indent, !is_simple_key),
-            Style::Literal => self.literal(text, indent),
+            WrittenStyle::Plain => self.plain(text, indent, !is_simple_key),
+            WrittenStyle::Single => self.single(text, indent, !is_simple_key),
+            WrittenStyle::Double => self.double(text, indent, !is_simple_key),
+            WrittenStyle::Literal => self.literal(text, indent),
         }
     }
 
@@ -80,8 +72,8 @@ impl<'o> Emitter<'o> {
         self.indicator(text, true, false);
     }
 
-    fn folds(&self, may_fold: bool, space: &Space) -> bool {
-        may_fold && !space.after_space && self.column > self.width && space.inside && space.next != Some(' ')
+    fn is_full(&self) -> bool {
+        self.column > self.width
     }
 
     fn plain(&mut self, text: &str, indent: usize, may_fold: bool) {
@@ -113,7 +105,7 @@ impl<'o> Emitter<'o> {
             let next = chars.peek().map(|(_, next)| *next);
             let inside = !quoted || (at > 0 && next.is_some());
             if c == ' ' {
-                match self.folds(may_fold, &Space { after_space, next, inside }) {
+                match may_fold && self.is_full() && !after_space && inside && next != Some(' ') {
                     true => self.indent(indent),
                     false => self.put(c),
                 }
@@ -154,7 +146,7 @@ impl<'o> Emitter<'o> {
                 continue;
             }
             let inside = at > 0 && next.is_some();
-            if c == ' ' && self.folds(may_fold, &Space { after_space, next: None, inside }) {
+            if c == ' ' && may_fold && self.is_full() && !after_space && inside {
                 self.indent(indent);
                 if next == Some(' ') {
                     self.put('\\');
@@ -226,5 +218,132 @@ impl<'o> Emitter<'o> {
             self.indention = false;
             after_break = false;
         }
+    }
+}
+
+/// A style of scalars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrittenStyle {
+    Plain,
+    Single,
+    Double,
+    Literal,
+}
+
+/// The styles that can hold a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Analysis {
+    pub multiline: bool,
+    plain: bool,
+    single: bool,
+    literal: bool,
+    empty: bool,
+}
+
+/// What was seen of a text.
+#[derive(Default)]
+struct Seen {
+    indicators: bool,
+    breaks: bool,
+    special: bool,
+    tabs: bool,
+    break_space: bool,
+    space_break: bool,
+}
+
+impl Analysis {
+    /// Analyses a text. With `tabs_in_blocks` literal blocks may hold tabs.
+    pub fn of(text: &str, tabs_in_blocks: bool) -> Self {
+        if text.is_empty() {
+            return Self { multiline: false, plain: true, single: true, literal: false, empty: true };
+        }
+        if is_word(text) {
+            return Self { multiline: false, plain: true, single: true, literal: true, empty: false };
+        }
+        let seen = Seen::of(text, tabs_in_blocks);
+        let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
+        let bounded = edge(text.chars().next()) || edge(text.chars().next_back());
+        let odd = seen.space_break || seen.special;
+        Self {
+            multiline: seen.breaks,
+            plain: !(bounded || seen.break_space || odd || seen.tabs || seen.breaks || seen.indicators),
+            single: !(seen.break_space || odd || seen.tabs),
+            literal: !(odd || text.ends_with(' ')),
+            empty: false,
+        }
+    }
+
+    /// Returns the style of a text for which `wanted` is preferred.
+    pub fn style(self, wanted: WrittenStyle, is_simple_key: bool) -> WrittenStyle {
+        let mut style = wanted;
+        if style == WrittenStyle::Plain && (!self.plain || (is_simple_key && (self.multiline || self.empty))) {
+            style = WrittenStyle::Single;
+        }
+        if style == WrittenStyle::Single && !self.single {
+            style = WrittenStyle::Double;
+        }
+        if style == WrittenStyle::Literal && (!self.literal || is_simple_key) {
+            style = WrittenStyle::Double;
+        }
+        style
+    }
+}
+
+/// Returns `true` if every style can hold a text, because none of its characters may mean anything.
+fn is_word(text: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b'@' | b'+' | b'=');
+    text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(plain)
+}
+
+impl Seen {
+    fn of(text: &str, tabs_in_blocks: bool) -> Self {
+        let mut seen = Self { indicators: text.starts_with("---") || text.starts_with("..."), ..Self::default() };
+        let (mut before, mut chars) = (None, text.chars().peekable());
+        while let Some(c) = chars.next() {
+            let after = chars.peek().copied();
+            let followed = after.is_none_or(|after| is_blank(after) || is_break(after) || after == '\0');
+            seen.indicators |= is_indicator(c, before, followed);
+            match c {
+                '\t' if tabs_in_blocks => seen.tabs = true,
+                c => seen.special |= !is_printable(c),
+            }
+            seen.breaks |= is_break(c);
+            seen.break_space |= c == ' ' && before.is_some_and(is_break);
+            seen.space_break |= is_break(c) && before == Some(' ');
+            before = Some(c);
+        }
+        seen
+    }
+}
+
+/// Returns `true` if `c` means something between `before` and what follows it.
+fn is_indicator(c: char, before: Option<char>, followed: bool) -> bool {
+    let opens = before.is_none();
+    match c {
+        '#' => before.is_none_or(|before| is_blank(before) || is_break(before) || before == '\0'),
+        ':' => followed,
+        '?' | '-' => opens && followed,
+        ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => opens,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_analysed_like_any_text() {
+        let parts =
+            ["a", "Z", "0", "_", ".", "/", "-", "@", "+", "=", "---", "...", " ", ":", "#", "\t", "\n", "é", "*"];
+        let texts = parts.iter().flat_map(|a| parts.iter().flat_map(move |b| parts.map(|c| format!("{a}{b}{c}"))));
+        let mut words = 0;
+        for text in texts.filter(|text| is_word(text)) {
+            let Seen { indicators, breaks, special, tabs, break_space, space_break } = Seen::of(&text, false);
+            assert!(!(indicators || breaks || special || tabs || break_space || space_break), "{text}");
+            words += 1;
+        }
+        assert!(words > 100, "{words}");
     }
 }

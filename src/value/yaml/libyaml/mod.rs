@@ -14,10 +14,7 @@
 //! | `chars`, `scan`, `scan_text`, `parse` | characters, tokens, scalars, events |
 //! | `read` | events as values |
 
-mod analysis;
-mod chars;
 mod emit;
-mod order;
 mod parse;
 mod read;
 mod resolve;
@@ -25,10 +22,31 @@ mod scan;
 mod scan_text;
 mod write;
 
+pub use read::{Documents, ReadOptions, read, read_all};
+pub use scan::NO_TOKEN;
+pub use write::{Form, write};
+
+/// Returns `true` for the end of a line.
+#[inline]
+const fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns `true` for a space or tab.
+#[inline]
+const fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t')
+}
+
+/// Returns `true` for characters that are written as they are.
+const fn is_printable(c: char) -> bool {
+    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
+}
+
+/// Returns `true` for characters that may occur in a document.
+const fn is_allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
+}
+
 #[cfg(test)]
 mod tests;
-
-pub use scan::NO_TOKEN;
-
-pub use read::{Documents, ReadOptions, read, read_all};
-pub use write::{Form, write};

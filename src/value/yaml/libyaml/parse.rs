@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Problem, Result, ScalarStyle, Scanner, Token};
+use super::scan::{Problem, Result, ScalarStyle, Token, TokenScanner};
 
 /// The prefix of tags that a `!!` stands for.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -47,7 +47,7 @@ enum State {
 
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
-    scanner: Scanner<'t>,
+    scanner: TokenScanner<'t>,
     state: State,
     states: Vec<State>,
     /// The handles of tags and their prefixes.
@@ -67,9 +67,9 @@ const fn empty<'t>() -> Event<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// Creates a parser, like [`Scanner::new`].
+    /// Creates a parser, like [`TokenScanner::new`].
     pub fn new(text: &'t str, depth: usize, usual: bool) -> Self {
-        let scanner = Scanner::new(text, depth, usual);
+        let scanner = TokenScanner::new(text, depth, usual);
         Self { scanner, state: State::ImplicitStart, states: Vec::new(), handles: Vec::new() }
     }
 

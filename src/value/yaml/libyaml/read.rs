@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::chars::is_allowed;
+use super::is_allowed;
 use super::parse::{Event, Parser};
 use super::resolve::{Resolved, resolve};
 use super::scan::Problem;
 use crate::marshal::{Numbers, json, lossy};
 use crate::scan::is_usual;
 use crate::{Arena, Value};
-use dropforge_base::stdlib::base64::octets_of_base64;
+use dropforge_base::stdlib::characters::push_quoted;
+use dropforge_base::stdlib::encodings::octets_of_base64;
 use dropforge_base::stdlib::float_format::shortest;
-use dropforge_base::stdlib::quoting::push_quoted;
 
 /// The prefix of the tags of YAML itself.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -65,7 +65,7 @@ fn document<'v>(arena: &'v Arena, parser: &mut Parser<'_>, options: ReadOptions)
     if parser.next().map_err(message)? == Event::StreamEnd {
         return Ok(None);
     }
-    let mut builder = Builder {
+    let mut builder = ValueBuilder {
         arena,
         numbers: options.numbers,
         depth: options.depth,
@@ -99,15 +99,15 @@ fn message(problem: Problem) -> String {
 
 /// A value and what is known of its node.
 #[derive(Debug, Clone, Copy)]
-struct Node<'v> {
+struct ReadNode<'v> {
     value: Value<'v>,
-    kind: Kind,
+    kind: NodeKind,
     /// The number of nodes.
     weight: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum NodeKind {
     Scalar(Resolved),
     /// The plain text `<<`.
     Merge,
@@ -116,13 +116,13 @@ enum Kind {
 }
 
 /// A collection that is being read.
-struct Open<'t, 'v> {
+struct OpenNode<'t, 'v> {
     anchor: Option<&'t str>,
     weight: u64,
-    content: Content<'v>,
+    content: NodeContent<'v>,
 }
 
-enum Content<'v> {
+enum NodeContent<'v> {
     List(Vec<Value<'v>>, bool),
     Map(Vec<(&'v str, Value<'v>)>, Option<Pending<'v>>),
 }
@@ -134,14 +134,14 @@ enum Pending<'v> {
     Merge,
 }
 
-struct Builder<'t, 'v> {
+struct ValueBuilder<'t, 'v> {
     arena: &'v Arena,
     numbers: Numbers,
     depth: usize,
-    open: Vec<Open<'t, 'v>>,
+    open: Vec<OpenNode<'t, 'v>>,
     /// Completed nodes; `None` for one that is still open.
-    anchors: HashMap<&'t str, Option<Node<'v>>>,
-    root: Option<Node<'v>>,
+    anchors: HashMap<&'t str, Option<ReadNode<'v>>>,
+    root: Option<ReadNode<'v>>,
     /// The first error of each step after parsing: of decoding, of making keys text, of writing floats.
     decoding: Option<String>,
     keys: Option<String>,
@@ -150,39 +150,39 @@ struct Builder<'t, 'v> {
     copies: u64,
 }
 
-impl<'t, 'v> Builder<'t, 'v> {
+impl<'t, 'v> ValueBuilder<'t, 'v> {
     fn event(&mut self, event: Event<'t>) -> Result<(), String> {
         match event {
             Event::Scalar { text, anchor, tag, plain } => {
                 let node = self.scalar(&text, tag.as_deref(), plain);
                 self.finish(node, anchor)
             }
-            Event::SequenceStart { anchor } => self.begin(anchor, Content::List(Vec::new(), true)),
-            Event::MappingStart { anchor } => self.begin(anchor, Content::Map(Vec::new(), None)),
+            Event::SequenceStart { anchor } => self.begin(anchor, NodeContent::List(Vec::new(), true)),
+            Event::MappingStart { anchor } => self.begin(anchor, NodeContent::Map(Vec::new(), None)),
             Event::CollectionEnd => self.end(),
             Event::Alias(name) => self.alias(name),
             Event::DocumentStart | Event::DocumentEnd | Event::StreamEnd => Ok(()),
         }
     }
 
-    fn begin(&mut self, anchor: Option<&'t str>, content: Content<'v>) -> Result<(), String> {
+    fn begin(&mut self, anchor: Option<&'t str>, content: NodeContent<'v>) -> Result<(), String> {
         if self.open.len() >= self.depth {
             return Err(format!("yaml: exceeded max depth of {}", self.depth));
         }
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, None);
         }
-        self.open.push(Open { anchor, weight: 1, content });
+        self.open.push(OpenNode { anchor, weight: 1, content });
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), String> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let (value, kind) = match open.content {
-            Content::List(items, _) => (self.arena.list(&items), Kind::List),
-            Content::Map(entries, _) => (self.arena.map(&entries), Kind::Map),
+            NodeContent::List(items, _) => (self.arena.list(&items), NodeKind::List),
+            NodeContent::Map(entries, _) => (self.arena.map(&entries), NodeKind::Map),
         };
-        self.finish(Node { value, kind, weight: open.weight }, open.anchor)
+        self.finish(ReadNode { value, kind, weight: open.weight }, open.anchor)
     }
 
     fn alias(&mut self, name: &str) -> Result<(), String> {
@@ -190,7 +190,7 @@ impl<'t, 'v> Builder<'t, 'v> {
             None => Err(format!("yaml: unknown anchor '{name}' referenced")),
             Some(None) => {
                 first(&mut self.decoding, || format!("yaml: anchor '{name}' value contains itself"));
-                self.add(Node { value: Value::Null, kind: Kind::Scalar(Resolved::Null), weight: 1 });
+                self.add(ReadNode { value: Value::Null, kind: NodeKind::Scalar(Resolved::Null), weight: 1 });
                 Ok(())
             }
             Some(Some(node)) => {
@@ -202,7 +202,7 @@ impl<'t, 'v> Builder<'t, 'v> {
                     return Err(format!("yaml: exceeded max depth of {}", self.depth));
                 }
                 // A merge takes maps behind aliases, and lists only as they are.
-                self.add(if node.kind == Kind::List { Node { kind: Kind::List, ..node } } else { node });
+                self.add(if node.kind == NodeKind::List { ReadNode { kind: NodeKind::List, ..node } } else { node });
                 Ok(())
             }
         }
@@ -217,7 +217,7 @@ impl<'t, 'v> Builder<'t, 'v> {
         }
     }
 
-    fn finish(&mut self, node: Node<'v>, anchor: Option<&'t str>) -> Result<(), String> {
+    fn finish(&mut self, node: ReadNode<'v>, anchor: Option<&'t str>) -> Result<(), String> {
         self.nodes = self.nodes.saturating_add(1);
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, Some(node));
@@ -227,7 +227,7 @@ impl<'t, 'v> Builder<'t, 'v> {
     }
 
     /// Adds a node to the innermost collection.
-    fn add(&mut self, node: Node<'v>) {
+    fn add(&mut self, node: ReadNode<'v>) {
         let arena = self.arena;
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -235,11 +235,11 @@ impl<'t, 'v> Builder<'t, 'v> {
         };
         open.weight = open.weight.saturating_add(node.weight);
         match &mut open.content {
-            Content::List(items, only_maps) => {
-                *only_maps &= node.kind == Kind::Map;
+            NodeContent::List(items, only_maps) => {
+                *only_maps &= node.kind == NodeKind::Map;
                 items.push(node.value);
             }
-            Content::Map(entries, pending) => match pending.take() {
+            NodeContent::Map(entries, pending) => match pending.take() {
                 None => *pending = Some(key(arena, node, &mut self.decoding)),
                 Some(Pending::Key(key)) => entries.push((key, node.value)),
                 Some(Pending::Merge) => merge(node, entries, &mut self.decoding),
@@ -251,17 +251,17 @@ impl<'t, 'v> Builder<'t, 'v> {
         }
     }
 
-    fn scalar(&mut self, text: &str, tag: Option<&str>, plain: bool) -> Node<'v> {
+    fn scalar(&mut self, text: &str, tag: Option<&str>, plain: bool) -> ReadNode<'v> {
         let (value, kind) = match tag {
-            None if plain && text == "<<" => (self.arena.text(text), Kind::Merge),
+            None if plain && text == "<<" => (self.arena.text(text), NodeKind::Merge),
             None if plain => self.resolved(text, resolve(text)),
-            None => (self.arena.text(text), Kind::Scalar(Resolved::Text)),
+            None => (self.arena.text(text), NodeKind::Scalar(Resolved::Text)),
             Some(tag) => self.tagged(text, tag),
         };
-        Node { value, kind, weight: 1 }
+        ReadNode { value, kind, weight: 1 }
     }
 
-    fn resolved(&mut self, text: &str, resolved: Resolved) -> (Value<'v>, Kind) {
+    fn resolved(&mut self, text: &str, resolved: Resolved) -> (Value<'v>, NodeKind) {
         let value = match resolved {
             Resolved::Null => Value::Null,
             Resolved::Bool(truth) => Value::Bool(truth),
@@ -275,13 +275,13 @@ impl<'t, 'v> Builder<'t, 'v> {
             }
             Resolved::Time | Resolved::Text => self.arena.text(text),
         };
-        (value, Kind::Scalar(resolved))
+        (value, NodeKind::Scalar(resolved))
     }
 
-    fn tagged(&mut self, text: &str, tag: &str) -> (Value<'v>, Kind) {
+    fn tagged(&mut self, text: &str, tag: &str) -> (Value<'v>, NodeKind) {
         let suffix = tag.strip_prefix(CORE);
         let resolved = match suffix {
-            Some("merge") if text == "<<" => return (self.arena.text(text), Kind::Merge),
+            Some("merge") if text == "<<" => return (self.arena.text(text), NodeKind::Merge),
             Some("binary") => return self.binary(text),
             Some("bool" | "int" | "float" | "null" | "timestamp") => resolve(text),
             _ => Resolved::Text,
@@ -302,14 +302,14 @@ impl<'t, 'v> Builder<'t, 'v> {
         self.resolved(text, resolved)
     }
 
-    fn binary(&mut self, text: &str) -> (Value<'v>, Kind) {
+    fn binary(&mut self, text: &str) -> (Value<'v>, NodeKind) {
         let octets = octets_of_base64(text)
             .filter(|_| text.trim_end_matches('=').len().is_multiple_of(4) || text.ends_with('='));
         let Some(octets) = octets else {
             first(&mut self.decoding, || "yaml: !!binary value contains invalid base64 data".to_owned());
-            return (Value::Null, Kind::Scalar(Resolved::Text));
+            return (Value::Null, NodeKind::Scalar(Resolved::Text));
         };
-        (self.arena.text(&lossy(&octets)), Kind::Scalar(Resolved::Text))
+        (self.arena.text(&lossy(&octets)), NodeKind::Scalar(Resolved::Text))
     }
 }
 
@@ -320,19 +320,19 @@ fn first(error: &mut Option<String>, make: impl FnOnce() -> String) {
 }
 
 /// Returns the key that a node stands for.
-fn key<'v>(arena: &'v Arena, node: Node<'v>, error: &mut Option<String>) -> Pending<'v> {
+fn key<'v>(arena: &'v Arena, node: ReadNode<'v>, error: &mut Option<String>) -> Pending<'v> {
     let text = match node.kind {
-        Kind::Merge => return Pending::Merge,
-        Kind::Scalar(Resolved::Null) => return Pending::Null,
-        Kind::List | Kind::Map => {
+        NodeKind::Merge => return Pending::Merge,
+        NodeKind::Scalar(Resolved::Null) => return Pending::Null,
+        NodeKind::List | NodeKind::Map => {
             first(error, || format!("yaml: invalid map key: {}", shown(node.value)));
             return Pending::Key("");
         }
-        Kind::Scalar(Resolved::Bool(truth)) => truth.to_string(),
-        Kind::Scalar(Resolved::Int(n)) => n.to_string(),
-        Kind::Scalar(Resolved::Uint(n)) => n.to_string(),
-        Kind::Scalar(Resolved::Float(n)) => float_key(n),
-        Kind::Scalar(Resolved::Time | Resolved::Text) => return Pending::Key(node.value.as_str().unwrap_or("")),
+        NodeKind::Scalar(Resolved::Bool(truth)) => truth.to_string(),
+        NodeKind::Scalar(Resolved::Int(n)) => n.to_string(),
+        NodeKind::Scalar(Resolved::Uint(n)) => n.to_string(),
+        NodeKind::Scalar(Resolved::Float(n)) => float_key(n),
+        NodeKind::Scalar(Resolved::Time | Resolved::Text) => return Pending::Key(node.value.as_str().unwrap_or("")),
     };
     Pending::Key(arena.copy_str(&text))
 }
@@ -351,7 +351,7 @@ fn float_key(n: f64) -> String {
 }
 
 /// Adds the entries of a map, or of all maps of a list, whose first ones win.
-fn merge<'v>(node: Node<'v>, entries: &mut Vec<(&'v str, Value<'v>)>, error: &mut Option<String>) {
+fn merge<'v>(node: ReadNode<'v>, entries: &mut Vec<(&'v str, Value<'v>)>, error: &mut Option<String>) {
     let maps: Vec<_> = match node.value {
         Value::Map(map) => vec![map],
         Value::List(list) => list.items().iter().rev().filter_map(Value::as_map).collect(),
@@ -369,36 +369,36 @@ fn merge<'v>(node: Node<'v>, entries: &mut Vec<(&'v str, Value<'v>)>, error: &mu
 /// Returns a value as messages show it. The depth of the value was bounded when it was read.
 fn shown(value: Value<'_>) -> String {
     let mut out = String::new();
-    let mut parts = vec![Part::Value(value)];
+    let mut parts = vec![Fragment::Value(value)];
     while let Some(part) = parts.pop() {
         let value = match part {
-            Part::Text(text) => {
+            Fragment::Text(text) => {
                 out.push_str(text);
                 continue;
             }
-            Part::Key(key) => {
+            Fragment::Key(key) => {
                 push_quoted(key.as_bytes(), &mut |piece| out.push_str(piece));
                 out.push(':');
                 continue;
             }
-            Part::Value(value) => value,
+            Fragment::Value(value) => value,
         };
         match value {
             Value::List(list) => {
                 out.push_str("[]interface {}{");
-                parts.push(Part::Text("}"));
+                parts.push(Fragment::Text("}"));
                 for (at, item) in list.items().iter().enumerate().rev() {
-                    parts.push(Part::Value(*item));
-                    parts.extend((at > 0).then_some(Part::Text(", ")));
+                    parts.push(Fragment::Value(*item));
+                    parts.extend((at > 0).then_some(Fragment::Text(", ")));
                 }
             }
             Value::Map(map) => {
                 out.push_str("map[interface {}]interface {}{");
-                parts.push(Part::Text("}"));
+                parts.push(Fragment::Text("}"));
                 let entries: Vec<_> = map.iter_sorted().collect();
                 for (at, (key, value)) in entries.into_iter().enumerate().rev() {
-                    parts.extend([Part::Value(value), Part::Key(key)]);
-                    parts.extend((at > 0).then_some(Part::Text(", ")));
+                    parts.extend([Fragment::Value(value), Fragment::Key(key)]);
+                    parts.extend((at > 0).then_some(Fragment::Text(", ")));
                 }
             }
             other => shown_scalar(other, &mut out),
@@ -407,7 +407,7 @@ fn shown(value: Value<'_>) -> String {
     out
 }
 
-enum Part<'v> {
+enum Fragment<'v> {
     Text(&'static str),
     Key(&'v str),
     Value(Value<'v>),

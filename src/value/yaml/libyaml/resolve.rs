@@ -1,6 +1,7 @@
 //! Resolves plain scalars.
 
-use dropforge_base::stdlib::int_parse;
+use crate::yaml::scalar::{are_digits, is_float};
+use dropforge_base::stdlib::number_literals;
 
 /// The value of a plain scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,9 +77,9 @@ fn number(text: &str) -> Resolved {
         return Resolved::Time;
     }
     let plain = text.replace('_', "");
-    match int_parse::with_prefix(&plain) {
+    match number_literals::with_prefix(&plain) {
         Ok(n) => return Resolved::Int(n),
-        Err(int_parse::BadInt::Range(_)) if !plain.starts_with(['-', '+']) => {
+        Err(number_literals::BadInt::Range(_)) if !plain.starts_with(['-', '+']) => {
             if let Some(n) = unsigned(&plain) {
                 return Resolved::Uint(n);
             }
@@ -98,24 +99,6 @@ fn unsigned(text: &str) -> Option<u64> {
         _ => (10, text),
     };
     u64::from_str_radix(digits, base).ok()
-}
-
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
-fn is_float(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    are_digits(whole)
-        && are_digits(fraction)
-        && !(whole.is_empty() && fraction.is_empty())
-        && exponent.is_none_or(|digits| !digits.is_empty() && are_digits(digits))
-}
-
-fn are_digits(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns `true` for a number in base 60, which readers of YAML 1.1 resolve: `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::chars::{is_blank, is_break};
+use super::{is_blank, is_break};
 
 /// Maximum length of a key in the line of its value, in characters.
 const LONGEST_KEY: usize = 1024;
@@ -69,7 +69,7 @@ struct SimpleKey {
 }
 
 #[derive(Debug)]
-pub(super) struct Scanner<'t> {
+pub(super) struct TokenScanner<'t> {
     pub(super) text: &'t str,
     /// The position in bytes.
     pub(super) at: usize,
@@ -93,8 +93,8 @@ pub(super) struct Scanner<'t> {
     usual: bool,
 }
 
-impl<'t> Scanner<'t> {
-    /// Creates a scanner. `usual` tells that `\n` is the only line break in the text.
+impl<'t> TokenScanner<'t> {
+    /// Creates a scanner. `usual` means that `\n` is the only line break in the text.
     pub fn new(text: &'t str, depth: usize, usual: bool) -> Self {
         Self {
             text,

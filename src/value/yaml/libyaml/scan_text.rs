@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::chars::{is_blank, is_break};
-use super::scan::{Result, Scanner, Token};
+use super::scan::{Result, Token, TokenScanner};
+use super::{is_blank, is_break};
 
 /// Maximum number of digits of a version number.
 const DIGITS: usize = 2;
 
-impl<'t> Scanner<'t> {
+impl<'t> TokenScanner<'t> {
     pub(super) fn skip_blanks(&mut self) {
         while self.here().is_some_and(is_blank) {
             self.advance_ascii(1);
@@ -269,7 +269,7 @@ impl<'t> Scanner<'t> {
         rest.get(..length)
     }
 
-    /// Scans up to white space or the end. Returns `true` behind an escaped line break.
+    /// Scans up to white space or the end. Returns `true` after an escaped line break.
     fn quoted_word(&mut self, quote: char, line: usize, text: &mut String) -> Result<bool> {
         while let Some(c) = self.here().filter(|c| !is_blank(*c) && !is_break(*c) && *c != '\0') {
             match c {

@@ -157,10 +157,8 @@ fn what_is_written_reads_back() {
             arena.map(&[(arena.copy_str(&key), arena.text(&text)), ("n", Value::Float(f64::from(round) / 8.0))]);
         let value = arena.map(&[("l", arena.list(&[arena.text(&text), inner])), ("z", arena.text(&text))]);
         // The pretty form writes blocks whose first line begins with a tab, which readers refuse.
-        let is_tabbed = [&text, &key]
-            .into_iter()
-            .flat_map(|text| text.split(super::chars::is_break))
-            .any(|line| line.starts_with('\t'));
+        let is_tabbed =
+            [&text, &key].into_iter().flat_map(|text| text.split(super::is_break)).any(|line| line.starts_with('\t'));
         for form in [Form::Json, Form::Pretty].into_iter().take(if is_tabbed { 1 } else { 2 }) {
             let yaml = written(value, form).unwrap();
             let back = read(&arena, &yaml, OPTIONS).unwrap_or_else(|error| panic!("{error}: {yaml:?}"));

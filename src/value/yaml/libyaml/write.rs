@@ -1,15 +1,14 @@
 //! Writes values as YAML documents.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
-use super::analysis::{Analysis, Style};
-use super::chars::is_allowed;
-use super::emit::Emitter;
-use super::order;
+use super::emit::{Analysis, Emitter, WrittenStyle};
+use super::is_allowed;
 use super::resolve::{Resolved, is_base_60, resolve};
 use crate::marshal::{MAX_DEPTH, Plain, Refused, json, lossy};
 use crate::{Map, Value};
-use dropforge_base::stdlib::base64::base64;
+use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::float_format::shortest;
 
 /// Maximum length of a key in the line of its value.
@@ -45,7 +44,7 @@ pub fn write<'v, E>(
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
     let width = if form == Form::Json { WIDTH } else { usize::MAX };
-    let mut writer = Writer { emitter: Emitter::new(out, width), form, open: Vec::new() };
+    let mut writer = DocumentWriter { emitter: Emitter::new(out, width), form, open: Vec::new() };
     writer.node(view(value), Parent::Document)?;
     grow(writer.emitter.out.len())?;
     while let Some((next, parent)) = writer.next()? {
@@ -70,13 +69,13 @@ enum Parent {
 }
 
 /// A list or map that is being written.
-struct Open<'v> {
+struct OpenCollection<'v> {
     indent: usize,
     at: usize,
-    content: Content<'v>,
+    content: CollectionItems<'v>,
 }
 
-enum Content<'v> {
+enum CollectionItems<'v> {
     List(&'v [Value<'v>]),
     /// The entries in output order.
     Map(Vec<(&'v str, Value<'v>)>),
@@ -84,13 +83,13 @@ enum Content<'v> {
     Octets(&'v [u8]),
 }
 
-struct Writer<'o, 'v> {
+struct DocumentWriter<'o, 'v> {
     emitter: Emitter<'o>,
     form: Form,
-    open: Vec<Open<'v>>,
+    open: Vec<OpenCollection<'v>>,
 }
 
-impl<'v> Writer<'_, 'v> {
+impl<'v> DocumentWriter<'_, 'v> {
     /// Returns the indentation of the innermost collection.
     fn indent(&self) -> Option<usize> {
         self.open.last().map(|open| open.indent)
@@ -102,19 +101,19 @@ impl<'v> Writer<'_, 'v> {
             let (at, indent) = (open.at, open.indent);
             open.at += 1;
             match &open.content {
-                Content::List(items) => {
+                CollectionItems::List(items) => {
                     if let Some(item) = items.get(at).copied() {
                         self.begin_item(indent);
                         return Ok(Some((item, Parent::Item)));
                     }
                 }
-                Content::Octets(octets) => {
+                CollectionItems::Octets(octets) => {
                     if let Some(octet) = octets.get(at).copied() {
                         self.begin_item(indent);
                         return Ok(Some((Value::Int(octet.into()), Parent::Item)));
                     }
                 }
-                Content::Map(entries) => {
+                CollectionItems::Map(entries) => {
                     if let Some((key, value)) = entries.get(at).copied() {
                         self.key(key, indent)?;
                         return Ok(Some((value, Parent::Value)));
@@ -155,22 +154,22 @@ impl<'v> Writer<'_, 'v> {
     /// Writes a scalar, or opens a collection.
     fn node<E>(&mut self, node: Plain<'v>, parent: Parent) -> Result<(), Refused<E>> {
         match node {
-            Plain::List(items) if !items.is_empty() => self.open(Content::List(items), parent),
+            Plain::List(items) if !items.is_empty() => self.open(CollectionItems::List(items), parent),
             Plain::Bytes(octets) if !octets.is_empty() && self.form == Form::Pretty => {
-                self.open(Content::Octets(octets), parent)
+                self.open(CollectionItems::Octets(octets), parent)
             }
             Plain::Map(map) | Plain::Fields(map) if !map.is_empty() => {
-                self.open(Content::Map(sorted(map, self.form)), parent)
+                self.open(CollectionItems::Map(sorted(map, self.form)), parent)
             }
             other => self.scalar(other),
         }
     }
 
-    fn open<E>(&mut self, content: Content<'v>, parent: Parent) -> Result<(), Refused<E>> {
+    fn open<E>(&mut self, content: CollectionItems<'v>, parent: Parent) -> Result<(), Refused<E>> {
         // A list in the line of its key is not indented further than the key.
         let level = parent == Parent::Value
             && self.form == Form::Json
-            && !matches!(content, Content::Map(_))
+            && !matches!(content, CollectionItems::Map(_))
             && !self.emitter.indention;
         let indent = match self.indent() {
             None => 0,
@@ -180,7 +179,7 @@ impl<'v> Writer<'_, 'v> {
         if self.open.len() >= MAX_DEPTH {
             return Err(Refused::Value("the value contains itself".to_owned()));
         }
-        self.open.push(Open { indent, at: 0, content });
+        self.open.push(OpenCollection { indent, at: 0, content });
         Ok(())
     }
 
@@ -219,18 +218,18 @@ impl<'v> Writer<'_, 'v> {
 /// Returns the entries of a map in output order.
 fn sorted<'v>(map: &Map<'v>, form: Form) -> Vec<(&'v str, Value<'v>)> {
     let mut entries: Vec<_> = map.iter_sorted().collect();
-    order::sort(&mut entries, |a, b| order::compare(a.0, b.0, form == Form::Pretty).is_lt());
+    sort_keys(&mut entries, |a, b| compare_keys(a.0, b.0, form == Form::Pretty).is_lt());
     entries
 }
 
 /// Returns the preferred style of a text.
-fn wanted_style(text: &str) -> Style {
+fn wanted_style(text: &str) -> WrittenStyle {
     if text.contains('\n') {
-        Style::Literal
+        WrittenStyle::Literal
     } else if resolve(text) == Resolved::Text && !is_base_60(text) {
-        Style::Plain
+        WrittenStyle::Plain
     } else {
-        Style::Double
+        WrittenStyle::Double
     }
 }
 
@@ -299,4 +298,69 @@ fn folded(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+// The order of keys: letters after other characters, and runs of digits as numbers.
+
+/// Compares two keys. With `digits_first` a letter comes before other characters right after a digit.
+fn compare_keys(a: &str, b: &str, digits_first: bool) -> Ordering {
+    let shared = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let start = (0..=shared).rev().find(|&at| a.is_char_boundary(at) && b.is_char_boundary(at)).unwrap_or(0);
+    let (head, rest_a) = a.split_at_checked(start).unwrap_or(("", a));
+    let rest_b = b.get(start..).unwrap_or(b);
+    let (Some(first_a), Some(first_b)) = (rest_a.chars().next(), rest_b.chars().next()) else {
+        return rest_a.len().cmp(&rest_b.len());
+    };
+    match (first_a.is_alphabetic(), first_b.is_alphabetic()) {
+        (true, true) => return first_a.cmp(&first_b),
+        (letter, other) if letter != other => {
+            let after_digit = digits_first && head.ends_with(|c: char| c.is_ascii_digit());
+            return if letter == after_digit { Ordering::Less } else { Ordering::Greater };
+        }
+        _ => {}
+    }
+    // Behind other digits of the same number, zeros count as digits.
+    let within = (first_a == '0' || first_b == '0')
+        && head.bytes().rev().take_while(u8::is_ascii_digit).any(|digit| digit != b'0');
+    let ((number_a, length_a), (number_b, length_b)) = (leading(rest_a, within), leading(rest_b, within));
+    number_a.cmp(&number_b).then(length_a.cmp(&length_b)).then(first_a.cmp(&first_b))
+}
+
+/// Returns the number that a text begins with, after a one if it stands within a number, and its length.
+fn leading(text: &str, within: bool) -> (i64, usize) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit);
+    digits.fold((i64::from(within), 0), |(number, length), digit| {
+        (number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')), length + 1)
+    })
+}
+
+/// Sorts stably by merging. Unlike the standard sort it accepts that an order is none: numbers may overflow.
+fn sort_keys<T: Copy>(items: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) {
+    if items.windows(2).all(|pair| matches!(pair, [a, b] if !is_less(b, a))) {
+        return;
+    }
+    let mut width = 1;
+    while width < items.len() {
+        let mut merged = Vec::with_capacity(items.len());
+        for part in items.chunks(2 * width) {
+            let (left, right) = part.split_at(width.min(part.len()));
+            merge_sorted(left, right, &is_less, &mut merged);
+        }
+        *items = merged;
+        width *= 2;
+    }
+}
+
+fn merge_sorted<T: Copy>(mut left: &[T], mut right: &[T], is_less: &impl Fn(&T, &T) -> bool, merged: &mut Vec<T>) {
+    while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first(), right.split_first()) {
+        if is_less(b, a) {
+            merged.push(*b);
+            right = rest_b;
+        } else {
+            merged.push(*a);
+            left = rest_a;
+        }
+    }
+    merged.extend_from_slice(left);
+    merged.extend_from_slice(right);
 }

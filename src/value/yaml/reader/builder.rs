@@ -1,6 +1,6 @@
 //! Builds nodes from the parts of documents.
 //!
-//! Open collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
+//! PartialCollection collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
 //! Copies by aliases and merge keys are counted before they are expanded: at most ten times the nodes of the file plus
 //! ten thousand, where every 64 bytes of text count as a node. Nodes and their texts count towards [`Limits::memory`], and
 //! the clock is checked once per batch of parts.
@@ -11,11 +11,11 @@ use std::time::Instant;
 use granit_parser::{Event, ScalarStyle, Tag};
 use hashbrown::{HashMap, HashSet};
 
-use super::lines::{Part, Sink};
-use super::merge::{MapError, close_map};
-use super::read::{Errors, Tags};
-use crate::yaml::core_schema;
-use crate::yaml::node::{Entry, Kind, Node, Style, TEXT};
+use super::lines::{DocumentPart, PartSink};
+use super::{Errors, Tags};
+use super::{MapError, close_map};
+use crate::yaml::scalar;
+use crate::yaml::{Entry, Kind, Node, Style, TEXT};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
@@ -29,7 +29,7 @@ const BATCH: u32 = 1 << 10;
 pub(super) const MAX_HEIGHT: u16 = u16::MAX - 1;
 
 /// A collection under construction.
-struct Open {
+struct PartialCollection {
     start: Span,
     anchor: usize,
     weight: u32,
@@ -50,7 +50,7 @@ pub(super) struct Builder<'s> {
     source: &'s Arc<Source>,
     limits: &'s Limits,
     tags: Tags,
-    stack: Vec<Open>,
+    stack: Vec<PartialCollection>,
     /// The items of all open lists, the innermost last.
     items: Vec<Node>,
     /// The entries of all open maps, the innermost last.
@@ -175,13 +175,13 @@ impl<'s> Builder<'s> {
             };
         }
         let kind = match tag.map(core_suffix) {
-            None if style == Style::Plain => core_schema::plain(text),
+            None if style == Style::Plain => scalar::plain(text),
             None | Some(Some("!")) => Kind::Str,
-            Some(Some(suffix)) => core_schema::tagged(suffix, text).unwrap_or_else(|why| {
+            Some(Some(suffix)) => scalar::tagged(suffix, text).unwrap_or_else(|why| {
                 self.error(span, why);
                 Kind::Null
             }),
-            Some(None) if self.tags == Tags::Kept && style == Style::Plain => core_schema::plain(text),
+            Some(None) if self.tags == Tags::Kept && style == Style::Plain => scalar::plain(text),
             Some(None) => Kind::Str,
         };
         let tag = match (tag, tag.and_then(core_suffix)) {
@@ -194,7 +194,7 @@ impl<'s> Builder<'s> {
 
     /// Returns the text of the next node. That of a key is shared with equal ones.
     fn text(&mut self, text: &str) -> Arc<str> {
-        let is_key = matches!(self.stack.last(), Some(Open { kind: OpenKind::Map(_, None), .. }));
+        let is_key = matches!(self.stack.last(), Some(PartialCollection { kind: OpenKind::Map(_, None), .. }));
         if is_key { self.keys.get_or_insert_with(text, |text| text.into()).clone() } else { text.into() }
     }
 
@@ -235,7 +235,7 @@ impl<'s> Builder<'s> {
             _ => None,
         };
         self.source_weight += 1;
-        self.stack.push(Open { start, anchor, weight: 1, height: 1, kind, tag });
+        self.stack.push(PartialCollection { start, anchor, weight: 1, height: 1, kind, tag });
         Ok(())
     }
 
@@ -343,24 +343,24 @@ impl<'s> Builder<'s> {
     }
 }
 
-impl Sink for Builder<'_> {
-    fn part(&mut self, part: Part<'_>) -> Result<()> {
+impl PartSink for Builder<'_> {
+    fn part(&mut self, part: DocumentPart<'_>) -> Result<()> {
         self.in_time()?;
         match part {
-            Part::Scalar(text, style, span) => {
+            DocumentPart::Scalar(text, style, span) => {
                 let node = self.scalar(&text, style, None, span);
                 self.source_weight += u64::from(node.weight);
                 let anchor = std::mem::take(&mut self.anchor);
                 self.finish(node, anchor)
             }
-            Part::List(span) => self.begin(span, self.list()),
-            Part::Map(span) => self.begin(span, self.map()),
-            Part::End => self.close(),
-            Part::Anchor(anchor) => {
+            DocumentPart::List(span) => self.begin(span, self.list()),
+            DocumentPart::Map(span) => self.begin(span, self.map()),
+            DocumentPart::End => self.close(),
+            DocumentPart::Anchor(anchor) => {
                 self.anchor = anchor;
                 Ok(())
             }
-            Part::Alias(anchor, span) => self.alias(anchor, span),
+            DocumentPart::Alias(anchor, span) => self.alias(anchor, span),
         }
     }
 }
@@ -368,7 +368,7 @@ impl Sink for Builder<'_> {
 fn key_name(key: &Node) -> Arc<str> {
     match key.kind {
         Kind::Str => key.text.clone(),
-        _ => core_schema::key_name(&key.kind, &key.text).into(),
+        _ => scalar::key_name(&key.kind, &key.text).into(),
     }
 }
 

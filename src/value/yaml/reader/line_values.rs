@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::lines::{DEPTH, KEY, Lines, Part, Step, Stop};
-use crate::yaml::node::Style;
+use super::lines::{DEPTH, DocumentPart, KEY, LineResult, Lines, Unread};
+use crate::yaml::Style;
 use dropforge_base::text::Span;
 
 /// Maximum number of anchors of a document, among which each alias is searched.
@@ -23,8 +23,8 @@ pub(super) fn is_flow(byte: u8) -> bool {
 }
 
 impl<'t> Lines<'t, '_> {
-    /// Reads a scalar of one line, and finds the `:` behind it.
-    pub fn scalar(&mut self, in_flow: bool) -> Step<Scalar<'t>> {
+    /// Reads a scalar of one line, and finds the `:` after it.
+    pub fn scalar(&mut self, in_flow: bool) -> LineResult<Scalar<'t>> {
         let start = self.at;
         let (text, style) = match self.byte(start) {
             b'\'' => (self.single_quoted()?, Style::SingleQuoted),
@@ -38,13 +38,13 @@ impl<'t> Lines<'t, '_> {
         }
         let colon = match (self.byte(behind), self.is_space(behind + 1)) {
             (b':', true) => Some(behind),
-            (b':', false) => return Err(Stop::Other),
+            (b':', false) => return Err(Unread::Other),
             _ => None,
         };
         Ok(Scalar { text, style, span, colon })
     }
 
-    fn plain(&mut self, in_flow: bool) -> Step<Scalar<'t>> {
+    fn plain(&mut self, in_flow: bool) -> LineResult<Scalar<'t>> {
         let start = self.at;
         let begins = match self.byte(start) {
             b'-' => !(self.is_space(start + 1) || in_flow && is_flow(self.byte(start + 1))),
@@ -53,7 +53,7 @@ impl<'t> Lines<'t, '_> {
             byte => byte > b' ',
         };
         if !begins {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         let (mut at, mut end) = (start, start);
         let colon = loop {
@@ -62,7 +62,7 @@ impl<'t> Lines<'t, '_> {
                 b' ' => {}
                 b'#' if end < at => break None,
                 b':' if self.is_space(at + 1) => break Some(at),
-                b':' if in_flow && is_flow(self.byte(at + 1)) => return Err(Stop::Other),
+                b':' if in_flow && is_flow(self.byte(at + 1)) => return Err(Unread::Other),
                 byte if in_flow && is_flow(byte) => break None,
                 _ => end = at + 1,
             }
@@ -72,14 +72,14 @@ impl<'t> Lines<'t, '_> {
         Ok(Scalar { text: self.slice(start, end).into(), style: Style::Plain, span: Span::of(start..end), colon })
     }
 
-    fn single_quoted(&mut self) -> Step<Cow<'t, str>> {
+    fn single_quoted(&mut self) -> LineResult<Cow<'t, str>> {
         let start = self.at + 1;
         let (mut at, mut doubled) = (start, false);
         loop {
             match (self.byte(at), self.byte(at + 1)) {
                 (b'\'', b'\'') => (at, doubled) = (at + 1, true),
                 (b'\'', _) => break,
-                (b'\n' | 0, _) => return Err(Stop::Other),
+                (b'\n' | 0, _) => return Err(Unread::Other),
                 _ => {}
             }
             at += 1;
@@ -89,7 +89,7 @@ impl<'t> Lines<'t, '_> {
         Ok(if doubled { text.replace("''", "'").into() } else { text.into() })
     }
 
-    fn double_quoted(&mut self) -> Step<Cow<'t, str>> {
+    fn double_quoted(&mut self) -> LineResult<Cow<'t, str>> {
         let mut start = self.at + 1;
         let (mut at, mut text) = (start, Cow::Borrowed(""));
         loop {
@@ -101,14 +101,14 @@ impl<'t> Lines<'t, '_> {
                         b't' => "\t",
                         b'"' => "\"",
                         b'\\' => "\\",
-                        _ => return Err(Stop::Other),
+                        _ => return Err(Unread::Other),
                     };
                     text.to_mut().push_str(self.slice(start, at));
                     text.to_mut().push_str(escaped);
                     (at, start) = (at + 2, at + 2);
                     continue;
                 }
-                b'\n' | 0 => return Err(Stop::Other),
+                b'\n' | 0 => return Err(Unread::Other),
                 _ => {}
             }
             at += 1;
@@ -123,23 +123,23 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Reads a flow collection of one line.
-    pub fn flow(&mut self) -> Step {
+    pub fn flow(&mut self) -> LineResult {
         // `true` for each open map.
         let mut open: Vec<bool> = Vec::new();
         loop {
             self.skip_blanks();
             let span = Span::of(self.at..self.at + 1);
             match (self.byte(self.at), open.last()) {
-                (b'[' | b'{', _) if self.open.len() + open.len() >= DEPTH => return Err(Stop::Other),
+                (b'[' | b'{', _) if self.open.len() + open.len() >= DEPTH => return Err(Unread::Other),
                 (byte @ (b'[' | b'{'), last) if last.is_none_or(|is_map| !is_map) => {
                     self.at += 1;
-                    self.tell(if byte == b'{' { Part::Map(span) } else { Part::List(span) })?;
+                    self.tell(if byte == b'{' { DocumentPart::Map(span) } else { DocumentPart::List(span) })?;
                     open.push(byte == b'{');
                     continue;
                 }
                 (b']', Some(false)) | (b'}', Some(true)) => {
                     self.at += 1;
-                    self.tell(Part::End)?;
+                    self.tell(DocumentPart::End)?;
                     open.pop();
                 }
                 (_, Some(true)) => {
@@ -152,11 +152,11 @@ impl<'t> Lines<'t, '_> {
                 (_, Some(false)) => {
                     let scalar = self.scalar(true)?;
                     if scalar.colon.is_some() {
-                        return Err(Stop::Other);
+                        return Err(Unread::Other);
                     }
-                    self.tell(Part::Scalar(scalar.text, scalar.style, scalar.span))?;
+                    self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
                 }
-                _ => return Err(Stop::Other),
+                _ => return Err(Unread::Other),
             }
             if !self.behind_flow(&mut open)? {
                 return Ok(());
@@ -165,12 +165,12 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Reads a key and its value. Returns the kind of a value that begins a collection.
-    fn flow_entry(&mut self) -> Step<Option<bool>> {
+    fn flow_entry(&mut self) -> LineResult<Option<bool>> {
         let key = self.scalar(true)?;
         let Some(colon) = key.colon.filter(|_| key.span.range().len() <= KEY) else {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         };
-        self.tell(Part::Scalar(key.text, key.style, key.span))?;
+        self.tell(DocumentPart::Scalar(key.text, key.style, key.span))?;
         self.at = colon + 1;
         self.skip_blanks();
         let span = Span::of(self.at..self.at + 1);
@@ -179,22 +179,22 @@ impl<'t> Lines<'t, '_> {
             b'*' => self.alias(true)?,
             byte @ (b'[' | b'{') => {
                 self.at += 1;
-                self.tell(if byte == b'{' { Part::Map(span) } else { Part::List(span) })?;
+                self.tell(if byte == b'{' { DocumentPart::Map(span) } else { DocumentPart::List(span) })?;
                 return Ok(Some(byte == b'{'));
             }
             _ => {
                 let scalar = self.scalar(true)?;
                 if scalar.colon.is_some() {
-                    return Err(Stop::Other);
+                    return Err(Unread::Other);
                 }
-                self.tell(Part::Scalar(scalar.text, scalar.style, scalar.span))?;
+                self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
             }
         }
         Ok(None)
     }
 
-    /// Goes behind the end of an element: a comma, or the ends of collections. Returns `false` behind the outermost.
-    fn behind_flow(&mut self, open: &mut Vec<bool>) -> Step<bool> {
+    /// Moves past the end of an element: a comma, or the ends of collections. Returns `false` after the outermost.
+    fn behind_flow(&mut self, open: &mut Vec<bool>) -> LineResult<bool> {
         while let Some(is_map) = open.last() {
             self.skip_blanks();
             match (self.byte(self.at), is_map) {
@@ -204,31 +204,31 @@ impl<'t> Lines<'t, '_> {
                 }
                 (b']', false) | (b'}', true) => {
                     self.at += 1;
-                    self.tell(Part::End)?;
+                    self.tell(DocumentPart::End)?;
                     open.pop();
                 }
-                _ => return Err(Stop::Other),
+                _ => return Err(Unread::Other),
             }
         }
         Ok(false)
     }
 
     /// Reads a literal block scalar in a collection with this indentation.
-    pub fn literal(&mut self, parent: usize) -> Step {
+    pub fn literal(&mut self, parent: usize) -> LineResult {
         self.at += 1;
         let chomp = self.byte(self.at);
         if matches!(chomp, b'-' | b'+') {
             self.at += 1;
         }
         if self.byte(self.at) != b'\n' {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         self.at += 1;
         let first = self.at;
         self.skip_blanks();
         let (start, indent) = (self.at, self.at - first);
         if indent <= parent || self.byte(start) == b'\n' {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         self.at = first;
         let (mut text, mut breaks) = (String::new(), 0);
@@ -238,21 +238,21 @@ impl<'t> Lines<'t, '_> {
             let found = self.at - line;
             self.at = line;
             match self.byte(line + found) {
-                b'\n' if found > indent => return Err(Stop::Other),
+                b'\n' if found > indent => return Err(Unread::Other),
                 b'\n' => {
                     breaks += 1;
                     self.at = line + found + 1;
                     continue;
                 }
-                0 => return Err(Stop::Other),
-                b'#' if found < indent => return Err(Stop::Other),
+                0 => return Err(Unread::Other),
+                b'#' if found < indent => return Err(Unread::Other),
                 _ if found < indent => break,
                 _ => {}
             }
             text.extend(std::iter::repeat_n('\n', breaks));
             self.skip_line();
             if self.byte(self.at - 1) != b'\n' {
-                return Err(Stop::Other);
+                return Err(Unread::Other);
             }
             text.push_str(self.slice(line + indent, self.at - 1));
             breaks = 1;
@@ -263,38 +263,38 @@ impl<'t> Lines<'t, '_> {
             _ => 1,
         };
         text.extend(std::iter::repeat_n('\n', kept));
-        // The span ends where the next line begins, behind its indentation.
+        // The span ends where the next line begins, after its indentation.
         let line = self.at;
         self.skip_blanks();
         let span = Span::of(start..self.at);
         self.at = line;
-        self.tell(Part::Scalar(text.into(), Style::Literal, span))
+        self.tell(DocumentPart::Scalar(text.into(), Style::Literal, span))
     }
 
-    /// Returns the name of an anchor behind its mark.
-    fn anchor_name(&mut self, in_flow: bool) -> Step<&'t str> {
+    /// Returns the name of an anchor after its mark.
+    fn anchor_name(&mut self, in_flow: bool) -> LineResult<&'t str> {
         let start = self.at + 1;
         let rest = self.bytes.get(start..).unwrap_or(&[]);
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
         self.at = start + length;
         if length == 0 || !(self.is_space(self.at) || in_flow && is_flow(self.byte(self.at))) {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         Ok(self.slice(start, self.at))
     }
 
     /// Reads an anchor, and its value if that is on this line.
-    pub fn anchored(&mut self) -> Step {
+    pub fn anchored(&mut self) -> LineResult {
         let name = self.anchor_name(false)?;
         if self.anchors.len() >= ANCHORS {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         self.anchors.push(name);
         let anchor = self.before + self.anchors.len();
         self.skip_blanks();
         match self.byte(self.at) {
-            b'#' | b'|' | b'*' => Err(Stop::Other),
-            b'-' if self.is_space(self.at + 1) => Err(Stop::Other),
+            b'#' | b'|' | b'*' => Err(Unread::Other),
+            b'-' if self.is_space(self.at + 1) => Err(Unread::Other),
             b'\n' | 0 => {
                 if let Some(open) = self.open.last_mut() {
                     open.anchor = Some(anchor);
@@ -303,17 +303,17 @@ impl<'t> Lines<'t, '_> {
                 Ok(())
             }
             _ => {
-                self.tell(Part::Anchor(anchor))?;
+                self.tell(DocumentPart::Anchor(anchor))?;
                 self.value()
             }
         }
     }
 
     /// Reads an alias.
-    pub fn alias(&mut self, in_flow: bool) -> Step {
+    pub fn alias(&mut self, in_flow: bool) -> LineResult {
         let start = self.at;
         let name = self.anchor_name(in_flow)?;
-        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(Stop::Other)?;
-        self.tell(Part::Alias(self.before + known + 1, Span::of(start..self.at)))
+        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(Unread::Other)?;
+        self.tell(DocumentPart::Alias(self.before + known + 1, Span::of(start..self.at)))
     }
 }

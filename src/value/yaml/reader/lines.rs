@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::yaml::node::Style;
+use crate::yaml::Style;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Span;
 
@@ -16,7 +16,7 @@ pub(super) const KEY: usize = 1_000;
 
 /// A part of a document, in the order of the file.
 #[derive(Debug)]
-pub(super) enum Part<'t> {
+pub(super) enum DocumentPart<'t> {
     Scalar(Cow<'t, str>, Style, Span),
     List(Span),
     Map(Span),
@@ -28,19 +28,19 @@ pub(super) enum Part<'t> {
 }
 
 /// Receives the parts of documents.
-pub(super) trait Sink {
+pub(super) trait PartSink {
     /// Takes a part.
     ///
     /// # Errors
     /// There is no use in going on.
-    fn part(&mut self, part: Part<'_>) -> Result<()>;
+    fn part(&mut self, part: DocumentPart<'_>) -> Result<()>;
 }
 
-/// Reads a text. Returns `false` if it has other notations or errors: the parts so far then tell nothing.
+/// Reads a text. Returns `false` if it has other notations or errors: the parts so far are then meaningless.
 ///
 /// # Errors
 /// The errors of the sink.
-pub(super) fn read(text: &str, sink: &mut dyn Sink) -> Result<bool> {
+pub(super) fn read(text: &str, sink: &mut dyn PartSink) -> Result<bool> {
     if !is_common(text) {
         return Ok(false);
     }
@@ -58,8 +58,8 @@ pub(super) fn read(text: &str, sink: &mut dyn Sink) -> Result<bool> {
     };
     match lines.documents() {
         Ok(()) => Ok(true),
-        Err(Stop::Other) => Ok(false),
-        Err(Stop::Sink(error)) => Err(error),
+        Err(Unread::Other) => Ok(false),
+        Err(Unread::Sink(error)) => Err(error),
     }
 }
 
@@ -72,16 +72,16 @@ fn is_common(text: &str) -> bool {
 }
 
 /// The reason to stop.
-pub(super) enum Stop {
+pub(super) enum Unread {
     /// Another notation, or an error in the text.
     Other,
     Sink(Box<Diagnostic>),
 }
 
-pub(super) type Step<T = ()> = std::result::Result<T, Stop>;
+pub(super) type LineResult<T = ()> = std::result::Result<T, Unread>;
 
 /// An open block collection.
-pub(super) struct Open {
+pub(super) struct OpenBlock {
     indent: usize,
     is_list: bool,
     /// Set for a list in a map that is not indented more than its key.
@@ -99,14 +99,14 @@ pub(super) struct Lines<'t, 's> {
     pub at: usize,
     /// The start of the current line.
     line: usize,
-    pub open: Vec<Open>,
-    /// The place behind the marker that the document begins with.
+    pub open: Vec<OpenBlock>,
+    /// The place after the marker that the document begins with.
     start: Option<usize>,
     has_root: bool,
     /// The anchors of the document, and the number of those before.
     pub anchors: Vec<&'t str>,
     pub before: usize,
-    sink: &'s mut dyn Sink,
+    sink: &'s mut dyn PartSink,
 }
 
 impl<'t> Lines<'t, '_> {
@@ -130,15 +130,15 @@ impl<'t> Lines<'t, '_> {
         }
     }
 
-    pub fn tell(&mut self, part: Part<'_>) -> Step {
-        self.sink.part(part).map_err(Stop::Sink)
+    pub fn tell(&mut self, part: DocumentPart<'_>) -> LineResult {
+        self.sink.part(part).map_err(Unread::Sink)
     }
 
-    pub fn null(&mut self, at: usize) -> Step {
-        self.tell(Part::Scalar("~".into(), Style::Plain, Span::of(at..at)))
+    pub fn null(&mut self, at: usize) -> LineResult {
+        self.tell(DocumentPart::Scalar("~".into(), Style::Plain, Span::of(at..at)))
     }
 
-    fn documents(mut self) -> Step {
+    fn documents(mut self) -> LineResult {
         while self.at < self.bytes.len() {
             self.line = self.at;
             self.skip_blanks();
@@ -151,41 +151,41 @@ impl<'t> Lines<'t, '_> {
         self.end_document()
     }
 
-    /// Goes behind the end of the line.
+    /// Moves past the end of the line.
     pub fn skip_line(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         self.at = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| self.at + end + 1);
     }
 
-    /// Ends a line behind blanks and a comment.
-    pub fn end_line(&mut self) -> Step {
+    /// Ends a line after blanks and a comment.
+    pub fn end_line(&mut self) -> LineResult {
         let from = self.at;
         self.skip_blanks();
         match self.byte(self.at) {
             b'\n' | 0 => {}
             b'#' if self.at > from => {}
-            _ => return Err(Stop::Other),
+            _ => return Err(Unread::Other),
         }
         self.skip_line();
         Ok(())
     }
 
     /// Begins a document if the line is `---`.
-    fn marker(&mut self) -> Step<bool> {
+    fn marker(&mut self) -> LineResult<bool> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         if rest.starts_with(b"---") {
             if !matches!(self.byte(self.at + 3), b'\n' | 0) {
-                return Err(Stop::Other);
+                return Err(Unread::Other);
             }
             self.end_document()?;
             self.start = Some(self.at + 3);
             self.skip_line();
             return Ok(true);
         }
-        if rest.starts_with(b"...") || rest.starts_with(b"%") { Err(Stop::Other) } else { Ok(false) }
+        if rest.starts_with(b"...") || rest.starts_with(b"%") { Err(Unread::Other) } else { Ok(false) }
     }
 
-    fn end_document(&mut self) -> Step {
+    fn end_document(&mut self) -> LineResult {
         while !self.open.is_empty() {
             self.close()?;
         }
@@ -199,15 +199,15 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Closes the innermost block collection.
-    fn close(&mut self) -> Step {
+    fn close(&mut self) -> LineResult {
         if let Some(open) = self.open.pop() {
             self.end_entry(open.waits, open.anchor)?;
         }
-        self.tell(Part::End)
+        self.tell(DocumentPart::End)
     }
 
     /// Reads the entries of a line.
-    fn content(&mut self) -> Step {
+    fn content(&mut self) -> LineResult {
         let mut column = self.at - self.line;
         let mut is_item = self.byte(self.at) == b'-' && self.is_space(self.at + 1);
         let mut is_new = self.find_place(column, is_item)?;
@@ -217,8 +217,8 @@ impl<'t> Lines<'t, '_> {
             self.at = behind;
             match self.byte(self.at) {
                 // The parser has other places for these.
-                b'#' => return Err(Stop::Other),
-                b'\n' | 0 if is_new && self.open.last().is_some_and(|open| open.is_flat) => return Err(Stop::Other),
+                b'#' => return Err(Unread::Other),
+                b'\n' | 0 if is_new && self.open.last().is_some_and(|open| open.is_flat) => return Err(Unread::Other),
                 b'\n' | 0 => {
                     self.skip_line();
                     return Ok(());
@@ -232,20 +232,20 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Closes what ends before a line with this indentation. Returns `true` if a new collection begins.
-    fn find_place(&mut self, column: usize, is_item: bool) -> Step<bool> {
+    fn find_place(&mut self, column: usize, is_item: bool) -> LineResult<bool> {
         while self.open.last().is_some_and(|open| open.indent > column) {
             self.close()?;
         }
         if self.open.last().is_some_and(|open| open.is_flat && open.indent == column) && !is_item {
             self.close()?;
         }
-        let Some(open) = self.open.last() else { return if self.has_root { Err(Stop::Other) } else { Ok(true) } };
+        let Some(open) = self.open.last() else { return if self.has_root { Err(Unread::Other) } else { Ok(true) } };
         match (open.indent == column, open.waits) {
-            (false, None) => Err(Stop::Other),
+            (false, None) => Err(Unread::Other),
             (false, Some(_)) => Ok(true),
             (true, waits) => match (open.is_list, is_item) {
                 (false, true) if waits.is_some() => Ok(true),
-                (list, item) if list != item => Err(Stop::Other),
+                (list, item) if list != item => Err(Unread::Other),
                 _ => {
                     let anchor = open.anchor;
                     self.end_entry(waits, anchor).map(|()| false)
@@ -255,7 +255,7 @@ impl<'t> Lines<'t, '_> {
     }
 
     /// Begins an entry or item, whose value is `waits` if there is none, and the collection before it if it `is_new`.
-    fn begin_entry(&mut self, is_list: bool, is_new: bool, indent: usize, waits: usize) -> Step {
+    fn begin_entry(&mut self, is_list: bool, is_new: bool, indent: usize, waits: usize) -> LineResult {
         if is_new {
             let (mut is_flat, mut anchor) = (false, None);
             if let Some(parent) = self.open.last_mut() {
@@ -263,16 +263,16 @@ impl<'t> Lines<'t, '_> {
                 (is_flat, anchor) = (parent.indent == indent, parent.anchor.take());
             }
             if self.open.len() >= DEPTH {
-                return Err(Stop::Other);
+                return Err(Unread::Other);
             }
             self.has_root = true;
             let at = if is_flat { self.behind_dash() } else { self.at };
             let span = Span::of(at..at);
             if let Some(anchor) = anchor {
-                self.tell(Part::Anchor(anchor))?;
+                self.tell(DocumentPart::Anchor(anchor))?;
             }
-            self.tell(if is_list { Part::List(span) } else { Part::Map(span) })?;
-            self.open.push(Open { indent, is_list, is_flat, waits: None, anchor: None });
+            self.tell(if is_list { DocumentPart::List(span) } else { DocumentPart::Map(span) })?;
+            self.open.push(OpenBlock { indent, is_list, is_flat, waits: None, anchor: None });
         }
         if let Some(open) = self.open.last_mut() {
             open.waits = Some(waits);
@@ -280,14 +280,14 @@ impl<'t> Lines<'t, '_> {
         Ok(())
     }
 
-    /// Returns the place behind `-` and blanks.
+    /// Returns the place after `-` and blanks.
     fn behind_dash(&self) -> usize {
         let rest = self.bytes.get(self.at + 1..).unwrap_or(&[]);
         self.at + 1 + rest.iter().take_while(|byte| **byte == b' ').count()
     }
 
     /// Reads a key with its value, or the value of an item.
-    fn entry_or_value(&mut self, column: usize, is_new: bool) -> Step {
+    fn entry_or_value(&mut self, column: usize, is_new: bool) -> LineResult {
         if matches!(self.byte(self.at), b'[' | b'{' | b'|' | b'*') {
             return self.item_value(is_new);
         }
@@ -298,11 +298,11 @@ impl<'t> Lines<'t, '_> {
             return self.item_value(is_new);
         };
         if scalar.span.range().len() > KEY {
-            return Err(Stop::Other);
+            return Err(Unread::Other);
         }
         self.at = start;
         self.begin_entry(false, is_new, column, colon)?;
-        self.tell(Part::Scalar(scalar.text, scalar.style, scalar.span))?;
+        self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
         self.at = colon + 1;
         self.skip_blanks();
         match self.byte(self.at) {
@@ -310,30 +310,30 @@ impl<'t> Lines<'t, '_> {
                 self.skip_line();
                 Ok(())
             }
-            b'-' if self.is_space(self.at + 1) => Err(Stop::Other),
+            b'-' if self.is_space(self.at + 1) => Err(Unread::Other),
             b'&' => self.anchored(),
             _ => self.value(),
         }
     }
 
     /// Tells of a value that is not there.
-    fn end_entry(&mut self, waits: Option<usize>, anchor: Option<usize>) -> Step {
+    fn end_entry(&mut self, waits: Option<usize>, anchor: Option<usize>) -> LineResult {
         match (waits, anchor) {
             (Some(at), None) => self.null(at),
             // The parser has another place for a null with an anchor.
-            (Some(_), Some(_)) => Err(Stop::Other),
+            (Some(_), Some(_)) => Err(Unread::Other),
             (None, _) => Ok(()),
         }
     }
 
     /// Reads the value of an item on the line of its `-`.
-    fn item_value(&mut self, is_new: bool) -> Step {
+    fn item_value(&mut self, is_new: bool) -> LineResult {
         let is_item = self.open.last().is_some_and(|open| open.is_list && open.waits.is_some_and(|at| at > self.line));
-        if is_item && is_new { self.value() } else { Err(Stop::Other) }
+        if is_item && is_new { self.value() } else { Err(Unread::Other) }
     }
 
     /// Reads the value that the innermost collection waits for, to the end of the line.
-    pub fn value(&mut self) -> Step {
+    pub fn value(&mut self) -> LineResult {
         let indent = self.open.last_mut().map_or(0, |open| {
             open.waits = None;
             open.indent
@@ -345,9 +345,9 @@ impl<'t> Lines<'t, '_> {
             _ => {
                 let scalar = self.scalar(false)?;
                 if scalar.colon.is_some() {
-                    return Err(Stop::Other);
+                    return Err(Unread::Other);
                 }
-                self.tell(Part::Scalar(scalar.text, scalar.style, scalar.span))?;
+                self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
             }
         }
         self.end_line()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Tags;
-use super::read::{read_events, read_lines};
+use super::{read_events, read_lines};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 

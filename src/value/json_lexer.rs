@@ -1,4 +1,4 @@
-//! Checks and skips JSON text without building values.
+//! The lexer of the readers of JSON, which word its errors. Functions that look into JSON text without building its values.
 
 use super::{Data, DataMap};
 use dropforge_base::stdlib::byte_search::{first_place, first_special};
@@ -32,7 +32,7 @@ pub fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -
 /// Maximum nesting of the maps that [`json_maps`] reads. The text is read once for each level.
 const MAP_LEVELS: u32 = 16;
 
-/// Reads the JSON object `text` with all lists empty. Returns `None` if it is none, if its maps nest too deep, or if a key
+/// Reads the JSON object `text` with all lists empty. Returns `None` if it is not one, if its maps nest too deep, or if a key
 /// has an escape.
 pub fn json_maps(text: &str) -> Option<DataMap> {
     maps(text, MAP_LEVELS)
@@ -104,10 +104,9 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 /// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
 /// or one with a number that is too large.
 pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
-    let mut open = Open { maps: 0, outer: Vec::new(), depth: 0, levels };
+    let mut open = Nesting { maps: 0, outer: Vec::new(), depth: 0, levels };
     loop {
         rest = match white(rest) {
-            [b'"', after @ ..] => string(after)?,
             [b'{', after @ ..] => {
                 open.enter(true)?;
                 match white(after) {
@@ -128,11 +127,7 @@ pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
                     }
                 }
             }
-            at @ [b'-' | b'0'..=b'9', ..] => number(at)?,
-            [b't', b'r', b'u', b'e', after @ ..]
-            | [b'f', b'a', b'l', b's', b'e', after @ ..]
-            | [b'n', b'u', b'l', b'l', after @ ..] => after,
-            _ => return None,
+            at => scalar(at)?,
         };
         loop {
             if open.depth == 0 {
@@ -154,7 +149,7 @@ pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
 }
 
 /// The containers around a value.
-struct Open {
+struct Nesting {
     /// A bit for each of them, the innermost lowest: set for a map.
     maps: u128,
     /// The bits of those for which there is no more room.
@@ -163,7 +158,7 @@ struct Open {
     levels: u32,
 }
 
-impl Open {
+impl Nesting {
     fn enter(&mut self, is_map: bool) -> Option<()> {
         if self.depth.is_multiple_of(u128::BITS) {
             self.outer.push(self.maps);
@@ -186,8 +181,22 @@ impl Open {
     }
 }
 
+/// Skips a string, a number or a word.
 #[inline(always)]
-fn white(mut rest: &[u8]) -> &[u8] {
+pub(super) fn scalar(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [b'"', after @ ..] => string(after),
+        [b'-' | b'0'..=b'9', ..] => number(rest),
+        [b't', b'r', b'u', b'e', after @ ..]
+        | [b'f', b'a', b'l', b's', b'e', after @ ..]
+        | [b'n', b'u', b'l', b'l', after @ ..] => Some(after),
+        _ => None,
+    }
+}
+
+/// Skips white space.
+#[inline(always)]
+pub(super) fn white(mut rest: &[u8]) -> &[u8] {
     // Most tokens follow at once or after one space.
     while let [byte, after @ ..] = rest
         && *byte <= b' '
@@ -203,7 +212,7 @@ pub(super) const WHITE: u64 = 1 << b' ' | 1 << b'\n' | 1 << b'\t' | 1 << b'\r';
 
 /// Skips a key and its colon.
 #[inline(always)]
-fn key(rest: &[u8]) -> Option<&[u8]> {
+pub(super) fn key(rest: &[u8]) -> Option<&[u8]> {
     let [b'"', after @ ..] = rest else { return None };
     let [b':', after @ ..] = white(string(after)?) else { return None };
     Some(after)
@@ -274,7 +283,7 @@ fn unit(rest: &[u8]) -> Option<(u32, &[u8])> {
 /// The largest number of digits of a number that is certainly finite.
 const FINITE: usize = 300;
 
-/// Skips a number. Returns the bytes after it, or `None` if it is none or too large.
+/// Skips a number. Returns the bytes after it, or `None` if it is not a number or is too large.
 #[inline(always)]
 pub(super) fn number(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(if let [b'-', after @ ..] = text { after } else { text })?;
@@ -315,7 +324,7 @@ fn digits(rest: &[u8]) -> Option<&[u8]> {
 
 /// Skips at least one digit.
 #[inline(always)]
-fn some_digits(mut rest: &[u8]) -> Option<&[u8]> {
+pub(super) fn some_digits(mut rest: &[u8]) -> Option<&[u8]> {
     let all = rest;
     while let [b'0'..=b'9', after @ ..] = rest {
         rest = after;

@@ -1,0 +1,115 @@
+//! The wording of messages: numbers, articles, likely names, and bounds on the names and texts that are printed.
+
+use crate::stdlib::strings;
+
+/// Formats a count with its noun: `1 file`, `2,000 files`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
+/// Formats a number with separators: `12,345`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a name with its article: `an array`.
+pub fn with_article(name: &str) -> String {
+    match name.as_bytes().first() {
+        _ if matches!(name, "null" | "bytes") => name.to_owned(),
+        Some(b'a' | b'e' | b'i' | b'o' | b'u') => format!("an {name}"),
+        _ => format!("a {name}"),
+    }
+}
+
+/// Returns the candidate that `wanted` is most likely a misspelling of: one character differs, or at most a third of
+/// them (optimal string alignment distance, ignoring case). The first in byte order wins a tie.
+///
+/// ```
+/// use dropforge::diagnostics::nearest;
+/// assert_eq!(nearest("nmae", ["name", "port"]), Some("name"));
+/// assert_eq!(nearest("x", ["name", "port"]), None);
+/// assert_eq!(nearest("path", ["hash"]), None);
+/// ```
+pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let wanted = wanted.to_lowercase();
+    let length = wanted.chars().count();
+    let near = |candidate: &'c str| {
+        if candidate.len() > LONGEST || length > LONGEST {
+            return None;
+        }
+        let (lowercase, characters) = (candidate.to_lowercase(), candidate.chars().count());
+        let most = (characters.max(length) / 3).max(1);
+        // The distance is no less than the difference in length.
+        let is_close = lowercase.chars().count().abs_diff(length) <= most;
+        let distance = is_close.then(|| strsim::osa_distance(&wanted, &lowercase))?;
+        (distance <= most && distance < characters.max(length)).then_some((distance, candidate))
+    };
+    candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
+}
+
+/// Maximum length of a name that is compared.
+const LONGEST: usize = 128;
+
+/// Maximum number of bytes between quotes, or without white space.
+const PIECE: usize = 200;
+/// Number of bytes that are kept of a longer one.
+const KEPT: usize = 160;
+/// Maximum number of bytes in all.
+const TEXT: usize = 4_000;
+
+/// Shortens the names in a text, and the text itself if it is still long.
+pub(super) fn short_names(text: String) -> String {
+    if text.len() <= PIECE {
+        return text;
+    }
+    let mut short = String::new();
+    for part in text.split_inclusive(['`', '\'', '"']) {
+        match part.len() > PIECE && !part.split_whitespace().all(|word| word.len() <= PIECE) {
+            true => push_words(part, &mut short),
+            false => short.push_str(part),
+        }
+    }
+    strings::abridged(&short, TEXT).into_owned()
+}
+
+/// Appends a text with long words shortened. A quote at its end stays.
+fn push_words(part: &str, short: &mut String) {
+    for word in part.split_inclusive(char::is_whitespace) {
+        if word.len() <= PIECE {
+            short.push_str(word);
+            continue;
+        }
+        short.push_str(&strings::abridged(word, KEPT));
+        short.extend(word.chars().next_back().filter(|last| matches!(last, '`' | '\'' | '"') || last.is_whitespace()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plurals_and_separators() {
+        assert_eq!([0, 1, 2_000].map(|count| counted(count, "file")), ["0 files", "1 file", "2,000 files"]);
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn long_names_are_cut_and_sentences_are_not() {
+        let name = "é".repeat(5_000);
+        let short = short_names(format!("the key `{name}` is given twice"));
+        assert_eq!(short, format!("the key `{}…` is given twice", "é".repeat(80)));
+        let sentence = "some words of a sentence ".repeat(20);
+        assert_eq!(short_names(sentence.clone()), sentence);
+        assert_eq!(short_names("a".repeat(1_000)), format!("{}…", "a".repeat(160)));
+        assert!(short_names("a b ".repeat(100_000)).len() < 5_000);
+    }
+}
