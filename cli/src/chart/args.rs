@@ -86,23 +86,29 @@ impl ChartArgs {
         check_none(given.into_iter().chain(self.release.given()), path)
     }
 
-    /// Returns the release.
-    pub(crate) fn release(&self) -> Release {
-        let usual = self.release.release();
-        Release { name: self.name.clone().unwrap_or(usual.name), ..usual }
-    }
-
-    /// Returns the cluster.
+    /// Returns a chart with these options: for one text or for files, and with warnings about documents as errors or not.
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(crate) fn capabilities(&self) -> Result<Capabilities> {
-        self.release.capabilities()
-    }
-
-    /// Returns the parts to print.
-    pub(super) fn selection(&self) -> Selection {
-        self.release.selection()
+    pub(crate) fn chart(
+        &self,
+        template: ChartTemplate,
+        values: UserValues,
+        (single, is_strict): (bool, bool),
+    ) -> Result<FleetChart> {
+        let usual = self.release.release();
+        let release = Release { name: self.name.clone().unwrap_or(usual.name), ..usual };
+        Ok(FleetChart {
+            template,
+            values,
+            name: Some(release.name.clone()),
+            release,
+            capabilities: self.release.capabilities()?,
+            selection: self.release.selection(),
+            namespace_key: None,
+            single,
+            check: DocumentCheck::new(is_strict),
+        })
     }
 }
 
@@ -120,7 +126,7 @@ impl FleetChartArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn chart(
+    pub(crate) fn chart(
         &self,
         template: ChartTemplate,
         (values, name_key): (UserValues, Option<&str>),
