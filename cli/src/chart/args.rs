@@ -86,6 +86,20 @@ impl ChartArgs {
         check_none(given.into_iter().chain(self.release.given()), path)
     }
 
+    /// Returns the release.
+    pub(crate) fn release(&self) -> Release {
+        let usual = self.release.release();
+        Release { name: self.name.clone().unwrap_or(usual.name), ..usual }
+    }
+
+    /// Returns the cluster.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub(crate) fn capabilities(&self) -> Result<Capabilities> {
+        self.release.capabilities()
+    }
+
     /// Returns a chart with these options: for one text or for files, and with warnings about documents as errors or not.
     ///
     /// # Errors
@@ -96,14 +110,13 @@ impl ChartArgs {
         values: UserValues,
         (single, is_strict): (bool, bool),
     ) -> Result<FleetChart> {
-        let usual = self.release.release();
-        let release = Release { name: self.name.clone().unwrap_or(usual.name), ..usual };
+        let release = self.release();
         Ok(FleetChart {
             template,
             values,
             name: Some(release.name.clone()),
             release,
-            capabilities: self.release.capabilities()?,
+            capabilities: self.capabilities()?,
             selection: self.release.selection(),
             namespace_key: None,
             single,
