@@ -86,7 +86,7 @@ mod report;
 mod row_names;
 #[cfg(feature = "arrow-rows")]
 mod rows;
-pub mod run;
+mod run;
 pub mod schema;
 pub mod scratch;
 mod selection;
@@ -95,9 +95,11 @@ mod shards;
 pub(crate) mod sinks;
 mod specialised;
 mod splitter;
+pub mod stamp;
 mod stamper;
 mod stream_file;
 mod streamed;
+mod target;
 mod unread;
 pub mod values;
 mod variants;
@@ -134,7 +136,7 @@ pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs,
+    Locking, PackFormat, PackOptions, PackedOutput, Place, RemoteTarget, check_packs, find_in_packs, finish_packs,
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
@@ -143,14 +145,16 @@ pub use report::{Failure, Report, join_places};
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]
 pub use rows::{RowOptions, RowOutput, RowStamper};
-pub use run::{preview, stamp, stream};
+pub use run::{Run, RunOutputs, RunSet, unfit_format};
 pub use selection::Selection;
 pub use selector::Selector;
 pub use shards::{PlanDigest, PlanShard, Shard, finish_shards};
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
+pub use stamp::{preview, stamp, stream};
 pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use streamed::StreamJob;
+pub use target::{RunMode, RunTarget};
 pub use unread::ReadValues;
 pub use variants::Variants;
 pub use view::View;
