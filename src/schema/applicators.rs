@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::location::{Location, Step};
 use super::node::{Node, Rest};
 use super::types::Fields;
 use super::validate::{Check, Checked, same};
-use super::violation::{described, text_of};
+use super::violation::{Location, Step, described, text_of};
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
 use dropforge_base::stdlib::base64::octets_of_base64;
 use dropforge_value::{JsonStyle, Text, Value, write_json};

@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::location::{Location, Step};
 use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
-use super::violation::{SHOWN, described, json_of, text_of};
+use super::violation::{Location, SHOWN, Step, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::regex_cost::search_steps;

@@ -26,8 +26,6 @@ mod evaluation;
 #[cfg(feature = "compile")]
 mod front;
 mod semantics;
-#[cfg(test)]
-mod test_support;
 pub mod values;
 
 #[doc(hidden)]

@@ -3,14 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde::de;
-use serde::de::{DeserializeSeed, SeqAccess, Visitor};
-
-use super::value::{deserializer, forward_to_value, visit_attributes};
-use super::{BodyDeserializer, Error, label_names};
-use crate::body::errors::structure;
+use super::{BodyDeserializer, Error, deserializer, forward_to_value, label_names, visit_attributes};
+use crate::body::content::structure;
 use crate::body::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use dropforge_value::{Misfit, Step, Value};
+use serde::de;
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 
 /// The content of a body with one name: an argument or blocks. In the JSON syntax, a property may be either.
 #[derive(Clone)]
