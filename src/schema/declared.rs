@@ -1,4 +1,4 @@
-//! The properties that a schema declares.
+//! The properties that a schema declares, and the schemas of a part of an object.
 
 use super::node::{Additional, Node, NodeId, Rest};
 use super::{Draft, Schema};

@@ -1,4 +1,4 @@
-//! The formats of strings.
+//! The formats of strings, and regular expressions.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! The keywords of JSON Schema and the drafts that define them.
+//! The keywords of JSON Schema, the drafts that define them, and their operands: types, names, sizes, bounds, patterns,
+//! and lists and maps of schemas.
 
 use super::compile::Compiler;
 use super::formats::regex;

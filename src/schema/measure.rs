@@ -1,4 +1,5 @@
 //! Bounds the size of a schema once its references are followed. Validation recurses along these references.
+//! Estimates the memory of a compiled schema.
 
 use super::node::{Node, Pattern, Rest};
 use super::{NodeId, Schema, SchemaError};
@@ -18,7 +19,8 @@ const RECURSIVE: usize = 2000;
 /// # Errors
 /// The bound that it exceeds.
 pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
-    let mut measure = Measure { schema, known: vec![State::New; schema.nodes.len()], visited: 0, recursive: false };
+    let mut measure =
+        Measure { schema, known: vec![MeasureState::New; schema.nodes.len()], visited: 0, recursive: false };
     let checked = measure.visit(Schema::ROOT, 0).and_then(|_| match measure.recursive && measure.visited > RECURSIVE {
         true => Err(format!("the schema is recursive and has more than {RECURSIVE} parts")),
         false => Ok(()),
@@ -27,7 +29,7 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum MeasureState {
     New,
     Open,
     Done(Size),
@@ -46,7 +48,7 @@ struct Size {
 
 struct Measure<'s> {
     schema: &'s Schema,
-    known: Vec<State>,
+    known: Vec<MeasureState>,
     visited: usize,
     recursive: bool,
 }
@@ -55,16 +57,16 @@ impl Measure<'_> {
     fn visit(&mut self, id: NodeId, depth: usize) -> Result<Size, String> {
         let at = id.0 as usize;
         let size = match self.known.get(at) {
-            Some(State::Done(size)) => *size,
-            Some(State::New) if depth <= LEVELS => {
-                self.set(at, State::Open);
+            Some(MeasureState::Done(size)) => *size,
+            Some(MeasureState::New) if depth <= LEVELS => {
+                self.set(at, MeasureState::Open);
                 let size = self.all_below(id, depth)?;
                 self.visited += 1;
-                self.set(at, State::Done(size));
+                self.set(at, MeasureState::Done(size));
                 size
             }
-            Some(State::New) => return Err(format!("references lead deeper than {LEVELS} levels")),
-            Some(State::Open) | None => {
+            Some(MeasureState::New) => return Err(format!("references lead deeper than {LEVELS} levels")),
+            Some(MeasureState::Open) | None => {
                 self.recursive = true;
                 return Ok(Size { weight: 1, in_place: 0, levels: 0 });
             }
@@ -77,7 +79,7 @@ impl Measure<'_> {
         }
     }
 
-    fn set(&mut self, at: usize, state: State) {
+    fn set(&mut self, at: usize, state: MeasureState) {
         if let Some(slot) = self.known.get_mut(at) {
             *slot = state;
         }

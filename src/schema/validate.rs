@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
-use super::violation::{Location, SHOWN, Step, described, json_of, text_of};
+use super::violation::{Location, LocationStep, SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::regex_cost::search_steps;
@@ -314,7 +314,7 @@ impl Check<'_> {
         let followed = std::mem::take(&mut self.followed);
         for (index, item) in items.iter().enumerate() {
             match prefix.get(index).copied().or(node.items) {
-                Some(schema) => self.value(schema, *item, &at.to(Step::At(index)))?,
+                Some(schema) => self.value(schema, *item, &at.to(LocationStep::At(index)))?,
                 None => break,
             }
         }
@@ -343,7 +343,7 @@ impl Check<'_> {
         let mut strangers = Vec::new();
         let followed = std::mem::take(&mut self.followed);
         for (field, member) in fields.iter() {
-            let below = at.to(Step::Name(field.name()));
+            let below = at.to(LocationStep::Name(field.name()));
             let known = if let Field::Named(name) = field { node.properties.get(name) } else { None };
             let mut declared = known.is_some();
             if let Some(schema) = known {

@@ -1,4 +1,4 @@
-//! Violations of schemas, and values as messages show them.
+//! Errors in schemas, violations of schemas, their locations, and values as messages show them.
 
 use std::fmt;
 
@@ -163,11 +163,11 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
 #[derive(Clone, Copy)]
 pub(super) struct Location<'l> {
     parent: Option<&'l Location<'l>>,
-    step: Step<'l>,
+    step: LocationStep<'l>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Step<'l> {
+pub(super) enum LocationStep<'l> {
     /// The value itself.
     Root,
     /// A property, or a named value.
@@ -177,18 +177,18 @@ pub(super) enum Step<'l> {
 }
 
 impl<'l> Location<'l> {
-    pub const ROOT: Location<'static> = Location { parent: None, step: Step::Root };
+    pub const ROOT: Location<'static> = Location { parent: None, step: LocationStep::Root };
 
     /// Returns the location of a named value.
     pub fn named(name: Option<&'l str>) -> Self {
-        Self { parent: None, step: name.map_or(Step::Root, Step::Name) }
+        Self { parent: None, step: name.map_or(LocationStep::Root, LocationStep::Name) }
     }
 
-    pub fn to(&'l self, step: Step<'l>) -> Location<'l> {
+    pub fn to(&'l self, step: LocationStep<'l>) -> Location<'l> {
         Location { parent: Some(self), step }
     }
 
-    fn steps(&self) -> Vec<Step<'_>> {
+    fn steps(&self) -> Vec<LocationStep<'_>> {
         let mut steps: Vec<_> = std::iter::successors(Some(self), |at| at.parent).map(|at| at.step).collect();
         steps.reverse();
         steps
@@ -196,10 +196,10 @@ impl<'l> Location<'l> {
 
     /// Returns the JSON pointer.
     pub fn pointer(&self) -> String {
-        let step = |step: Step<'_>| match step {
-            Step::Root => String::new(),
-            Step::Name(name) => below("", name),
-            Step::At(at) => format!("/{at}"),
+        let step = |step: LocationStep<'_>| match step {
+            LocationStep::Root => String::new(),
+            LocationStep::Name(name) => below("", name),
+            LocationStep::At(at) => format!("/{at}"),
         };
         self.steps().into_iter().map(step).collect()
     }
@@ -209,10 +209,10 @@ impl<'l> Location<'l> {
         let mut path = String::new();
         for step in self.steps() {
             match step {
-                Step::Root => {}
-                Step::At(at) => path.push_str(&format!("[{at}]")),
-                Step::Name(name) if !is_identifier(name) => path.push_str(&format!("[{name:?}]")),
-                Step::Name(name) => {
+                LocationStep::Root => {}
+                LocationStep::At(at) => path.push_str(&format!("[{at}]")),
+                LocationStep::Name(name) if !is_identifier(name) => path.push_str(&format!("[{name:?}]")),
+                LocationStep::Name(name) => {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(name);
                 }

@@ -1,4 +1,5 @@
-//! Functions that assert a fact about a value: an unknown value takes it on, a known one is checked.
+//! Functions that assert a fact about a value: an unknown value takes it on, a known one is checked. Marks of
+//! sensitive and ephemeral values.
 
 use super::{Arguments, FromArguments, WHOLE, functions, items, length_is_known, whole};
 use crate::values::elements::any;

@@ -1,4 +1,5 @@
-//! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
+//! Functions that convert to a type or from and to JSON and CSV, functions that pick one of several values, `try` and
+//! `can`.
 
 use super::{Arguments, FromArguments, functions, string, type_name};
 use crate::values::json::{decode_implied, encode_plain};

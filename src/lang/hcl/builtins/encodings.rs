@@ -1,4 +1,5 @@
-//! Functions that encode, hash, encrypt or decode text.
+//! Functions that encode, hash, encrypt or decode text, and RSA private keys in PEM, which decrypt with PKCS #1 v1.5
+//! padding.
 
 use std::io::Read;
 
@@ -228,8 +229,6 @@ fn decrypt<'v>(cx: &Cx<'v>, encrypted: &str, key: &str) -> Outcome<Value<'v>> {
     string(cx, std::str::from_utf8(&decrypted).map_err(|_| Fault::wrong("the decrypted bytes are not valid UTF-8"))?)
 }
 
-// Not for servers: the time and the error depend on the padding.
-
 /// The reason that decryption fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
@@ -290,6 +289,8 @@ impl PrivateKey {
     }
 
     /// Decrypts a message. The crate has functions that also strip the padding, but they return random bytes if it is wrong.
+    ///
+    /// Not for servers: the time and the error depend on the padding.
     ///
     /// # Errors
     /// [`Unreadable::NotForKey`].

@@ -1,4 +1,5 @@
-//! Functions of files below the directory that the engine allows, and of paths that depend on the machine.
+//! Functions of files below the directory that the engine allows, and of paths that depend on the machine. A search of
+//! directories for the files that match a pattern.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -217,7 +218,7 @@ struct Directory {
 }
 
 /// The entry of a directory.
-enum Found {
+enum DirectoryEntry {
     File,
     Directory(PathBuf, States),
 }
@@ -272,8 +273,8 @@ impl Walk<'_, '_> {
             for name in self.names(glob, here)? {
                 match self.entry(glob, here, &name)? {
                     None => {}
-                    Some(Found::File) => files.push(name),
-                    Some(Found::Directory(real, states)) => {
+                    Some(DirectoryEntry::File) => files.push(name),
+                    Some(DirectoryEntry::Directory(real, states)) => {
                         let count = all.len() + new.len();
                         let index = *known.entry((real.clone(), states.clone())).or_insert(count);
                         if index == count {
@@ -312,7 +313,7 @@ impl Walk<'_, '_> {
 
     /// The file or directory `name`. `None` if it does not match, does not exist or leads out of the root. `**` does not
     /// follow a link to a directory that contains the link.
-    fn entry(&self, glob: &Glob, here: &Directory, name: &str) -> Outcome<Option<Found>> {
+    fn entry(&self, glob: &Glob, here: &Directory, name: &str) -> Outcome<Option<DirectoryEntry>> {
         self.cx.spend(ENTRY + (glob.tokens() * name.len() / 8) as u64)?;
         let step = glob.step(&here.states, name);
         if step.is_empty() {
@@ -328,8 +329,8 @@ impl Walk<'_, '_> {
             (inner, step.all())
         };
         Ok(match real.is_dir() {
-            true => Some(Found::Directory(real, states)),
-            false => (glob.is_match(&states) && real.is_file()).then_some(Found::File),
+            true => Some(DirectoryEntry::Directory(real, states)),
+            false => (glob.is_match(&states) && real.is_file()).then_some(DirectoryEntry::File),
         })
     }
 
@@ -370,7 +371,7 @@ fn leading(all: &[Directory]) -> Vec<bool> {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
+mod search_tests {
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -1,4 +1,4 @@
-//! Intrinsics: operations of the language that only lowering calls.
+//! Intrinsics: operations of the language that only lowering calls, such as conditionals.
 //!
 //! Errors are notes. An intrinsic that reads the errors of its operands, or drops those of an operand that does not
 //! count, gets the numbers of notes before its operands were evaluated.
@@ -306,7 +306,7 @@ fn narrowed<'v>(cx: &Cx<'v>, ty: Type<'v>, then: Value<'v>, otherwise: Value<'v>
         return Ok(cx.arena().null(ty));
     }
     let mut unknown = Refine::of(cx.arena().unknown(ty));
-    if let [Some(a), Some(b)] = [Bounds::of(cx, then)?, Bounds::of(cx, otherwise)?] {
+    if let [Some(a), Some(b)] = [ValueBounds::of(cx, then)?, ValueBounds::of(cx, otherwise)?] {
         if a.not_null && b.not_null {
             unknown = unknown.not_null();
         }
@@ -334,7 +334,7 @@ fn outer(a: Bound, b: Bound, outward: Ordering) -> Bound {
 }
 
 /// The bounds of a value that is not null, known or not.
-struct Bounds<'v> {
+struct ValueBounds<'v> {
     ty: Type<'v>,
     not_null: bool,
     least: Bound,
@@ -343,7 +343,7 @@ struct Bounds<'v> {
     length: Option<(u64, u64)>,
 }
 
-impl<'v> Bounds<'v> {
+impl<'v> ValueBounds<'v> {
     fn of(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Option<Self>> {
         let ty = types::type_of(cx, value)?;
         if let Some(unknown) = value.as_unknown() {

@@ -1,4 +1,4 @@
-//! `for` expressions: conditions, keys and results.
+//! `for` expressions (conditions, keys and results) and splats.
 
 use super::intrinsics::paid_type;
 use crate::evaluation::{

@@ -2,8 +2,8 @@
 //!
 //! Each file has one topic and its tables. A function that the reference's standard library and OpenTofu share is in a
 //! table that both use; a function that only one of them has, or that they define differently, is in a separate table.
-//! `registries` combines the tables. `intrinsics` are operations that only lowering calls: conditionals, loops,
-//! splats and object constructors.
+//! The registries combine the tables. `intrinsics` are operations that only lowering calls: conditionals, loops, splats
+//! and object constructors. The macro `functions` declares a table; [`Arguments`] are taken as the types of its bodies.
 
 mod assumptions;
 mod charsets;

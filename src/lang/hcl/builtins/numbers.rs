@@ -1,4 +1,4 @@
-//! Functions of numbers, and the operators as functions.
+//! Functions of numbers, of timestamps and of IP networks, and the operators as functions.
 
 use std::cmp::Ordering;
 

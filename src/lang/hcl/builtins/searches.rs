@@ -1,4 +1,4 @@
-//! Functions that look up elements of collections, and functions that select elements by value.
+//! Functions that look up elements of collections, functions that select elements by value, and functions of sets.
 
 use super::strings::strlen;
 use super::{

@@ -1,4 +1,4 @@
-//! Functions of strings. A character is a grapheme cluster wherever characters are counted.
+//! Functions of strings and regular expressions. A character is a grapheme cluster wherever characters are counted.
 
 use super::{functions, string, string_list};
 use crate::values::{is_wholly_known, machine_int};

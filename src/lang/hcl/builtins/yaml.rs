@@ -1,5 +1,5 @@
 //! YAML as the reference's functions read and write it: words such as `yes` are booleans, and strings are always
-//! written in quotes or as blocks.
+//! written in quotes or as blocks. Scalars are resolved by YAML 1.1 words and numbers of YAML 1.2; timestamps are text.
 
 use super::encodings::BASE64;
 use super::{functions, string, type_name};
@@ -104,7 +104,7 @@ fn encode<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if !is_wholly_known(cx, value)? {
         return Ok(cx.arena().unknown(Type::String));
     }
-    let mut writer = Writer { cx, out: String::new(), paid: 0 };
+    let mut writer = YamlWriter { cx, out: String::new(), paid: 0 };
     writer.node(value, 0, Parent::Document)?;
     if !writer.out.ends_with('\n') {
         let is_plain = value.as_str().is_none() && value.elements().is_none() && value.entries().is_none();
@@ -123,14 +123,14 @@ enum Parent {
     Key,
 }
 
-struct Writer<'c, 'v> {
+struct YamlWriter<'c, 'v> {
     cx: &'c Cx<'v>,
     out: String,
     /// Number of bytes of `out` that are charged.
     paid: usize,
 }
 
-impl<'v> Writer<'_, 'v> {
+impl<'v> YamlWriter<'_, 'v> {
     /// Charges for the text written since the last call.
     fn pay(&mut self) -> Outcome<()> {
         self.cx.charge(self.out.len() - self.paid)?;

@@ -1,4 +1,4 @@
-//! The entrance of the language: from sources to linked programs.
+//! The entrance of the language: from sources to linked programs, and single expressions and templates.
 //!
 //! ```text
 //! source ─parse─▶ tree ─lower─▶ program ─link─▶ executable

@@ -1,4 +1,4 @@
-//! Schemas, bodies and their content, and several bodies as one.
+//! Schemas, bodies and their content, several bodies as one, and errors of bodies. The summaries are the reference's.
 
 use std::fmt;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Expressions of attributes.
+//! Expressions of attributes, and the variables in them. The variables of `dynamic` blocks are found level by level,
+//! without expanding them.
 
 use std::rc::Rc;
 use std::sync::Arc;

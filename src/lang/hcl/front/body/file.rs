@@ -1,4 +1,4 @@
-//! Parsed sources and their compiled expressions.
+//! Parsed sources and their compiled expressions, and the evaluation of values of the JSON syntax.
 
 use std::sync::{Arc, OnceLock};
 
@@ -321,7 +321,7 @@ fn heights(document: &Document) -> Box<[u8]> {
 mod tests {
     use std::collections::HashMap;
 
-    use super::sources::JsonFile;
+    use super::JsonFile;
     use crate::body::{Context, File};
     use crate::compile::Compiler;
     use crate::json::{JsonId, parse_expression};

@@ -1,4 +1,4 @@
-//! Files and bodies of the native syntax.
+//! Bodies of the native syntax and of the JSON syntax.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::compile::{Compiler, Executable};
 use crate::json::{Document, Json, JsonId, Property};
-use crate::name_suggestion::name_suggestion;
+use crate::name_suggestion;
 use crate::syntax::{BodyId, Expr, ExprId, Tree, tree};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::{Source, Span};
@@ -214,7 +214,8 @@ impl<'r> BodySource<'r> for NativeBody<'r> {
     }
 }
 
-// JSON values as bodies. The schema decides whether a property is an attribute or blocks.
+// In JSON, the schema decides whether a property is an attribute or blocks.
+//
 // An object has attributes and blocks by name. An array of objects is one body with the content of all. Blocks are an
 // object or an array of objects, in an object for each label whose property names are the labels. A property named
 // `//` is a comment.

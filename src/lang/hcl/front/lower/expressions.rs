@@ -1,4 +1,4 @@
-//! Expressions, which leave a value on the stack.
+//! Expressions, which leave a value on the stack, and templates, as values and as the text of a file.
 
 use super::Lowering;
 use crate::syntax::{Entry, Expr, ExprId, ForId, Operator, Run, Step, StepKind, Str, UnaryOp};

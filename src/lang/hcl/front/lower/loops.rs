@@ -1,4 +1,4 @@
-//! `for` expressions and splats.
+//! `for` expressions, splats and calls of functions.
 
 use std::ops::Range;
 

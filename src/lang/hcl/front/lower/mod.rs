@@ -2,15 +2,15 @@
 //!
 //! An expression becomes a chunk that returns its value, a template file a chunk that writes. Operators are
 //! instructions. Conditionals, splats, object constructors and the ends of loops are intrinsics
-//! (`builtins::intrinsics`).
+//! (`builtins::intrinsics`). Values of the JSON syntax are the same tuples, objects and templates in another notation.
 
 mod expressions;
 mod loops;
 
 use std::borrow::Cow;
 
+use crate::Rules;
 use crate::json::{Document, Json, JsonId, Property, Templates};
-use crate::semantics::Rules;
 use crate::syntax::{Expr, ExprId, Operator, Run, Tree};
 use dropforge_base::diagnostics::{Diagnostic, Result, at_most};
 use dropforge_base::limits::Limits;
@@ -144,7 +144,7 @@ impl<'t> Lowering<'t> {
     }
 }
 
-// Failed parts of expressions whose values do not show it.
+// Failed parts of expressions whose values do not show it:
 // A failed computation has a value that says so. A template is not unknown because one of its parts failed, though,
 // nor is the element of a tuple because another one did. What depends on such a value reads the errors of its
 // evaluation.
@@ -347,12 +347,11 @@ impl<'t> JsonLowering<'_, 't> {
 
 #[cfg(test)]
 mod tests {
-    use super::json::parse_expression;
-    use super::syntax::parser::parse_expression_at;
     use super::*;
+    use crate::json::parse_expression;
     use crate::registry;
+    use crate::syntax::parser::parse_expression_at;
     use dropforge_base::text::Source;
-    use lower_expressions;
 
     /// The code of a value in JSON, and that of one in the native syntax.
     fn codes(json: &str, native: &str) -> [Vec<u32>; 2] {

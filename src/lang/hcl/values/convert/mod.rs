@@ -1,4 +1,5 @@
-//! Conversion of values to types, the conversions that exist, and why one does not.
+//! Conversion of values to types, the conversions that exist, and why one does not. Collections,
+//! tuples and objects are converted element by element.
 
 #[cfg(test)]
 mod tests;

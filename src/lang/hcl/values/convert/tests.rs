@@ -1,7 +1,7 @@
 //! Conversions beyond the rows of the reference, and their cost.
 
-use crate::values::json::{Json, decode_implied, decode_type};
-use crate::values::{convert, json, type_of, unify};
+use crate::values::json::{Json, decode, decode_implied, decode_type, encode};
+use crate::values::{convert, type_of, unify};
 use dropforge_base::limits::Limits;
 use dropforge_machine::function::{Caches, Capabilities, Cx, Fault, Outcome};
 use dropforge_value::{Arena, Inputs, Type, Value};

@@ -1,4 +1,4 @@
-//! Values and types as JSON.
+//! Values and types as JSON, encoded and decoded.
 
 mod parser;
 #[cfg(test)]
@@ -168,8 +168,6 @@ pub fn push_quoted(
     out.push('"');
 }
 
-// Types are `"string"`, `["list","bool"]`, `["object",{"a":"number"},["a"]]`.
-
 /// Maximum number of bytes that parsing one byte of JSON takes.
 const GROWTH: usize = 48;
 
@@ -308,7 +306,7 @@ fn dynamic<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
     value(cx, inner, &decode_type(cx, of)?)
 }
 
-/// Encodes a type.
+/// Encodes a type: `"string"`, `["list","bool"]`, `["object",{"a":"number"},["a"]]`.
 ///
 /// # Errors
 /// The type contains a capsule.

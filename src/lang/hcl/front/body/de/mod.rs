@@ -110,16 +110,16 @@ impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
             if name == REST {
                 takes_rest = true;
             } else if name.starts_with(LABEL) {
-                found.extend(names.next().map(|label| (name, Item::Label(label))));
+                found.extend(names.next().map(|label| (name, FieldContent::Label(label))));
             } else if let Some(field) = Field::new(body, name, context) {
                 schema.add_attribute(name.to_owned(), false);
                 schema.add_block(name.to_owned(), Vec::new());
-                found.push((name, Item::Field(field)));
+                found.push((name, FieldContent::Field(field)));
             }
         }
         let (_, rest) = body.partial_content(&schema, &mut Vec::new());
         if takes_rest {
-            found.push((REST, Item::Rest(&rest)));
+            found.push((REST, FieldContent::Rest(&rest)));
         }
         let access = Fields { items: found.into_iter(), next: None, context };
         let made = visitor.visit_map(access).map_err(|error| error.at(body.missing_item()))?;
@@ -165,7 +165,7 @@ fn check_unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<
 }
 
 /// The content of a field.
-enum Item<'b, 'r> {
+enum FieldContent<'b, 'r> {
     Label(&'b Label),
     Field(Field<'b, 'r>),
     Rest(&'b Body<'r>),
@@ -173,11 +173,11 @@ enum Item<'b, 'r> {
 
 struct Fields<'b, 'r, I> {
     items: I,
-    next: Option<Item<'b, 'r>>,
+    next: Option<FieldContent<'b, 'r>>,
     context: &'b Context<'r>,
 }
 
-impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
+impl<'b, 'r, I: Iterator<Item = (&'static str, FieldContent<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'r>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
@@ -189,14 +189,16 @@ impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for
 
     fn next_value_seed<V: DeserializeSeed<'r>>(&mut self, seed: V) -> Result<V::Value, Error> {
         match self.next.take() {
-            Some(Item::Label(label)) => {
+            Some(FieldContent::Label(label)) => {
                 seed.deserialize(deserializer(self.context.arena().text(&label.text), self.context))
             }
-            Some(Item::Field(field)) => {
+            Some(FieldContent::Field(field)) => {
                 let location = field.location();
                 seed.deserialize(field).map_err(|error| error.at(location))
             }
-            Some(Item::Rest(body)) => seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context }),
+            Some(FieldContent::Rest(body)) => {
+                seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context })
+            }
             None => Err(de::Error::custom("there is no value")),
         }
     }

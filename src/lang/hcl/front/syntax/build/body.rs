@@ -1,4 +1,4 @@
-//! Items of bodies: attributes, and blocks from their header to their closing brace.
+//! Items of bodies (attributes, and blocks from their header to their closing brace) and the steps after an operand.
 
 use super::Build;
 use crate::syntax::{Attribute, Block, Body, BodyId, Expr, ExprId, Label, Run, Step, StepKind};
@@ -204,9 +204,8 @@ impl<'a> Build<'a> {
     }
 }
 
-// Steps behind an operand: attributes, indexes and splats, read from left to right.
-// The steps behind a splat apply to each element, an [`Expr::Item`]: those behind `.*` up to the next bracket, those
-// behind `[*]` all. Until they end, the splat is open.
+// Steps are attributes, indexes and splats, read from left to right. The steps after a splat apply to each element, an
+// `Expr::Item`: those after `.*` up to the next bracket, those after `[*]` all. Until they end, the splat is open.
 
 /// The summary for a dot with no name behind it.
 pub(crate) const MISSING_ATTRIBUTE: &str = "Invalid attribute name";

@@ -76,7 +76,7 @@ pub struct Pending {
     /// The entries of object constructors.
     pub entries: Vec<Entry>,
     /// The parts of templates.
-    pub parts: Vec<template::Part>,
+    pub parts: Vec<template::TemplatePart>,
     terms: Vec<Term>,
     splats: Vec<body::Splat>,
     /// The traversal, where the text is one.

@@ -41,12 +41,12 @@ const BYTES_OF_TOKEN: usize = 5;
 /// assert_eq!(kinds, [Identifier, Equal, Number, End]);
 /// ```
 pub fn lex_config(text: &[u8]) -> Vec<Token> {
-    Lexer::new(text, Mode::Code).run()
+    Lexer::new(text, LexerMode::Code).run()
 }
 
 /// The tokens of a template that is a file: text outside of `${ … }` and `%{ … }`.
 pub fn lex_template(text: &[u8]) -> Vec<Token> {
-    Lexer::new(text, Mode::Bare).run()
+    Lexer::new(text, LexerMode::Bare).run()
 }
 
 /// Returns `true` if `text` is an identifier.
@@ -56,7 +56,7 @@ pub fn is_identifier(text: &str) -> bool {
 
 /// The mode of the lexer.
 #[derive(Debug, Clone, Copy)]
-enum Mode {
+enum LexerMode {
     /// Structure and expressions.
     Code,
     /// Between quotes.
@@ -73,8 +73,8 @@ struct Lexer<'s> {
     at: usize,
     tokens: Vec<Token>,
     /// The modes around the current one.
-    outer: Vec<Mode>,
-    mode: Mode,
+    outer: Vec<LexerMode>,
+    mode: LexerMode,
     /// The number of open braces. Negative if more were closed.
     braces: i64,
     /// The number of open braces at each open sequence, including its own.
@@ -83,7 +83,7 @@ struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    fn new(text: &'s [u8], mode: Mode) -> Self {
+    fn new(text: &'s [u8], mode: LexerMode) -> Self {
         let at = if text.starts_with(BOM) { BOM.len() } else { 0 };
         let tokens = Vec::with_capacity(text.len() / BYTES_OF_TOKEN + 1);
         let comments = Comments::default();
@@ -93,10 +93,10 @@ impl<'s> Lexer<'s> {
     fn run(mut self) -> Vec<Token> {
         while self.at < self.text.len() {
             match self.mode {
-                Mode::Code => self.code(),
-                Mode::Quoted => self.quoted(),
-                Mode::Heredoc { marker, line_start } => self.heredoc(marker, line_start),
-                Mode::Bare => self.bare(),
+                LexerMode::Code => self.code(),
+                LexerMode::Quoted => self.quoted(),
+                LexerMode::Heredoc { marker, line_start } => self.heredoc(marker, line_start),
+                LexerMode::Bare => self.bare(),
             }
         }
         self.emit(TokenKind::End, self.text.len());
@@ -113,7 +113,7 @@ impl<'s> Lexer<'s> {
         self.at = end;
     }
 
-    fn enter(&mut self, mode: Mode) {
+    fn enter(&mut self, mode: LexerMode) {
         self.outer.push(std::mem::replace(&mut self.mode, mode));
     }
 
@@ -141,7 +141,7 @@ impl<'s> Lexer<'s> {
                 patterns::Code::CloseBrace | patterns::Code::TrimBrace => {}
                 patterns::Code::Quote => {
                     self.emit(TokenKind::OpenQuote, end);
-                    return self.enter(Mode::Quoted);
+                    return self.enter(LexerMode::Quoted);
                 }
                 patterns::Code::Plain(TokenKind::OpenHeredoc) => return self.open_heredoc(end),
                 patterns::Code::Plain(kind) => self.emit(kind, end),
@@ -169,7 +169,7 @@ impl<'s> Lexer<'s> {
         let name = intro.iter().position(|&byte| byte != b'<' && byte != b'-').unwrap_or(0);
         let marker = Span::of(start + name..start + intro.trim_ascii_end().len());
         self.emit(TokenKind::OpenHeredoc, end);
-        self.enter(Mode::Heredoc { marker, line_start: true });
+        self.enter(LexerMode::Heredoc { marker, line_start: true });
     }
 
     /// Opens a sequence, with `len` bytes behind its first character.
@@ -177,10 +177,10 @@ impl<'s> Lexer<'s> {
         self.emit(kind, self.at + 1 + len);
         self.braces += 1;
         self.sequences.push(self.braces);
-        if let Mode::Heredoc { line_start, .. } = &mut self.mode {
+        if let LexerMode::Heredoc { line_start, .. } = &mut self.mode {
             *line_start = false;
         }
-        self.enter(Mode::Code);
+        self.enter(LexerMode::Code);
     }
 
     /// Text inside quotes up to the closing quote or a sequence.
@@ -214,11 +214,11 @@ impl<'s> Lexer<'s> {
             (patterns::Piece::Line, end) if line_start && self.is_marker(end, marker) => self.close_heredoc(end),
             (patterns::Piece::Line, end) => {
                 self.emit(TokenKind::Text, end);
-                self.mode = Mode::Heredoc { marker, line_start: true };
+                self.mode = LexerMode::Heredoc { marker, line_start: true };
             }
             (patterns::Piece::Part, end) => {
                 self.emit(TokenKind::Text, end);
-                self.mode = Mode::Heredoc { marker, line_start: false };
+                self.mode = LexerMode::Heredoc { marker, line_start: false };
             }
             (patterns::Piece::BadUtf8, end) => self.emit(TokenKind::BadUtf8, end),
             (patterns::Piece::Stuck, _) => self.emit(TokenKind::Invalid, self.text.len()),

@@ -19,8 +19,6 @@ use crate::syntax::{Token, TokenKind};
 use dropforge_base::text::Span;
 use tokens::{Inside, Item, ItemPart, Level};
 
-pub use tokens::{Directive, Symbol};
-
 /// The largest number of operators and steps in a row.
 const LINKS: u32 = 10_000;
 
@@ -29,6 +27,63 @@ const READ_AGAIN: usize = 1 << 20;
 
 /// A symbol with its place.
 type Placed = (u32, Symbol, u32);
+
+/// A terminal of the grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol {
+    /// The beginning of a configuration.
+    Config,
+    /// The beginning of an expression that is a text of its own.
+    Expression,
+    /// The beginning of a template that is a text of its own.
+    Template,
+    /// The beginning of a traversal that is a text of its own, with `[*]` or without.
+    Traversal { splats: bool },
+    /// A token with the same meaning everywhere. The end of a configuration is a line end, too.
+    Token(TokenKind),
+    /// The word of a directive, or `for` or `if` of a `for` expression.
+    Directive(Directive),
+    /// `in` behind the names of a `for`.
+    In,
+    /// A repair: something that had to stand before the token at this span.
+    Missing(Span),
+    /// A repair: the rest of the expression behind this operand was skipped.
+    GivenUp,
+    /// A repair: a closing bracket behind skipped contents.
+    BadEnd,
+}
+
+/// The word of a directive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Directive {
+    If,
+    For,
+    Else,
+    EndIf,
+    EndFor,
+}
+
+impl Directive {
+    /// All directives.
+    const ALL: [Directive; 5] = [Directive::If, Directive::For, Directive::Else, Directive::EndIf, Directive::EndFor];
+
+    /// The directive that begins with `word`.
+    fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|directive| directive.name() == word)
+    }
+
+    /// The word in a source.
+    fn name(self) -> &'static str {
+        match self {
+            Directive::If => "if",
+            Directive::For => "for",
+            Directive::Else => "else",
+            Directive::EndIf => "endif",
+            Directive::EndFor => "endfor",
+        }
+    }
+}
 
 /// The symbols of a text.
 #[derive(Debug)]

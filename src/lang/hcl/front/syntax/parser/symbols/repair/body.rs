@@ -1,4 +1,5 @@
-//! Items of bodies.
+//! Repairs of items of bodies, of constructs that end early or are not closed, and of traversals, which end at the first
+//! error.
 
 use super::Wording;
 use crate::syntax::parser::symbols::tokens::{ForPart, Inside, Item, ItemPart};

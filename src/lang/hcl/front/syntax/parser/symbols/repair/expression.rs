@@ -1,4 +1,4 @@
-//! Operands, the steps behind them, and conditionals.
+//! Repairs of operands and the steps after them, of conditionals, and of templates and the escapes in their text.
 
 use super::Wording;
 use super::body::expectation;

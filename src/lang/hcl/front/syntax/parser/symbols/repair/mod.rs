@@ -1,4 +1,4 @@
-//! Repairs behind refused tokens: what had to stand there, and where reading goes on.
+//! Repairs after refused tokens: what had to stand there, and where reading continues.
 //!
 //! All users of the language know these summaries and places from the reference implementation, so they are the same
 //! here. An error skips tokens to the end of the innermost construct, then of each construct around it, up to a
