@@ -105,8 +105,8 @@ impl Schema {
         error.filter(|_| found.violations.is_empty()).map_or(Ok(found), Err)
     }
 
-    /// Runs a validation that keeps so many violations and stops at so many. Returns the error of `spend` beside them, so
-    /// that the program has one copy of the validation for all errors.
+    /// Keeps at most `keep` violations and stops after `stop`. Returns the error of `spend` beside them, so that the program
+    /// has one copy of the validation for all errors.
     fn check<E>(
         &self,
         keep: usize,
@@ -405,7 +405,7 @@ impl Check<'_> {
         };
     }
 
-    /// Runs a check without reporting, until the first violation. Returns `true` if there is none.
+    /// Runs a check without reporting, until the first violation. Returns `true` without one.
     pub(super) fn passes(&mut self, check: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<bool> {
         let kept = (self.keep, self.count, self.stop);
         (self.keep, self.count, self.stop) = (0, 0, 1);

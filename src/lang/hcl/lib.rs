@@ -6,7 +6,7 @@
 //! | [`syntax`], [`json`] | lexers, parsers and trees of the two syntaxes |
 //! | [`lower`] | trees to bytecode |
 //! | [`values`] | the information model: operators, conversions, types |
-//! | `evaluation`, [`Rules`], `argument_gate` | evaluation whose errors are diagnostics beside a value |
+//! | `evaluation`, `Rules`, `argument_gate` | evaluation whose errors are diagnostics beside a value |
 //! | [`builtins`] | the functions |
 //! | `compile`, [`Expression`] | the entrance: templates and expressions |
 //! | [`body`], [`decode`], [`typeexpr`] | configurations by a schema, by a specification, and type expressions |

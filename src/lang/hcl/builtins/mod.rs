@@ -3,7 +3,7 @@
 //! Each file has one topic and its tables. A function that the reference's standard library and OpenTofu share is in a
 //! table that both use; a function that only one of them has, or that they define differently, is in a separate table.
 //! The registries combine the tables. `intrinsics` are operations that only lowering calls: conditionals, loops, splats
-//! and object constructors. The macro `functions` declares a table; [`Arguments`] are taken as the types of its bodies.
+//! and object constructors. The macro `functions` declares a table; `Arguments` are taken as the types of its bodies.
 
 mod assumptions;
 mod charsets;
@@ -299,7 +299,7 @@ fn is_true(value: Value<'_>) -> bool {
 /// function that computes one; `or null` says that the result may be null.
 ///
 /// A body takes the context, one value for each parameter (see [`FromArguments`](FromArguments)) and
-/// the slice of all further arguments where the row has `...`. Constants in brackets behind the body come last, so that
+/// the slice of all further arguments where the row has `...`. Constants in brackets after the body come last, so that
 /// several rows can share it. The function of a result type is called in the same way.
 ///
 /// ```text

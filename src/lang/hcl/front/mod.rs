@@ -99,7 +99,7 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
 }
 
 /// Finds the attribute at the names `path` in a file that [`read_data`] reads, below the types and labels of blocks.
-/// A number behind them selects one of several blocks. Returns the span of its expression, or the type of a block.
+/// A number after them selects one of several blocks. Returns the span of its expression, or the type of a block.
 pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option<Span> {
     let file = File::native(source, &registry(), limits);
     let native = file.as_native().filter(|_| file.diagnostics().is_empty())?;

@@ -310,7 +310,7 @@ impl<'r> JsonBody<'r> {
         }
     }
 
-    /// Adds the blocks behind the last label.
+    /// Adds the blocks after the last label.
     fn add_labelled(
         &self,
         value: JsonId,

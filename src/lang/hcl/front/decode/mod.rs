@@ -60,7 +60,7 @@ pub enum Spec<'r> {
     Literal(Value<'r>),
     /// The value of an expression.
     Expr(Expression<'r>),
-    /// The value of the only block of a type. Null if there is none.
+    /// The value of the only block of a type. Null without such a block.
     Block {
         /// The type of the block.
         name: String,
@@ -93,7 +93,7 @@ pub enum Spec<'r> {
         /// The collection of each level.
         into: Keyed,
     },
-    /// A map of the attributes of the only block of a type. Null if there is none.
+    /// A map of the attributes of the only block of a type. Null without such a block.
     BlockAttrs {
         /// The type of the block.
         name: String,

@@ -8,7 +8,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 /// The content of a block or a file: items, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
-    /// The text behind the opening brace on its line, or the byte order mark of a file.
+    /// The text after the opening brace on its line, or the byte order mark of a file.
     pub(super) open: String,
     pub(super) items: Vec<BodyItem>,
     /// The blanks before the closing brace.
@@ -48,7 +48,7 @@ pub(super) enum BodyItem {
     Other(String),
 }
 
-/// An attribute with the comments directly above and behind it.
+/// An attribute with the comments directly above and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     pub(super) lead: String,
@@ -86,7 +86,7 @@ pub struct Block {
     /// The text from the type to the opening brace.
     pub(super) header: String,
     pub(super) body: Body,
-    /// The text behind the closing brace on its line.
+    /// The text after the closing brace on its line.
     pub(super) tail: String,
 }
 
@@ -227,7 +227,7 @@ impl Body {
         }
     }
 
-    /// Renames an attribute. Returns `false` if there is none, or one of the new name.
+    /// Renames an attribute. Returns `false` without such an attribute, or with one of the new name.
     ///
     /// # Errors
     /// `syntax.unexpected_token` if the new name is not an identifier.
@@ -283,7 +283,7 @@ impl Body {
         self.items.clear();
     }
 
-    /// Starts a line at the end, and returns the text before and behind its new item.
+    /// Starts a line at the end, and returns the text before and after its new item.
     fn new_line(&mut self) -> (String, String) {
         self.use_lines();
         if self.style.outer.is_none() && !self.close.is_empty() {

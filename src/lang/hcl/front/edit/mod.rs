@@ -150,7 +150,7 @@ impl Builder<'_> {
         self.text.get(range).unwrap_or("").to_owned()
     }
 
-    /// Returns the index of the first token at or behind a byte.
+    /// Returns the index of the first token at or after a byte.
     fn token_at(&self, byte: usize) -> usize {
         self.tokens.partition_point(|token| (token.span.start as usize) < byte)
     }
@@ -182,7 +182,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the end of an item, including the comments behind it and the end of its line, but not behind `to`.
+    /// Returns the end of an item, including the comments after it and the end of its line, but not after `to`.
     fn end_of(&self, node: Node<'_>, to: usize) -> usize {
         let end = node.span().end as usize;
         self.line_end(end, to).unwrap_or(end)

@@ -1,7 +1,7 @@
 //! The canonical layout of the native syntax, byte for byte that of the reference's formatter.
 //!
 //! Only the blanks between tokens change. Three passes over the lines indent them, separate the tokens of a cell, and
-//! align the cells behind `=` and the comments of consecutive lines. The text of heredocs and quotes is a token, and
+//! align the cells after `=` and the comments of consecutive lines. The text of heredocs and quotes is a token, and
 //! stays as it is.
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ fn indent(lines: &[Line], tokens: &mut [Placed], blanks: &mut Blanks) {
     }
 }
 
-/// Returns how many more brackets a line opens than it closes. Tokens behind the start of a heredoc in the first cell
+/// Returns how many more brackets a line opens than it closes. Tokens after the start of a heredoc in the first cell
 /// do not count.
 fn opened(tokens: &[Placed], line: &Line) -> isize {
     let of = |range: &Range<usize>| tokens.get(range.clone()).unwrap_or(&[]);
@@ -225,7 +225,7 @@ fn is_separated(before: Option<TokenKind>, token: TokenKind, after: TokenKind, i
     }
 }
 
-/// Returns `true` if a `-` behind `kind` is a sign.
+/// Returns `true` if a `-` after `kind` is a sign.
 fn asks_for_operand(kind: TokenKind) -> bool {
     use TokenKind::*;
     matches!(

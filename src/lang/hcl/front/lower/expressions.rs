@@ -151,7 +151,7 @@ impl<'t> Lowering<'t> {
         Ok(())
     }
 
-    /// Returns `true` if an index is a step of the traversal before it, which ends at its first error: a literal behind
+    /// Returns `true` if an index is a step of the traversal before it, which ends at its first error: a literal after
     /// another step or a name.
     fn continues_traversal(&self, collection: ExprId, key: ExprId) -> bool {
         let is_literal = |id| matches!(self.tree.expr(id), Expr::Null | Expr::Bool(_));

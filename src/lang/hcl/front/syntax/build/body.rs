@@ -207,10 +207,10 @@ impl<'a> Build<'a> {
 // Steps are attributes, indexes and splats, read from left to right. The steps after a splat apply to each element, an
 // `Expr::Item`: those after `.*` up to the next bracket, those after `[*]` all. Until they end, the splat is open.
 
-/// The summary for a dot with no name behind it.
+/// The summary for a dot with no name after it.
 pub(crate) const MISSING_ATTRIBUTE: &str = "Invalid attribute name";
 
-/// An operand with the steps behind it so far.
+/// An operand with the steps after it so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain {
     /// The operand of the next step.
@@ -317,7 +317,7 @@ impl Build<'_> {
         if chain.attributes { self.end_splat(chain) } else { chain }
     }
 
-    /// A dot that ends at `end` with no name behind it: nothing is left of the chain.
+    /// A dot that ends at `end` with no name after it: nothing is left of the chain.
     pub fn broken_step(&mut self, chain: Chain, end: u32, found: Span) -> Chain {
         let chain = self.end_attributes(chain);
         let span = Span::new(chain.from, end + self.origin.start);

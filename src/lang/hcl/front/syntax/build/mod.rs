@@ -17,10 +17,10 @@ pub use body::{Argument, Chain, Header};
 pub use template::PartKind;
 pub(super) use template::is_number;
 
-/// The summary for a namespace with no name behind it.
+/// The summary for a namespace with no name after it.
 pub const MISSING_NAME: &str = "Missing function name";
 
-/// The summary for the name of a function in a namespace with no arguments behind it.
+/// The summary for the name of a function in a namespace with no arguments after it.
 pub const MISSING_PAREN: &str = "Missing open parenthesis";
 
 /// The name of a function and its place.
@@ -45,7 +45,7 @@ pub struct ForNames {
 pub struct ForParts {
     /// The names before `in`.
     pub names: ForNames,
-    /// The expression behind `in`.
+    /// The expression after `in`.
     pub collection: ExprId,
     /// The expression before `=>`.
     pub key: Option<ExprId>,
@@ -53,7 +53,7 @@ pub struct ForParts {
     pub value: ExprId,
     /// `true` if `...` follows.
     pub group: bool,
-    /// The expression behind `if`.
+    /// The expression after `if`.
     pub condition: Option<ExprId>,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Build<'a> {
         right
     }
 
-    /// An operand behind which the expression was given up.
+    /// An operand after which the expression was given up.
     pub fn give_up(&mut self, operand: ExprId) -> ExprId {
         self.given_up = Some(operand);
         operand
@@ -324,7 +324,7 @@ impl<'a> Build<'a> {
         Callee { name: if plain { self.str(span) } else { self.tree.pooled(&text) }, span }
     }
 
-    /// A call whose arguments stand behind `open`, where `close` begins at the closing parenthesis.
+    /// A call whose arguments stand after `open`, where `close` begins at the closing parenthesis.
     pub fn call(&mut self, callee: Callee, args: usize, expand: bool, open: u32, close: Span) -> ExprId {
         let args = self.ids(args);
         let span = self.place(Span::new(callee.span.start, close.end));

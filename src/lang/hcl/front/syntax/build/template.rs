@@ -19,7 +19,7 @@ pub struct TemplatePart {
     pub(super) span: Span,
     /// `true` for a sequence that strips the text before it.
     left: bool,
-    /// `true` for a sequence that strips the text behind it.
+    /// `true` for a sequence that strips the text after it.
     right: bool,
 }
 
@@ -188,7 +188,7 @@ impl Build<'_> {
         }
     }
 
-    /// A text with all texts directly behind it. Returns the index of the next part.
+    /// A text with all texts directly after it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, text: Str, mut span: Span) -> usize {
         let mut texts = SmallVec::<[Str; 16]>::from_slice(&[text]);
         while let Some(part) = self.pending.parts.get(at)
@@ -324,7 +324,7 @@ impl Build<'_> {
         self.tree.pooled(&normal)
     }
 
-    /// Texts one behind another as one text, which is copied unless they stand so already.
+    /// Texts one after another as one text, which is copied unless they stand so already.
     fn joined(&mut self, texts: &[Str]) -> Str {
         let mut adjacent = texts.windows(2).map(|pair| match pair {
             [first, second] => first.pooled == second.pooled && first.end == second.start,

@@ -172,7 +172,7 @@ impl<'s> Lexer<'s> {
         self.enter(LexerMode::Heredoc { marker, line_start: true });
     }
 
-    /// Opens a sequence, with `len` bytes behind its first character.
+    /// Opens a sequence, with `len` bytes after its first character.
     fn open_sequence(&mut self, kind: TokenKind, len: usize) {
         self.emit(kind, self.at + 1 + len);
         self.braces += 1;

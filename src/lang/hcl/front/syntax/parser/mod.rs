@@ -91,7 +91,7 @@ pub fn parse_partial_traversal(source: &Arc<Source>, limits: &Limits) -> Parsed<
 }
 
 /// Reads a template that stands at byte `start` of another source, that of `tree`, and adds it to the tree. `text` is
-/// its decoded text; places behind an escape are off by the length that decoding removed.
+/// its decoded text; places after an escape are off by the length that decoding removed.
 pub fn parse_template_at(tree: &mut Tree, text: &str, start: u32, limits: &Limits) -> (ExprId, Vec<Box<Diagnostic>>) {
     parse_at(tree, text, start, limits, Symbol::Template)
 }
@@ -160,7 +160,7 @@ impl Text<'_> {
         Span::new(span.start + self.origin.start, span.end + self.origin.start)
     }
 
-    /// Runs the grammar, again behind each error.
+    /// Runs the grammar, again after each error.
     fn parse<R>(&self, tree: &mut Tree, root: impl Root<R>) -> (R, Vec<Box<Diagnostic>>) {
         let (tokens, found) = self.tokens();
         let reports = Reports::new(self.source, self.origin.start, found, self.limits.diagnostics);
@@ -214,7 +214,7 @@ pub(super) struct Reports<'t> {
 }
 
 impl<'t> Reports<'t> {
-    /// Further diagnostics behind those in `found`, `most` of them in all.
+    /// Further diagnostics after those in `found`, `most` of them in all.
     pub fn new(source: &'t Arc<Source>, start: u32, found: Vec<Box<Diagnostic>>, most: usize) -> Self {
         Self { source, start, most, found: RefCell::new(found) }
     }

@@ -22,7 +22,7 @@ use tokens::{Inside, Item, ItemPart, Level};
 /// The largest number of operators and steps in a row.
 const LINKS: u32 = 10_000;
 
-/// The number of tokens that may be read again behind errors, beyond the number of tokens of the text.
+/// The number of tokens that may be read again after errors, beyond the number of tokens of the text.
 const READ_AGAIN: usize = 1 << 20;
 
 /// A symbol with its place.
@@ -43,13 +43,13 @@ pub enum Symbol {
     Token(TokenKind),
     /// The word of a directive, or `for` or `if` of a `for` expression.
     Directive(Directive),
-    /// `in` behind the names of a `for`.
+    /// `in` after the names of a `for`.
     In,
     /// A repair: something that had to stand before the token at this span.
     Missing(Span),
-    /// A repair: the rest of the expression behind this operand was skipped.
+    /// A repair: the rest of the expression after this operand was skipped.
     GivenUp,
-    /// A repair: a closing bracket behind skipped contents.
+    /// A repair: a closing bracket after skipped contents.
     BadEnd,
 }
 
@@ -172,7 +172,7 @@ impl<'t> Symbols<'t> {
 
     // Items
 
-    /// Goes back to the beginning of the current item because the grammar refuses the last symbol, or the end behind
+    /// Goes back to the beginning of the current item because the grammar refuses the last symbol, or the end after
     /// it. When that token comes up again, it is repaired. Returns `false` if reading has to end.
     pub fn refuse(&mut self) -> bool {
         let (start, reports, recovery) = self.checkpoint;
@@ -307,7 +307,7 @@ impl<'t> Symbols<'t> {
         self.lines_around() && between.any(|token| self.is_line_end(*token))
     }
 
-    /// Goes on behind the next token.
+    /// Continues after the next token.
     fn take(&mut self, token: Token) {
         self.at += usize::from(token.kind != TokenKind::End);
         self.previous = token.span;

@@ -29,15 +29,15 @@ pub(super) enum Inside {
     Call,
     /// `[ … ]`
     Tuple,
-    /// `[ … ]` behind an operand.
+    /// `[ … ]` after an operand.
     Index,
-    /// `[*` behind an operand.
+    /// `[*` after an operand.
     Splat,
-    /// `{ … }`, before or behind the `=` of an entry.
+    /// `{ … }`, before or after the `=` of an entry.
     Object { value: bool },
     /// `${ … }`
     Interpolation,
-    /// `%{ … }`, before or behind its word.
+    /// `%{ … }`, before or after its word.
     Directive(Option<Directive>),
     /// `[for … ]`, `{for … }` or `%{for … }`
     For(ForPart),
@@ -90,11 +90,11 @@ pub(super) struct Level {
     pub directives: Vec<(Directive, Span)>,
     /// The expression before the `=>` of a `for`.
     pub key: Option<Span>,
-    /// The first complete expression behind the colon of a `for`.
+    /// The first complete expression after the colon of a `for`.
     pub value: Option<Span>,
     /// The `...` of a `for`.
     pub ellipsis: Option<Span>,
-    /// `true` if the current operand ends with `.*` and steps behind it.
+    /// `true` if the current operand ends with `.*` and steps after it.
     pub attributes: bool,
     /// `true` if an error was reported in the current operand.
     pub wrong_operand: bool,
@@ -214,7 +214,7 @@ impl Symbols<'_> {
             OpenDirective => self.push(Inside::Directive(None), CloseSequence, span),
             QuotedText => self.check_escapes(span),
             Text => {}
-            // A traversal ends behind a bad key.
+            // A traversal ends after a bad key.
             CloseBracket if in_traversal => self.ended = self.reports.len() > self.checkpoint.1,
             CloseBrace if matches!(inside, Inside::Item | Inside::Value) => return self.close_block(),
             kind if kind == self.level().close => return self.close(token),
@@ -240,7 +240,7 @@ impl Symbols<'_> {
             (self.item.part, self.item.open, self.item.inner_reports) = (ItemPart::Open, open, self.reports.len());
             return;
         }
-        // `for` counts as one at once, so that line ends behind it mean nothing.
+        // `for` counts as one at once, so that line ends after it mean nothing.
         let mut rest = self.tokens.get(self.at + 1..).unwrap_or(&[]).iter();
         let next = rest.find(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Newline));
         let is_for = next.is_some_and(|next| next.kind == TokenKind::Identifier && self.slice(next.span) == "for");
@@ -352,7 +352,7 @@ impl Symbols<'_> {
         self.level_mut().end_expression();
     }
 
-    /// Notes the place of the value of the innermost `for`, unless a part behind it was read.
+    /// Notes the place of the value of the innermost `for`, unless a part after it was read.
     pub(super) fn end_for_value(&mut self) {
         let end = self.operand_end;
         let level = self.level_mut();

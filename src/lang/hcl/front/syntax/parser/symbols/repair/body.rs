@@ -74,7 +74,7 @@ impl Symbols<'_> {
         self.give(LINE, line);
     }
 
-    /// Something stands behind the closing brace of the block `name`.
+    /// Something stands after the closing brace of the block `name`.
     fn missing_line(&mut self, token: Token, name: Span) {
         self.report_first(token.span, Some(name.to(token.span)), repair::BLOCK_LINE);
         let line = self.skip_item();
@@ -147,7 +147,7 @@ impl Symbols<'_> {
 }
 
 impl Symbols<'_> {
-    /// Leaves the innermost construct behind an expression: because of an error in it (`given_up`), or because `token`
+    /// Leaves the innermost construct after an expression: because of an error in it (`given_up`), or because `token`
     /// cannot follow.
     pub(super) fn leave(&mut self, token: Token, given_up: bool) {
         let open = self.level().open;

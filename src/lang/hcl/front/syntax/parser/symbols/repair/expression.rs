@@ -40,7 +40,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// Goes on behind an operand if an error before it has the reference read the next token in another way than the
+    /// Continues after an operand if an error before it has the reference read the next token in another way than the
     /// grammar. Returns `false` if it has not.
     pub(in super::super) fn goes_on(&mut self, token: Token) -> bool {
         let level = self.level();
@@ -73,7 +73,7 @@ impl Symbols<'_> {
         self.end_conditionals();
         self.level_mut().end_operand();
         if self.level().inside == Inside::For(ForPart::First) && token.kind == TokenKind::FatArrow {
-            // The `for` is given up only behind its value.
+            // The `for` is given up only after its value.
             self.operand = true;
         } else {
             self.leave(token, true);
@@ -134,7 +134,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// Reports a step that cannot follow `.*`, whose dot is `dot`. Returns `false` if there is none.
+    /// Reports a step that cannot follow `.*`, whose dot is `dot`. Returns `false` without such a step.
     fn broken_splat(&mut self, dot: Token) -> bool {
         let (next, _) = self.look(self.at + 1);
         match next.kind {
