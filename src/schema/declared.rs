@@ -1,6 +1,8 @@
-//! The properties that a schema declares.
+//! The properties that a schema declares, and the schemas of a part of an object.
 
-use super::{NodeId, Schema};
+use super::node::{Additional, Node, NodeId, Rest};
+use super::{Draft, Schema};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// Maximum length of a path. Everything below is declared.
 const STEPS: usize = 16;
@@ -45,4 +47,69 @@ impl Schema {
         }
         found
     }
+}
+
+/// Maximum number of schemas that apply to one value.
+const SCHEMAS: usize = 64;
+
+impl Schema {
+    /// Returns the schemas of the value at a path of keys, if that value matters to no others. So if an object fits the
+    /// schema, it still does with another value in this place that fits these. `None` if it may matter elsewhere.
+    pub fn at_path(&self, path: &[&str]) -> Option<Vec<NodeId>> {
+        let mut schemas = vec![Self::ROOT];
+        for key in path {
+            schemas = self.below(schemas, key)?;
+        }
+        Some(schemas)
+    }
+
+    /// Returns the schemas of the value under a key of an object with these schemas.
+    fn below(&self, mut schemas: Vec<NodeId>, key: &str) -> Option<Vec<NodeId>> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(id) = schemas.get(at).copied() {
+            at += 1;
+            let node = self.node(id)?;
+            if !is_by_key(node) || self.draft == Draft::Template {
+                return None;
+            }
+            // These apply to the object, too.
+            let rest = node.rest.as_deref();
+            for other in rest.into_iter().flat_map(|rest| rest.all_of.iter().copied().chain(rest.reference)) {
+                if !schemas.contains(&other) {
+                    schemas.push(other);
+                }
+            }
+            if schemas.len() > SCHEMAS {
+                return None;
+            }
+            found.extend(members(node, key));
+        }
+        found.small_sort_by_key(|id: &NodeId| id.0);
+        found.dedup();
+        Some(found)
+    }
+}
+
+/// Returns `true` if a schema says nothing of an object that depends on more than its keys and on its values one by one.
+fn is_by_key(node: &Node) -> bool {
+    let plain = |rest: &Rest| {
+        let subschemas = [rest.not, rest.condition, rest.unevaluated_properties];
+        rest.any_of.is_empty()
+            && rest.one_of.is_empty()
+            && rest.constant.is_none()
+            && rest.dependent_schemas.is_empty()
+            && subschemas.iter().all(Option::is_none)
+    };
+    node.values.is_none() && node.rest.as_deref().is_none_or(plain)
+}
+
+/// Returns the schemas of the value under a key.
+fn members(node: &Node, key: &str) -> Vec<NodeId> {
+    let patterns = node.rest.as_deref().map_or(&[][..], |rest| &rest.patterns);
+    let matching = patterns.iter().filter(|(pattern, _)| pattern.regex.is_match(key)).map(|(_, id)| *id);
+    let mut found: Vec<NodeId> = node.properties.get(key).copied().into_iter().chain(matching).collect();
+    if let (true, Additional::Schema(id)) = (found.is_empty(), node.additional) {
+        found.push(id);
+    }
+    found
 }

@@ -1,12 +1,12 @@
-//! The formats of strings.
+//! The formats of strings, and regular expressions.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 
-use regex::Regex;
-
 use super::Draft;
-use super::pattern::regex as pattern;
+use dropforge_base::stdlib::ecma_patterns::translated_ecma;
+use dropforge_base::stdlib::re2::translated;
+use regex::{Regex, RegexBuilder};
 
 /// A compiled format: a pattern and a check of what a pattern cannot express.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ const FORMATS: &[Row] = &[
     ("iri", Draft::Draft7, "<SCHEME><REFERENCE>", any),
     ("iri-reference", Draft::Draft7, "<SCHEME>?<REFERENCE>", any),
     ("json-pointer", Draft::Draft6, "<POINTER>", any),
-    ("regex", Draft::Draft4, "(?s).*", |text| pattern(text, Draft::Draft7).is_ok()),
+    ("regex", Draft::Draft4, "(?s).*", |text| regex(text, Draft::Draft7).is_ok()),
     ("relative-json-pointer", Draft::Draft7, "(?:0|[1-9][0-9]*)(?:#|<POINTER>)", any),
     ("time", Draft::Draft4, "<TIME>", is_time),
     ("uri", Draft::Draft4, "<SCHEME><REFERENCE>", str::is_ascii),
@@ -126,6 +126,38 @@ fn is_email(text: &str) -> bool {
         let is_address = |text: &str| text.parse::<Ipv4Addr>().is_ok() || text.parse::<Ipv6Addr>().is_ok();
         local.len() <= 64 && address.map_or_else(|| is_hostname(domain), is_address)
     })
+}
+
+/// Maximum length of a pattern in bytes.
+const MAX_PATTERN_LENGTH: usize = 4 << 10;
+
+/// Maximum sizes of a compiled pattern in bytes. The smallest one that it fits is the measure of its memory.
+const PATTERN_SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
+
+/// Compiles a pattern: RE2 for template values, ECMA 262 as far as it is regular otherwise. Also returns the bytes that it
+/// takes at most, with the memory of its searches.
+pub(super) fn regex(text: &str, draft: Draft) -> Result<(Regex, usize), String> {
+    if text.len() > MAX_PATTERN_LENGTH {
+        return Err(format!("the pattern is too long: the limit is {MAX_PATTERN_LENGTH} bytes"));
+    }
+    let translated = match draft {
+        Draft::Template => translated(text).map_err(|refused| refused.to_string()),
+        _ => Ok(translated_ecma(text)),
+    };
+    let compiled = translated.and_then(|pattern| {
+        let mut refused = String::new();
+        for size in PATTERN_SIZES {
+            let mut builder = RegexBuilder::new(&pattern);
+            match builder.size_limit(size).dfa_size_limit(size).nest_limit(50).build() {
+                Ok(regex) => return Ok((regex, 2 * size)),
+                Err(error @ regex::Error::CompiledTooBig(_)) => refused = error.to_string(),
+                // The reason is the last line, below a drawing of the position.
+                Err(error) => return Err(error.to_string().lines().last().unwrap_or("").replace("error: ", "")),
+            }
+        }
+        Err(refused)
+    });
+    compiled.map_err(|reason| format!("`{text}` is not a regular expression: {reason}"))
 }
 
 #[cfg(test)]

@@ -23,36 +23,27 @@
 )]
 
 mod applicators;
-mod bytes;
 mod compile;
 mod declared;
 mod defaults;
 mod encoded;
-mod error;
 mod formats;
 mod keywords;
-mod location;
 mod measure;
 mod node;
 mod number;
-mod of_data;
-mod operands;
-mod parts;
-mod pattern;
 mod secrets;
+#[cfg(test)]
+mod tests;
 mod types;
 mod validate;
 mod violation;
 
-#[cfg(test)]
-mod tests;
-
 pub use encoded::Schemas;
-pub use error::SchemaError;
 pub use keywords::Draft;
 pub use node::{Additional, Bound, Node, NodeId, Pattern, Schema, Sizes};
 pub use number::Number;
 pub use secrets::is_secret;
 pub use types::Types;
 pub use validate::Findings;
-pub use violation::{Detail, Violation};
+pub use violation::{Detail, SchemaError, Violation};

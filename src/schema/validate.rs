@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::location::{Location, Step};
 use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
-use super::violation::{SHOWN, described, json_of, text_of};
+use super::violation::{Location, LocationStep, SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::regex_cost::search_steps;
@@ -106,8 +105,8 @@ impl Schema {
         error.filter(|_| found.violations.is_empty()).map_or(Ok(found), Err)
     }
 
-    /// Runs a validation that keeps so many violations and stops at so many. Returns the error of `spend` beside them, so
-    /// that the program has one copy of the validation for all errors.
+    /// Keeps at most `keep` violations and stops after `stop`. Returns the error of `spend` beside them, so that the program
+    /// has one copy of the validation for all errors.
     fn check<E>(
         &self,
         keep: usize,
@@ -315,7 +314,7 @@ impl Check<'_> {
         let followed = std::mem::take(&mut self.followed);
         for (index, item) in items.iter().enumerate() {
             match prefix.get(index).copied().or(node.items) {
-                Some(schema) => self.value(schema, *item, &at.to(Step::At(index)))?,
+                Some(schema) => self.value(schema, *item, &at.to(LocationStep::At(index)))?,
                 None => break,
             }
         }
@@ -344,7 +343,7 @@ impl Check<'_> {
         let mut strangers = Vec::new();
         let followed = std::mem::take(&mut self.followed);
         for (field, member) in fields.iter() {
-            let below = at.to(Step::Name(field.name()));
+            let below = at.to(LocationStep::Name(field.name()));
             let known = if let Field::Named(name) = field { node.properties.get(name) } else { None };
             let mut declared = known.is_some();
             if let Some(schema) = known {
@@ -406,7 +405,7 @@ impl Check<'_> {
         };
     }
 
-    /// Runs a check without reporting, until the first violation. Returns `true` if there is none.
+    /// Runs a check without reporting, until the first violation. Returns `true` without one.
     pub(super) fn passes(&mut self, check: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<bool> {
         let kept = (self.keep, self.count, self.stop);
         (self.keep, self.count, self.stop) = (0, 0, 1);

@@ -1,10 +1,11 @@
-//! Violations of schemas, and values as messages show them.
+//! Errors in schemas, violations of schemas, their locations, and values as messages show them.
 
 use std::fmt;
 
 use super::types::Fields;
 use super::{NodeId, Number};
 use dropforge_base::diagnostics::with_article;
+use dropforge_base::stdlib::json_pointer;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_base::text::Span;
 use dropforge_value::yaml::Node;
@@ -131,4 +132,97 @@ pub(super) fn described(value: Value<'_>) -> String {
         },
         _ => "an object".to_owned(),
     }
+}
+
+/// An error in a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaError {
+    /// The JSON pointer of the faulty part.
+    pub pointer: String,
+    /// The message, without a final period.
+    pub message: String,
+    /// The likely fix.
+    pub help: Option<String>,
+}
+
+impl SchemaError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into(), help: None }
+    }
+}
+
+/// The JSON pointer of the member `name` below `pointer`.
+pub(super) fn below(pointer: &str, name: &str) -> String {
+    let mut at = String::with_capacity(pointer.len() + 1 + name.len());
+    at.push_str(pointer);
+    json_pointer::push(&mut at, name);
+    at
+}
+
+/// The path from the root to a part of a value.
+#[derive(Clone, Copy)]
+pub(super) struct Location<'l> {
+    parent: Option<&'l Location<'l>>,
+    step: LocationStep<'l>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum LocationStep<'l> {
+    /// The value itself.
+    Root,
+    /// A property, or a named value.
+    Name(&'l str),
+    /// An element.
+    At(usize),
+}
+
+impl<'l> Location<'l> {
+    pub const ROOT: Location<'static> = Location { parent: None, step: LocationStep::Root };
+
+    /// Returns the location of a named value.
+    pub fn named(name: Option<&'l str>) -> Self {
+        Self { parent: None, step: name.map_or(LocationStep::Root, LocationStep::Name) }
+    }
+
+    pub fn to(&'l self, step: LocationStep<'l>) -> Location<'l> {
+        Location { parent: Some(self), step }
+    }
+
+    fn steps(&self) -> Vec<LocationStep<'_>> {
+        let mut steps: Vec<_> = std::iter::successors(Some(self), |at| at.parent).map(|at| at.step).collect();
+        steps.reverse();
+        steps
+    }
+
+    /// Returns the JSON pointer.
+    pub fn pointer(&self) -> String {
+        let step = |step: LocationStep<'_>| match step {
+            LocationStep::Root => String::new(),
+            LocationStep::Name(name) => below("", name),
+            LocationStep::At(at) => format!("/{at}"),
+        };
+        self.steps().into_iter().map(step).collect()
+    }
+
+    /// Returns the path as an expression: `services[0].name`.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for step in self.steps() {
+            match step {
+                LocationStep::Root => {}
+                LocationStep::At(at) => path.push_str(&format!("[{at}]")),
+                LocationStep::Name(name) if !is_identifier(name) => path.push_str(&format!("[{name:?}]")),
+                LocationStep::Name(name) => {
+                    path.push_str(if path.is_empty() { "" } else { "." });
+                    path.push_str(name);
+                }
+            }
+        }
+        path
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

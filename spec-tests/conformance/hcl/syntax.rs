@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{Body as FileBody, BodySchema, Context, File};
-use dropforge::dialect::hcl::name_suggestion::name_suggestion;
+use dropforge::dialect::hcl::name_suggestion;
 use dropforge::dialect::hcl::syntax::parser::{
     Parsed, parse_config, parse_expression, parse_template, parse_traversal,
 };

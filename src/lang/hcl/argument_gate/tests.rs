@@ -1,6 +1,6 @@
 use super::*;
-use crate::builtins::table::functions;
-use crate::test_support::with_cx;
+use crate::builtins::functions;
+use crate::builtins::tests::with_cx;
 use dropforge_machine::function::{Capabilities, Noted};
 
 functions! {

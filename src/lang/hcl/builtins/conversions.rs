@@ -1,13 +1,16 @@
-//! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
+//! Functions that convert to a type or from and to JSON and CSV, functions that pick one of several values, `try` and
+//! `can`.
 
-use super::{Arguments, FromArguments, functions, type_name};
+use super::{Arguments, FromArguments, functions, string, type_name};
+use crate::values::json::{decode_implied, encode_plain};
 use crate::values::types::has_optional;
 use crate::values::{
     constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type, type_of, types_of,
     unified_type,
 };
+use dropforge_base::stdlib::strings::nfc;
 use dropforge_machine::function::{Cx, Fault, Note, Noted, Outcome, fitting};
-use dropforge_value::{Type, Value};
+use dropforge_value::{Attribute, Refinement, Type, Value};
 
 functions! {
     /// Conversions and `coalesce` of OpenTofu.
@@ -183,10 +186,157 @@ fn converted<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Value<'
     converted.map_err(|fault| fault.of_argument(0))
 }
 
+functions! {
+    /// Functions that encode and decode documents.
+    pub(super) static DOCUMENTS:
+    "jsonencode" (val: Any [null unknown dynamic]) -> String = encode_json, "Encodes a value as JSON."
+        ["jsonencode({a = [1, true]})" => "\"{\\\"a\\\":[1,true]}\""];
+    "jsondecode" (str: String) -> {json_type} or null = decode_implied, "Decodes JSON."
+        ["jsondecode(\"{\\\"a\\\":[1,true]}\")" => "{a = [1, true]}"];
+    "csvdecode" (str: String) -> Any = decode_csv,
+        "Decodes comma-separated values to a list of objects. The first line has the attribute names."
+        ["csvdecode(\"a,b\\n1,2\\n\")" => "[{a = \"1\", b = \"2\"}]"];
+}
+
+fn encode_json<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
+    if !is_wholly_known(cx, value)? {
+        let prefix = json_prefix(cx, value)?;
+        return Ok(cx.arena().refined(Type::String, Refinement { prefix, ..Refinement::NOT_NULL }));
+    }
+    string(cx, &encode_plain(cx, value)?)
+}
+
+/// Returns the first character of the JSON text of a value that is not wholly known, if its type determines it.
+fn json_prefix<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<&'static str> {
+    if value.as_unknown().is_some_and(|unknown| !unknown.refinement.not_null) {
+        return Ok("");
+    }
+    Ok(match type_of(cx, value)? {
+        Type::String => "\"",
+        Type::Object(_) | Type::Map(_) => "{",
+        Type::List(_) | Type::Set(_) | Type::Tuple(_) => "[",
+        _ => "",
+    })
+}
+
+/// Returns the type of a JSON text of which at most the beginning is known.
+fn json_type<'v>(_: &Cx<'v>, text: Value<'v>) -> Outcome<Type<'v>> {
+    let Some(unknown) = text.as_unknown() else { return Ok(Type::Dynamic) };
+    Ok(match unknown.refinement.prefix.trim_start_matches([' ', '\t', '\r', '\n']).chars().next() {
+        Some('"') => Type::String,
+        Some('t' | 'f') => Type::Bool,
+        Some('-' | '.' | '0'..='9') => Type::Number,
+        None | Some('{' | '[' | 'n') => Type::Dynamic,
+        Some(c) => return Err(Fault::argument(0, format!("a JSON text cannot start with `{c}`"))),
+    })
+}
+
+fn decode_csv<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
+    cx.charge(text.len().saturating_mul(4))?;
+    let records = records(text).map_err(Fault::wrong)?;
+    let Some((header, rows)) = records.split_first() else {
+        return Err(Fault::wrong("the header line is missing"));
+    };
+    cx.charge(header.len() * size_of::<Attribute>())?;
+    let names: Vec<&'v str> = header.iter().map(|name| cx.arena().copy_str(&nfc(name))).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    if let Some((twice, _)) = sorted.iter().zip(sorted.iter().skip(1)).find(|(a, b)| a == b) {
+        return Err(Fault::wrong(format!("two columns are named `{twice}`")));
+    }
+    let object = |row: &Vec<String>| -> Outcome<Value<'v>> {
+        let entries = names.iter().zip(row).map(|(name, field)| Ok((*name, string(cx, field)?)));
+        Ok(cx.map(&entries.collect::<Outcome<Vec<_>>>()?)?)
+    };
+    let rows = cx.list(&rows.iter().map(object).collect::<Outcome<Vec<_>>>()?)?;
+    let attributes = sorted.into_iter().map(|name| Attribute { name, ty: Type::String, optional: false });
+    let ty = cx.arena().list_type(cx.arena().object_type(&attributes.collect::<Vec<_>>()));
+    Ok(cx.arena().typed(ty, rows))
+}
+
+// This is our own parser because the crate `csv` accepts stray quotes, which the reference refuses.
+
+/// Parses records. Empty lines are skipped; all records must have as many fields as the first. A quoted field may contain
+/// commas, line breaks, and doubled quotes.
+///
+/// # Errors
+/// A message with the line number.
+pub fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut records: Vec<Vec<String>> = Vec::new();
+    let (mut rest, mut line) = (text, 1);
+    while !rest.is_empty() {
+        if let Some(behind) = rest.strip_prefix('\n').or_else(|| rest.strip_prefix("\r\n")) {
+            (rest, line) = (behind, line + 1);
+            continue;
+        }
+        let start = line;
+        let mut record = Vec::new();
+        loop {
+            let (field, end) = field(&mut rest, &mut line)?;
+            record.push(field);
+            if end {
+                break;
+            }
+        }
+        if let Some(first) = records.first().filter(|first| first.len() != record.len()) {
+            return Err(format!("line {start} has {} fields, not {} as the first", record.len(), first.len()));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// Parses a field. Returns `true` if it is the last of its record.
+fn field(rest: &mut &str, line: &mut usize) -> Result<(String, bool), String> {
+    let Some(mut inside) = rest.strip_prefix('"') else { return plain(rest, line) };
+    let (start, mut out) = (*line, String::new());
+    loop {
+        let (before, behind) =
+            inside.split_once('"').ok_or_else(|| format!("the quotation mark in line {start} is not closed"))?;
+        *line += before.matches('\n').count();
+        out.push_str(&before.replace("\r\n", "\n"));
+        let Some(more) = behind.strip_prefix('"') else {
+            let end = after(behind, rest, line);
+            return end
+                .map(|end| (out, end))
+                .ok_or_else(|| format!("something follows a quotation mark in line {line}"));
+        };
+        out.push('"');
+        inside = more;
+    }
+}
+
+fn plain(rest: &mut &str, line: &mut usize) -> Result<(String, bool), String> {
+    let end = rest.find([',', '\n']).unwrap_or(rest.len());
+    let (field, behind) = rest.split_at(end);
+    let field = if behind.starts_with(',') { field } else { field.strip_suffix('\r').unwrap_or(field) };
+    if field.contains('"') {
+        return Err(format!("a quotation mark stands inside a field in line {line}"));
+    }
+    let end = after(behind, rest, line).unwrap_or(true);
+    Ok((field.to_owned(), end))
+}
+
+/// Skips the end of a field. Returns `true` if the record ends, too, and `None` if something else follows.
+fn after<'t>(behind: &'t str, rest: &mut &'t str, line: &mut usize) -> Option<bool> {
+    if let Some(more) = behind.strip_prefix(',') {
+        *rest = more;
+        return Some(false);
+    }
+    if behind.is_empty() || behind == "\r" {
+        *rest = "";
+        return Some(true);
+    }
+    *rest = behind.strip_prefix('\n').or_else(|| behind.strip_prefix("\r\n"))?;
+    *line += 1;
+    Some(true)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::records;
     use super::*;
-    use crate::test_support::with_cx;
+    use crate::builtins::tests::with_cx;
     use dropforge_base::diagnostics::Code;
     use dropforge_machine::function::Subject;
     use dropforge_value::{Capsule, CapsuleContent, Extended};
@@ -244,5 +394,20 @@ mod tests {
             assert!(matches!(convert(cx.arena().text("a"), number), Err(Fault::Wrong(_))));
             assert!(matches!(convert(Value::Int(1), Value::Int(2)), Err(Fault::Wrong(_))));
         });
+    }
+
+    #[test]
+    fn fields_with_and_without_quotation_marks() {
+        let read = records("a,b\r\n\n\"x, \"\"y\"\"\r\nz\",\n,\"\"\n").unwrap();
+        assert_eq!(read, [["a", "b"], ["x, \"y\"\nz", ""], ["", ""]]);
+        assert_eq!(records("").unwrap(), Vec::<Vec<String>>::new());
+        assert_eq!(records("a,").unwrap(), [["a", ""]]);
+    }
+
+    #[test]
+    fn invalid_csv_is_refused() {
+        for bad in ["a,b\n1", "a\"b", "\"a", "\"a\"b", "\"a\" ,b"] {
+            assert!(records(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -1,14 +1,20 @@
-//! Functions of numbers, and the operators as functions.
+//! Functions of numbers, of timestamps and of IP networks, and the operators as functions.
 
 use std::cmp::Ordering;
 
-use super::{functions, number};
+use super::{Arguments, FromArguments, functions, number, string, string_list, whole};
 use crate::values::{binary, machine_int, number_of, number_value, operators};
+use chrono::{DateTime, FixedOffset, Utc};
+use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::bignum::{FULL, MACHINE};
+use dropforge_base::stdlib::clock;
+use dropforge_base::stdlib::duration::{Form, LayoutError, laid_out, moment, rfc3339, span};
+use dropforge_base::stdlib::network::{Network, address, network};
 use dropforge_base::stdlib::numbers::{logarithm, power};
 use dropforge_machine::bytecode::BinaryOp;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_value::{BigNum, Value};
+use num_bigint::BigInt;
 
 functions! {
     /// Number functions of the standard library and OpenTofu.
@@ -151,11 +157,190 @@ functions! {
         ["greaterthanorequalto(2, 2)" => "true"];
 }
 
+functions! {
+    /// Time functions of the standard library and OpenTofu.
+    pub(super) static TIMES:
+    "formatdate" (format: String, time: String) -> String = format_date,
+        "Formats a timestamp by a layout of repeated letters, such as `YYYY-MM-DD'T'hh:mm:ssZ`."
+        ["formatdate(\"DD MMM YYYY hh:mm ZZZ\", \"2018-01-04T23:12:01Z\")" => "\"04 Jan 2018 23:12 UTC\""];
+}
+
+functions! {
+    /// Time functions of the standard library.
+    pub(super) static STANDARD_TIMES:
+    "timeadd" (timestamp: String, duration: String) -> String or null = time_add [Form::Strict],
+        "Adds a duration such as `1h30m` to a timestamp."
+        ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
+}
+
+functions! {
+    /// Time functions of OpenTofu.
+    pub(super) static OPENTOFU_TIMES:
+    "timeadd" (timestamp: String, duration: String) -> String = time_add [Form::Lenient],
+        "Adds a duration such as `1h30m` to a timestamp."
+        ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
+    "timecmp" (timestamp_a: String, timestamp_b: String) -> Number = time_compare,
+        "Returns -1, 0 or 1 if the first timestamp is before, equal to or after the second."
+        ["timecmp(\"2017-11-22T00:00:00Z\", \"2017-11-22T01:00:00+01:00\")" => "0"];
+    "timestamp" () -> String = timestamp, needs CLOCK, "Returns the current time in UTC."
+        ["timecmp(timestamp(), \"2020-01-01T00:00:00Z\")" => "1"];
+    "plantimestamp" () -> String = plan_timestamp, needs CLOCK,
+        "Returns the time in UTC at which the engine was given the clock. It is the same in all renders."
+        ["plantimestamp() == plantimestamp()" => "true"];
+}
+
+fn timestamp_in(text: &str, form: Form) -> Outcome<DateTime<FixedOffset>> {
+    moment(text, form).map_err(|why| Fault::wrong(format!("not an RFC 3339 timestamp: {why}")))
+}
+
+/// A timestamp as Go's `time.Parse` reads it.
+struct Lenient(DateTime<FixedOffset>);
+
+impl FromArguments<'_> for Lenient {
+    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+        let (at, value) = arguments.next()?;
+        timestamp_in(value.as_str().unwrap_or(""), Form::Lenient).map(Self).map_err(|fault| fault.of_argument(at))
+    }
+}
+
+fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: &str) -> Outcome<Value<'v>> {
+    let timestamp = timestamp_in(timestamp, Form::Strict).map_err(|fault| fault.of_argument(1))?;
+    // A letter becomes at most nine, as in `EEEE` and `MMMM`.
+    let allowed = layout.len().saturating_mul(4).saturating_add(16);
+    cx.charge(allowed)?;
+    let formatted = laid_out(timestamp, layout, allowed).map_err(|why| match why {
+        LayoutError::Unclosed => Fault::argument(0, "a quotation mark is not closed"),
+        LayoutError::Letters(letters) => Fault::argument(0, format!("unknown part of a date: `{letters}`")),
+        LayoutError::TooLong => Fault::Limit(Limit::Memory.error(allowed as u64)),
+    })?;
+    string(cx, &formatted)
+}
+
+fn time_add<'v>(cx: &Cx<'v>, timestamp: &str, duration: &str, form: Form) -> Outcome<Value<'v>> {
+    let timestamp = timestamp_in(timestamp, form)?;
+    let duration = span(duration).ok_or_else(|| Fault::wrong(format!("`{duration}` is not a duration")))?;
+    let sum = timestamp.checked_add_signed(duration).ok_or_else(|| Fault::wrong("the timestamp is out of range"))?;
+    string(cx, &rfc3339(sum))
+}
+
+fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Outcome<Value<'v>> {
+    machine_int(cx, a.cmp(&b) as i64)
+}
+
+fn timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {
+    string(cx, &rfc3339(DateTime::<Utc>::from(clock::now()).fixed_offset()))
+}
+
+fn plan_timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {
+    match cx.capabilities().moment() {
+        Some(moment) => string(cx, &rfc3339(DateTime::<Utc>::from(moment).fixed_offset())),
+        None => timestamp(cx),
+    }
+}
+
+functions! {
+    /// Network functions of OpenTofu.
+    pub(super) static NETWORKS:
+    "cidrhost" (prefix: String, hostnum: Number) -> String = host, "Returns the address with a number in a network."
+        ["cidrhost(\"10.0.0.0/8\", 5)" => "\"10.0.0.5\""];
+    "cidrnetmask" (prefix: String) -> String = netmask, "Returns the netmask of an IPv4 network."
+        ["cidrnetmask(\"10.0.0.0/8\")" => "\"255.0.0.0\""];
+    "cidrsubnet" (prefix: String, newbits: Number, netnum: Number) -> String = subnet,
+        "Returns the subnet with a number among those whose prefix is longer by some bits."
+        ["cidrsubnet(\"10.0.0.0/8\", 8, 2)" => "\"10.2.0.0/16\""];
+    "cidrsubnets" (prefix: String, ... newbits: Number) -> (list String) = subnets,
+        "Returns consecutive subnets whose prefixes are longer by these numbers of bits."
+        ["cidrsubnets(\"10.0.0.0/8\", 8, 16)" => "[\"10.0.0.0/16\", \"10.1.0.0/24\"]"];
+    "cidrcontains" (containing_prefix: String, contained_ip_or_prefix: String) -> Bool or null = contains,
+        "Returns `true` if a network contains an address or network." ["cidrcontains(\"10.0.0.0/8\", \"10.1.2.3\")" => "true"];
+}
+
+impl FromArguments<'_> for Network {
+    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+        <&str>::take(arguments).and_then(parse_network)
+    }
+}
+
+fn parse_network(prefix: &str) -> Outcome<Network> {
+    network(prefix)
+        .ok_or_else(|| Fault::wrong(format!("`{prefix}` is not a network (address, `/`, length of the prefix)")))
+}
+
+/// A whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
+struct Index(BigInt);
+
+impl FromArguments<'_> for Index {
+    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+        let n = BigNum::take(arguments)?;
+        if !n.is_whole() {
+            return Err(Fault::wrong("a whole number is required"));
+        }
+        let is_small = n.to_f64().is_some_and(|n| n.abs() < 1e40);
+        let small = if is_small { n.whole_text(10).and_then(|digits| digits.parse().ok()) } else { None };
+        Ok(Self(small.unwrap_or_else(|| BigInt::from(if n.is_negative() { -1 } else { 1 }) << 256_u32)))
+    }
+}
+
+fn host<'v>(cx: &Cx<'v>, network: Network, Index(hostnum): Index) -> Outcome<Value<'v>> {
+    let host = network.host(&hostnum);
+    string(cx, &host.ok_or_else(|| Fault::wrong(format!("the network has no address {hostnum}")))?.to_string())
+}
+
+fn netmask<'v>(cx: &Cx<'v>, network: Network) -> Outcome<Value<'v>> {
+    if !network.first.is_short() {
+        return Err(Fault::wrong("an IPv6 network has no netmask"));
+    }
+    string(cx, &network.mask().to_string())
+}
+
+fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Index(netnum): Index) -> Outcome<Value<'v>> {
+    // The reference's text of a network without a mask.
+    if newbits < -i64::from(network.prefix) && netnum == BigInt::ZERO {
+        return string(cx, "<nil>");
+    }
+    let subnet = network.subnet(newbits, &netnum);
+    let missing = || Fault::wrong(format!("with {newbits} more bits, the network has no subnet {netnum}"));
+    string(cx, &subnet.ok_or_else(missing)?.to_string())
+}
+
+fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let network = parse_network(prefix).map_err(|fault| fault.of_argument(0))?;
+    let (mut before, mut texts) = (None, Vec::new());
+    for (at, newbits) in (1..).zip(newbits) {
+        cx.charge(64)?;
+        let newbits = whole(*newbits, at).map_err(|_| Fault::argument(at, "a whole number is required"))?;
+        if newbits < 1 {
+            return Err(Fault::argument(at, "the prefix must become longer by at least one bit"));
+        }
+        let length = u32::try_from(newbits).ok().and_then(|newbits| network.prefix.checked_add(newbits));
+        let Some(length) = length.filter(|length| *length <= network.first.width) else {
+            return Err(Fault::argument(at, format!("an address has only {} bits", network.first.width)));
+        };
+        let next = network.next(before, length);
+        let next = next.ok_or_else(|| Fault::argument(at, "the network has no room for another subnet"))?;
+        texts.push(next.to_string());
+        before = Some(next);
+    }
+    string_list(cx, texts.iter().map(String::as_str))
+}
+
+fn contains<'v>(_: &Cx<'v>, outer: Network, inner: &str) -> Outcome<Value<'v>> {
+    let (first, last) = match (address(inner), network(inner)) {
+        (Some(address), _) => (address, address),
+        (None, Some(inner)) => (inner.first, inner.last()),
+        (None, None) => return Err(Fault::wrong(format!("`{inner}` is neither an address nor a network"))),
+    };
+    if first.is_short() != outer.first.is_short() {
+        return Err(Fault::wrong("cannot compare an IPv4 address with an IPv6 address"));
+    }
+    Ok(Value::Bool(outer.contains(first) && outer.contains(last)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtins::arguments::{Arguments, FromArguments};
-    use crate::test_support::with_cx;
+    use crate::builtins::tests::with_cx;
+    use crate::builtins::{Arguments, FromArguments};
 
     #[test]
     fn floats_are_those_of_the_reference() {

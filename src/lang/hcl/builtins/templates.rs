@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
+use super::assumptions::SENSITIVE;
 use super::files::{FilePath, files};
-use super::functions;
-use super::registries::{registry, without_templates};
-use super::secrets::SENSITIVE;
+use super::{functions, registry, without_templates};
 use crate::Expression;
 use crate::syntax::analysis::variables;
 use crate::syntax::{Expr, is_identifier, parse_template};

@@ -2,12 +2,24 @@
 
 use super::*;
 use crate::argument_gate::invoke;
-use crate::test_support::{with_cx, with_limits};
 use crate::values::{conforms, type_of};
 use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Cx, Fault, Function, Outcome, Params, Positional, Registry, ResultType};
-use dropforge_value::{Type, Value};
+use dropforge_machine::function::{
+    Builtin, Caches, Capabilities, Cx, Fault, Function, Outcome, Params, Positional, Registry, ResultType,
+};
+use dropforge_value::{Arena, Inputs, Type, Value};
+
+/// Runs `body` with a fresh arena and full budgets.
+pub(crate) fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    with_limits(&Limits::default(), body)
+}
+
+/// Runs `body` with a fresh arena under `limits`.
+pub(crate) fn with_limits<T>(limits: &Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let (arena, caches) = (Arena::new(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::ALL, &caches))
+}
 
 /// All functions of both libraries, except those that inspect notes.
 fn functions() -> Vec<(Builtin, Positional)> {

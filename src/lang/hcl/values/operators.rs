@@ -115,9 +115,9 @@ pub fn machine_int<'v>(cx: &Cx<'v>, n: impl TryInto<i64>) -> Outcome<Value<'v>> 
 /// The operand is null or not a number.
 #[inline]
 pub fn neg<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
-    propagate(cx, [a], |[a]| match Operand::of(a, 0)? {
-        Operand::Known(n) => number_value(cx, -n),
-        Operand::Unknown(_) => settled(cx, Type::Number, Refinement::NOT_NULL),
+    propagate(cx, [a], |[a]| match NumberOperand::of(a, 0)? {
+        NumberOperand::Known(n) => number_value(cx, -n),
+        NumberOperand::Unknown(_) => settled(cx, Type::Number, Refinement::NOT_NULL),
     })
 }
 
@@ -126,9 +126,9 @@ pub fn neg<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
 /// # Errors
 /// The operand is null or not a number.
 pub fn abs<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
-    propagate(cx, [a], |[a]| match Operand::of(a, 0)? {
-        Operand::Known(n) => number_value(cx, n.abs()),
-        Operand::Unknown(_) => {
+    propagate(cx, [a], |[a]| match NumberOperand::of(a, 0)? {
+        NumberOperand::Known(n) => number_value(cx, n.abs()),
+        NumberOperand::Unknown(_) => {
             let least = Some(cx.arena().bound(BigNum::of_int(0, FULL), true));
             settled(cx, Type::Number, Refinement { least, ..Refinement::NOT_NULL })
         }
@@ -136,13 +136,13 @@ pub fn abs<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
 }
 
 /// An operand of arithmetic.
-enum Operand {
+enum NumberOperand {
     Known(BigNum),
     /// A number in a range, or a value of unknown type.
     Unknown(Option<Bounds>),
 }
 
-impl Operand {
+impl NumberOperand {
     /// Returns operand `at` for a value without marks.
     fn of(value: Value<'_>, at: usize) -> Outcome<Self> {
         if value.is_null() {
@@ -194,8 +194,8 @@ pub fn arithmetic<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, op: BinaryOp) -> 
     {
         return Ok(Value::Int(n));
     }
-    propagate(cx, [a, b], |[a, b]| match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
-        (Operand::Known(a), Operand::Known(b)) => {
+    propagate(cx, [a, b], |[a, b]| match (NumberOperand::of(a, 0)?, NumberOperand::of(b, 1)?) {
+        (NumberOperand::Known(a), NumberOperand::Known(b)) => {
             number_value(cx, calculate(op, &a, &b).ok_or_else(|| Fault::wrong(no_result(op)))?)
         }
         (a, b) if op == BinaryOp::Mul && (a.is_zero() || b.is_zero()) => Ok(Value::Int(0)),
@@ -224,7 +224,7 @@ fn no_result(op: BinaryOp) -> &'static str {
     }
 }
 
-fn unknown_result<'v>(cx: &Cx<'v>, op: BinaryOp, a: &Operand, b: &Operand) -> Outcome<Value<'v>> {
+fn unknown_result<'v>(cx: &Cx<'v>, op: BinaryOp, a: &NumberOperand, b: &NumberOperand) -> Outcome<Value<'v>> {
     let mut refinement = Refinement::NOT_NULL;
     if let (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Some(a), Some(b)) = (op, a.bounds(), b.bounds()) {
         cx.charge(2 * size_of::<(BigNum, bool)>())?;
@@ -247,13 +247,15 @@ pub fn compare<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, op: BinaryOp) -> Out
     let wanted = if matches!(op, BinaryOp::Lt | BinaryOp::Le) { Ordering::Less } else { Ordering::Greater };
     let or_equal = matches!(op, BinaryOp::Le | BinaryOp::Ge);
     propagate(cx, [a, b], |[a, b]| {
-        let holds = match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
-            (Operand::Known(a), Operand::Known(b)) => Some(a.compare(&b) == wanted || or_equal && a.reads_as(&b)),
+        let holds = match (NumberOperand::of(a, 0)?, NumberOperand::of(b, 1)?) {
+            (NumberOperand::Known(a), NumberOperand::Known(b)) => {
+                Some(a.compare(&b) == wanted || or_equal && a.reads_as(&b))
+            }
             (a, b) => {
                 let holds = compare_ranges(a.bounds(), b.bounds(), wanted);
                 // Numbers on the other side are not equal either. Like the reference, concludes that only if one
                 // operand is known.
-                let one_known = matches!(a, Operand::Known(_)) || matches!(b, Operand::Known(_));
+                let one_known = matches!(a, NumberOperand::Known(_)) || matches!(b, NumberOperand::Known(_));
                 holds.filter(|holds| *holds || !or_equal || one_known)
             }
         };

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::content::{BodySource, Split};
-use super::errors::{mistyped, structure};
+use super::content::{BodySource, Split, mistyped, structure};
 use super::expression::Iterators;
 use super::{
     Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,

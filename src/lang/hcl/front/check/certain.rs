@@ -13,7 +13,7 @@ const DIGITS: usize = 16;
 
 /// The value of an expression that has no errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CertainKind {
     /// An unknown value of any type.
     Any,
     /// An unknown value of this type, without bounds if it is a number.
@@ -32,31 +32,34 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl CertainKind {
     /// Returns `true` for a value that is not known.
     fn is_unknown(self) -> bool {
-        matches!(self, Kind::Any | Kind::Bool | Kind::Number | Kind::String)
+        matches!(self, CertainKind::Any | CertainKind::Bool | CertainKind::Number | CertainKind::String)
     }
 
     fn is_number(self) -> bool {
-        matches!(self, Kind::Any | Kind::Number)
+        matches!(self, CertainKind::Any | CertainKind::Number)
     }
 
     fn is_logical(self) -> bool {
-        matches!(self, Kind::Any | Kind::Bool | Kind::Truth)
+        matches!(self, CertainKind::Any | CertainKind::Bool | CertainKind::Truth)
     }
 
     fn is_text(self) -> bool {
-        matches!(self, Kind::String | Kind::Text)
+        matches!(self, CertainKind::String | CertainKind::Text)
     }
 
     /// Returns the kind of the result of a conditional.
     fn or(self, other: Self) -> Option<Self> {
         match (self, other) {
-            (Kind::Any, _) | (_, Kind::Any) => Some(Kind::Any),
-            (Kind::Number, Kind::Number | Kind::Digits) | (Kind::Digits, Kind::Number) => Some(Kind::Number),
-            (Kind::Bool, Kind::Bool) | (Kind::Digits, Kind::Digits) => Some(Kind::Scalar),
-            _ if self.is_text() && other.is_text() => Some(Kind::Scalar),
+            (CertainKind::Any, _) | (_, CertainKind::Any) => Some(CertainKind::Any),
+            (CertainKind::Number, CertainKind::Number | CertainKind::Digits)
+            | (CertainKind::Digits, CertainKind::Number) => Some(CertainKind::Number),
+            (CertainKind::Bool, CertainKind::Bool) | (CertainKind::Digits, CertainKind::Digits) => {
+                Some(CertainKind::Scalar)
+            }
+            _ if self.is_text() && other.is_text() => Some(CertainKind::Scalar),
             _ => None,
         }
     }
@@ -74,44 +77,48 @@ pub(super) struct Certain<'c, 's> {
 impl<'s> Certain<'_, 's> {
     /// Returns `true` if an expression has no errors, and text if it is a part of a template.
     pub(crate) fn has_no_errors(&self, id: ExprId, is_part: bool) -> bool {
-        self.kind(id, DEPTH).is_some_and(|kind| !is_part || kind != Kind::Other)
+        self.kind(id, DEPTH).is_some_and(|kind| !is_part || kind != CertainKind::Other)
     }
 
     /// Returns the type of an expression whose value is not known.
     pub fn unknown(&self, id: ExprId) -> Option<Type<'s>> {
         match self.kind(id, DEPTH)? {
-            Kind::Any => Some(Type::Dynamic),
-            Kind::Bool => Some(Type::Bool),
-            Kind::Number => Some(Type::Number),
-            Kind::String => Some(Type::String),
-            Kind::Digits | Kind::Truth | Kind::Text | Kind::Scalar | Kind::Other => None,
+            CertainKind::Any => Some(Type::Dynamic),
+            CertainKind::Bool => Some(Type::Bool),
+            CertainKind::Number => Some(Type::Number),
+            CertainKind::String => Some(Type::String),
+            CertainKind::Digits | CertainKind::Truth | CertainKind::Text | CertainKind::Scalar | CertainKind::Other => {
+                None
+            }
         }
     }
 
     /// Returns the kind of an expression without errors. `depth` limits the recursion.
-    fn kind(&self, id: ExprId, depth: u32) -> Option<Kind> {
+    fn kind(&self, id: ExprId, depth: u32) -> Option<CertainKind> {
         let depth = depth.checked_sub(1)?;
         let kind = |id: ExprId| self.kind(id, depth);
         match self.tree.expr(id) {
-            Expr::Null => Some(Kind::Other),
-            Expr::Bool(_) => Some(Kind::Truth),
-            Expr::Number(digits) => is_short(self.tree.str(digits)).then_some(Kind::Digits),
-            Expr::Text(_) => Some(Kind::Text),
+            Expr::Null => Some(CertainKind::Other),
+            Expr::Bool(_) => Some(CertainKind::Truth),
+            Expr::Number(digits) => is_short(self.tree.str(digits)).then_some(CertainKind::Digits),
+            Expr::Text(_) => Some(CertainKind::Text),
             Expr::Template(parts) => self.template(parts, depth),
             Expr::Paren(inner) | Expr::Wrapped(inner) => kind(inner),
-            Expr::Traversal { root, .. } => self.is_any(root).then_some(Kind::Any),
-            Expr::Tuple(items) => self.tree.ids(items).iter().all(|&item| kind(item).is_some()).then_some(Kind::Other),
+            Expr::Traversal { root, .. } => self.is_any(root).then_some(CertainKind::Any),
+            Expr::Tuple(items) => {
+                self.tree.ids(items).iter().all(|&item| kind(item).is_some()).then_some(CertainKind::Other)
+            }
             Expr::Object(entries) => {
                 let mut entries = self.tree.entries(entries).iter();
                 entries
                     .all(|entry| self.is_name(entry.key, depth) && kind(entry.value).is_some())
-                    .then_some(Kind::Other)
+                    .then_some(CertainKind::Other)
             }
             Expr::Binary { op, left, right } => binary(op, kind(left)?, kind(right)?),
             Expr::Unary { op, operand, .. } => match (op, kind(operand)?) {
-                (UnaryOp::Not, Kind::Any | Kind::Bool) => Some(Kind::Bool),
-                (UnaryOp::Not, Kind::Truth) => Some(Kind::Truth),
-                (UnaryOp::Negate, operand) if operand.is_number() => Some(Kind::Number),
+                (UnaryOp::Not, CertainKind::Any | CertainKind::Bool) => Some(CertainKind::Bool),
+                (UnaryOp::Not, CertainKind::Truth) => Some(CertainKind::Truth),
+                (UnaryOp::Negate, operand) if operand.is_number() => Some(CertainKind::Number),
                 _ => None,
             },
             Expr::Conditional { condition, then, otherwise } => {
@@ -119,13 +126,13 @@ impl<'s> Certain<'_, 's> {
                 // An unknown condition drops the errors of both.
                 let are_text = [then, otherwise].iter().all(|&branch| self.is_template(branch));
                 if are_text && condition.is_unknown() {
-                    return Some(Kind::Scalar);
+                    return Some(CertainKind::Scalar);
                 }
                 let either = kind(then)?.or(kind(otherwise)?)?;
-                Some(if condition.is_unknown() { either } else { Kind::Other })
+                Some(if condition.is_unknown() { either } else { CertainKind::Other })
             }
-            Expr::Joined(of) => self.is_not_entered(of, depth).then_some(Kind::Scalar),
-            Expr::For(_) => self.is_not_entered(id, depth).then_some(Kind::Other),
+            Expr::Joined(of) => self.is_not_entered(of, depth).then_some(CertainKind::Scalar),
+            Expr::For(_) => self.is_not_entered(id, depth).then_some(CertainKind::Other),
             Expr::Call(call) => self.call(&call, depth),
             Expr::Invalid
             | Expr::Relative { .. }
@@ -154,7 +161,7 @@ impl<'s> Certain<'_, 's> {
         let Expr::Key { inner, forced: false } = self.tree.expr(key) else { return false };
         match self.tree.expr(inner) {
             Expr::Traversal { steps, .. } => steps.is_empty(),
-            _ => self.kind(inner, depth) == Some(Kind::Text),
+            _ => self.kind(inner, depth) == Some(CertainKind::Text),
         }
     }
 
@@ -165,20 +172,21 @@ impl<'s> Certain<'_, 's> {
     /// Returns `true` for a loop over a collection of which nothing is known. Only its condition is evaluated.
     fn is_not_entered(&self, id: ExprId, depth: u32) -> bool {
         let Expr::For(of) = self.tree.expr(id) else { return false };
-        let Some(of) = self.tree.for_expr(of).filter(|of| self.kind(of.collection, depth) == Some(Kind::Any)) else {
+        let Some(of) = self.tree.for_expr(of).filter(|of| self.kind(of.collection, depth) == Some(CertainKind::Any))
+        else {
             return false;
         };
         let within = Self { around: Some(of), ..*self };
         self.around.is_none()
-            && of.condition.is_none_or(|condition| within.kind(condition, depth).is_some_and(Kind::is_logical))
+            && of.condition.is_none_or(|condition| within.kind(condition, depth).is_some_and(CertainKind::is_logical))
     }
 
-    fn template(&self, parts: Run, depth: u32) -> Option<Kind> {
-        let mut template = Kind::Text;
+    fn template(&self, parts: Run, depth: u32) -> Option<CertainKind> {
+        let mut template = CertainKind::Text;
         for &part in self.tree.ids(parts) {
             match self.kind(part, depth)? {
-                Kind::Other => return None,
-                part if part.is_unknown() => template = Kind::String,
+                CertainKind::Other => return None,
+                part if part.is_unknown() => template = CertainKind::String,
                 _ => {}
             }
         }
@@ -186,7 +194,7 @@ impl<'s> Certain<'_, 's> {
     }
 
     /// Returns the kind of a call whose function does not run because an argument is not known.
-    fn call(&self, call: &Call, depth: u32) -> Option<Kind> {
+    fn call(&self, call: &Call, depth: u32) -> Option<CertainKind> {
         let function = self.registry.get(ImportKind::Function, self.tree.str(call.name))?;
         let Params::Positional(params) = &function.params else { return None };
         let (args, needed) = (self.tree.ids(call.args), params.params.len());
@@ -201,39 +209,40 @@ impl<'s> Certain<'_, 's> {
         }
         match params.result {
             _ if runs => None,
-            ResultType::Is(Type::Bool | Type::Number | Type::String) => Some(Kind::Scalar),
-            ResultType::Is(_) => Some(Kind::Other),
+            ResultType::Is(Type::Bool | Type::Number | Type::String) => Some(CertainKind::Scalar),
+            ResultType::Is(_) => Some(CertainKind::Other),
             ResultType::OfBody | ResultType::Of(_) => None,
         }
     }
 }
 
 /// Returns `true` if a parameter takes an argument as it is.
-fn admits(param: &PositionalParam, kind: Kind) -> bool {
+fn admits(param: &PositionalParam, kind: CertainKind) -> bool {
     let fits = match kind {
-        Kind::Any => true,
-        Kind::Bool | Kind::Truth => param.ty == Type::Bool,
-        Kind::Number | Kind::Digits => param.ty == Type::Number,
-        Kind::String | Kind::Text => param.ty == Type::String,
-        Kind::Scalar | Kind::Other => false,
+        CertainKind::Any => true,
+        CertainKind::Bool | CertainKind::Truth => param.ty == Type::Bool,
+        CertainKind::Number | CertainKind::Digits => param.ty == Type::Number,
+        CertainKind::String | CertainKind::Text => param.ty == Type::String,
+        CertainKind::Scalar | CertainKind::Other => false,
     };
     fits && !param.admits.include(Admits::TYPE)
 }
 
 /// Returns the kind of the result of an operator.
-fn binary(op: Operator, left: Kind, right: Kind) -> Option<Kind> {
+fn binary(op: Operator, left: CertainKind, right: CertainKind) -> Option<CertainKind> {
     use Operator::{Add, And, Div, Equal, Greater, GreaterEqual, Less, LessEqual, Mul, NotEqual, Or, Rem, Sub};
-    let (is_any, are_known) = (left == Kind::Any || right == Kind::Any, [left, right] == [Kind::Digits; 2]);
-    let are_numbers = [left, right].iter().all(|side| side.is_number() || *side == Kind::Digits);
+    let (is_any, are_known) =
+        (left == CertainKind::Any || right == CertainKind::Any, [left, right] == [CertainKind::Digits; 2]);
+    let are_numbers = [left, right].iter().all(|side| side.is_number() || *side == CertainKind::Digits);
     match op {
         And | Or if !left.is_logical() || !right.is_logical() => None,
-        And | Or => Some(if left.is_unknown() && right.is_unknown() { Kind::Bool } else { Kind::Truth }),
-        Equal | NotEqual => is_any.then_some(Kind::Bool),
-        Div | Rem if right == Kind::Digits => None,
-        Greater | GreaterEqual | Less | LessEqual if are_known => Some(Kind::Truth),
-        Greater | GreaterEqual | Less | LessEqual => are_numbers.then_some(Kind::Bool),
-        Add | Sub | Mul if are_known => Some(Kind::Digits),
-        Add | Sub | Mul | Div | Rem => are_numbers.then_some(Kind::Number),
+        And | Or => Some(if left.is_unknown() && right.is_unknown() { CertainKind::Bool } else { CertainKind::Truth }),
+        Equal | NotEqual => is_any.then_some(CertainKind::Bool),
+        Div | Rem if right == CertainKind::Digits => None,
+        Greater | GreaterEqual | Less | LessEqual if are_known => Some(CertainKind::Truth),
+        Greater | GreaterEqual | Less | LessEqual => are_numbers.then_some(CertainKind::Bool),
+        Add | Sub | Mul if are_known => Some(CertainKind::Digits),
+        Add | Sub | Mul | Div | Rem => are_numbers.then_some(CertainKind::Number),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::certain::Certain;
+use crate::Rules;
 use crate::compile::Compiler;
 use crate::lower::Root;
-use crate::semantics::Rules;
 use crate::syntax::{Call, Expr, ExprId, For, Operator, Tree, children};
 use crate::value_notes::explain;
 use dropforge_base::diagnostics::{Diagnostic, Result as Checked};
@@ -93,7 +93,7 @@ struct Decisive<'s> {
 }
 
 /// A part of a region that is checked on its own.
-enum Part<'s> {
+enum RegionPart<'s> {
     Branches {
         condition: Decisive<'s>,
         then: ExprId,
@@ -107,7 +107,7 @@ enum Part<'s> {
     },
 }
 
-impl<'s> Part<'s> {
+impl<'s> RegionPart<'s> {
     fn decisive(&self) -> &[Decisive<'s>] {
         match self {
             Self::Branches { condition, .. } => std::slice::from_ref(condition),
@@ -120,7 +120,7 @@ impl<'s> Part<'s> {
 /// A region with its parts.
 struct Parted<'s> {
     region: Region<'s>,
-    parts: Vec<Part<'s>>,
+    parts: Vec<RegionPart<'s>>,
     /// `true` if the evaluation of the region cannot find an error.
     is_certain: bool,
 }
@@ -175,7 +175,7 @@ impl<'c, 's> Checker<'c, 's> {
         let mut roots = Vec::new();
         for Parted { region, parts, is_certain } in &batch {
             roots.extend((!is_certain).then(|| region.chunk()));
-            let decisive = parts.iter().flat_map(Part::decisive).filter(|one| one.unknown.is_none());
+            let decisive = parts.iter().flat_map(RegionPart::decisive).filter(|one| one.unknown.is_none());
             roots.extend(decisive.map(|one| Root::from(one.root)));
         }
         let compiler = self.compiler;
@@ -221,23 +221,23 @@ impl<'c, 's> Checker<'c, 's> {
     }
 
     /// Returns the parts of a region that are checked on their own.
-    fn parts(&self, region: Region<'s>, certain: &Certain<'_, 's>) -> Vec<Part<'s>> {
+    fn parts(&self, region: Region<'s>, certain: &Certain<'_, 's>) -> Vec<RegionPart<'s>> {
         let decisive = |root| Decisive { root, unknown: certain.unknown(root) };
         let (mut parts, mut walk) = (Vec::new(), vec![region.root]);
         while let Some(id) = walk.pop() {
             match region.tree.expr(id) {
                 Expr::Conditional { condition, then, otherwise } => {
                     walk.push(condition);
-                    parts.push(Part::Branches { condition: decisive(condition), then, otherwise });
+                    parts.push(RegionPart::Branches { condition: decisive(condition), then, otherwise });
                 }
                 Expr::Binary { op: op @ (Operator::And | Operator::Or), .. } => {
                     let operands = operands(region.tree, id, op).into_iter().map(decisive);
-                    parts.push(Part::Operands(op, operands.collect()));
+                    parts.push(RegionPart::Operands(op, operands.collect()));
                 }
                 Expr::For(of) => {
                     if let Some(of) = region.tree.for_expr(of) {
                         walk.push(of.collection);
-                        parts.push(Part::Loop { of, collection: decisive(of.collection) });
+                        parts.push(RegionPart::Loop { of, collection: decisive(of.collection) });
                     }
                 }
                 Expr::Call(call) if self.handles_errors(region.tree, &call) => {}
@@ -250,7 +250,7 @@ impl<'c, 's> Checker<'c, 's> {
     /// Adds the regions of a part, as far as evaluation reaches them.
     fn add_part<'e>(
         &mut self,
-        part: &Part<'s>,
+        part: &RegionPart<'s>,
         region: Region<'s>,
         mut compiled: Option<&mut Compiled<'e>>,
     ) -> Checked<()>
@@ -264,7 +264,7 @@ impl<'c, 's> Checker<'c, 's> {
             })
         };
         match part {
-            Part::Branches { condition, then, otherwise } => {
+            RegionPart::Branches { condition, then, otherwise } => {
                 let condition = value(self, condition)?;
                 for (truth, branch) in [(true, *then), (false, *otherwise)] {
                     if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
@@ -273,7 +273,7 @@ impl<'c, 's> Checker<'c, 's> {
                 }
             }
             // An operand that decides hides the errors of the others.
-            Part::Operands(of, operands) => {
+            RegionPart::Operands(of, operands) => {
                 for operand in operands {
                     if matches!(value(self, operand)?, AbstractValue::Bool(truth) if truth == (*of == Operator::Or)) {
                         return Ok(());
@@ -281,7 +281,7 @@ impl<'c, 's> Checker<'c, 's> {
                 }
                 self.pending.extend(operands.iter().map(|operand| region.within(operand.root)));
             }
-            Part::Loop { of, collection } => {
+            RegionPart::Loop { of, collection } => {
                 let collection = value(self, collection)?;
                 self.add_loop_body(of, &collection, region);
             }

@@ -76,7 +76,7 @@ pub fn check_config(
     let mut checker = Checker::new(&space, &compiler, variables);
     checker.found.extend(file.diagnostics().iter().cloned().chain(own_errors));
     let context = Context::new(&space, limits);
-    let mut walk = Walk { file: &file, space: &space, checker, context, bodies: Vec::new(), values: Vec::new() };
+    let mut walk = ConfigWalk { file: &file, space: &space, checker, context, bodies: Vec::new(), values: Vec::new() };
     walk.variable_types(&file.body());
     walk.function_results(&file.body())?;
     walk.file()?;
@@ -105,7 +105,7 @@ fn tree_of(file: &File) -> Option<&Tree> {
 }
 
 /// A walk through a file, which adds regions to the checker.
-struct Walk<'c, 's> {
+struct ConfigWalk<'c, 's> {
     file: &'s File,
     space: &'s Space,
     checker: Checker<'c, 's>,
@@ -117,7 +117,7 @@ struct Walk<'c, 's> {
     values: Vec<(Expression<'s>, Value<'s>, bool)>,
 }
 
-impl<'s> Walk<'_, 's> {
+impl<'s> ConfigWalk<'_, 's> {
     /// Checks the types of `variable` blocks.
     fn variable_types(&mut self, body: &Body<'s>) {
         let schema = BodySchema::new().block("variable", &["name"]);

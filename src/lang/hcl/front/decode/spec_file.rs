@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
 use super::{Collection, Keyed, Spec, Transform};
+use crate::body::user_functions;
 use crate::body::{
     Attribute, Block, Body, BodySchema, Content, Context, DiagnosticList, Expression, File, Location, locate, mistyped,
-    structure, user_functions,
+    structure,
 };
 use crate::syntax::Expr;
 use crate::typeexpr::Mode;
@@ -19,6 +18,7 @@ use dropforge_base::text::Source;
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{Builtin, Registry, Wrong};
 use dropforge_value::{Type, Value};
+use indexmap::IndexMap;
 
 /// The functions that expressions of a specification may call.
 const FUNCTIONS: &str =

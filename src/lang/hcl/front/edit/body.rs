@@ -8,9 +8,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 /// The content of a block or a file: items, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
-    /// The text behind the opening brace on its line, or the byte order mark of a file.
+    /// The text after the opening brace on its line, or the byte order mark of a file.
     pub(super) open: String,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<BodyItem>,
     /// The blanks before the closing brace.
     pub(super) close: String,
     pub(super) style: Style,
@@ -41,14 +41,14 @@ impl Style {
 
 /// A part of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum BodyItem {
     Attribute(Attribute),
     Block(Box<Block>),
     /// Blank lines and comments that belong to no item.
     Other(String),
 }
 
-/// An attribute with the comments directly above and behind it.
+/// An attribute with the comments directly above and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     pub(super) lead: String,
@@ -86,7 +86,7 @@ pub struct Block {
     /// The text from the type to the opening brace.
     pub(super) header: String,
     pub(super) body: Body,
-    /// The text behind the closing brace on its line.
+    /// The text after the closing brace on its line.
     pub(super) tail: String,
 }
 
@@ -143,12 +143,12 @@ impl fmt::Display for Block {
     }
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for BodyItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Item::Attribute(attribute) => attribute.fmt(f),
-            Item::Block(block) => block.fmt(f),
-            Item::Other(text) => f.write_str(text),
+            BodyItem::Attribute(attribute) => attribute.fmt(f),
+            BodyItem::Block(block) => block.fmt(f),
+            BodyItem::Other(text) => f.write_str(text),
         }
     }
 }
@@ -165,7 +165,9 @@ impl fmt::Display for Body {
 impl Body {
     /// The attributes, in source order.
     pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
-        self.items.iter().filter_map(|item| if let Item::Attribute(attribute) = item { Some(attribute) } else { None })
+        self.items
+            .iter()
+            .filter_map(|item| if let BodyItem::Attribute(attribute) = item { Some(attribute) } else { None })
     }
 
     /// Returns the attribute `name`.
@@ -175,12 +177,14 @@ impl Body {
 
     /// The blocks, in source order.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.items.iter().filter_map(|item| if let Item::Block(block) = item { Some(&**block) } else { None })
+        self.items.iter().filter_map(|item| if let BodyItem::Block(block) = item { Some(&**block) } else { None })
     }
 
     /// The blocks, in source order, to edit.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
-        self.items.iter_mut().filter_map(|item| if let Item::Block(block) = item { Some(&mut **block) } else { None })
+        self.items
+            .iter_mut()
+            .filter_map(|item| if let BodyItem::Block(block) = item { Some(&mut **block) } else { None })
     }
 
     /// Returns the first block of a type with exactly these labels.
@@ -208,7 +212,7 @@ impl Body {
             None => {
                 let (lead, tail) = self.new_line();
                 let name = name.to_owned();
-                self.items.push(Item::Attribute(Attribute { lead, name, equals: " = ".to_owned(), value, tail }));
+                self.items.push(BodyItem::Attribute(Attribute { lead, name, equals: " = ".to_owned(), value, tail }));
             }
         }
         Ok(())
@@ -216,14 +220,14 @@ impl Body {
 
     /// Removes an attribute with its comments, and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        let is_it = |item: &mut Item| matches!(item, Item::Attribute(attribute) if attribute.name == name);
+        let is_it = |item: &mut BodyItem| matches!(item, BodyItem::Attribute(attribute) if attribute.name == name);
         match self.items.extract_if(.., is_it).next()? {
-            Item::Attribute(attribute) => Some(attribute),
+            BodyItem::Attribute(attribute) => Some(attribute),
             _ => None,
         }
     }
 
-    /// Renames an attribute. Returns `false` if there is none, or one of the new name.
+    /// Renames an attribute. Returns `false` without such an attribute, or with one of the new name.
     ///
     /// # Errors
     /// `syntax.unexpected_token` if the new name is not an identifier.
@@ -237,7 +241,7 @@ impl Body {
 
     fn attribute_mut(&mut self, name: &str) -> Option<&mut Attribute> {
         self.items.iter_mut().find_map(|item| match item {
-            Item::Attribute(attribute) if attribute.name == name => Some(attribute),
+            BodyItem::Attribute(attribute) if attribute.name == name => Some(attribute),
             _ => None,
         })
     }
@@ -252,18 +256,18 @@ impl Body {
         let labels: Vec<String> = labels.iter().map(|label| label.as_ref().to_owned()).collect();
         let mut body = Body { style: self.style.inner(), ..Body::default() };
         body.use_lines();
-        self.items.push(Item::Block(Box::new(Block { lead, name, header: header(&labels), labels, body, tail })));
+        self.items.push(BodyItem::Block(Box::new(Block { lead, name, header: header(&labels), labels, body, tail })));
         match self.items.last_mut() {
-            Some(Item::Block(block)) => Ok(block),
+            Some(BodyItem::Block(block)) => Ok(block),
             _ => Err(Diagnostic::new(Code::Internal, "an appended block is missing")),
         }
     }
 
     /// Removes the first block of a type with exactly these labels and the comments above it, and returns it.
     pub fn remove_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<Block> {
-        let is_it = |item: &mut Item| matches!(item, Item::Block(block) if is_block(block, name, labels));
+        let is_it = |item: &mut BodyItem| matches!(item, BodyItem::Block(block) if is_block(block, name, labels));
         match self.items.extract_if(.., is_it).next()? {
-            Item::Block(block) => Some(*block),
+            BodyItem::Block(block) => Some(*block),
             _ => None,
         }
     }
@@ -271,7 +275,7 @@ impl Body {
     /// Appends an empty line.
     pub fn append_empty_line(&mut self) {
         let (_, line_end) = self.new_line();
-        self.items.push(Item::Other(line_end));
+        self.items.push(BodyItem::Other(line_end));
     }
 
     /// Removes all content.
@@ -279,14 +283,14 @@ impl Body {
         self.items.clear();
     }
 
-    /// Starts a line at the end, and returns the text before and behind its new item.
+    /// Starts a line at the end, and returns the text before and after its new item.
     fn new_line(&mut self) -> (String, String) {
         self.use_lines();
         if self.style.outer.is_none() && !self.close.is_empty() {
-            self.items.push(Item::Other(std::mem::take(&mut self.close)));
+            self.items.push(BodyItem::Other(std::mem::take(&mut self.close)));
         }
         let line_end = self.style.line_end();
-        if let Some(text) = self.items.last_mut().and_then(Item::end_mut)
+        if let Some(text) = self.items.last_mut().and_then(BodyItem::end_mut)
             && !text.ends_with('\n')
         {
             text.push_str(line_end);
@@ -314,13 +318,13 @@ impl Body {
     }
 }
 
-impl Item {
+impl BodyItem {
     /// The blanks before the item on its line.
     pub(super) fn indent(&self) -> Option<&str> {
         let lead = match self {
-            Item::Attribute(attribute) => &attribute.lead,
-            Item::Block(block) => &block.lead,
-            Item::Other(_) => return None,
+            BodyItem::Attribute(attribute) => &attribute.lead,
+            BodyItem::Block(block) => &block.lead,
+            BodyItem::Other(_) => return None,
         };
         lead.rsplit('\n').next()
     }
@@ -328,20 +332,20 @@ impl Item {
     /// The text that the item starts with.
     fn begin_mut(&mut self) -> Option<&mut String> {
         Some(match self {
-            Item::Attribute(attribute) => &mut attribute.lead,
-            Item::Block(block) => &mut block.lead,
-            Item::Other(text) if text.is_empty() => return None,
-            Item::Other(text) => text,
+            BodyItem::Attribute(attribute) => &mut attribute.lead,
+            BodyItem::Block(block) => &mut block.lead,
+            BodyItem::Other(text) if text.is_empty() => return None,
+            BodyItem::Other(text) => text,
         })
     }
 
     /// The text that the item ends with.
     fn end_mut(&mut self) -> Option<&mut String> {
         Some(match self {
-            Item::Attribute(attribute) => &mut attribute.tail,
-            Item::Block(block) => &mut block.tail,
-            Item::Other(text) if text.is_empty() => return None,
-            Item::Other(text) => text,
+            BodyItem::Attribute(attribute) => &mut attribute.tail,
+            BodyItem::Block(block) => &mut block.tail,
+            BodyItem::Other(text) if text.is_empty() => return None,
+            BodyItem::Other(text) => text,
         })
     }
 }

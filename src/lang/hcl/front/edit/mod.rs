@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::syntax::{BodyId, Token, TokenKind, Tree, lex_config, parse_config, tree};
-use body::{Item, Style};
+use body::{BodyItem, Style};
 use dropforge_base::diagnostics::Diagnostics;
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -121,11 +121,11 @@ impl Builder<'_> {
         for node in self.nodes(id) {
             let (start, end) = (self.start_of(node, at), self.end_of(node, range.end));
             if start > at {
-                body.items.push(Item::Other(self.slice(at..start)));
+                body.items.push(BodyItem::Other(self.slice(at..start)));
             }
             let item = match node {
-                Node::Attribute(attribute) => Item::Attribute(self.attribute(attribute, start..end)),
-                Node::Block(block) => Item::Block(Box::new(self.block(block, start..end, body))),
+                Node::Attribute(attribute) => BodyItem::Attribute(self.attribute(attribute, start..end)),
+                Node::Block(block) => BodyItem::Block(Box::new(self.block(block, start..end, body))),
             };
             body.items.push(item);
             at = end;
@@ -133,7 +133,7 @@ impl Builder<'_> {
         let rest = self.text.get(at..range.end).unwrap_or("");
         let blanks = rest.len() - rest.trim_end_matches([' ', '\t']).len();
         if rest.len() > blanks {
-            body.items.push(Item::Other(self.slice(at..range.end - blanks)));
+            body.items.push(BodyItem::Other(self.slice(at..range.end - blanks)));
         }
         body.close = self.slice(range.end - blanks..range.end);
     }
@@ -150,7 +150,7 @@ impl Builder<'_> {
         self.text.get(range).unwrap_or("").to_owned()
     }
 
-    /// Returns the index of the first token at or behind a byte.
+    /// Returns the index of the first token at or after a byte.
     fn token_at(&self, byte: usize) -> usize {
         self.tokens.partition_point(|token| (token.span.start as usize) < byte)
     }
@@ -182,7 +182,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the end of an item, including the comments behind it and the end of its line, but not behind `to`.
+    /// Returns the end of an item, including the comments after it and the end of its line, but not after `to`.
     fn end_of(&self, node: Node<'_>, to: usize) -> usize {
         let end = node.span().end as usize;
         self.line_end(end, to).unwrap_or(end)
@@ -225,7 +225,7 @@ impl Builder<'_> {
         let style = Style { indent: outer, ..around.style.clone() }.inner();
         let mut body = Body { open: self.slice(open.end..first_line.unwrap_or(open.end)), style, ..Body::default() };
         self.fill(&mut body, block.body, first_line.unwrap_or(open.end)..close.start);
-        if let Some(indent) = body.items.iter().find_map(Item::indent).filter(|_| first_line.is_some()) {
+        if let Some(indent) = body.items.iter().find_map(BodyItem::indent).filter(|_| first_line.is_some()) {
             body.style.indent = indent.to_owned();
         }
         Block {

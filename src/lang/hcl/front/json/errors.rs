@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scan::{Token, TokenKind};
-use crate::name_suggestion::name_suggestion;
+use crate::name_suggestion;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
 

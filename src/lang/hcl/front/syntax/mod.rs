@@ -5,18 +5,15 @@ mod build;
 pub mod lexer;
 pub mod parser;
 pub mod position;
-mod reports;
 pub mod token;
 pub mod tree;
 
-pub use analysis::children;
-pub use analysis::{keyword, static_list};
+pub use analysis::{children, keyword, static_list};
 pub(crate) use analysis::{static_call, static_map};
 pub use lexer::{is_identifier, lex_config, scan_string_literal};
 pub use parser::{Parsed, parse_config, parse_expression, parse_template};
 pub use token::{Token, TokenKind};
-pub use tree::ForId;
 pub use tree::{
-    Attribute, Block, Body, BodyId, Call, Entry, Expr, ExprId, For, Label, Node, Operator, Run, Step, StepKind, Str,
-    Traversal, TraversalStep, Tree, UnaryOp,
+    Attribute, Block, Body, BodyId, Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, Step, StepKind,
+    Str, Traversal, TraversalStep, Tree, UnaryOp,
 };

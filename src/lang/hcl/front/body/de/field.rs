@@ -3,14 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde::de;
-use serde::de::{DeserializeSeed, SeqAccess, Visitor};
-
-use super::value::{deserializer, forward_to_value, visit_attributes};
-use super::{BodyDeserializer, Error, label_names};
-use crate::body::errors::structure;
+use super::{BodyDeserializer, Error, deserializer, forward_to_value, label_names, visit_attributes};
+use crate::body::content::structure;
 use crate::body::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use dropforge_value::{Misfit, Step, Value};
+use serde::de;
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 
 /// The content of a body with one name: an argument or blocks. In the JSON syntax, a property may be either.
 #[derive(Clone)]
@@ -24,12 +22,12 @@ pub(super) struct Field<'b, 'r> {
     /// The number of blocks. In the JSON syntax, it depends on their labels.
     count: Rc<Cell<usize>>,
     /// The blocks of the last search, which all elements of a sequence share.
-    last: Rc<RefCell<Rc<Found<'r>>>>,
+    last: Rc<RefCell<Rc<LabelledBlocks<'r>>>>,
 }
 
 /// The blocks with these labels, and their errors.
 #[derive(Default)]
-struct Found<'r> {
+struct LabelledBlocks<'r> {
     labels: Option<Vec<&'static str>>,
     blocks: Vec<Block<'r>>,
     diagnostics: DiagnosticList,
@@ -50,13 +48,13 @@ impl<'b, 'r> Field<'b, 'r> {
     }
 
     /// Searches blocks with these labels.
-    fn found(&self, labels: Vec<&'static str>) -> Rc<Found<'r>> {
+    fn found(&self, labels: Vec<&'static str>) -> Rc<LabelledBlocks<'r>> {
         let mut last = self.last.borrow_mut();
         if last.labels.as_ref() != Some(&labels) {
             let mut diagnostics = Vec::new();
             let schema = BodySchema::new().block(self.name, &labels);
             let blocks = self.body.partial_content(&schema, &mut diagnostics).0.blocks;
-            *last = Rc::new(Found { labels: Some(labels), blocks, diagnostics });
+            *last = Rc::new(LabelledBlocks { labels: Some(labels), blocks, diagnostics });
         }
         last.clone()
     }
@@ -125,7 +123,7 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         // In the JSON syntax, a property that can be blocks is blocks.
-        let can_be_blocks = |found: &Found<'_>| !found.blocks.is_empty() && found.diagnostics.is_empty();
+        let can_be_blocks = |found: &LabelledBlocks<'_>| !found.blocks.is_empty() && found.diagnostics.is_empty();
         if self.is_blocks() || can_be_blocks(&self.found(label_names(fields))) {
             return self.block(name, fields, visitor);
         }
@@ -136,7 +134,7 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
         let items = if self.is_blocks() { None } else { self.value()?.elements() };
         // An object of the JSON syntax is one block, or one for each label.
         self.count.set(items.map_or_else(|| self.blocks(), <[_]>::len));
-        visitor.visit_seq(Blocks { field: self, at: 0 })
+        visitor.visit_seq(BlockSequence { field: self, at: 0 })
     }
 
     fn deserialize_option<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -187,12 +185,12 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
 }
 
 /// The blocks of a type, or the elements of a list.
-struct Blocks<'b, 'r> {
+struct BlockSequence<'b, 'r> {
     field: Field<'b, 'r>,
     at: usize,
 }
 
-impl<'r> SeqAccess<'r> for Blocks<'_, 'r> {
+impl<'r> SeqAccess<'r> for BlockSequence<'_, 'r> {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'r>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {

@@ -51,16 +51,20 @@
 //! ```
 
 mod field;
-mod value;
 
-use serde::de;
-use serde::de::value::StrDeserializer;
-use serde::de::{Deserialize, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+use std::fmt;
 
-use super::{Body, BodySchema, Context, Label};
+use super::content::{mistyped, structure};
+use super::{Body, BodySchema, Context, DiagnosticList, Label, Location};
+use crate::values::convert;
+use dropforge_base::diagnostics;
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
+use dropforge_machine::function::Wrong;
+use dropforge_value::{Coerce, Misfit, Path, Step, Type, Value, ValueDeserializer};
 use field::Field;
-use value::{Error, deserializer, visit_attributes};
+use serde::de;
+use serde::de::value::{MapDeserializer, StrDeserializer};
+use serde::de::{Deserialize, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 
 /// Deserializes a body. The result may borrow text of its values.
 ///
@@ -106,16 +110,16 @@ impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
             if name == REST {
                 takes_rest = true;
             } else if name.starts_with(LABEL) {
-                found.extend(names.next().map(|label| (name, Item::Label(label))));
+                found.extend(names.next().map(|label| (name, FieldContent::Label(label))));
             } else if let Some(field) = Field::new(body, name, context) {
                 schema.add_attribute(name.to_owned(), false);
                 schema.add_block(name.to_owned(), Vec::new());
-                found.push((name, Item::Field(field)));
+                found.push((name, FieldContent::Field(field)));
             }
         }
         let (_, rest) = body.partial_content(&schema, &mut Vec::new());
         if takes_rest {
-            found.push((REST, Item::Rest(&rest)));
+            found.push((REST, FieldContent::Rest(&rest)));
         }
         let access = Fields { items: found.into_iter(), next: None, context };
         let made = visitor.visit_map(access).map_err(|error| error.at(body.missing_item()))?;
@@ -161,7 +165,7 @@ fn check_unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<
 }
 
 /// The content of a field.
-enum Item<'b, 'r> {
+enum FieldContent<'b, 'r> {
     Label(&'b Label),
     Field(Field<'b, 'r>),
     Rest(&'b Body<'r>),
@@ -169,11 +173,11 @@ enum Item<'b, 'r> {
 
 struct Fields<'b, 'r, I> {
     items: I,
-    next: Option<Item<'b, 'r>>,
+    next: Option<FieldContent<'b, 'r>>,
     context: &'b Context<'r>,
 }
 
-impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
+impl<'b, 'r, I: Iterator<Item = (&'static str, FieldContent<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'r>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
@@ -185,15 +189,143 @@ impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for
 
     fn next_value_seed<V: DeserializeSeed<'r>>(&mut self, seed: V) -> Result<V::Value, Error> {
         match self.next.take() {
-            Some(Item::Label(label)) => {
+            Some(FieldContent::Label(label)) => {
                 seed.deserialize(deserializer(self.context.arena().text(&label.text), self.context))
             }
-            Some(Item::Field(field)) => {
+            Some(FieldContent::Field(field)) => {
                 let location = field.location();
                 seed.deserialize(field).map_err(|error| error.at(location))
             }
-            Some(Item::Rest(body)) => seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context }),
+            Some(FieldContent::Rest(body)) => {
+                seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context })
+            }
             None => Err(de::Error::custom("there is no value")),
         }
+    }
+}
+
+/// Deserializes `value` with the conversions of the language.
+fn deserializer<'b, 'r>(value: Value<'r>, context: &'b Context<'r>) -> ValueDeserializer<'r, Conversions<'b, 'r>> {
+    ValueDeserializer::new(value, Conversions { context })
+}
+
+/// The conversions of the language.
+#[derive(Clone, Copy)]
+struct Conversions<'b, 'r> {
+    context: &'b Context<'r>,
+}
+
+impl<'r> Coerce<'r> for Conversions<'_, 'r> {
+    type Error = Error;
+
+    const SORTED: bool = true;
+
+    fn coerce(self, value: Value<'r>, ty: Type<'static>) -> Result<Value<'r>, Error> {
+        let mut diagnostics = Vec::new();
+        let error = |wrong: &Wrong| mistyped("Unsuitable value", format!("The value does not fit: {}.", wrong.message));
+        match self.context.attempt(&mut diagnostics, |cx| convert(cx, value, &ty), error) {
+            Some(value) if value.is_null() => Err(de::Error::custom("the value must not be null")),
+            Some(value) => Ok(value),
+            None => Err(Error::of(diagnostics)),
+        }
+    }
+}
+
+/// Visits the arguments of a body as a map.
+fn visit_attributes<'r, V: Visitor<'r>>(body: &Body<'r>, context: &Context<'r>, visitor: V) -> Result<V::Value, Error> {
+    let mut diagnostics = Vec::new();
+    let attributes = body.just_attributes(&mut diagnostics);
+    let values: Vec<_> = attributes
+        .iter()
+        .map(|(name, attribute)| (*name, deserializer(attribute.expr.evaluate(context, &mut diagnostics), context)))
+        .collect();
+    if !diagnostics.is_empty() {
+        return Err(Error::of(diagnostics));
+    }
+    visitor.visit_map(MapDeserializer::new(values.into_iter())).map_err(|error: Error| error.at(body.missing_item()))
+}
+
+/// Defines methods of a deserializer that forward to the value.
+macro_rules! forward_to_value {
+    ($($method:ident)*) => {
+        $(fn $method<V: serde::de::Visitor<'r>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+            deserializer(self.value()?, self.context).$method(visitor)
+        })*
+    };
+}
+
+use forward_to_value;
+
+/// The errors of a body that does not deserialize.
+#[derive(Debug)]
+struct Error {
+    diagnostics: DiagnosticList,
+    /// The path in the value of an argument, until the error gets the location of the argument.
+    path: Path,
+}
+
+impl Error {
+    pub fn of(diagnostics: DiagnosticList) -> Self {
+        Self { diagnostics, path: Path::default() }
+    }
+
+    pub fn into_diagnostics(self) -> Diagnostics {
+        self.diagnostics.into()
+    }
+
+    /// Adds a location to diagnostics without one.
+    pub fn at(mut self, location: Option<Location<'_>>) -> Self {
+        let path = std::mem::take(&mut self.path);
+        for diagnostic in self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.labels.is_empty()) {
+            if !path.is_empty() {
+                diagnostic.notes.push(format!("the error is at `{path}` in the value"));
+            }
+            let label = |Location { source, span }| diagnostics::Label {
+                source: Clone::clone(source),
+                span,
+                text: String::new(),
+            };
+            diagnostic.labels.extend(location.map(label));
+        }
+        self
+    }
+}
+
+impl From<Box<Diagnostic>> for Error {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::of(vec![diagnostic])
+    }
+}
+
+impl Misfit for Error {
+    fn within(mut self, step: Step) -> Self {
+        self.path.begin_with(step);
+        self
+    }
+
+    /// Limits contain no values.
+    fn withheld(self) -> Self {
+        if self.diagnostics.iter().all(|diagnostic| diagnostic.code.is_limit()) {
+            return self;
+        }
+        de::Error::custom("the value is marked and does not fit")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Diagnostics::from(self.diagnostics.clone()).fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        mistyped("Unsuitable value", format!("{message}.")).into()
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        structure("Missing required argument", format!("`{field}` is required, but not set.")).into()
     }
 }

@@ -13,17 +13,17 @@ use dropforge_base::text::Span;
 
 /// A part of a template.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct TemplatePart {
     pub(super) kind: PartKind,
     /// Its place in the source, with the braces of a sequence.
     pub(super) span: Span,
     /// `true` for a sequence that strips the text before it.
     left: bool,
-    /// `true` for a sequence that strips the text behind it.
+    /// `true` for a sequence that strips the text after it.
     right: bool,
 }
 
-impl Part {
+impl TemplatePart {
     /// The text, if the part is literal.
     fn as_text(&self) -> Option<Str> {
         if let PartKind::Text(text) = self.kind { Some(text) } else { None }
@@ -51,7 +51,7 @@ pub enum PartKind {
 
 /// An open directive.
 struct Frame {
-    open: Part,
+    open: TemplatePart,
     /// The beginning of its content on the stack of elements.
     content: usize,
     /// The content in front of `else`.
@@ -62,20 +62,30 @@ impl Build<'_> {
     /// Literal text.
     pub fn text(&mut self, span: Span, quoted: bool) {
         let text = self.decoded(span, quoted);
-        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(span), left: false, right: false });
+        self.pending.parts.push(TemplatePart {
+            kind: PartKind::Text(text),
+            span: self.place(span),
+            left: false,
+            right: false,
+        });
     }
 
     /// A sequence that begins with `open`, where only text may stand.
     pub fn placeholder_text(&mut self, open: Span) {
         let sign = self.slice(open).get(..1).unwrap_or("$");
         let text = self.tree.pooled(&format!("{sign}{{ ... }}"));
-        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
+        self.pending.parts.push(TemplatePart {
+            kind: PartKind::Text(text),
+            span: self.place(open),
+            left: false,
+            right: false,
+        });
     }
 
     /// `${ … }` or `%{ … }`
     pub fn sequence(&mut self, kind: PartKind, open: Span, close: Span) {
         let (left, right) = (self.slice(open).ends_with('~'), self.slice(close).starts_with('~'));
-        self.pending.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
+        self.pending.parts.push(TemplatePart { kind, span: self.place(open.to(close)), left, right });
     }
 
     /// `" … "`, or a heredoc. `<<-` removes the indentation.
@@ -106,7 +116,7 @@ impl Build<'_> {
     }
 
     fn stripped_template(&mut self, list: usize, span: Span) -> ExprId {
-        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.pending.parts.get(list..) {
+        if let Some(&[TemplatePart { kind: PartKind::Value(value), .. }]) = self.pending.parts.get(list..) {
             self.pending.parts.truncate(list);
             return self.node(Expr::Wrapped(value), span);
         }
@@ -125,7 +135,7 @@ impl Build<'_> {
         for at in list..self.pending.parts.len() {
             let left = at > list && self.pending.parts.get(at - 1).is_some_and(|before| before.right);
             let right = self.pending.parts.get(at + 1).is_some_and(|behind| behind.left);
-            if let Some(Part { kind: PartKind::Text(text), .. }) = self.pending.parts.get_mut(at) {
+            if let Some(TemplatePart { kind: PartKind::Text(text), .. }) = self.pending.parts.get_mut(at) {
                 if left {
                     text.start = text.end - bytes(self.tree.str(*text).trim_start());
                 }
@@ -143,7 +153,7 @@ impl Build<'_> {
             _ => None,
         });
         for (at, indent) in indents(texts) {
-            if let Some(Part { kind: PartKind::Text(text), span, .. }) = self.pending.parts.get_mut(list + at) {
+            if let Some(TemplatePart { kind: PartKind::Text(text), span, .. }) = self.pending.parts.get_mut(list + at) {
                 text.start += indent;
                 span.start += indent;
             }
@@ -178,7 +188,7 @@ impl Build<'_> {
         }
     }
 
-    /// A text with all texts directly behind it. Returns the index of the next part.
+    /// A text with all texts directly after it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, text: Str, mut span: Span) -> usize {
         let mut texts = SmallVec::<[Str; 16]>::from_slice(&[text]);
         while let Some(part) = self.pending.parts.get(at)
@@ -314,7 +324,7 @@ impl Build<'_> {
         self.tree.pooled(&normal)
     }
 
-    /// Texts one behind another as one text, which is copied unless they stand so already.
+    /// Texts one after another as one text, which is copied unless they stand so already.
     fn joined(&mut self, texts: &[Str]) -> Str {
         let mut adjacent = texts.windows(2).map(|pair| match pair {
             [first, second] => first.pooled == second.pooled && first.end == second.start,

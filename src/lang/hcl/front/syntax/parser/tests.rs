@@ -1,6 +1,6 @@
 //! Trees as text, broken sources, and hostile ones.
 
-use super::parse::*;
+use super::*;
 use crate::syntax::{Expr, ExprId, Run, Step, StepKind, Tree, lexer};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::limits::Limits;

@@ -1,12 +1,194 @@
-//! The symbol of each token, and the constructs that it opens, continues and closes.
+//! Open constructs, and the symbol of each token, which opens, continues or closes one.
 
-use super::level::{Conditional, Directive, ForPart, Inside, ItemPart};
-use super::{Symbol, Symbols};
+use super::{Directive, Symbol, Symbols};
 use crate::syntax::{Token, TokenKind};
 use dropforge_base::text::Span;
 
 const DOT: Symbol = Symbol::Token(TokenKind::Dot);
 const NAME: Symbol = Symbol::Token(TokenKind::Identifier);
+
+/// The kind of an open construct.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// An expression that is a text of its own.
+    #[default]
+    Whole,
+    /// A traversal that is a text of its own.
+    Traversal { splats: bool },
+    /// A configuration, outside of values.
+    Item,
+    /// The value of an argument.
+    Value,
+    /// A label in quotes, or a key of a traversal.
+    Label,
+    /// A template.
+    Text,
+    /// `( … )`
+    Paren,
+    /// `name( … )`
+    Call,
+    /// `[ … ]`
+    Tuple,
+    /// `[ … ]` after an operand.
+    Index,
+    /// `[*` after an operand.
+    Splat,
+    /// `{ … }`, before or after the `=` of an entry.
+    Object { value: bool },
+    /// `${ … }`
+    Interpolation,
+    /// `%{ … }`, before or after its word.
+    Directive(Option<Directive>),
+    /// `[for … ]`, `{for … }` or `%{for … }`
+    For(ForPart),
+}
+
+/// The part of a `for` that is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ForPart {
+    /// Behind `for`.
+    Names,
+    /// Behind the first name.
+    Name,
+    /// Behind the comma.
+    Comma,
+    /// Behind the second name.
+    SecondName,
+    /// Behind `in`.
+    Collection,
+    /// Behind the colon: a value, or the key of an object.
+    First,
+    /// Behind `=>`.
+    Value,
+    /// Behind `if`.
+    Condition,
+}
+
+/// An open construct.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Level {
+    pub inside: Inside,
+    /// The kind of the token that closes it.
+    pub close: TokenKind,
+    /// The token that opens it.
+    pub open: Span,
+    /// The name of a function, otherwise the token that opens the construct.
+    pub from: Span,
+    /// The first token of the current expression, or of a template.
+    pub first: Option<Span>,
+    /// The nesting depth.
+    pub depth: u32,
+    /// The number of conditionals in the current expression, and of directives that are open in a template.
+    pub branches: u32,
+    /// The number of prefix operators and `[*]` of the current operand.
+    pub run: u32,
+    /// The number of operators and steps in the current expression.
+    pub links: u32,
+    /// The conditionals of the current expression whose last part is not complete.
+    pub conditionals: Vec<Conditional>,
+    /// The directives of a template.
+    pub directives: Vec<(Directive, Span)>,
+    /// The expression before the `=>` of a `for`.
+    pub key: Option<Span>,
+    /// The first complete expression after the colon of a `for`.
+    pub value: Option<Span>,
+    /// The `...` of a `for`.
+    pub ellipsis: Option<Span>,
+    /// `true` if the current operand ends with `.*` and steps after it.
+    pub attributes: bool,
+    /// `true` if an error was reported in the current operand.
+    pub wrong_operand: bool,
+    /// `true` if an error was reported before the current operand.
+    pub wrong: bool,
+}
+
+impl Level {
+    /// Returns `true` if an error was reported in this construct.
+    pub fn is_wrong(&self) -> bool {
+        self.wrong || self.wrong_operand
+    }
+
+    /// Returns `true` for the levels of sequences.
+    pub(crate) fn is_sequence(&self) -> bool {
+        self.close == TokenKind::CloseSequence
+    }
+
+    /// Returns `true` if a conditional has no colon yet.
+    pub(crate) fn expects_else(&self) -> bool {
+        self.conditionals.iter().any(|conditional| !conditional.has_else)
+    }
+
+    /// The first token of the current expression with all its conditionals.
+    fn expression_start(&self) -> u32 {
+        let condition = self.conditionals.first().map(|conditional| conditional.first);
+        condition.or(self.first).unwrap_or_default().start
+    }
+
+    /// Ends the current operand before an operator.
+    pub(crate) fn end_operand(&mut self) {
+        self.wrong |= std::mem::take(&mut self.wrong_operand);
+        self.run = 0;
+        self.links += 1;
+    }
+
+    /// Ends the current part of a conditional.
+    fn end_branch(&mut self) {
+        self.end_operand();
+        (self.first, self.links) = (None, 0);
+    }
+
+    /// Ends the current expression.
+    fn end_expression(&mut self) {
+        self.end_branch();
+        self.conditionals.clear();
+        self.branches = 0;
+    }
+}
+
+/// A conditional.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conditional {
+    /// The first token of its condition.
+    pub first: Span,
+    /// The end of its condition.
+    pub condition_end: u32,
+    /// `true` if its colon was read.
+    pub has_else: bool,
+}
+
+/// An item of a body, as far as it was read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Item {
+    pub part: ItemPart,
+    /// The name that begins it.
+    pub name: Span,
+    /// The opening brace of a block.
+    pub open: Span,
+    /// The name of the only argument of a block on one line.
+    pub inner: Span,
+    /// The number of diagnostics before that argument.
+    pub inner_reports: usize,
+}
+
+/// The last part of an item that was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ItemPart {
+    /// Nothing.
+    #[default]
+    Start,
+    /// A name.
+    Name,
+    /// A name with labels.
+    Labels,
+    /// The header of a block with its brace.
+    Open,
+    /// The name of the only argument of a block on one line.
+    Inner,
+    /// The closing brace of a block on one line.
+    EndShort,
+    /// The closing brace of the innermost block.
+    EndBlock,
+}
 
 impl Symbols<'_> {
     /// The symbol of the next token.
@@ -32,7 +214,7 @@ impl Symbols<'_> {
             OpenDirective => self.push(Inside::Directive(None), CloseSequence, span),
             QuotedText => self.check_escapes(span),
             Text => {}
-            // A traversal ends behind a bad key.
+            // A traversal ends after a bad key.
             CloseBracket if in_traversal => self.ended = self.reports.len() > self.checkpoint.1,
             CloseBrace if matches!(inside, Inside::Item | Inside::Value) => return self.close_block(),
             kind if kind == self.level().close => return self.close(token),
@@ -58,7 +240,7 @@ impl Symbols<'_> {
             (self.item.part, self.item.open, self.item.inner_reports) = (ItemPart::Open, open, self.reports.len());
             return;
         }
-        // `for` counts as one at once, so that line ends behind it mean nothing.
+        // `for` counts as one at once, so that line ends after it mean nothing.
         let mut rest = self.tokens.get(self.at + 1..).unwrap_or(&[]).iter();
         let next = rest.find(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Newline));
         let is_for = next.is_some_and(|next| next.kind == TokenKind::Identifier && self.slice(next.span) == "for");
@@ -170,7 +352,7 @@ impl Symbols<'_> {
         self.level_mut().end_expression();
     }
 
-    /// Notes the place of the value of the innermost `for`, unless a part behind it was read.
+    /// Notes the place of the value of the innermost `for`, unless a part after it was read.
     pub(super) fn end_for_value(&mut self) {
         let end = self.operand_end;
         let level = self.level_mut();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::test_support::with_cx;
+use crate::builtins::tests::with_cx;
 use dropforge_value::BigNum;
 
 fn formatted_as(cx: &Cx<'_>, format: &str, number: &str) -> String {
