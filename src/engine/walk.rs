@@ -158,7 +158,7 @@ fn way(from: &Path, to: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use discover::{TemplateSet, discover};
+    use crate::discover::{TemplateSet, discover};
     use std::os::unix::fs::symlink;
 
     /// Makes files and links, and finds the templates below `t`.

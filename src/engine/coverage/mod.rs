@@ -192,7 +192,7 @@ impl Found {
 }
 
 /// Observes a run.
-pub struct Watch {
+pub(crate) struct Watch {
     coverage: Coverage,
     /// The program of the last step, by its address.
     program: usize,
@@ -202,7 +202,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn of(coverage: Coverage) -> Self {
+    pub(crate) fn of(coverage: Coverage) -> Self {
         Self { coverage, program: 0, steps: Rc::default(), pending: None }
     }
 }
@@ -243,12 +243,12 @@ thread_local! {
 }
 
 /// Returns the coverage of the render that this thread does, for renders within it.
-pub fn current() -> Option<Coverage> {
+pub(crate) fn current() -> Option<Coverage> {
     CURRENT.with_borrow(Clone::clone)
 }
 
 /// Makes a coverage the current one while `render` runs.
-pub fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut dyn Observer) -> R) -> R {
+pub(crate) fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut dyn Observer) -> R) -> R {
     coverage.begin();
     let before = CURRENT.replace(Some(coverage.clone()));
     let mut watch = coverage.watch();
@@ -281,7 +281,7 @@ struct Jump {
 
 impl Jump {
     /// Returns the outcome that leads to the word `at`.
-    pub fn outcome(&self, at: u32) -> Option<usize> {
+    fn outcome(&self, at: u32) -> Option<usize> {
         match at {
             _ if self.target == self.next => None,
             at if at == self.target => Some(self.taken),

@@ -337,7 +337,6 @@ fn content(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::matching;
     use super::*;
 
     #[test]
