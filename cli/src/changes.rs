@@ -4,13 +4,11 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, ChangeGroup, ChangeGroups, FilePreview, Job, Report, Stamp, unified_diff};
-use dropforge::diagnostics::{Result, counted};
+use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_diff};
+use dropforge::diagnostics::counted;
 
 use crate::console::Console;
-use crate::output::stdout_error;
 
 /// Maximum number of lines of an example.
 const MAX_LINES: usize = 20;
@@ -55,38 +53,6 @@ impl ChangeArgs {
     /// Returns `true` if changes end the command with exit code 3.
     pub(crate) fn compare(&self) -> bool {
         self.check || self.diff
-    }
-
-    /// Previews a run and prints the changes to files below `out`.
-    ///
-    /// # Errors
-    /// Errors of [`bulk::preview`].
-    pub(crate) fn print<S: Stamp>(
-        &self,
-        stamper: &S,
-        job: &Job<'_>,
-        out: &Path,
-        bar: &ProgressBar,
-        console: &Console,
-    ) -> Result<Report> {
-        self.print_with(out, bar, console, |each| bulk::preview(stamper, job, out, each))
-    }
-
-    /// Prints the changes to files below `out` that `preview` passes on.
-    ///
-    /// # Errors
-    /// Errors of `preview`.
-    pub(crate) fn print_with(
-        &self,
-        out: &Path,
-        bar: &ProgressBar,
-        console: &Console,
-        preview: impl FnOnce(&mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send)) -> Result<Report>,
-    ) -> Result<Report> {
-        let mut changes = self.printer(out, console);
-        let report = preview(&mut |file| bar.suspend(|| changes.print(file)))?;
-        bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
-        Ok(report)
     }
 
     /// Creates a printer of changes to files below `out`: as a diff, or as lines.

@@ -52,7 +52,6 @@ mod eval;
 mod exit;
 mod explain;
 mod fleet;
-mod folder;
 mod functions;
 mod glob;
 mod hcl;
@@ -74,17 +73,16 @@ mod lsp;
 mod missing;
 #[cfg(not(feature = "remote"))]
 mod no_remote;
-mod one_file;
 mod options;
 mod other_tools;
 mod output;
-mod outputs;
 mod pipe;
 mod progress;
 mod project;
 #[cfg(feature = "remote")]
 mod remote;
 mod render;
+mod run;
 mod run_options;
 mod schema;
 #[cfg(feature = "catalog")]

@@ -3,12 +3,9 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{FleetStream, Job, Maker, Manifest, Report, Stamper, StreamJob};
+use dropforge::bulk::{Maker, Manifest, RunTarget};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
-use indicatif::ProgressBar;
 
-use crate::changes::ChangeArgs;
-use crate::console::Console;
 use crate::output::EMPTY_OUTPUT;
 use crate::stores::StoreArgs;
 
@@ -30,24 +27,17 @@ impl StoreTarget {
     }
 
     /// Does nothing: there is no such value.
-    pub(crate) fn stamp(
-        &self,
-        _: &ChangeArgs,
-        _: &Stamper<'_>,
-        _: &Job<'_>,
-        _: &ProgressBar,
-        _: &Console,
-    ) -> Result<Report> {
+    pub(crate) fn is_single(&self) -> bool {
         match *self {}
     }
 
     /// Does nothing: there is no such value.
-    pub(crate) fn finish(&self, _: &Job<'_>, _: &str, _: u32) -> Result<Report> {
+    pub(crate) fn prefix(&self) -> PathBuf {
         match *self {}
     }
 
     /// Does nothing: there is no such value.
-    pub(crate) fn stream(&self, _: &Stamper<'_>, _: &StreamJob<'_>, _: &mut FleetStream<'_>) -> Result<Report> {
+    pub(crate) fn open(&self, _: Option<&str>) -> Result<RunTarget<'_>> {
         match *self {}
     }
 }

@@ -325,14 +325,6 @@ pub(crate) struct FormatArgs {
     pub(crate) output_format: Option<OutputFormat>,
 }
 
-impl FormatArgs {
-    /// Returns the error of a format for the template `name`, which produces text.
-    pub(crate) fn unsupported_by(name: &str) -> Box<Diagnostic> {
-        let message = format!("`--output-format` does not apply to `{name}`: it renders text");
-        Diagnostic::new(Code::Usage, message).with_help("only `cel` and `cel-yaml` templates render documents")
-    }
-}
-
 /// Options of the compile cache.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cache")]

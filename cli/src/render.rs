@@ -1,11 +1,14 @@
 //! `dropforge render`: one template or folder with one set of values.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 
 use dropforge::bulk::{
-    Change, Cluster, Fleet, Layers, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
+    Change, Cluster, Fleet, Layers, Layout, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
+    unfit_format,
 };
 use dropforge::bulk::{engine, language_extensions, output_name, write_file};
 use dropforge::bytecode::is_artifact;
@@ -15,21 +18,23 @@ use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
+use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
-use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::run::{OutputArgs, RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
+use crate::shards::Share;
 use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
-use crate::why::Rendering;
+use crate::watch::Seen;
 
 /// Render one template, all of a folder, or a Helm chart
 ///
@@ -86,6 +91,107 @@ pub(crate) struct RenderArgs {
     pub(crate) cache: CacheArgs,
 }
 
+/// Options of folders.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Folders")]
+pub(crate) struct FolderArgs {
+    /// Set the pattern of output paths [default: {template}]
+    ///
+    /// With {kind}, {apiVersion}, {name}, {namespace}, {metadata.a} or
+    /// {document.a.b}, each YAML document gets its own file. Others like
+    /// {region} are values. {namespace|none} is `none` if there is no namespace.
+    #[arg(long, value_name = "LAYOUT")]
+    pub(crate) layout: Option<String>,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArgs,
+    #[command(flatten)]
+    pub(crate) changes: ChangeArgs,
+}
+
+impl FolderArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let layout = self.layout.is_some().then_some("--layout");
+        layout.or_else(|| self.outputs.first_given()).or_else(|| self.changes.preview())
+    }
+
+    /// Returns the layout of output paths.
+    ///
+    /// # Errors
+    /// `plan.bad_layout`.
+    fn layout(&self) -> Checked<Layout> {
+        Layout::parse(self.layout.as_deref().unwrap_or("{template}"))?.of_one()
+    }
+
+    /// Checks that no option of folders is used with the one template `file`.
+    ///
+    /// # Errors
+    /// `usage` with the first such option.
+    fn check_unused(&self, file: &Path) -> Checked<()> {
+        let Some(option) = self.first_given() else { return Ok(()) };
+        let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
+        Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
+    }
+}
+
+impl RenderArgs {
+    /// Returns the options of a run for one cluster without a name.
+    ///
+    /// # Errors
+    /// `usage` for options that do not apply; `plan.bad_layout`.
+    pub(crate) fn run_args(&self) -> Checked<RunArgs<'_>> {
+        if chart::is_chart(&self.file) {
+            chart::refuse_options(self)?;
+        }
+        let is_stream = is_dash(&self.output);
+        Ok(RunArgs {
+            paths: std::slice::from_ref(&self.file),
+            language: &self.language,
+            values: &self.values,
+            schema: &self.schema,
+            kinds: &self.kinds,
+            cache: &self.cache,
+            outputs: &self.folder.outputs,
+            changes: &self.folder.changes,
+            warnings: &self.warnings,
+            format: self.format.output_format,
+            output: Some(&self.output),
+            target: if is_stream { Target::Stdout } else { Target::Directory(&self.output) },
+            layout: self.folder.layout()?,
+            fleet: None,
+            chart: Box::new(move |template, values| {
+                let is_strict = self.is_strict() || self.warnings.strict;
+                self.chart.chart(template, values, (is_stream, is_strict))
+            }),
+            needs_values: self.folder.layout.is_some(),
+            stream: false,
+            share: Share::All,
+            explain_plan: false,
+            options: self.folder.outputs.options(),
+        })
+    }
+
+    /// Returns `true` if warnings about the documents of a chart are errors.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.check_output == Some(CheckMode::Strict)
+    }
+
+    /// Stamps a folder or a chart for one cluster without a name.
+    ///
+    /// # Errors
+    /// Errors of the plan, of compiling, and of writing.
+    pub(crate) fn stamp(&self, global: &Global, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+        let (started, stop) = (Instant::now(), OnceCell::new());
+        if let Some(option) = self.folder.changes.preview().filter(|_| is_dash(&self.output)) {
+            let message = format!("`{option}` needs an output directory (`-o DIR`)");
+            return Err(Diagnostic::new(Code::Usage, message).into());
+        }
+        let (around, run) = (Surroundings { global, console, stop: &stop }, self.run_args()?);
+        let report = run.once(around, files, &mut Seen::default())?;
+        Ok(run.finish(&report, around, started))
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(
     args: &RenderArgs,
@@ -99,13 +205,13 @@ pub(crate) fn run(
     args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {
         check_no_name(args)?;
-        return folder::run(args, global, files, console);
+        return args.stamp(global, files, console);
     }
     args.folder.check_unused(&args.file)?;
     let (mut template, executable) = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
-            return Err(FormatArgs::unsupported_by(template.name()).into());
+            return Err(unfit_format(template.name()).into());
         }
         template = template.with_format(format);
     }
@@ -135,17 +241,6 @@ pub(crate) fn run(
         console.detail(&format!("{}: {change}", args.output.display()));
     }
     Ok(Exit::Ok)
-}
-
-/// Returns what the command renders.
-///
-/// # Errors
-/// Errors of reading and compiling.
-pub(crate) fn rendering(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Rendering, Failed> {
-    match chart::is_chart(&args.file) {
-        true => chart::rendering(args, files, console),
-        false => folder::rendering(args, files, console),
-    }
 }
 
 /// Renders `template` with these inputs.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use dropforge::bulk::{Fleet, Forge, KubeSchemas, Layers, Plan, PlanDigest, PlanShard, Shard};
+use dropforge::bulk::{Plan, PlanDigest, PlanShard, Run, Shard};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::chart;
@@ -40,16 +40,6 @@ pub(crate) enum Share {
     Shard(Shard),
     /// It finishes the run of this number of shards.
     Finish(u32),
-}
-
-/// What the inputs of a run make.
-#[derive(Clone, Copy)]
-pub(crate) struct PlanInputs<'i> {
-    pub(crate) forge: &'i Forge,
-    pub(crate) layers: &'i Layers,
-    pub(crate) fleet: &'i Fleet,
-    pub(crate) plan: &'i Plan,
-    pub(crate) kinds: Option<&'i KubeSchemas>,
 }
 
 impl ShardArgs {
@@ -116,7 +106,7 @@ impl Share {
         self,
         options: &[String],
         chart: Option<&Path>,
-        inputs: PlanInputs<'_>,
+        (run, plan): (&Run, &Plan),
         files: &mut InputFiles,
     ) -> Result<String> {
         let Some(mut digest) = files.take_digest() else { return Ok(String::new()) };
@@ -125,11 +115,11 @@ impl Share {
         if let Some(chart) = chart {
             chart::add_to_digest(chart, &mut digest, files)?;
         }
-        digest.plan(inputs.plan);
-        digest.forge(inputs.forge)?;
-        digest.layers(inputs.layers);
-        digest.fleet(inputs.fleet)?;
-        inputs.kinds.map_or(Ok(()), |kinds| kinds.add_to_digest(&mut digest))?;
+        digest.plan(plan);
+        run.templates().map_or(Ok(()), |forge| digest.forge(forge))?;
+        digest.layers(&run.values);
+        digest.fleet(&run.fleet)?;
+        run.kinds.as_ref().map_or(Ok(()), |kinds| kinds.add_to_digest(&mut digest))?;
         Ok(digest.finish())
     }
 

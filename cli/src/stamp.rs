@@ -1,48 +1,35 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
-mod streamed;
-mod target;
-
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 
-use dropforge::bulk::{
-    self, FleetChart, Forge, Job, KubeSchemas, Layers, Layout, Options, Plan, ReadValues, Report, Selector, Stamper,
-    TemplatePaths, Watch,
-};
-use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
+use dropforge::bulk::{self, Layout, Options, Specialise};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::changes::ChangeArgs;
 use crate::chart::{self, FleetChartArgs};
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
-use crate::fleet::{FleetArgs, check_selection};
+use crate::fleet::FleetArgs;
 use crate::glob;
 use crate::input::{InputFiles, is_dash, is_pipe};
-use crate::kube_schemas::{self, KubeArgs};
-use crate::layers::layers;
+use crate::kube_schemas::KubeArgs;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
-use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
-use crate::progress;
 #[cfg(feature = "remote")]
 use crate::remote;
+use crate::run::{OutputArgs, RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
-use crate::shards::{PlanInputs, ShardArgs, Share};
-use crate::signals::Stop;
-use crate::specialise::{self, SpecialiseArgs};
+use crate::shards::{ShardArgs, Share};
+use crate::specialise::SpecialiseArgs;
 use crate::stores::StoreArgs;
-use crate::summary;
 use crate::unread::WarningArgs;
 use crate::watch::{Seen, WatchArgs};
-use crate::why::Rendering;
-
-use target::{Target, is_whole, stamp};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -122,14 +109,6 @@ pub(crate) struct StampArgs {
 /// The layout for one stream.
 const SINGLE: &str = "single";
 
-/// The surroundings of a run.
-pub(crate) struct Run<'r> {
-    pub(crate) global: &'r Global,
-    pub(crate) console: &'r Console,
-    /// Listens from the first output on.
-    pub(crate) stop: &'r OnceCell<Stop>,
-}
-
 /// Runs the command.
 pub(crate) fn run(
     args: &StampArgs,
@@ -138,204 +117,106 @@ pub(crate) fn run(
     console: &Console,
 ) -> std::result::Result<Exit, Failed> {
     let (started, stop) = (Instant::now(), OnceCell::new());
-    let run = Run { global, console, stop: &stop };
-    let report = once(args, &run, files, &mut Seen::default())?;
+    let (around, run) = (Surroundings { global, console, stop: &stop }, args.run_args()?);
+    let report = run.once(around, files, &mut Seen::default())?;
     if args.specialise.explain_plan {
         return Ok(Exit::Ok);
     }
-    Ok(finish(args, &report, &run, started))
-}
-
-/// What a run works on, without the clusters.
-struct Prepared {
-    layers: Layers,
-    selector: Selector,
-    kinds: Option<KubeSchemas>,
-    forge: Forge,
-    /// The chart that makes all outputs instead of the templates.
-    chart: Option<FleetChart>,
-    paths: TemplatePaths,
-    outputs: Outputs,
-    layout: Layout,
-}
-
-impl Prepared {
-    /// Reads a chart instead of templates.
-    fn of_chart(
-        path: &Path,
-        args: &StampArgs,
-        files: &mut InputFiles,
-        rest: (Layers, Selector, Option<KubeSchemas>, Layout),
-    ) -> std::result::Result<Self, Failed> {
-        chart::refuse_others(&args.language, &args.schema, path)?;
-        let options = [
-            ("--output-format", args.format.output_format.is_some()),
-            ("--explain-plan", args.specialise.explain_plan),
-        ];
-        if let Some((option, _)) = options.iter().find(|(_, given)| *given) {
-            return Err(chart::unused(option, path).into());
-        }
-        let (layers, selector, kinds, layout) = rest;
-        let single = args.layout == SINGLE;
-        let with = (&args.chart, &args.language, &args.values, &args.schema);
-        let chart = chart::load(path, with, (single, args.fleet.name_key()), files)?;
-        let outputs = Outputs::of_chart(&chart);
-        let (layout, paths) = (outputs.layout(layout)?, chart::paths(path, &outputs.all, files));
-        Ok(Self { layers, selector, kinds, forge: Forge::default(), chart: Some(chart), paths, outputs, layout })
-    }
-
-    /// Prints the warnings of a run.
-    fn warn(&self, console: &Console) {
-        kube_schemas::warn(self.kinds.as_ref(), console);
-        let found = self.chart.iter().flat_map(|chart| chart.check.warnings());
-        found.for_each(|warning| console.diagnostic(warning));
-    }
-
-    /// Creates the renderer of a plan.
-    ///
-    /// # Errors
-    /// `template.unknown`.
-    fn stamper<'p>(&'p self, plan: &'p Plan) -> Result<Stamper<'p>> {
-        let stamper = match &self.chart {
-            Some(chart) => Stamper::of_chart(chart, &self.layers),
-            None => {
-                let names = plan.outputs().iter().map(|output| output.template.as_str());
-                self.forge.stamper(names, &self.layers)?
-            }
-        };
-        Ok(stamper.for_plan(plan).with_kinds(self.kinds.as_ref()))
-    }
-}
-
-/// Reads everything but the clusters.
-fn prepare(args: &StampArgs, console: &Console, files: &mut InputFiles) -> std::result::Result<Prepared, Failed> {
-    let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
-    let selector = args.fleet.selector()?;
-    let chart = chart::only_chart(&args.templates)?;
-    // A chart checks values by its own schemas, together with its defaults.
-    let templates = if chart.is_some() { &[][..] } else { &args.templates };
-    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
-    let layers = args.schema.add_to(layers, templates, files)?;
-    let kinds = args.kinds.read(args.warnings.strict)?;
-    if let Some(path) = chart {
-        return Prepared::of_chart(path, args, files, (layers, selector, kinds, layout));
-    }
-    if let Some(path) = args.templates.first() {
-        args.chart.check_unused(path)?;
-    }
-    let sources = Sources {
-        paths: &args.templates,
-        language: &args.language,
-        values: &args.values,
-        cache: &args.cache,
-        outputs: &args.outputs,
-        named: NamedFiles::new(&args.values, args.output.as_deref())
-            .with_fleets(&args.fleet.fleet)?
-            .with(args.schema.file()),
-        format: args.format.output_format,
-    };
-    let Loaded { forge, names, paths } = sources.load(files, console)?;
-    let forge = if args.specialise.no_specialise || args.stream { forge.general() } else { forge };
-    let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
-    let layout = outputs.layout(layout)?;
-    Ok(Prepared { layers, selector, kinds, forge, chart: None, paths, outputs, layout })
-}
-
-/// Returns what the command renders, for every cluster that it selects.
-///
-/// # Errors
-/// Errors of reading and compiling.
-pub(crate) fn rendering(
-    args: &StampArgs,
-    files: &mut InputFiles,
-    console: &Console,
-) -> std::result::Result<Rendering, Failed> {
-    let fleet = args.fleet.read(files)?;
-    let Prepared { layers, selector, forge, chart, paths, outputs, .. } = prepare(args, console, files)?;
-    Ok(Rendering { fleet, layers, selector, forge: forge.general(), chart, paths, outputs: outputs.all })
-}
-
-/// Stamps once: everything, or what differs from the run that was `seen`.
-pub(crate) fn once(
-    args: &StampArgs,
-    &Run { global, console, stop }: &Run<'_>,
-    files: &mut InputFiles,
-    seen: &mut Seen,
-) -> std::result::Result<Report, Failed> {
-    let target = Target::of(args)?;
-    if args.language.lang.is_none() {
-        args.fleet.check_templates(&args.templates)?;
-    }
-    let share = args.shards.share(&args.fleet.fleet, args.layout == SINGLE)?;
-    share.start(files);
-    // Nothing else has a manifest.
-    if args.layout != SINGLE && args.changes.preview().is_none() {
-        files.start_log();
-    }
-    if args.stream {
-        return streamed::once(args, &Run { global, console, stop }, &target, files);
-    }
-    let fleet = args.fleet.read(files)?;
-    let mut prepared = prepare(args, console, files)?;
-    let (all, paths) = (std::mem::take(&mut prepared.outputs.all), std::mem::take(&mut prepared.paths));
-    let Prepared { layers, selector, forge, outputs, layout, .. } = &prepared;
-    let plan = Plan::new(&fleet, layers, selector, all, layout.clone())?;
-    check_selection(selector, &fleet, layers, plan.clusters())?;
-    if plan.clusters() == 0 {
-        console.warning("no clusters to stamp");
-    }
-    let clusters = plan.selection(&fleet);
-    let read = || {
-        let read = match &prepared.chart {
-            Some(chart) => ReadValues::by_chart(chart, None),
-            None => ReadValues::by(forge.templates()),
-        };
-        read.and_plan(selector, plan.layout(), args.fleet.name_key())
-    };
-    if args.warnings.refuse(layers, &clusters, read, console)? {
-        return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
-    }
-    if !args.specialise.no_specialise {
-        specialise::print_choices(forge, &clusters, layers, console)?;
-    }
-    let made = PlanInputs { forge, layers, fleet: &fleet, plan: &plan, kinds: prepared.kinds.as_ref() };
-    let digest = share.digest(&global.deciding, chart::only_chart(&args.templates)?, made, files)?;
-    let plan = match share {
-        Share::Shard(shard) => plan.of_shard(&fleet, shard)?,
-        Share::All | Share::Finish(_) => plan,
-    };
-    // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of a
-    // chart, whose templates depend on one another.
-    let whole = args.layout == SINGLE || prepared.chart.is_some() || (args.prune && plan.is_of_documents());
-    let plan = if whole { plan } else { seen.narrow(plan, &fleet, layers, forge, args.prune)? };
-    let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
-    console.detail(&format!("stamping {templates} for {clusters}"));
-    let stamper = prepared.stamper(&plan)?;
-    let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
-    let tick = || bar.inc(1);
-    let prune = args.prune && !seen.is_narrowed();
-    let shard = share.of(digest.clone());
-    let plain_stream = outputs.plain_stream;
-    let leftovers = is_whole(&args.fleet, selector) && !seen.is_narrowed();
-    let options = Options { plain_stream, templates: paths, prune, leftovers, shard, ..options(args, global, files) };
-    let watch = Watch { stop: stop.flag(), done: &tick };
-    let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch };
-    if args.specialise.explain_plan {
-        bar.finish_and_clear();
-        specialise::print(stamper.specialisation(&job), plan.clusters())?;
-        return Ok(Report::default());
-    }
-    let report = match (share, &target) {
-        (Share::Finish(count), Target::Directory(out)) => bulk::finish_shards(&job, &digest, count, out),
-        (Share::Finish(count), Target::Store(store)) => store.finish(&job, &digest, count),
-        _ => stamp(args, &target, &stamper, &job, &bar, console),
-    };
-    bar.finish_and_clear();
-    prepared.warn(console);
-    Ok(completed(report?, forge, &plan))
+    Ok(run.finish(&report, around, started))
 }
 
 impl StampArgs {
+    /// Returns the options of the run, with its destination and shard.
+    ///
+    /// # Errors
+    /// `usage` for options that do not apply; errors of parsing.
+    pub(crate) fn run_args(&self) -> Result<RunArgs<'_>> {
+        let target = self.target()?;
+        if self.language.lang.is_none() {
+            self.fleet.check_templates(&self.templates)?;
+        }
+        let share = self.shards.share(&self.fleet.fleet, self.layout == SINGLE)?;
+        Ok(RunArgs { target, share, ..self.reading_args()? })
+    }
+
+    /// Returns the options that decide what the run renders.
+    ///
+    /// # Errors
+    /// Same as [`StampArgs::run_args`].
+    pub(crate) fn reading_args(&self) -> Result<RunArgs<'_>> {
+        let single = self.layout == SINGLE;
+        self.check_chart_options()?;
+        // Classes of clusters are those of a batch.
+        let specialise = if self.stream { Specialise::Never } else { self.specialise.option() };
+        Ok(RunArgs {
+            paths: &self.templates,
+            language: &self.language,
+            values: &self.values,
+            schema: &self.schema,
+            kinds: &self.kinds,
+            cache: &self.cache,
+            outputs: &self.outputs,
+            changes: &self.changes,
+            warnings: &self.warnings,
+            format: self.format.output_format,
+            output: self.output.as_deref(),
+            target: if single { Target::Stdout } else { Target::Directory(Path::new("")) },
+            layout: Layout::parse(if single { bulk::DEFAULT_LAYOUT } else { &self.layout })?,
+            fleet: Some(&self.fleet),
+            chart: Box::new(move |template, values| {
+                self.chart.chart(template, (values, self.fleet.name_key()), single)
+            }),
+            needs_values: true,
+            stream: self.stream,
+            share: Share::All,
+            explain_plan: self.specialise.explain_plan,
+            options: Options {
+                fail_fast: self.fail_fast,
+                fsync: self.fsync,
+                specialise,
+                prune: self.prune,
+                prune_force: self.prune_force,
+                ..self.outputs.options()
+            },
+        })
+    }
+
+    /// Returns the destination that the options name.
+    fn target(&self) -> Result<Target<'_>> {
+        let usage = |message: &str, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        let is_single = self.layout == SINGLE;
+        if is_single && self.prune {
+            return usage("`--prune` does not apply to `--layout single`", "remove one of them");
+        }
+        if let Some(target) = remote::StoreTarget::of(self.output.as_deref(), is_single, &self.stores)? {
+            return Ok(Target::Store(target));
+        }
+        match &self.output {
+            None if is_single => Ok(Target::Stdout),
+            None => usage("`--output` is missing", "use `-o DIR`, or `--layout single` for standard output"),
+            Some(path) if path.as_os_str() == "-" && is_single => Ok(Target::Stdout),
+            Some(path) if path.as_os_str() == "-" => {
+                usage("`-o -` needs `--layout single`", "add `--layout single`, or use `-o DIR`")
+            }
+            Some(path) if is_single => Ok(Target::File(path)),
+            Some(path) => Ok(Target::Directory(path)),
+        }
+    }
+
+    /// Checks that options of charts are used only with charts, and no others with them.
+    fn check_chart_options(&self) -> Result<()> {
+        let Some(path) = chart::only_chart(&self.templates)? else {
+            return self.templates.first().map_or(Ok(()), |path| self.chart.check_unused(path));
+        };
+        chart::refuse_others(&self.language, &self.schema, path)?;
+        let options = [
+            ("--output-format", self.format.output_format.is_some()),
+            ("--explain-plan", self.specialise.explain_plan),
+        ];
+        let given = options.iter().find(|(_, given)| *given);
+        given.map_or(Ok(()), |(option, _)| Err(chart::unused(option, path)))
+    }
+
     /// Returns the paths of the templates, to replace URLs by local copies.
     ///
     /// # Errors
@@ -363,7 +244,7 @@ impl StampArgs {
     /// # Errors
     /// `usage` for standard input, pipes and standard output.
     pub(crate) fn check_watchable(&self) -> Result<()> {
-        let target = Target::of(self)?;
+        let target = self.target()?;
         if matches!(target, Target::Store(_)) {
             return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to object stores and packs")
                 .with_help("name a directory with `-o DIR`, without `--pack`"));
@@ -412,53 +293,5 @@ impl StampArgs {
         } else {
             self.language.discover(&sources, &NamedFiles::default()).map(|set| Some(set.root))
         }
-    }
-}
-
-fn options(args: &StampArgs, global: &Global, files: &InputFiles) -> Options {
-    Options {
-        threads: global.jobs.map_or(0, usize::from),
-        fail_fast: args.fail_fast,
-        fsync: args.fsync,
-        specialise: args.specialise.option(),
-        prune: args.prune,
-        prune_force: args.prune_force,
-        deletions: args.changes.compare(),
-        run: global.run.clone(),
-        read: files.log().clone(),
-        ..args.outputs.options()
-    }
-}
-
-/// Prints errors and warnings.
-pub(crate) fn print_problems(report: &Report, console: &Console) {
-    for failure in console.join_places(&report.failures).iter() {
-        match failure.diagnostic.cluster {
-            Some(_) => console.failure(failure),
-            // A folder is one cluster without a name.
-            None => console.diagnostic(&failure.diagnostic),
-        }
-    }
-    report.errors.iter().for_each(|error| console.diagnostic(error));
-    report.warnings.iter().for_each(|warning| console.warning(warning));
-    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
-}
-
-/// Prints errors, warnings and the summary. Returns the exit.
-fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) -> Exit {
-    print_problems(report, run.console);
-    summary::print(report, args.changes.preview().is_some(), started.elapsed(), run.console);
-    match () {
-        // Faults of the plan.
-        () if args.stream && !report.errors.is_empty() => {
-            report.errors.first().map_or(Exit::Error, |error| Exit::of(error))
-        }
-        () if report.interrupted => Exit::Signal(run.stop.get().map_or(0, Stop::number)),
-        () if report.failed > 0 && args.fail_fast => Exit::Error,
-        () if report.failed > 0 => Exit::Partial,
-        () if !report.errors.is_empty() => Exit::Error,
-        () if args.warnings.are_errors(run.console) => Exit::Error,
-        () if args.changes.compare() && report.differs() => Exit::Differs,
-        () => Exit::Ok,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dropforge::bulk::values::{SetKind, parse_set};
-use dropforge::bulk::{Forge, Format, Layers, Layout, Merge, RowOptions, RowStamper, input};
+use dropforge::bulk::{Forge, Format, Layers, Layout, Merge, RowOptions, RowStamper, Run, RunOutputs, RunSet, input};
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
@@ -42,10 +42,11 @@ impl Stamper {
     ) -> PyResult<Self> {
         let merge: Merge =
             merge.parse().map_err(|why: String| usage(py, format!("`merge={merge}`: {why}"), "use `deep`"))?;
-        let options = RowOptions { name_key, check_outputs: check, keep_empty };
         let build = || {
-            let layers = layers(&values, &sets, merge)?;
-            RowStamper::new(forge(artifacts)?, outputs, layers, Layout::parse(layout)?, options)
+            let (values, forge) = (layers(&values, &sets, merge)?, forge(artifacts)?);
+            let outputs = RunOutputs::of_templates(&forge, outputs, None, false)?;
+            let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(layout)?)?;
+            RowStamper::new(Run { values, name_key, ..run }, RowOptions { check_outputs: check, keep_empty })
         };
         build().map(|stamper| Self { stamper }).map_err(|error| exception(py, &error))
     }

@@ -9,26 +9,21 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 
 use super::cluster::Cluster;
-use super::forge::Forge;
-use super::layers::{Layers, Merge, Overlay};
-use super::layout::Layout;
-use super::output_names::{document_name, output_name};
+use super::layers::{Merge, Overlay};
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document, with_files};
-use super::plan::Output;
 use super::row_names::{name_of, name_paths};
+use super::run::Run;
 use super::splitter::{Content, Splitter};
 use super::view::View;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_engine::{OutputCheck, OutputSyntax, Template, language_extensions};
+use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, ArrowRows, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 
 /// Options of a [`RowStamper`].
 #[derive(Debug, Clone, Default)]
 pub struct RowOptions {
-    /// The dotted path of a cluster's name, for rows without `name` and `cluster.name`.
-    pub name_key: Option<String>,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
     /// Write outputs of nothing but white space.
@@ -61,14 +56,15 @@ pub enum RowOutput<'r> {
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
-/// use dropforge::bulk::{DEFAULT_LAYOUT, Forge, Layers, Layout, RowOptions, RowOutput, RowStamper};
+/// use dropforge::bulk::{DEFAULT_LAYOUT, Forge, Layout, RowOptions, RowOutput, RowStamper, Run, RunOutputs, RunSet};
 /// use dropforge::{Dialect, Engine};
 ///
 /// let build = Engine::builder().template("app.yaml.tera", "image: {{ image }}\n").build();
 /// let bytes = build.bundle([(Dialect::Tera, "app.yaml.tera")])?.encode()?;
 /// let forge = Forge::of_artifact(&Engine::new().open(bytes)?)?;
-/// let (names, layout) = (vec!["app.yaml.tera".to_owned()], Layout::parse(DEFAULT_LAYOUT)?);
-/// let stamper = RowStamper::new(forge, names, Layers::default(), layout, RowOptions::default())?;
+/// let outputs = RunOutputs::of_templates(&forge, vec!["app.yaml.tera".to_owned()], None, false)?;
+/// let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(DEFAULT_LAYOUT)?)?;
+/// let stamper = RowStamper::new(run, RowOptions::default())?;
 ///
 /// let column = |texts: [&str; 2]| Arc::new(StringArray::from(texts.to_vec())) as ArrayRef;
 /// let columns = [("name", column(["eu-1", "us-1"])), ("image", column(["web:1", "web:2"]))];
@@ -83,10 +79,7 @@ pub enum RowOutput<'r> {
 /// ```
 #[derive(Debug)]
 pub struct RowStamper {
-    forge: Forge,
-    outputs: Vec<Output>,
-    layers: Layers,
-    layout: Layout,
+    run: Run,
     /// The document fields in the layout.
     fields: Vec<String>,
     /// The names of outputs, if each document gets its own file.
@@ -99,27 +92,26 @@ pub struct RowStamper {
 }
 
 impl RowStamper {
-    /// Creates a stamper of the templates `names` of `forge`.
+    /// Creates a stamper of the templates of a run. Its clusters are left out.
     ///
     /// # Errors
-    /// `template.unknown`; `plan.no_templates` without names; `plan.bad_layout` if the layout does not fit the templates.
-    pub fn new(forge: Forge, names: Vec<String>, layers: Layers, layout: Layout, options: RowOptions) -> Result<Self> {
-        if names.is_empty() {
+    /// `template.unknown`; `plan.no_templates` without outputs, and for a chart.
+    pub fn new(run: Run, options: RowOptions) -> Result<Self> {
+        let Some(forge) = run.templates().filter(|_| !run.outputs.all.is_empty()) else {
             return Err(Diagnostic::new(Code::NoTemplates, "no template makes an output"));
-        }
+        };
         let mut reads = ReadPaths::default();
-        for name in &names {
-            forge.references(name)?;
-            forge.get(name).iter().for_each(|template| template.program().add_reads(&mut reads));
+        for output in &run.outputs.all {
+            forge.references(&output.template)?;
+            forge.get(&output.template).iter().for_each(|template| template.program().add_reads(&mut reads));
         }
-        let outputs: Vec<Output> = names.into_iter().map(|name| output_of(&forge, name)).collect();
-        let layout = layout_of(&forge, &outputs, layout)?;
-        let name_paths = name_paths(options.name_key.as_deref());
-        let looked_up = name_paths.iter().map(String::as_str).chain(layout.inputs());
+        let name_paths = name_paths(run.name_key.as_deref());
+        let looked_up = name_paths.iter().map(String::as_str).chain(run.layout.inputs());
         looked_up.for_each(|path| reads.add(path.split('.')));
-        let fields: Vec<String> = layout.placeholders_of_fields().map(str::to_owned).collect();
-        let names = outputs.iter().filter(|_| !fields.is_empty()).map(|output| output.name.clone()).collect();
-        Ok(Self { forge, outputs, layers, layout, fields, names, name_paths, reads, options })
+        let fields: Vec<String> = run.layout.placeholders_of_fields().map(str::to_owned).collect();
+        let names =
+            run.outputs.all.iter().filter(|_| !fields.is_empty()).map(|output| output.name.clone()).collect();
+        Ok(Self { run, fields, names, name_paths, reads, options })
     }
 
     /// Renders all outputs for every row of `batch`, and calls `each` with every output and error, in the order of the
@@ -129,13 +121,13 @@ impl RowStamper {
     /// Errors of [`ArrowRows::new`].
     pub fn stamp(&self, batch: &RecordBatch, each: &mut dyn FnMut(RowOutput<'_>)) -> Result<()> {
         let rows = ArrowRows::new(batch)?;
-        let is_plain = self.layers.spares(rows.names());
+        let is_plain = self.run.values.spares(rows.names());
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = if is_plain { Shapes::reading(&names, &self.reads) } else { Shapes::new(&names) };
-        let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared())?;
+        let shared = InputBuilder::new(&arena, &shapes).data_map(self.run.values.shared())?;
         let mut worker = Worker {
             stamper: self,
-            contents: self.outputs.iter().filter_map(|output| self.forge.get(&output.template)).collect(),
+            contents: self.run.outputs.all.iter().filter_map(|output| self.run.template(&output.template)).collect(),
             is_plain,
             shared,
             shapes: &shapes,
@@ -148,31 +140,6 @@ impl RowStamper {
         };
         (0..rows.len()).for_each(|at| worker.row(&rows, at, each));
         Ok(())
-    }
-}
-
-/// Returns the output of the template `name`, with the name that `stamp` gives it.
-fn output_of(forge: &Forge, name: String) -> Output {
-    let extensions = language_extensions();
-    let format = forge.get(&name).filter(|template| template.gives_documents()).map(Template::format);
-    let output = match format {
-        Some(format) => document_name(&name, &extensions, format, false),
-        None => output_name(&name, &extensions),
-    };
-    Output { name: output, executable: forge.is_executable(&name), template: name, bytes: None }
-}
-
-/// Converts a layout for these outputs.
-fn layout_of(forge: &Forge, outputs: &[Output], layout: Layout) -> Result<Layout> {
-    let gives_documents = |output: &Output| forge.get(&output.template).is_some_and(Template::gives_documents);
-    let is_text = |output: &&Output| !gives_documents(output) && OutputSyntax::of_file(&output.name).is_none();
-    match (outputs.iter().find(is_text), layout.names_field()) {
-        (None, _) => layout.of_documents(),
-        (Some(text), Some(field)) if !outputs.iter().all(|output| is_text(&output)) => {
-            let message = format!("`{{{field}}}` in the layout does not apply to `{}`: it renders text", text.template);
-            Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
-        }
-        _ => Ok(layout),
     }
 }
 
@@ -235,7 +202,7 @@ impl Worker<'_, '_> {
         Self: 'v,
     {
         check_value(name, "cluster name").map_err(one)?;
-        let RowStamper { layers, layout, .. } = self.stamper;
+        let Run { values: layers, layout, .. } = &self.stamper.run;
         if !self.is_plain {
             return self.changed_files(row, name);
         }
@@ -250,7 +217,7 @@ impl Worker<'_, '_> {
 
     /// Renders the outputs of a cluster that assignments or schemas concern.
     fn changed_files(&mut self, row: Value<'_>, name: &str) -> OfCluster<Files> {
-        let RowStamper { layers, layout, .. } = self.stamper;
+        let Run { values: layers, layout, .. } = &self.stamper.run;
         let cluster = Cluster::new(name, row.to_data().into_map().unwrap_or_default());
         let violations = layers.violations(Some(&cluster));
         if !violations.is_empty() {
@@ -312,8 +279,8 @@ impl Worker<'_, '_> {
         let (mut files, mut errors) = (Vec::with_capacity(pieces.len()), Vec::new());
         for (piece, range) in with_files(pieces) {
             let mut path = String::new();
-            let name = self.stamper.outputs.get(piece.output).map_or("", |output| &output.name);
-            self.stamper.layout.fill(cluster, name, values, &piece.fields, &mut path);
+            let name = self.stamper.run.outputs.all.get(piece.output).map_or("", |output| &output.name);
+            self.stamper.run.layout.fill(cluster, name, values, &piece.fields, &mut path);
             let sound = check_path(&path).and_then(|()| match self.seen.insert(path.to_ascii_lowercase()) {
                 true => Ok(()),
                 false => Err(Diagnostic::new(Code::DuplicateOutput, format!("two outputs have the path `{path}`"))
@@ -348,7 +315,7 @@ impl Worker<'_, '_> {
 
     fn of_template(&self, mut error: Box<Diagnostic>, output: usize) -> Box<Diagnostic> {
         if error.template.is_none() {
-            error.template = self.stamper.outputs.get(output).map(|output| output.template.clone());
+            error.template = self.stamper.run.outputs.all.get(output).map(|output| output.template.clone());
         }
         error
     }

@@ -9,9 +9,12 @@ use super::*;
 use crate::forge::tests::forge;
 use crate::schema::{Schemas, ValuesSchema};
 use crate::values::{SetKind, parse_set};
-use crate::{Fleet, FleetOptions, Format, Job, Options, Plan, Selector, Watch, stream};
+use crate::plan::Output;
+use crate::{
+    Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Options, Plan, RunOutputs, RunSet, Selector, Watch, stream,
+};
 use dropforge_base::text::Source;
-use dropforge_engine::Engine;
+use dropforge_engine::{Engine, language_extensions};
 use dropforge_value::{Data, DataMap};
 
 fn map(text: &str) -> DataMap {
@@ -24,6 +27,14 @@ fn table(clusters: &[(&str, Option<&str>)]) -> RecordBatch {
     let image = StructArray::from(vec![(Arc::new(Field::new("tag", DataType::Utf8, true)), tags)]);
     let names: ArrayRef = Arc::new(StringArray::from_iter_values(clusters.iter().map(|(name, _)| *name)));
     RecordBatch::try_from_iter([("name", names), ("image", Arc::new(image) as ArrayRef)]).unwrap()
+}
+
+/// Returns a stamper of templates.
+fn stamper(forge: Forge, names: &[&str], values: Layers, layout: &str, options: RowOptions) -> RowStamper {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    let outputs = RunOutputs::of_templates(&forge, names, None, false).unwrap();
+    let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(layout).unwrap()).unwrap();
+    RowStamper::new(Run { values, ..run }, options).unwrap()
 }
 
 /// Returns the outputs of rows, and the codes of errors.
@@ -51,11 +62,10 @@ fn outputs_are_those_of_a_run() {
         let sets = parse_set(SetKind::Typed, sets, &mut |_| Ok(String::new())).unwrap();
         let layers = Layers::new([map(r#"{"image":{"tag":"v0","repo":"web"}}"#)], sets, merge);
         let forge = || Forge::compile(&set, None, Engine::builder()).unwrap();
-        let names = ["a.tera", "b.tera"].map(str::to_owned).to_vec();
-        let layout = || Layout::parse("{image.tag}/{cluster}/{template}").unwrap();
-        let outputs = names.iter().map(|name| Output::new(name.clone(), &language_extensions())).collect();
-        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout());
-        let stamper = RowStamper::new(forge(), names, layers.clone(), layout(), RowOptions::default()).unwrap();
+        let (names, layout) = (["a.tera", "b.tera"], "{image.tag}/{cluster}/{template}");
+        let outputs = names.iter().map(|name| Output::new((*name).to_owned(), &language_extensions())).collect();
+        let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(layout).unwrap());
+        let stamper = stamper(forge(), &names, layers.clone(), layout, RowOptions::default());
         let found = rows(&stamper, &table(&clusters));
         let Ok(plan) = plan else {
             assert_eq!((merge, found[2].as_str()), (Merge::Replace, "Some(\"us\") E0913"), "{found:?}");
@@ -80,9 +90,7 @@ fn a_cluster_fails_alone() {
     let (_temp, set) = forge(&[("a.yaml.tera", "a: {{ image.tag }}\n")]);
     let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
     let options = RowOptions { check_outputs: true, ..RowOptions::default() };
-    let layout = Layout::parse("{cluster}/{template}").unwrap();
-    let layers = Layers::default();
-    let stamper = RowStamper::new(forge, vec!["a.yaml.tera".to_owned()], layers, layout, options).unwrap();
+    let stamper = stamper(forge, &["a.yaml.tera"], Layers::default(), "{cluster}/{template}", options);
     let clusters = [
         ("a", Some("1")),
         ("b", None),
@@ -105,7 +113,6 @@ fn schemas_concern_rows_too() {
     let schema = Source::new("s.json", r#"{"properties":{"image":{"properties":{"tag":{"maxLength":2}}}}}"#);
     let schemas = Schemas { schemas: vec![ValuesSchema::read(&schema).unwrap()], ..Schemas::default() };
     let layers = Layers::default().with_schemas(schemas).unwrap();
-    let layout = Layout::parse("{cluster}").unwrap();
-    let stamper = RowStamper::new(forge, vec!["a.tera".to_owned()], layers, layout, RowOptions::default()).unwrap();
+    let stamper = stamper(forge, &["a.tera"], layers, "{cluster}", RowOptions::default());
     assert_eq!(rows(&stamper, &table(&[("a", Some("long")), ("b", Some("v1"))])), ["Some(\"a\") E0808", "b: v1"]);
 }

@@ -1,398 +1,285 @@
-//! Runs: stamping to disk, previewing changes, and writing one stream.
-//!
-//! Results do not depend on the number of threads. Files are independent, and streams, previews and reports are in
-//! fleet order.
+//! One run: what is rendered, for which clusters, with which values. It owns nothing of the process, prints nothing, and
+//! can be made many times.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use super::charts::FleetChart;
+use super::deletions::TemplatePaths;
+use super::fleet::Fleet;
+use super::forge::Forge;
+use super::job::{Job, Options, Watch};
+use super::kube::KubeSchemas;
+use super::layers::Layers;
+use super::layout::Layout;
+use super::output_names::{document_name, output_name};
+use super::plan::{Output, Plan};
+use super::report::{Failure, Report};
+use super::selector::Selector;
+use super::stamper::Stamper;
+use super::target::{RunMode, RunTarget};
+use super::unread::ReadValues;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_engine::{OutputSyntax, Template, language_extensions};
+use dropforge_value::OutputFormat;
 
-use super::deletions::{Deletions, Leftovers};
-use super::destination::{Destination, FileReader, Files};
-use super::fleet::MAX_REPORTED;
-use super::foreign::{self, Ours, RECORD};
-use super::job::{FilePreview, Job, Stamp};
-use super::key_set::{KeySet, SortedKeys};
-use super::manifest::{self, Entry, MANIFEST, Manifest, Rows};
-use super::output_dir::OutputDir;
-use super::output_path::check_path;
-use super::report::Report;
-use super::scratch::Scratch;
-use super::shards::{PlanShard, remove_parts};
-use super::sinks::{OnPreview, PreviewSink, StreamSink};
-use super::workers::{Turns, cannot_write, drive};
-use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
+/// What a run renders.
+#[derive(Debug)]
+pub enum RunSet {
+    /// Templates, and files that are copied.
+    Templates(Forge),
+    /// A chart, which makes all outputs.
+    Chart(Box<FleetChart>),
+}
 
-/// Stamps the fleet into the directory `out`.
+/// One run, from reading to the report. A single render is a run for one cluster without a name.
 ///
 /// ```
-/// # let temp = tempfile::tempdir().unwrap();
-/// # let out = temp.path().join("out");
-/// use dropforge::bulk::{self, Cluster, Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
-/// use dropforge::bulk::{Renderer, Selector, Stamp, Watch};
-/// use dropforge::diagnostics::Result;
-/// use dropforge::text::Source;
-///
-/// struct Hello;
-/// impl Stamp for Hello {
-///     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
-///         body(&mut Hello);
-///     }
-/// }
-/// impl Renderer for Hello {
-///     fn render(
-///         &mut self,
-///         _: &Cluster,
-///         own: &Overlay<'_>,
-///         text: &mut String,
-///         results: &mut Vec<Result<usize>>,
-///     ) -> Result<()> {
-///         let own = own.to_map()?;
-///         text.push_str("hello ");
-///         text.push_str(own.get("name").and_then(|name| name.as_str()).unwrap_or("you"));
-///         results.push(Ok(text.len()));
-///         Ok(())
-///     }
-/// }
-///
-/// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
-/// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
-/// let layers = Layers::default();
-/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false, bytes: None }];
-/// let layout = Layout::parse("{cluster}/{template}").unwrap();
-/// let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).unwrap();
-/// let options = Options::default();
-/// let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
-/// let report = bulk::stamp(&Hello, &job, &out).unwrap();
-/// assert_eq!((report.created, report.failed), (2, 0));
-/// assert_eq!(std::fs::read_to_string(out.join("us-1/hello.yaml")).unwrap(), "hello us-1");
+/// # let temp = tempfile::tempdir()?;
+/// # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
+/// # std::fs::create_dir(&templates)?;
+/// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+/// # use dropforge::bulk::*;
+/// # use dropforge::engine::Engine;
+/// # use dropforge::text::Source;
+/// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+/// # let forge = Forge::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let fleet = Source::new("fleet.csv", "name,image\neu-1,web:1\n");
+/// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+/// let outputs = RunOutputs::of_templates(&forge, names, None, false)?;
+/// let run = Run { fleet, ..Run::new(RunSet::Templates(forge), outputs, Layout::parse(DEFAULT_LAYOUT)?)? };
+/// let plan = run.plan().map_err(Failure::diagnostics)?;
+/// let options = Options { templates: run.paths.clone(), ..Options::default() };
+/// let report = run.stamp(&plan, &options, Watch::none(), RunTarget::Directory(&out), RunMode::Write)?;
+/// assert_eq!((report.created, report.failed), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// `file.locked`, `plan.mass_delete`, `plan.foreign_file`, `file.bad_manifest`, and errors of opening the directory.
-/// Failures of single clusters are in the report.
-pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
-    let dir = OutputDir::create(out)?;
-    // Shards write different files.
-    dir.lock(job.options.shard.is_none())?;
-    stamp_to(stamp, job, &dir)
+#[derive(Debug)]
+pub struct Run {
+    /// What is rendered.
+    pub set: RunSet,
+    /// The outputs of the set.
+    pub outputs: RunOutputs,
+    /// The paths of the templates, by which manifests name them.
+    pub paths: TemplatePaths,
+    /// The clusters. Empty if they are read batch by batch.
+    pub fleet: Fleet,
+    /// Selects clusters.
+    pub selector: Selector,
+    /// The path of a cluster's name among its values, if it is given.
+    pub name_key: Option<String>,
+    /// The shared values.
+    pub values: Layers,
+    /// The layout of output paths, converted for the outputs.
+    pub layout: Layout,
+    /// The schemas of Kubernetes kinds that outputs are checked by.
+    pub kinds: Option<KubeSchemas>,
 }
 
-/// Works like [`stamp`], for any destination. It must be locked, unless for a shard.
-///
-/// # Errors
-/// Same as [`stamp`]; errors of the destination.
-pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D) -> Result<Report> {
-    let manifest = Manifest::of(Some(to))?;
-    let mut stale = None;
-    let prune = job.options.prune && job.options.shard.is_none();
-    if prune && !job.plan.is_of_documents() {
-        // Nothing is written if pruning would remove too much.
-        stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
+impl Run {
+    /// Creates a run without clusters and shared values.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` if the layout does not fit the outputs.
+    pub fn new(set: RunSet, outputs: RunOutputs, layout: Layout) -> Result<Self> {
+        Ok(Self {
+            layout: outputs.layout(layout)?,
+            set,
+            outputs,
+            paths: TemplatePaths::default(),
+            fleet: Fleet::default(),
+            selector: Selector::default(),
+            name_key: None,
+            values: Layers::default(),
+            kinds: None,
+        })
     }
-    let own = job.options.shard.as_ref().map_or_else(|| RECORD.to_owned(), PlanShard::record);
-    let mut ours = Ours::read(Some(to), &manifest, &own)?;
-    let record = foreign::check(stamp, job, to, &mut ours)?;
-    begin(job, to, (&own, &record))?;
-    let files = Mutex::default();
-    let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
-    done.iter().for_each(|counts| report.add(counts));
-    match &job.options.shard {
-        // Without its part, a shard has files that no manifest lists.
-        Some(shard) => match end_shard(job, to, (shard, &manifest), files, &mut report) {
-            Ok(true) => _ = to.remove_own(&own),
-            Ok(false) => {}
-            Err(error) => report.errors.push(error),
-        },
-        None => end(job, to, Before { manifest: &manifest, stale, record: Some(&own) }, made(files), &mut report),
-    }
-    Ok(report)
-}
 
-/// Writes the record of the files that the run may write. Removes what a killed run left behind.
-pub(super) fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str, &Scratch)) -> Result<()> {
-    let was_killed = to.open_own(own)?.is_some();
-    if let Some(shard) = job.options.shard.as_ref().filter(|_| was_killed) {
-        // Temporary files of other shards are in use: the finishing run sweeps.
-        to.write_own(&shard.killed(), false, &mut |_| Ok(()))?;
-    }
-    // The record of the killed run counts until this one is whole.
-    to.write_own(own, job.options.fsync, &mut |write| record.each_part(write))?;
-    if was_killed && job.options.shard.is_none() { to.sweep() } else { Ok(()) }
-}
-
-/// Writes the part of a shard. Returns `false` if the shard is not complete.
-fn end_shard<D: Destination>(
-    job: &Job<'_>,
-    to: &D,
-    (shard, manifest): (&PlanShard, &Manifest),
-    files: Mutex<Files>,
-    report: &mut Report,
-) -> Result<bool> {
-    if !report.is_complete() {
-        report.warnings.push(format!("shard {} is not done because it is incomplete", shard.shard));
-        return Ok(false);
-    }
-    let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let part = shard.part();
-    let at = manifest::At::of_run(to, &part, job.options);
-    // The manifest has the tags of objects that were not put again.
-    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| true)
-}
-
-/// Returns the paths of the templates of all outputs.
-pub(super) fn template_paths(job: &Job<'_>) -> Vec<String> {
-    let outputs = job.plan.outputs().iter();
-    outputs.map(|output| job.options.templates.path(&output.template).to_owned()).collect()
-}
-
-/// Returns all paths that clusters may make, including those of clusters that were not selected.
-///
-/// # Errors
-/// Errors of reading clusters and of temporary files.
-fn planned(job: &Job<'_>) -> Result<SortedKeys> {
-    let mut planned = KeySet::default();
-    job.plan.each_path(job.fleet, job.layers, &mut |path| planned.add(path))?;
-    planned.sort()
-}
-
-/// Returns all paths of clusters that were not selected.
-///
-/// # Errors
-/// Same as [`planned`].
-fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
-    let mut paths = KeySet::default();
-    job.plan.each_unselected_path(job.fleet, job.layers, &mut |path| paths.add(path))?;
-    paths.sort()
-}
-
-/// What a run has found before it writes.
-pub(super) struct Before<'b> {
-    pub(super) manifest: &'b Manifest,
-    /// The files to prune as far as they are known before rendering.
-    pub(super) stale: Option<Deletions<'b>>,
-    /// The record of the run, if it has one.
-    pub(super) record: Option<&'b str>,
-}
-
-/// The rows of the files of a run, and the paths that the clusters make.
-pub(super) type Made = (Rows, Arc<SortedKeys>);
-
-/// Sorts what the workers have made.
-///
-/// # Errors
-/// Errors of temporary files.
-pub(super) fn made(files: Mutex<Files>) -> Result<Made> {
-    let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((rows, Arc::new(made.sort()?)))
-}
-
-/// Ends a run: prunes, writes the manifest, and removes what is not needed any more: the parts of shards, and the record.
-/// Errors are in the report.
-pub(super) fn end<D: Destination>(job: &Job<'_>, to: &D, before: Before<'_>, made: Result<Made>, report: &mut Report) {
-    let record = before.record;
-    match made.and_then(|made| finish(job, to, before, made, report)).and_then(|()| remove_parts(to)) {
-        // If the record stays, the next run sweeps in vain.
-        Ok(()) => _ = record.map(|record| to.remove_own(record)),
-        // The record stays, because the manifest may not list the new files.
-        Err(error) => report.errors.push(error),
-    }
-}
-
-/// Prunes, and writes the manifest.
-fn finish<D: Destination>(
-    job: &Job<'_>,
-    to: &D,
-    Before { manifest, mut stale, .. }: Before<'_>,
-    (rows, written): Made,
-    report: &mut Report,
-) -> Result<()> {
-    let is_cut = !report.errors.is_empty();
-    let is_complete = report.is_complete() && !is_cut && written.are_distinct();
-    if is_complete && job.options.prune {
-        // Outputs that make no file are known only now.
-        let made = unselected(job).map(|others| vec![written.clone(), Arc::new(others)]);
-        let found = made.and_then(|made| Deletions::find(job, manifest, made)?.guarded());
-        stale = found.map_err(|error| report.errors.push(error)).ok();
-    }
-    if let Some(stale) = &stale {
-        report.notes.extend(stale.notes());
-    }
-    let stale = stale.filter(|_| is_complete);
-    if let Some(stale) = &stale {
-        let (removed, changed) = stale.remove(manifest, to)?;
-        report.deleted = removed;
-        if changed > 0 {
-            let files = counted(changed, "stale file");
-            report.warnings.push(format!("kept {files} with content that dropforge did not write"));
+    /// Returns the templates and copied files, unless a chart makes the outputs.
+    pub fn templates(&self) -> Option<&Forge> {
+        match &self.set {
+            RunSet::Templates(forge) => Some(forge),
+            RunSet::Chart(_) => None,
         }
-    } else if job.options.prune && !is_complete {
-        report.warnings.push("pruned nothing because the run is incomplete".into());
     }
-    let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
-    let left = is_complete.then(|| Leftovers::of(job, manifest, to.reader())).flatten();
-    let kept = |entry: Entry<'_>| {
-        let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
-        left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
-    };
-    let at = manifest::At { incomplete: is_cut, ..manifest::At::of_run(to, MANIFEST, job.options) };
-    manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
-    report.notes.extend(left.and_then(|left| left.note()));
-    if !written.are_distinct() {
-        report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);
-    }
-    Ok(())
-}
 
-/// Finds outputs that clusters of different `groups` made: no plan has all of them. `written` has the paths of all
-/// outputs, and `lists` have their makers.
-///
-/// # Errors
-/// Errors of reading the lists.
-pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[Manifest]) -> Result<Option<Box<Diagnostic>>> {
-    let mut makers = BTreeMap::<String, Vec<String>>::new();
-    let mut find = |entry: Entry<'_>| {
-        let is_wanted = makers.contains_key(entry.path) || makers.len() < MAX_REPORTED;
-        if is_wanted && written.is_repeated(entry.path) {
-            let (cluster, template) = entry.maker.unwrap_or_default();
-            let maker = format!("cluster `{cluster}`, template `{template}`");
-            makers.entry(entry.path.to_owned()).or_default().push(maker);
+    /// Returns the chart that makes all outputs.
+    pub fn chart(&self) -> Option<&FleetChart> {
+        match &self.set {
+            RunSet::Templates(_) => None,
+            RunSet::Chart(chart) => Some(chart),
         }
-        Ok(())
-    };
-    lists.iter().try_for_each(|list| list.each(&mut find))?;
-    // Different paths may have one hash.
-    makers.retain(|_, makers| makers.len() > 1);
-    if makers.is_empty() {
-        return Ok(None);
     }
-    let message = format!("clusters of different {groups} made the same output");
-    let error =
-        Diagnostic::new(Code::DuplicateOutput, message).with_help("use a `--layout` with `{cluster}`, and stamp again");
-    Ok(Some(
-        makers.iter().fold(error, |error, (path, makers)| error.with_note(format!("`{path}`: {}", makers.join("; ")))),
-    ))
-}
 
-/// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
-/// `out`.
-///
-/// # Errors
-/// Same as [`stamp`]; also errors of `on_preview`, as `file.closed_pipe` or `file.write_failed`.
-pub fn preview<S: Stamp>(
-    stamp: &S,
-    job: &Job<'_>,
-    out: &Path,
-    on_preview: &mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send),
-) -> Result<Report> {
-    let dir = OutputDir::open(out)?;
-    if let Some(dir) = &dir {
-        dir.lock(false)?;
+    /// Returns the template called `name`.
+    pub fn template(&self, name: &str) -> Option<&Template> {
+        self.templates()?.get(name)
     }
-    preview_of(stamp, job, dir.as_ref(), on_preview)
-}
 
-/// Works like [`preview`], for any destination.
-///
-/// # Errors
-/// Same as [`preview`]; errors of the destination.
-pub(crate) fn preview_of<S: Stamp, D: Destination>(
-    stamp: &S,
-    job: &Job<'_>,
-    from: Option<&D>,
-    on_preview: OnPreview<'_>,
-) -> Result<Report> {
-    let manifest = Manifest::of(from)?;
-    let ours = Ours::read(from, &manifest, "")?;
-    let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
-    let conflicts =
-        manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
-    let turns = Turns::new(on_preview);
-    let files = Mutex::default();
-    let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);
-    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
-    let mut foreign_files = 0;
-    for (counts, foreign) in done {
-        report.add(&counts);
-        foreign_files += foreign;
+    /// Selects the clusters, and checks all names and paths.
+    ///
+    /// # Errors
+    /// Errors of [`Plan::new`].
+    pub fn plan(&self) -> std::result::Result<Plan, Vec<Failure>> {
+        Plan::new(&self.fleet, &self.values, &self.selector, self.outputs.all.clone(), self.layout.clone())
     }
-    if foreign_files > 0 && !job.options.force {
-        report.warnings.push(foreign::warning(foreign_files));
-    }
-    report.notes.extend(was_cut.into_iter().chain(conflicts).map(str::to_owned));
-    // The documents of clusters that failed are unknown.
-    if !job.plan.is_of_documents() || report.is_complete() {
-        preview_unmade(job, (&manifest, from), files, &mut report, &turns)?;
-    }
-    Ok(report)
-}
 
-/// Passes on the files to delete, and notes those that only pruning would delete.
-fn preview_unmade<D: Destination>(
-    job: &Job<'_>,
-    (manifest, from): (&Manifest, Option<&D>),
-    files: Mutex<Files>,
-    report: &mut Report,
-    turns: &Turns<OnPreview<'_>>,
-) -> Result<()> {
-    let left = report.is_complete().then(|| Leftovers::of(job, manifest, from.map(|from| from.reader()))).flatten();
-    let are_listed = job.options.prune || job.options.deletions;
-    if !are_listed && left.is_none() {
-        return Ok(());
+    /// Finds the values that the run reads.
+    pub fn reads(&self) -> ReadValues {
+        let read = match &self.set {
+            RunSet::Templates(forge) => ReadValues::by(forge.templates()),
+            // The values of one release are all shared.
+            RunSet::Chart(chart) if self.layout.is_of_one() => return ReadValues::by_chart(chart, Some(&self.values)),
+            RunSet::Chart(chart) => ReadValues::by_chart(chart, None),
+        };
+        read.and_plan(&self.selector, &self.layout, self.name_key.as_deref())
     }
-    let Files { made, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let made = match report.is_complete() {
-        true => vec![Arc::new(made.sort()?), Arc::new(unselected(job)?)],
-        false => vec![Arc::new(planned(job)?)],
-    };
-    let found = Deletions::find(job, manifest, made)?;
-    if are_listed {
-        report.notes.extend(found.notes());
-        preview_deletions(&found, manifest, from, report, turns)?;
-    }
-    if let Some(left) = left {
-        manifest.each(&mut |entry| if found.contains(entry)? { left.see(entry) } else { Ok(()) })?;
-        report.notes.extend(left.note());
-    }
-    Ok(())
-}
 
-/// Passes on the files that exist and that nothing makes any more.
-fn preview_deletions<D: Destination>(
-    found: &Deletions<'_>,
-    manifest: &Manifest,
-    from: Option<&D>,
-    report: &mut Report,
-    turns: &Turns<OnPreview<'_>>,
-) -> Result<()> {
-    let mut reader = from.map(|from| from.reader());
-    manifest.each(&mut |entry| {
-        // Someone may have edited the manifest.
-        if !found.contains(entry)? || check_path(entry.path).is_err() {
-            return Ok(());
+    /// Creates a renderer of all outputs, whatever the layout.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn renderer(&self) -> Result<Stamper<'_>> {
+        self.renderer_of(&self.outputs.all)
+    }
+
+    fn renderer_of<'r>(&'r self, outputs: &'r [Output]) -> Result<Stamper<'r>> {
+        match &self.set {
+            RunSet::Templates(forge) => {
+                forge.stamper(outputs.iter().map(|output| output.template.as_str()), &self.values)
+            }
+            RunSet::Chart(chart) => Ok(Stamper::of_chart(chart, &self.values)),
         }
-        let Ok(Some((old, _))) = reader.read(entry.path) else { return Ok(()) };
-        report.deleted += 1;
-        let (cluster, template) = entry.maker.unwrap_or_default();
-        let old = &String::from_utf8_lossy(old);
-        let deletion = FilePreview { path: entry.path, cluster, template, change: None, old, new: "" };
-        (turns.lock().out)(&deletion).map_err(cannot_write)
-    })
+    }
+
+    /// Creates the renderer of a plan.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn stamper<'r>(&'r self, plan: &'r Plan) -> Result<Stamper<'r>> {
+        Ok(self.renderer_of(plan.outputs())?.for_plan(plan).with_kinds(self.kinds.as_ref()))
+    }
+
+    /// Returns the job of a plan, for functions that take one.
+    pub fn job<'r>(&'r self, plan: &'r Plan, options: &'r Options, watch: Watch<'r>) -> Job<'r> {
+        Job { fleet: &self.fleet, layers: &self.values, plan, options, watch }
+    }
+
+    /// Stamps a plan of this run, or a part of it.
+    ///
+    /// # Errors
+    /// Errors of the target; `usage` if it does not have the mode. Failures of single clusters are in the report.
+    pub fn stamp(
+        &self,
+        plan: &Plan,
+        options: &Options,
+        watch: Watch<'_>,
+        target: RunTarget<'_>,
+        mode: RunMode<'_>,
+    ) -> Result<Report> {
+        let report = target.run(&self.stamper(plan)?, &self.job(plan, options, watch), &self.selector, mode)?;
+        let is_copied = |output: &&Output| self.templates().is_some_and(|forge| forge.file(&output.template).is_some());
+        let copied = plan.outputs().iter().filter(is_copied).map(|output| output.template.clone()).collect();
+        Ok(Report { copied, ..report })
+    }
 }
 
-/// Writes all outputs to one stream as YAML documents, in fleet order.
-///
-/// # Errors
-/// `file.closed_pipe`, `file.write_failed`.
-pub fn stream<S: Stamp>(stamp: &S, job: &Job<'_>, out: &mut (dyn Write + Send)) -> Result<Report> {
-    let turns = Turns::new(out);
-    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| StreamSink::new(job, &turns))?;
-    done.iter().for_each(|counts| report.add(counts));
-    turns.lock().out.flush().map_err(cannot_write)?;
-    Ok(report)
+/// The outputs of a run, and their forms.
+#[derive(Debug)]
+pub struct RunOutputs {
+    /// The outputs.
+    pub all: Vec<Output>,
+    /// The first template that produces text.
+    text: Option<String>,
+    /// The first output that is neither YAML nor JSON.
+    other: Option<String>,
+    /// The files that are copied.
+    copied: Vec<String>,
+    /// `true` if a template produces documents.
+    documents: bool,
+    /// `true` if a stream of the outputs needs no separators: all are written as JSON, or they have some.
+    pub plain_stream: bool,
 }
 
-#[cfg(test)]
-#[path = "run_tests.rs"]
-mod tests;
+impl RunOutputs {
+    /// Names the outputs of templates and copied files. `format` is the one that was requested for documents, and `single`
+    /// is `true` for one stream.
+    ///
+    /// # Errors
+    /// `usage` for a format that does not apply, and for a stream of files that are not text.
+    pub fn of_templates(
+        forge: &Forge,
+        names: Vec<String>,
+        format: Option<OutputFormat>,
+        single: bool,
+    ) -> Result<Self> {
+        let mut outputs =
+            Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, plain_stream: true };
+        for template in names {
+            outputs.add(template, forge, format.is_some());
+        }
+        if let Some(output) = outputs.all.iter().find(|output| single && output.bytes.is_some()) {
+            let message = format!("`{}` is not text, and a stream holds only text", output.template);
+            return Err(Diagnostic::new(Code::Usage, message).with_help("use `-o DIR`, or leave it out with `--copy`"));
+        }
+        let one_format = single && format.is_some_and(OutputFormat::is_json);
+        let text = outputs.text.as_ref().filter(|_| one_format || !outputs.documents);
+        match text.or_else(|| outputs.copied.first().filter(|_| one_format)) {
+            Some(text) if format.is_some() => Err(unfit_format(text)),
+            _ => Ok(outputs),
+        }
+    }
+
+    /// Returns the outputs of a chart.
+    pub fn of_chart(chart: &FleetChart) -> Self {
+        let all = chart.outputs();
+        let other = all.iter().find(|output| OutputSyntax::of_file(&output.name).is_none());
+        let other = other.map(|output| output.template.clone());
+        Self { all, text: None, other, copied: Vec::new(), documents: false, plain_stream: chart.single }
+    }
+
+    fn add(&mut self, template: String, forge: &Forge, requested: bool) {
+        let extensions = language_extensions();
+        let documents = forge.get(&template).filter(|template| template.gives_documents());
+        self.plain_stream &= documents.is_some_and(|template| template.format().is_json());
+        self.documents |= documents.is_some();
+        let name = match documents.map(Template::format) {
+            Some(format) => document_name(&template, &extensions, format, requested),
+            None if forge.file(&template).is_some() => {
+                self.copied.push(template.clone());
+                template.clone()
+            }
+            None => {
+                self.text.get_or_insert_with(|| template.clone());
+                output_name(&template, &extensions)
+            }
+        };
+        let bytes = forge.file(&template).filter(|bytes| str::from_utf8(bytes).is_err()).cloned();
+        let output = Output { name, executable: forge.is_executable(&template), template, bytes };
+        if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
+            self.other.get_or_insert_with(|| output.template.clone());
+        }
+        self.all.push(output);
+    }
+
+    /// Converts the layout for these outputs.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` for document fields if only some outputs are YAML or JSON; errors of
+    /// [`Layout::of_documents`].
+    fn layout(&self, layout: Layout) -> Result<Layout> {
+        let is_other = |output: &Output| OutputSyntax::of_file(&output.name).is_none();
+        match (&self.other, layout.names_field()) {
+            (None, _) => layout.of_documents(),
+            (Some(text), Some(field)) if self.documents || !self.all.iter().all(is_other) => {
+                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
+                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+/// Returns the error of an output format for the template `name`, which produces text.
+pub fn unfit_format(name: &str) -> Box<Diagnostic> {
+    let message = format!("`--output-format` does not apply to `{name}`: it renders text");
+    Diagnostic::new(Code::Usage, message).with_help("only `cel` and `cel-yaml` templates render documents")
+}

@@ -16,7 +16,7 @@ use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::plan::Plan;
 use super::report::Report;
-use super::run::{Before, begin, end, made, stream};
+use super::stamp::{Before, begin, end, made, stream};
 use super::scratch::Scratch;
 use super::selector::Selector;
 use super::workers::drive;

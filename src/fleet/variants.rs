@@ -1,7 +1,7 @@
 //! One template for many sets of inputs, specialised as the templates of a run are.
 
 use super::layers::Layers;
-use super::specialised::{PAYS, Run, Specialisation, Specialise, Specialised};
+use super::specialised::{PAYS, SharedInputs, Specialisation, Specialise, Specialised};
 use dropforge_engine::Template;
 use dropforge_value::DataMap;
 
@@ -35,7 +35,7 @@ impl Variants {
     /// Specialises `template` for `count` sets of inputs over the shared ones of `layers`. `inputs` returns those of a
     /// set; it is asked only for some sets, and `None` counts as empty.
     pub fn new(template: &Template, layers: &Layers, count: usize, inputs: &dyn Fn(usize) -> Option<DataMap>) -> Self {
-        let run = Run { layers, clusters: count, specialise: Specialise::default(), classes: false };
+        let run = SharedInputs { layers, clusters: count, specialise: Specialise::default(), classes: false };
         let asked = count.min(ASKED);
         // Sets from all parts of the list. Each set is checked when it is rendered, so those that are left out may have
         // any inputs.

@@ -100,9 +100,28 @@ impl ChartArgs {
         self.release.capabilities()
     }
 
-    /// Returns the parts to print.
-    pub(super) fn selection(&self) -> Selection {
-        self.release.selection()
+    /// Returns a chart with these options: for one text or for files, and with warnings about documents as errors or not.
+    ///
+    /// # Errors
+    /// `usage` for a text that is not a version.
+    pub(crate) fn chart(
+        &self,
+        template: ChartTemplate,
+        values: UserValues,
+        (single, is_strict): (bool, bool),
+    ) -> Result<FleetChart> {
+        let release = self.release();
+        Ok(FleetChart {
+            template,
+            values,
+            name: Some(release.name.clone()),
+            release,
+            capabilities: self.capabilities()?,
+            selection: self.release.selection(),
+            namespace_key: None,
+            single,
+            check: DocumentCheck::new(is_strict),
+        })
     }
 }
 
@@ -120,7 +139,7 @@ impl FleetChartArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn chart(
+    pub(crate) fn chart(
         &self,
         template: ChartTemplate,
         (values, name_key): (UserValues, Option<&str>),

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
-pub(crate) use render::{rendering, run};
-pub(crate) use stamp::{add_to_digest, load, only_chart, paths};
-#[cfg(any(feature = "console", feature = "lsp"))]
+pub(crate) use render::{refuse_options, run};
+pub(crate) use stamp::{add_to_digest, only_chart, paths};
 pub(crate) use values::read as user_values;
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};

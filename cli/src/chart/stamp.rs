@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{FleetChart, Output, PlanDigest, TemplatePaths};
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
+use dropforge::bulk::{Output, PlanDigest, TemplatePaths};
+use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::dialect::helm::chart::ChartSource;
 
-use super::{FleetChartArgs, is_chart, is_source, open, values};
+use super::{is_chart, is_source};
 use crate::input::InputFiles;
-use crate::options::{LanguageArgs, ValueArgs};
-use crate::schema::SchemaArgs;
 
 /// Returns the chart to stamp, if the templates are one.
 ///
@@ -25,22 +23,6 @@ pub(crate) fn only_chart(templates: &[PathBuf]) -> Checked<Option<&Path>> {
             Err(Diagnostic::new(Code::Usage, message).with_help("stamp it to a directory of its own"))
         }
     }
-}
-
-/// Loads a chart for a fleet. `single` asks for one text a cluster.
-///
-/// # Errors
-/// Errors of the files of the chart and of values.
-pub(crate) fn load(
-    path: &Path,
-    (args, language, given, schema): (&FleetChartArgs, &LanguageArgs, &ValueArgs, &SchemaArgs),
-    (single, name_key): (bool, Option<&str>),
-    files: &mut InputFiles,
-) -> Result<FleetChart, Diagnostics> {
-    let mut values = values::read(given, files)?;
-    values.skip_schemas(schema.is_off());
-    let template = open(path, given.allow.grant(language.engine())?, files)?;
-    Ok(args.chart(template, (values, name_key), single)?)
 }
 
 /// Adds the files of a chart, or its artifact, to the digest of a plan.

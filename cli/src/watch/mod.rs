@@ -17,8 +17,9 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::Global;
+use crate::run::{Surroundings, print_problems};
 use crate::signals::Stop;
-use crate::stamp::{self, Run, StampArgs};
+use crate::stamp::StampArgs;
 use crate::summary;
 use files::Files;
 pub(crate) use seen::Seen;
@@ -80,7 +81,7 @@ impl Watcher<'_> {
         let started = Instant::now();
         match self.stamp() {
             Ok(report) => {
-                stamp::print_problems(&report, self.console);
+                print_problems(&report, self.console);
                 summary::print(&report, false, started.elapsed(), self.console);
             }
             Err(failed) if failed.exit == Exit::Usage => return Err(failed),
@@ -121,7 +122,7 @@ impl Watcher<'_> {
         }
         self.console.forget_warnings();
         let report = self.stamp()?;
-        stamp::print_problems(&report, self.console);
+        print_problems(&report, self.console);
         match self.console.format() {
             format if format.has_notes() => self.console.note(&line(changed, &report, started.elapsed())),
             _ => summary::print(&report, false, started.elapsed(), self.console),
@@ -130,9 +131,9 @@ impl Watcher<'_> {
     }
 
     fn stamp(&mut self) -> Result<Report, Failed> {
-        let run = Run { global: self.global, console: self.console, stop: &self.stop };
+        let around = Surroundings { global: self.global, console: self.console, stop: &self.stop };
         self.inputs.forget_files();
-        let report = stamp::once(&self.args, &run, &mut self.inputs, &mut self.seen)?;
+        let report = self.args.run_args()?.once(around, &mut self.inputs, &mut self.seen)?;
         self.seen.done(report.is_complete() && report.errors.is_empty());
         let roots = self.args.inputs().chain(self.project.map(Path::to_owned));
         self.files.watch(roots.chain(self.reached()?).collect(), self.args.output());

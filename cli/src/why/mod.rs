@@ -21,7 +21,7 @@ use crate::output::print;
 use crate::run_options::given_again;
 use place::Wanted;
 
-pub(crate) use search::{Rendering, Subject};
+pub(crate) use search::Subject;
 pub(crate) use trace::{TraceArgs, run as trace};
 
 /// Tell what wrote a line of an output, and where its values come from
@@ -75,13 +75,13 @@ pub(crate) fn run(
     };
     files.start_log();
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
-    let rendering = subject.rendering(files, console);
+    let run = subject.read(files, console);
     if let Some((cluster, read)) = wanted.read() {
-        let others = rendering.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
+        let others = run.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
         let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
-        changed::warn(read, &files.log().files(), rendering.is_ok(), console);
+        changed::warn(read, &files.log().files(), run.is_ok(), console);
     }
-    let Some(answer) = rendering?.search(&wanted)? else { return Err(wanted.not_found().into()) };
+    let Some(answer) = search::search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }

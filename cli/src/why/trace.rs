@@ -8,7 +8,7 @@ use dropforge::bulk::why::{Around, RecordedOutput};
 use dropforge::engine::recording::TraceRow;
 use serde::Serialize;
 
-use super::search::{Subject, Values};
+use super::search::{Subject, Values, each_recorded};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -83,9 +83,9 @@ struct Row {
 /// Runs the command.
 pub(crate) fn run(args: TraceArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let TraceArgs { own, render } = args;
-    let rendering = Subject::Render(Box::new(render)).rendering(files, console)?;
+    let run = Subject::Render(Box::new(render)).read(files, console)?;
     let (mut text, mut errors) = (String::new(), Vec::new());
-    rendering.each_recorded(&mut |name, recorded, values| {
+    each_recorded(&run, &mut |name, recorded, values| {
         own.write(name, recorded, values, &mut text);
         errors.extend(recorded.error.clone());
     })?;

@@ -32,7 +32,7 @@ pub use self::single::stream_to_store;
 use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::report::Report;
-use super::run::{preview_of, stamp_to};
+use super::stamp::{preview_of, stamp_to};
 use super::shards::{PARTS, finish_shards_of};
 use super::streamed::StreamJob;
 use dropforge_base::diagnostics::{Code, Result};

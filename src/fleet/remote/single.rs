@@ -6,7 +6,7 @@ use super::own::failed;
 use crate::job::{Job, Stamp};
 use crate::output_files::Change;
 use crate::report::Report;
-use crate::run::stream;
+use crate::stamp::stream;
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::{Condition, Store, UploadOptions, fetch_file, upload_file};
 

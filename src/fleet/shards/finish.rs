@@ -11,7 +11,7 @@ use crate::key_set::KeySet;
 use crate::manifest::{Manifest, Row, Rows};
 use crate::output_dir::OutputDir;
 use crate::report::Report;
-use crate::run::{Before, Made, end, made_twice};
+use crate::stamp::{Before, Made, end, made_twice};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed};
 
 /// Maximum number of shards or outputs to name.

@@ -94,7 +94,7 @@ impl OfClasses {
 
 /// The clusters of a run, and what they share.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'r> {
+pub struct SharedInputs<'r> {
     pub layers: &'r Layers,
     pub clusters: usize,
     pub specialise: Specialise,
@@ -126,12 +126,12 @@ impl Specialised {
     /// Specialises the templates of a run, by output. Files that are copied have none.
     pub fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
         let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
-        let run = Run { layers: job.layers, clusters, specialise, classes: true };
+        let run = SharedInputs { layers: job.layers, clusters, specialise, classes: true };
         Self::of(templates, run, || looked_at(job))
     }
 
     /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
-    pub fn of(templates: &[Option<&Template>], run: Run<'_>, look: impl FnOnce() -> Vec<DataMap>) -> Self {
+    pub fn of(templates: &[Option<&Template>], run: SharedInputs<'_>, look: impl FnOnce() -> Vec<DataMap>) -> Self {
         let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
         let general = General::of_run(&run);
         let (arena, keys) = (Arena::new(), Arena::new());
@@ -148,7 +148,7 @@ impl Specialised {
         all
     }
 
-    fn divide(&mut self, templates: &[Option<&Template>], run: &Run<'_>, own: &[&DataMap], shared: &Map<'_>) {
+    fn divide(&mut self, templates: &[Option<&Template>], run: &SharedInputs<'_>, own: &[&DataMap], shared: &Map<'_>) {
         let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
         let division = Division::new(run.layers, &names, own.iter().copied());
         let mut sorted: Vec<&str> = names.into_iter().collect();
@@ -178,7 +178,7 @@ impl Specialised {
     fn classify(
         &mut self,
         templates: &[Option<&Template>],
-        (run, own): (&Run<'_>, &[&DataMap]),
+        (run, own): (&SharedInputs<'_>, &[&DataMap]),
         (known, made): (&Known<'_>, &[Option<Result<Template, General>>]),
         budget: &mut Budget,
     ) {

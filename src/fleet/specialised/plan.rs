@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::classes::Classes;
 use super::division::Division;
-use super::{PAYS, Run, Specialise};
+use super::{PAYS, SharedInputs, Specialise};
 use crate::layers::Layers;
 use dropforge_base::diagnostics::counted;
 use dropforge_engine::Template;
@@ -27,7 +27,7 @@ pub enum General {
 
 impl General {
     /// Returns the reason why no template of a run is specialised.
-    pub(super) fn of_run(run: &Run<'_>) -> Option<Self> {
+    pub(super) fn of_run(run: &SharedInputs<'_>) -> Option<Self> {
         match run.specialise {
             Specialise::Never => Some(Self::Option),
             Specialise::IfItPays if run.clusters < PAYS => Some(Self::Clusters(run.clusters)),

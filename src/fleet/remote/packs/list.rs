@@ -6,7 +6,7 @@ use super::place::PackPlace;
 use crate::job::Job;
 use crate::manifest::{ReadFiles, RunOptions};
 use crate::output_path::check_path;
-use crate::run::template_paths;
+use crate::stamp::template_paths;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The name of the list.

@@ -1,0 +1,522 @@
+//! One run of a command: reading what it renders, stamping it, and reporting. `stamp` has a fleet; `render` has one cluster
+//! without a name.
+
+use std::cell::OnceCell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::ProgressBar;
+
+use dropforge::bulk::{
+    self, Cluster, Failure, FilePreview, Fleet, FleetChart, Forge, Layers, Layout, Merge, Options, Order, Plan, Report, Run, RunMode,
+    RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplateFile, TemplatePaths, TemplateSet, Watch,
+};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, counted};
+use dropforge::dialect::helm::chart::UserValues;
+use dropforge::engine::Dialect;
+use dropforge::engine::chart::ChartTemplate;
+use dropforge::stdlib::globs::Glob;
+use dropforge::value::{DataMap, OutputFormat};
+
+use crate::artifacts;
+use crate::changes::ChangeArgs;
+use crate::chart;
+use crate::compile_cache;
+use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
+use crate::exit::{Exit, Failed};
+use crate::fleet::{FleetArgs, check_selection};
+use crate::glob;
+use crate::input::InputFiles;
+use crate::kube_schemas::{self, KubeArgs};
+use crate::layers::layers;
+#[cfg(not(feature = "remote"))]
+use crate::no_remote as remote;
+use crate::options::{CacheArgs, Global, LanguageArgs, ValueArgs};
+use crate::output::stdout_error;
+use crate::progress;
+#[cfg(feature = "remote")]
+use crate::remote;
+use crate::schema::SchemaArgs;
+use crate::shards::Share;
+use crate::signals::Stop;
+use crate::specialise;
+use crate::summary;
+use crate::template_paths;
+use crate::terraform;
+use crate::unread::WarningArgs;
+use crate::watch::Seen;
+
+/// Options of commands that write many outputs.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
+    #[arg(long, conflicts_with = "kube_schemas")]
+    pub(crate) no_check_output: bool,
+    /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
+    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
+    pub(crate) unchecked: Vec<Glob>,
+    /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
+    ///
+    /// A glob with a `/` matches paths below the folder, one without matches names.
+    /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
+    /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
+    /// never copied.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) copy: Vec<String>,
+    /// Write files for templates that render nothing but white space
+    #[arg(long)]
+    pub(crate) keep_empty: bool,
+    /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<Order>,
+    /// Overwrite files in the output directory that dropforge did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl OutputArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--no-check-output", self.no_check_output),
+            ("--unchecked", !self.unchecked.is_empty()),
+            ("--copy", !self.copy.is_empty()),
+            ("--keep-empty", self.keep_empty),
+            ("--order", self.order.is_some()),
+            ("--force", self.force),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
+    /// Returns the options of a run.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            check_outputs: !self.no_check_output,
+            unchecked: self.unchecked.clone(),
+            keep_empty: self.keep_empty,
+            order: self.order.unwrap_or(Order::Install),
+            force: self.force,
+            ..Options::default()
+        }
+    }
+}
+
+/// The options of a run, whichever command has them.
+pub(crate) struct RunArgs<'a> {
+    /// The paths of the templates, or of one chart.
+    pub(crate) paths: &'a [PathBuf],
+    pub(crate) language: &'a LanguageArgs,
+    pub(crate) values: &'a ValueArgs,
+    pub(crate) schema: &'a SchemaArgs,
+    pub(crate) kinds: &'a KubeArgs,
+    pub(crate) cache: &'a CacheArgs,
+    pub(crate) outputs: &'a OutputArgs,
+    pub(crate) changes: &'a ChangeArgs,
+    pub(crate) warnings: &'a WarningArgs,
+    pub(crate) format: Option<OutputFormat>,
+    /// The value of `-o`.
+    pub(crate) output: Option<&'a Path>,
+    pub(crate) target: Target<'a>,
+    pub(crate) layout: Layout,
+    /// The fleet. `None` for one cluster without a name.
+    pub(crate) fleet: Option<&'a FleetArgs>,
+    /// Takes a chart and the values of the command line.
+    pub(crate) chart: Box<dyn Fn(ChartTemplate, UserValues) -> Result<FleetChart> + 'a>,
+    /// The values of a chart are read only as far as paths need them.
+    pub(crate) needs_values: bool,
+    /// Read clusters batch by batch.
+    pub(crate) stream: bool,
+    pub(crate) share: Share,
+    pub(crate) explain_plan: bool,
+    /// Options that only fleets have.
+    pub(crate) options: Options,
+}
+
+/// The surroundings of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'r> {
+    pub(crate) global: &'r Global,
+    pub(crate) console: &'r Console,
+    /// Listens from the first output on.
+    pub(crate) stop: &'r OnceCell<Stop>,
+}
+
+/// The destination that options name.
+#[derive(Debug)]
+pub(crate) enum Target<'a> {
+    Directory(&'a Path),
+    Stdout,
+    File(&'a Path),
+    Store(remote::StoreTarget),
+}
+
+impl Target<'_> {
+    /// Returns `true` for one stream, file or object.
+    fn is_single(&self) -> bool {
+        match self {
+            Self::Directory(_) => false,
+            Self::Stdout | Self::File(_) => true,
+            Self::Store(store) => store.is_single(),
+        }
+    }
+
+    /// Returns the directory or prefix that the paths of changes are below.
+    fn prefix(&self) -> PathBuf {
+        match self {
+            Self::Directory(path) => (*path).to_owned(),
+            Self::Stdout | Self::File(_) => PathBuf::new(),
+            Self::Store(store) => store.prefix(),
+        }
+    }
+}
+
+/// Returns one cluster without a name.
+fn one_cluster() -> Result<Fleet> {
+    Fleet::new(vec![Cluster::new("", DataMap::default())])
+}
+
+impl RunArgs<'_> {
+    /// Reads everything but clusters of batches.
+    ///
+    /// # Errors
+    /// Errors of reading and compiling.
+    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Run, Failed> {
+        let (fleet, selector, merge, name_key) = match self.fleet {
+            Some(args) => {
+                let fleet = if self.stream { Fleet::default() } else { args.read(files)? };
+                (fleet, args.selector()?, args.merge(), args.name_key().map(str::to_owned))
+            }
+            None => (one_cluster()?, Selector::default(), Merge::default(), None),
+        };
+        let chart = chart::only_chart(self.paths)?;
+        let values = match layers(self.values, merge, files, console) {
+            // What only charts can read as values is left out.
+            Err(_) if chart.is_some() && !self.needs_values => Layers::default(),
+            read => read?,
+        };
+        // A chart checks values by its own schemas, together with its defaults.
+        let templates = if chart.is_some() { &[][..] } else { self.paths };
+        let values = self.schema.add_to(values, templates, files)?;
+        let kinds = self.kinds.read(self.warnings.strict)?;
+        let (set, outputs, paths) = match chart {
+            Some(path) => self.chart(path, files)?,
+            None => self.templates(files, console)?,
+        };
+        let run = Run::new(set, outputs, self.layout.clone())?;
+        Ok(Run { paths, fleet, selector, name_key, values, kinds, ..run })
+    }
+
+    /// Opens a chart.
+    fn chart(
+        &self,
+        path: &Path,
+        files: &mut InputFiles,
+    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Diagnostics> {
+        let mut values = chart::user_values(self.values, files)?;
+        values.skip_schemas(self.schema.is_off());
+        let template = chart::open(path, self.values.allow.grant(self.language.engine())?, files)?;
+        let chart = (self.chart)(template, values)?;
+        let mut outputs = RunOutputs::of_chart(&chart);
+        if self.fleet.is_none() && !chart.single {
+            // Files have the names of templates, as `helm template --output-dir` has them.
+            outputs.all.iter_mut().for_each(|output| output.name.clone_from(&output.template));
+        }
+        let paths = chart::paths(path, &outputs.all, files);
+        Ok((RunSet::Chart(Box::new(chart)), outputs, paths))
+    }
+
+    /// Loads the templates from sources and artifacts, and the files to copy.
+    fn templates(
+        &self,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Failed> {
+        let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
+        let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
+        let language = self.language;
+        let (artifacts, sources) = artifacts::split(self.paths);
+        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
+        let mut paths = TemplatePaths::default();
+        for path in &artifacts {
+            let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
+            forge.add(Forge::of_artifact(&artifact)?)?;
+            template_paths::add_artifact(&mut paths, files, path, &artifact);
+            templates.extend(artifacts::files(&artifact));
+        }
+        if !sources.is_empty() {
+            let set = language.discover(&sources, &named)?;
+            console.diagnostics(set.skipped.warnings());
+            let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
+            let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
+            if !errors.is_empty() {
+                return Err(errors.into());
+            }
+            console.ignored_arguments(compiled.lints());
+            forge.add(compiled)?;
+            copies = self.copies((&set, &named), &sources, &forge, files, console)?;
+            let copied = copies.iter().map(|(file, _)| file.name.as_str());
+            template_paths::add_sources(&mut paths, files, &sources, &set, copied);
+            templates.extend(set.files);
+        }
+        forge.templates().for_each(|template| compile_cache::print_origin(template, console));
+        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+        if let Some(format) = self.format {
+            forge = forge.with_format(format);
+        }
+        for (TemplateFile { name, executable, .. }, bytes) in copies {
+            names.push(name.clone());
+            forge.add_file(name, bytes, executable);
+        }
+        let is_general = self.options.specialise == Specialise::Never;
+        let forge = if is_general { forge.general() } else { forge };
+        let outputs = RunOutputs::of_templates(&forge, names, self.format, self.target.is_single())?;
+        Ok((RunSet::Templates(forge), outputs, paths))
+    }
+
+    /// Reads the files beside the templates of `set` that are copied.
+    fn copies(
+        &self,
+        (set, named): (&TemplateSet, &NamedFiles),
+        paths: &[PathBuf],
+        forge: &Forge,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
+        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
+        let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
+        Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
+    }
+
+    /// Prints warnings for values that nothing reads. Returns `true` if nothing may be written.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(crate) fn refuses(&self, run: &Run, plan: &Plan, console: &Console) -> Result<bool> {
+        self.warnings.refuse(&run.values, &plan.selection(&run.fleet), || run.reads(), console)
+    }
+
+    /// Stamps once: everything, or what differs from the run that was `seen`.
+    ///
+    /// # Errors
+    /// Errors of reading, of the plan and of the destination.
+    pub(crate) fn once(
+        &self,
+        around: Surroundings<'_>,
+        files: &mut InputFiles,
+        seen: &mut Seen,
+    ) -> std::result::Result<Report, Failed> {
+        let Surroundings { global, console, .. } = around;
+        self.share.start(files);
+        // Only directory outputs keep a manifest.
+        if !self.target.is_single() && self.changes.preview().is_none() {
+            files.start_log();
+        }
+        let mut run = self.read(files, console)?;
+        let plan = run.plan()?;
+        if self.stream {
+            return self.batches(&run, &plan, around, files);
+        }
+        check_selection(&run.selector, &run.fleet, &run.values, plan.clusters())?;
+        if plan.clusters() == 0 {
+            console.warning("no clusters to stamp");
+        }
+        if self.refuses(&run, &plan, console)? {
+            return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
+        }
+        if !self.needs_values && run.chart().is_some() {
+            // A chart merges its values itself, by rules of its own.
+            run.values = Layers::default();
+        }
+        if let Some(forge) = run.templates().filter(|_| self.options.specialise != Specialise::Never) {
+            specialise::print_choices(forge, &plan.selection(&run.fleet), &run.values, console)?;
+        }
+        let digest = self.share.digest(&global.deciding, chart::only_chart(self.paths)?, (&run, &plan), files)?;
+        let plan = match self.share {
+            Share::Shard(shard) => plan.of_shard(&run.fleet, shard)?,
+            Share::All | Share::Finish(_) => plan,
+        };
+        // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of
+        // a chart, whose templates depend on one another.
+        let is_whole = self.target.is_single() || (self.options.prune && plan.is_of_documents());
+        let plan = match run.templates().filter(|_| !is_whole) {
+            Some(forge) => seen.narrow(plan, &run.fleet, &run.values, forge, self.options.prune)?,
+            None => plan,
+        };
+        self.stamp(&run, &plan, (digest, seen.is_narrowed()), around, files)
+    }
+
+    /// Stamps a plan.
+    fn stamp(
+        &self,
+        run: &Run,
+        plan: &Plan,
+        (digest, is_narrowed): (String, bool),
+        Surroundings { global, console, stop }: Surroundings<'_>,
+        files: &InputFiles,
+    ) -> std::result::Result<Report, Failed> {
+        let bar = match self.fleet {
+            Some(_) => progress::bar(plan.clusters(), console),
+            None => ProgressBar::hidden(),
+        };
+        if self.fleet.is_some() {
+            let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
+            console.detail(&format!("stamping {templates} for {clusters}"));
+        }
+        let options = Options {
+            prune: self.options.prune && !is_narrowed,
+            leftovers: self.is_whole_fleet(run) && !is_narrowed,
+            shard: self.share.of(digest.clone()),
+            ..self.options(run, global, files)
+        };
+        let tick = || bar.inc(1);
+        let watch = Watch { stop: stop.get_or_init(Stop::listen).flag(), done: &tick };
+        if self.explain_plan {
+            let stamper = run.stamper(plan)?;
+            bar.finish_and_clear();
+            specialise::print(stamper.specialisation(&run.job(plan, &options, watch)), plan.clusters())?;
+            return Ok(Report::default());
+        }
+        let report = match (self.share, self.changes.preview()) {
+            (Share::Finish(count), _) => {
+                let mode = RunMode::Finish { plan: &digest, count };
+                self.to(Some("--finish"), |target| run.stamp(plan, &options, watch, target, mode))
+            }
+            (_, None) => self.to(None, |target| run.stamp(plan, &options, watch, target, RunMode::Write)),
+            (_, option) => {
+                let prefix = self.target.prefix();
+                let mut changes = self.changes.printer(&prefix, console);
+                let mut each = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
+                let mode = RunMode::Preview(&mut each);
+                let report = self.to(option, |target| run.stamp(plan, &options, watch, target, mode));
+                report.and_then(|report| {
+                    bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
+                    Ok(report)
+                })
+            }
+        };
+        bar.finish_and_clear();
+        warn(run, console);
+        Ok(with_hints(report?, run))
+    }
+
+    /// Stamps clusters as they come.
+    fn batches(
+        &self,
+        run: &Run,
+        plan: &Plan,
+        Surroundings { global, console, stop }: Surroundings<'_>,
+        files: &mut InputFiles,
+    ) -> std::result::Result<Report, Failed> {
+        if self.options.prune && !run.selector.is_empty() {
+            let error = Diagnostic::new(Code::Usage, "`--prune` cannot be combined with `--stream` and `--selector`");
+            let help = "leave `-l` out: files of clusters that are not selected are not known";
+            return Err(error.with_help(help).into());
+        }
+        let Some(args) = self.fleet else { return Ok(Report::default()) };
+        let fleet = args.stream(files)?;
+        let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
+        let tick = || bar.inc(1);
+        let options = Options { leftovers: self.is_whole_fleet(run), ..self.options(run, global, files) };
+        let watch = Watch { stop: stop.flag(), done: &tick };
+        let mode = RunMode::Batches(fleet);
+        let report = self.to(Some("--stream"), |target| run.stamp(plan, &options, watch, target, mode));
+        bar.finish_and_clear();
+        warn(run, console);
+        Ok(with_hints(report?, run))
+    }
+
+    /// Opens the destination. `option` asks for another mode than writing.
+    fn to(&self, option: Option<&str>, run: impl FnOnce(RunTarget<'_>) -> Result<Report>) -> Result<Report> {
+        match (&self.target, option) {
+            (Target::Directory(out), _) => run(RunTarget::Directory(out)),
+            (Target::File(path), _) => run(RunTarget::File(path)),
+            (Target::Stdout, Some(option)) if option != "--stream" => {
+                Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
+            }
+            (Target::Stdout, _) => run(RunTarget::Stream(&mut io::stdout())),
+            (Target::Store(store), option) => run(store.open(option)?),
+        }
+    }
+
+    fn options(&self, run: &Run, global: &Global, files: &InputFiles) -> Options {
+        Options {
+            threads: global.jobs.map_or(0, usize::from),
+            plain_stream: run.outputs.plain_stream,
+            templates: run.paths.clone(),
+            deletions: self.changes.compare(),
+            run: global.run.clone(),
+            read: files.log().clone(),
+            ..self.options.clone()
+        }
+    }
+
+    /// Returns `true` for all clusters of files. Standard input may hold another part of a fleet each time.
+    fn is_whole_fleet(&self, run: &Run) -> bool {
+        run.selector.is_empty() && self.fleet.is_some_and(|args| args.fleet.iter().all(|one| one != "-"))
+    }
+
+    /// Prints errors, warnings and the summary of a run. Returns the exit.
+    pub(crate) fn finish(&self, report: &Report, around: Surroundings<'_>, started: Instant) -> Exit {
+        let (console, took, is_preview) = (around.console, started.elapsed(), self.changes.preview().is_some());
+        print_problems(report, console);
+        match self.fleet {
+            Some(_) => summary::print(report, is_preview, took, console),
+            None => summary::print_folder(report, (is_preview, self.target.is_single()), took, console),
+        }
+        self.exit(report, around)
+    }
+
+    fn exit(&self, report: &Report, Surroundings { console, stop, .. }: Surroundings<'_>) -> Exit {
+        let is_invalid = |failure: &Failure| {
+            matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput)
+        };
+        // A render without a fleet is partial only if all of its errors are about invalid outputs.
+        let is_partial = self.fleet.is_some() || report.failures.iter().all(is_invalid);
+        match report.errors.first() {
+            // Faults of the plan.
+            Some(error) if self.stream => Exit::of(error),
+            _ if report.interrupted => Exit::Signal(stop.get().map_or(0, Stop::number)),
+            _ if report.failed > 0 && (self.options.fail_fast || !is_partial) => Exit::Error,
+            _ if report.failed > 0 => Exit::Partial,
+            Some(_) => Exit::Error,
+            None if self.warnings.are_errors(console) => Exit::Error,
+            None if self.changes.compare() && report.differs() => Exit::Differs,
+            None => Exit::Ok,
+        }
+    }
+}
+
+/// Prints the warnings that a run has found in outputs.
+fn warn(run: &Run, console: &Console) {
+    kube_schemas::warn(run.kinds.as_ref(), console);
+    let found = run.chart().into_iter().flat_map(|chart| chart.check.warnings());
+    found.for_each(|warning| console.diagnostic(warning));
+}
+
+/// Adds hints for users of Terraform to the errors of HCL templates.
+fn with_hints(mut report: Report, run: &Run) -> Report {
+    for Failure { diagnostic, .. } in &mut report.failures {
+        let name = diagnostic.primary().map(|label| label.source.name().to_owned());
+        if name.and_then(|name| run.template(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
+            terraform::name_variables(diagnostic);
+        }
+    }
+    report
+}
+
+/// Prints errors and warnings.
+pub(crate) fn print_problems(report: &Report, console: &Console) {
+    for failure in console.join_places(&report.failures).iter() {
+        match failure.diagnostic.cluster {
+            Some(_) => console.failure(failure),
+            // A folder is one cluster without a name.
+            None => console.diagnostic(&failure.diagnostic),
+        }
+    }
+    report.errors.iter().for_each(|error| console.diagnostic(error));
+    report.warnings.iter().for_each(|warning| console.warning(warning));
+    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
+}
