@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::artifact::Entries;
+use super::artifact::{Entries, Library, Links};
 use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
 use super::instance::{compile, compile_all, plain};
-use super::languages::{dialect_of, unknown_language};
-use super::links::{Library, Links};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
+use crate::{dialect_of, unknown_language};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Severity, without_duplicates};
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, Program};
 use dropforge_machine::compiler::{Compilation, Compiled, Loader, Unit};
 use dropforge_machine::function::Registry;
+use serde::Serialize;
 
 /// Compiles `source` with default limits and renders it once.
 ///

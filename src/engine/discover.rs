@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
-use super::languages::dialect_of;
 use super::walk::{Entries, Links, walk};
+use crate::dialect_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_machine::function::is_file;
 

@@ -3,13 +3,20 @@
 //! A language is a cargo feature; [`Dialect`] always has all of them. Compiling a template or opening an artifact of a
 //! missing language is an error that names the feature.
 
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use super::builder::Engine;
+use super::coverage;
+use super::template::Template;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, at_most};
+use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, Program};
-use dropforge_machine::compiler::{Compilation, Unit};
-use dropforge_machine::function::Registry;
-use dropforge_machine::language::{Language, not_built_in};
+use dropforge_machine::compiler::{Compilation, Mark, Unit};
+use dropforge_machine::function::{Builtin, Cx, Registry};
+use dropforge_machine::language::{Language, MarkRequest, not_built_in};
 use dropforge_machine::vm::{Observer, Run, Session};
-use dropforge_value::{OutputFormat, Value, write_documents};
+use dropforge_value::{Inputs, OutputFormat, Value, write_documents};
 
 /// The languages.
 static LANGUAGES: &[&dyn Language] = &[
@@ -154,4 +161,53 @@ pub(super) fn writable(document: Value<'_>, program: &Program, format: OutputFor
         Some((source, span)) => error.at(source, span, ""),
         None => error,
     })
+}
+
+/// The memory of a nested render.
+#[derive(Default)]
+struct Memory {
+    session: Session,
+    text: String,
+}
+
+thread_local! {
+    /// Memory of finished nested renders, for reuse.
+    static SPARE: RefCell<Vec<Memory>> = RefCell::default();
+}
+
+impl Template {
+    /// Wraps the template in a function that returns its text.
+    pub(super) fn into_callee(self, name: &str) -> Builtin {
+        Builtin::of_template(name.to_owned(), Arc::new(move |cx, inputs| self.render_within(cx, inputs)))
+    }
+
+    /// Renders within the caller's remaining budgets and with its capabilities.
+    fn render_within<'v>(&self, cx: &Cx<'v>, inputs: Value<'v>) -> Result<Value<'v>> {
+        let mut memory = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+        memory.text.clear();
+        let (program, linked) = self.parts();
+        let (budgets, inputs, limits) = (Cell::new(cx.budgets()), Inputs::new(inputs), cx.limits());
+        let run = Run { program, linked, inputs, limits, capabilities: cx.capabilities(), budgets: Some(&budgets) };
+        let (session, out) = (&mut memory.session, &mut memory.text);
+        let rendered = match coverage::current() {
+            Some(coverage) => self.rendering(run).render(session, out, Some(&mut coverage.watch())),
+            None => self.rendering(run).render(session, out, None),
+        };
+        cx.set_budgets(budgets.get());
+        let text = rendered.and_then(|()| cx.text(&memory.text));
+        SPARE.with_borrow_mut(|spare| spare.push(memory));
+        text
+    }
+}
+
+impl Engine {
+    /// Returns the names in a template, in the order of their places, with what they name.
+    ///
+    /// # Errors
+    /// The syntax errors of the source, except in HCL, where the names that could be read are returned.
+    pub fn marks(&self, dialect: Dialect, source: &Arc<Source>) -> std::result::Result<Vec<Mark>, Diagnostics> {
+        let (registry, limits, strict) = (self.registry(dialect), self.limits(), self.shared.front.strict_let);
+        let marks = language(dialect)?.marks(&MarkRequest { source, registry, limits, strict });
+        marks.map_err(|errors| at_most(errors, limits.diagnostics, 0).into())
+    }
 }

@@ -26,39 +26,30 @@ pub mod coverage;
 mod discover;
 mod front;
 mod instance;
-mod languages;
-mod links;
 mod loader;
-mod marks;
-mod nested;
 #[cfg(feature = "yaml")]
 mod output_check;
-mod path_from_here;
-mod precompile;
 #[cfg(feature = "yaml")]
 pub mod recording;
 mod residual;
-mod symbolic_links;
 mod template;
 mod walk;
 
 pub use artifact::Artifact;
 pub use builder::{Engine, EngineBuilder};
-pub use bundle::Bundling;
+pub use bundle::{Bundling, Precompile, precompile};
 pub use cache::Cache;
 pub use compile::render;
 pub use discover::{Entry, Skipped, TemplateFile, TemplateSet, common_folder, discover, discover_with};
-pub use front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
-pub use languages::{
-    dialect_of, language_extensions, other_language, unknown_language, unknown_language_in, unknown_language_of,
+pub use dropforge_machine::bytecode::Dialect;
+pub use dropforge_machine::compiler::{Loader, Memo, MissingKey};
+pub use dropforge_machine::function::Capabilities;
+pub use front::{
+    CelPresence, HelmOptions, TeraDialect, UnknownNames, dialect_of, language_extensions, other_language,
+    unknown_language, unknown_language_in, unknown_language_of,
 };
 pub use loader::{DirLoader, MemoryLoader};
 #[cfg(feature = "yaml")]
 pub use output_check::{OutputCheck, OutputSyntax};
-pub use path_from_here::path_from_here;
-pub use precompile::{Precompile, precompile};
 pub use template::{Origin, RenderError, Template};
-
-pub use dropforge_machine::bytecode::Dialect;
-pub use dropforge_machine::compiler::{Loader, Memo, MissingKey};
-pub use dropforge_machine::function::Capabilities;
+pub use walk::path_from_here;

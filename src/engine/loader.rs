@@ -1,20 +1,19 @@
 //! Loaders: templates in memory, or in a directory that no name can leave.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, OnceLock};
-
-use hashbrown::HashMap;
+use std::{fs, io};
 
 use super::discover::{listing, matching};
-use super::path_from_here::path_from_here;
+use super::walk::path_from_here;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::compiler::{Loader, NoLoader};
 use dropforge_machine::function::{FileError, Files};
+use hashbrown::HashMap;
 
 /// Templates in memory, in front of another loader.
 pub struct MemoryLoader {

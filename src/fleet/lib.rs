@@ -136,7 +136,7 @@ pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs,
+    Locking, PackFormat, PackOptions, PackedOutput, Place, RemoteTarget, check_packs, find_in_packs, finish_packs,
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };

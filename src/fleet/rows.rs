@@ -109,8 +109,7 @@ impl RowStamper {
         let looked_up = name_paths.iter().map(String::as_str).chain(run.layout.inputs());
         looked_up.for_each(|path| reads.add(path.split('.')));
         let fields: Vec<String> = run.layout.placeholders_of_fields().map(str::to_owned).collect();
-        let names =
-            run.outputs.all.iter().filter(|_| !fields.is_empty()).map(|output| output.name.clone()).collect();
+        let names = run.outputs.all.iter().filter(|_| !fields.is_empty()).map(|output| output.name.clone()).collect();
         Ok(Self { run, fields, names, name_paths, reads, options })
     }
 

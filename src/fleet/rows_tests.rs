@@ -7,9 +7,9 @@ use arrow_schema::{DataType, Field};
 
 use super::*;
 use crate::forge::tests::forge;
+use crate::plan::Output;
 use crate::schema::{Schemas, ValuesSchema};
 use crate::values::{SetKind, parse_set};
-use crate::plan::Output;
 use crate::{
     Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Options, Plan, RunOutputs, RunSet, Selector, Watch, stream,
 };

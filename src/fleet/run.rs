@@ -205,12 +205,7 @@ impl RunOutputs {
     ///
     /// # Errors
     /// `usage` for a format that does not apply, and for a stream of files that are not text.
-    pub fn of_templates(
-        forge: &Forge,
-        names: Vec<String>,
-        format: Option<OutputFormat>,
-        single: bool,
-    ) -> Result<Self> {
+    pub fn of_templates(forge: &Forge, names: Vec<String>, format: Option<OutputFormat>, single: bool) -> Result<Self> {
         let mut outputs =
             Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, plain_stream: true };
         for template in names {

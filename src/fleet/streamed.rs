@@ -16,9 +16,9 @@ use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::plan::Plan;
 use super::report::Report;
-use super::stamp::{Before, begin, end, made, stream};
 use super::scratch::Scratch;
 use super::selector::Selector;
+use super::stamp::{Before, begin, end, made, stream};
 use super::workers::drive;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 

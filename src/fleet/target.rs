@@ -7,10 +7,7 @@ use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::output_files::Change;
 #[cfg(feature = "remote")]
-use super::remote::{
-    Locking, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store, stamp_packs,
-    stamp_stream_to_store, stamp_to_store, stream_to_store,
-};
+use super::remote::RemoteTarget;
 use super::report::Report;
 use super::selector::Selector;
 use super::shards::finish_shards;
@@ -20,12 +17,6 @@ use super::stream_file::StreamFile;
 use super::streamed::StreamJob;
 use super::workers::cannot_write;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-#[cfg(feature = "remote")]
-use dropforge_remote::Store;
-
-/// Maximum length of an object that is compared with a stream.
-#[cfg(feature = "remote")]
-const MAX: u64 = 1 << 30;
 
 /// The place that a run writes to.
 pub enum RunTarget<'t> {
@@ -35,18 +26,9 @@ pub enum RunTarget<'t> {
     File(&'t Path),
     /// One stream for the whole fleet.
     Stream(&'t mut (dyn Write + Send)),
-    /// A prefix of an object store with an object for each output.
+    /// A place in an object store, or packs.
     #[cfg(feature = "remote")]
-    Objects(Store, Locking),
-    /// One object for the whole fleet: its store, key and URL.
-    #[cfg(feature = "remote")]
-    Object(Store, String, String),
-    /// A directory with packs of many outputs.
-    #[cfg(feature = "remote")]
-    Packs(&'t Path, PackOptions),
-    /// A prefix of an object store with packs of many outputs.
-    #[cfg(feature = "remote")]
-    StorePacks(Store, PackOptions),
+    Remote(RemoteTarget<'t>),
 }
 
 /// What a run does with its outputs.
@@ -95,49 +77,14 @@ impl RunTarget<'_> {
             (Self::Stream(out), RunMode::Write) => stream(renderer, job, out),
             (Self::Stream(out), RunMode::Batches(mut fleet)) => batches.stream(renderer, &mut fleet, out),
             #[cfg(feature = "remote")]
-            (Self::Objects(store, locking), mode) => match mode {
-                RunMode::Write => stamp_to_store(renderer, job, &store, locking),
-                RunMode::Preview(each) => preview_of_store(renderer, job, &store, each),
-                RunMode::Batches(mut fleet) => {
-                    stamp_stream_to_store(renderer, &batches, &mut fleet, &store, locking)
-                }
-                RunMode::Finish { plan, count } => finish_shards_in_store(job, plan, count, &store, locking),
-            },
-            #[cfg(feature = "remote")]
-            (Self::Object(store, key, url), RunMode::Write) => match stream_to_store(renderer, job, &store, &key)? {
-                (report, Some(change)) => Ok(of_one_file(report, change)),
-                (report, None) => Ok(kept_old(&url, report)),
-            },
-            #[cfg(feature = "remote")]
-            (Self::Object(store, key, url), RunMode::Preview(each)) => {
-                let old = store.get(&key, MAX)?.map(|object| object.bytes.to_vec());
-                compare(&url, old, each, |out| stream(renderer, job, out))
-            }
-            #[cfg(feature = "remote")]
-            (Self::Packs(path, options), mode) => packs(renderer, job, (&Place::Directory(path), &options), mode),
-            #[cfg(feature = "remote")]
-            (Self::StorePacks(store, options), mode) => packs(renderer, job, (&Place::Store(&store), &options), mode),
+            (Self::Remote(target), mode) => target.run(renderer, &batches, job, mode),
             _ => Err(unfit()),
         }
     }
 }
 
-#[cfg(feature = "remote")]
-fn packs<S: Stamp>(
-    renderer: &S,
-    job: &Job<'_>,
-    (place, options): (&Place<'_>, &PackOptions),
-    mode: RunMode<'_>,
-) -> Result<Report> {
-    match mode {
-        RunMode::Write => stamp_packs(renderer, job, place, options),
-        RunMode::Preview(each) => check_packs(renderer, job, place, options, each),
-        RunMode::Finish { plan, count } => finish_packs(job, plan, count, place, options),
-        RunMode::Batches(_) => Err(unfit()),
-    }
-}
-
-fn unfit() -> Box<Diagnostic> {
+/// Returns the error of a place without a mode.
+pub(super) fn unfit() -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, "the destination does not have this mode of a run")
 }
 
@@ -164,7 +111,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// Compares a stream with the `old` content of one file or object. Both texts are held in memory.
-fn compare(
+pub(super) fn compare(
     path: &str,
     old: Option<Vec<u8>>,
     each: OnPreview<'_>,
@@ -185,14 +132,14 @@ fn compare(
 }
 
 /// Converts the report of a stream, which counts outputs, to the report of one file.
-fn of_one_file(report: Report, change: Change) -> Report {
+pub(super) fn of_one_file(report: Report, change: Change) -> Report {
     let count = |other: Change| usize::from(change == other);
     let (created, updated) = (count(Change::Create), count(Change::Update));
     Report { created, updated, unchanged: count(Change::Unchanged), ..report }
 }
 
 /// Returns the report of a run that left the file or object at `path` as it was.
-fn kept_old(path: &str, report: Report) -> Report {
+pub(super) fn kept_old(path: &str, report: Report) -> Report {
     let warning = format!("kept the old `{path}` because the run is incomplete");
     Report { created: 0, warnings: vec![warning], ..report }
 }

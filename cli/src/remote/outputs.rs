@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{Locking, PackFormat, PackOptions, RunTarget};
+use dropforge::bulk::{Locking, PackFormat, PackOptions, RemoteTarget, RunTarget};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::{Bucket, Location, Store};
 
@@ -109,19 +109,21 @@ impl StoreTarget {
             (_, None, Some(option @ ("--stream" | "--finish"))) if self.is_single => {
                 Err(Diagnostic::new(Code::Usage, format!("`{option}` does not apply to one object")))
             }
-            (Output::Directory(path), Some(pack), _) => Ok(RunTarget::Packs(path, pack)),
+            (Output::Directory(path), Some(pack), _) => Ok(RunTarget::Remote(RemoteTarget::Packs(path, pack))),
             // Directories without packs are no target of this kind.
             (Output::Directory(path), None, _) => Ok(RunTarget::Directory(path)),
-            (Output::Bucket(bucket), Some(pack), _) => Ok(RunTarget::StorePacks(Store::open(bucket)?, pack)),
+            (Output::Bucket(bucket), Some(pack), _) => {
+                Ok(RunTarget::Remote(RemoteTarget::StorePacks(Store::open(bucket)?, pack)))
+            }
             (Output::Bucket(bucket), None, _) if !self.is_single => {
-                Ok(RunTarget::Objects(Store::open(bucket)?, self.locking))
+                Ok(RunTarget::Remote(RemoteTarget::Objects(Store::open(bucket)?, self.locking)))
             }
             (Output::Bucket(bucket), None, _) if bucket.key.is_empty() => {
                 Err(Diagnostic::new(Code::BadUrl, format!("`{bucket}` names a bucket, not an object")))
             }
             (Output::Bucket(bucket), None, _) => {
                 let store = Store::open(&Bucket { key: String::new(), ..bucket.clone() })?;
-                Ok(RunTarget::Object(store, bucket.key.clone(), bucket.to_string()))
+                Ok(RunTarget::Remote(RemoteTarget::Object(store, bucket.key.clone(), bucket.to_string())))
             }
         }
     }

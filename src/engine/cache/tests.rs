@@ -1,8 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::store::FILES;
-use super::*;
+use super::{FILES, *};
 use crate::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, TeraDialect, UnknownNames};
 use dropforge_base::diagnostics::Code;
 

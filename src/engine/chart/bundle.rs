@@ -1,12 +1,156 @@
-//! Compiling a chart to an artifact.
+//! The compiled programs of a chart, one for each set of enabled charts.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
-use super::programs;
-use crate::{Engine, Template};
-use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
-use dropforge_helm::chart::{ChartSource, UserValues};
-use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, Files, encode_with_files};
+use super::template::ChartTemplate;
+use crate::{Artifact, Engine, Origin, Template};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
+use dropforge_helm::chart::{ChartSource, Plan, UserValues};
+use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, Files, Resources, encode_with_files};
+
+/// Maximum number of programs that are kept.
+const KEPT: usize = 16;
+
+/// The enabled charts: the path of each and its number in the source.
+type Enabled = Vec<(String, usize)>;
+
+/// The part of the templates that a program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Extent {
+    /// What some values seem to need.
+    Partial,
+    /// Everything.
+    Whole,
+}
+
+/// Returns the name that the program of a plan has in an artifact: that of the chart and a digest of the enabled charts.
+pub(super) fn name(plan: &Plan) -> String {
+    let mut key = Vec::new();
+    for (path, number) in enabled(plan) {
+        key.extend_from_slice(path.as_bytes());
+        key.push(0);
+        key.extend_from_slice(&(number as u64).to_le_bytes());
+    }
+    let chart = plan.charts().first().map_or("", |chart| chart.path());
+    format!("{chart}@{:016x}", xxhash_rust::xxh3::xxh3_64(&key))
+}
+
+fn enabled(plan: &Plan) -> Enabled {
+    plan.charts().iter().map(|chart| (chart.path().to_owned(), chart.number())).collect()
+}
+
+/// Programs, the most recently used last.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    kept: Mutex<Vec<(Enabled, Extent, Template)>>,
+}
+
+impl Programs {
+    /// Returns the program of a plan, of at least this extent, which `compile` makes if there is none.
+    ///
+    /// # Errors
+    /// Those of `compile`.
+    pub fn get<E>(
+        &self,
+        plan: &Plan,
+        extent: Extent,
+        compile: impl FnOnce() -> std::result::Result<Template, E>,
+    ) -> std::result::Result<(Template, Extent), E> {
+        let enabled = enabled(plan);
+        if let Some(known) = self.take(&enabled, extent) {
+            return Ok(known);
+        }
+        // Other renders go on meanwhile.
+        let template = compile()?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // A whole program replaces a partial one.
+        kept.retain(|(known, had, _)| *known != enabled || *had > extent);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((enabled, extent, template.clone()));
+        Ok((template, extent))
+    }
+
+    fn take(&self, enabled: &Enabled, extent: Extent) -> Option<(Template, Extent)> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, had, _)| known == enabled && *had >= extent)?;
+        let found = kept.remove(at);
+        let answer = (found.2.clone(), found.1);
+        kept.push(found);
+        Some(answer)
+    }
+
+    /// Returns the number of programs.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Artifact {
+    /// Returns `true` if the artifact holds a chart, with the programs of its templates.
+    pub fn holds_chart(&self) -> bool {
+        self.resources_of_chart().is_some()
+    }
+
+    /// Returns the chart of the artifact. It renders as it does from its files.
+    ///
+    /// # Errors
+    /// `template.unknown` if the artifact holds no chart; the errors of [`Engine::chart`](crate::Engine::chart) for
+    /// damaged files.
+    pub fn chart(&self) -> std::result::Result<ChartTemplate, Diagnostics> {
+        let Some(resources) = self.resources_of_chart() else {
+            return Err(Diagnostic::new(Code::UnknownTemplate, "the artifact holds no chart").into());
+        };
+        let source = ChartSource::of_resources(resources)?;
+        ChartTemplate::new(&source, self.engine(), Some(self.clone()))
+    }
+
+    fn resources_of_chart(&self) -> Option<&Resources> {
+        self.bundle().resources().filter(|resources| resources.dialect() == Dialect::Helm)
+    }
+}
+
+impl ChartTemplate {
+    /// Returns the program that the artifact has for a plan, or compiles the sources in it.
+    ///
+    /// # Errors
+    /// `template.unknown` if there are none, or this build has no compiler; errors of linking and compiling.
+    pub(super) fn of_artifact(&self, artifact: &Artifact, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
+        let name = name(plan);
+        if artifact.bundle().entry(&name).is_some() {
+            return Ok(artifact.template(&name)?);
+        }
+        match artifact.bundle().stripped() {
+            true => Err(no_program(plan, "and no sources to compile one").into()),
+            false => self.compiled(plan, Extent::Whole),
+        }
+    }
+
+    /// Returns lints about the templates of a plan. An artifact's are compiled again, from its sources: a stripped one has
+    /// no lints.
+    ///
+    /// # Errors
+    /// Those of [`ChartTemplate::compile`].
+    pub fn lints(&self, plan: &Plan) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let template = self.compile(plan)?;
+        match template.origin() {
+            Origin::Artifact => Ok(self.compiled(plan, Extent::Whole)?.lints().to_vec()),
+            _ => Ok(template.lints().to_vec()),
+        }
+    }
+}
+
+/// Returns the error of a set of enabled charts without a program.
+#[cold]
+fn no_program(plan: &Plan, why: &str) -> Box<Diagnostic> {
+    let charts: Vec<_> = plan.charts().iter().map(|chart| format!("`{}`", chart.path())).collect();
+    let message = format!("the artifact has no program for the enabled charts ({}), {why}", charts.join(", "));
+    Diagnostic::new(Code::UnknownTemplate, message)
+        .with_help("compile the chart with the values that enable them: `dropforge compile CHART -f VALUES -o FILE`")
+}
 
 /// A compiled chart to write as an artifact.
 #[derive(Debug)]
@@ -53,7 +197,7 @@ impl Engine {
         let mut programs = BTreeMap::new();
         for values in variants {
             let plan = chart.chart().outline(values)?;
-            programs.insert(programs::name(&plan), chart.compile(&plan)?);
+            programs.insert(name(&plan), chart.compile(&plan)?);
         }
         let (name, fits_by_default) = (chart.chart().metadata().name.clone(), chart.chart().fits_by_default());
         Ok(ChartBundling { source, name, programs, fits_by_default, strip: false })

@@ -15,19 +15,14 @@
 //! assert_eq!(render.output()?.text(), "---\n# Source: web/templates/service.yaml\nkind: Service\nport: 8080\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
 //!
 //! A chart compiles to an artifact ([`Engine::bundle_chart`](crate::Engine::bundle_chart)), which gives the same
 //! texts ([`Artifact::chart`](crate::Artifact::chart)).
 
-mod artifact;
 mod bundle;
-mod open;
-mod programs;
 mod render;
 mod template;
 
 pub use bundle::ChartBundling;
-pub use open::{OpenChart, OpenRun};
-pub use render::{ChartRecording, ChartRender};
+pub use render::{ChartRecording, ChartRender, OpenChart, OpenRun};
 pub use template::ChartTemplate;

@@ -4,20 +4,20 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::programs::{Extent, Programs};
+use super::bundle::{Extent, Programs};
 use super::render::ChartRender;
-use crate::Origin;
 use crate::coverage::{Coverage, during};
 use crate::template::{Callees, Findings};
-use crate::{Artifact, Engine, Template};
+use crate::{Artifact, Engine, Origin, Template};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::text::{Source, Text};
-use dropforge_helm as helm;
 use dropforge_helm::chart::{Capabilities, Chart, ChartSource, Plan, Release, UserValues};
 use dropforge_machine::bytecode::{Dialect, Program};
 use dropforge_machine::compiler::{NoLoader, Unit};
 use dropforge_machine::vm::{Observer, Session};
 use dropforge_value::{InputSpace, Inputs, Value};
+
+use dropforge_helm as helm;
 
 /// A chart with the charts in it. Cheap to clone, shared between threads.
 ///

@@ -5,20 +5,17 @@
 //! | `table` | the lines and branches of a program |
 //! | `watch` | the hooks that observe a run |
 
-mod table;
-mod watch;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Template;
+use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
-use dropforge_machine::bytecode::Program;
-use table::{Step, steps};
-pub(super) use watch::{Watch, current, during};
+use dropforge_machine::bytecode::{Control, Instruction, Jumps, Op, Operand, Program};
+use dropforge_machine::vm::{Moment, Observer};
 
 /// Collects what renders cover of the templates that were [added](Coverage::add).
 ///
@@ -151,7 +148,7 @@ impl Coverage {
     }
 
     /// Forgets the addresses of programs: those made by the last render are gone.
-    pub(super) fn begin(&self) {
+    fn begin(&self) {
         self.0.borrow_mut().programs.clear();
     }
 }
@@ -192,4 +189,157 @@ impl Found {
         self.programs.insert(address, found.clone());
         found
     }
+}
+
+/// Observes a run.
+pub(crate) struct Watch {
+    coverage: Coverage,
+    /// The program of the last step, by its address.
+    program: usize,
+    steps: Rc<HashMap<u32, Step>>,
+    /// The last step, if it was a branch: its program, its file and the branch.
+    pending: Option<(usize, usize, Jump)>,
+}
+
+impl Watch {
+    pub(crate) fn of(coverage: Coverage) -> Self {
+        Self { coverage, program: 0, steps: Rc::default(), pending: None }
+    }
+}
+
+impl Observer for Watch {
+    fn step(&mut self, at: usize, _: Op, moment: &Moment<'_>) {
+        let program: &Program = &moment.code;
+        let (address, at) = (std::ptr::from_ref(program).addr(), u32::try_from(at).unwrap_or(u32::MAX));
+        let mut found = self.coverage.0.borrow_mut();
+        if address != self.program {
+            self.steps = found.steps(program);
+            self.program = address;
+        }
+        if let Some((of, file, jump)) = self.pending.take()
+            && of == address
+            && let Some(outcome) = jump.outcome(at)
+            && let Some(file) = found.files.get_mut(file)
+        {
+            file.branch(jump.span, jump.kind).seen[outcome] = true;
+        }
+        let Some(step) = self.steps.get(&at) else { return };
+        if let Some(file) = found.files.get_mut(step.file) {
+            step.lines.iter().for_each(|line| {
+                file.lines.insert(*line, true);
+            });
+        }
+        self.pending = step.jump.map(|jump| (address, step.file, jump));
+    }
+
+    fn failed(&mut self, _: &Diagnostic) {
+        self.pending = None;
+    }
+}
+
+thread_local! {
+    /// The coverage of the render that this thread does.
+    static CURRENT: RefCell<Option<Coverage>> = const { RefCell::new(None) };
+}
+
+/// Returns the coverage of the render that this thread does, for renders within it.
+pub(crate) fn current() -> Option<Coverage> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// Makes a coverage the current one while `render` runs.
+pub(crate) fn during<R>(coverage: &Coverage, render: impl FnOnce(&mut dyn Observer) -> R) -> R {
+    coverage.begin();
+    let before = CURRENT.replace(Some(coverage.clone()));
+    let mut watch = coverage.watch();
+    let result = render(&mut watch);
+    CURRENT.set(before);
+    result
+}
+
+/// An instruction with its place.
+#[derive(Debug, Clone)]
+struct Step {
+    /// The number of the file.
+    pub file: usize,
+    /// The lines that it stands for.
+    pub lines: Vec<u32>,
+    pub jump: Option<Jump>,
+}
+
+/// A branch.
+#[derive(Debug, Clone, Copy)]
+struct Jump {
+    pub span: Span,
+    pub kind: BranchKind,
+    /// The word that it may jump to, and the outcome if it does.
+    pub target: u32,
+    pub taken: usize,
+    /// The word behind it.
+    pub next: u32,
+}
+
+impl Jump {
+    /// Returns the outcome that leads to the word `at`.
+    fn outcome(&self, at: u32) -> Option<usize> {
+        match at {
+            _ if self.target == self.next => None,
+            at if at == self.target => Some(self.taken),
+            at if at == self.next => Some(1 - self.taken),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the instructions of a program that have a place in a file, by their words. `file_of` numbers the files.
+fn steps(program: &Program, file_of: &dyn Fn(&Source) -> Option<usize>) -> HashMap<u32, Step> {
+    let code = program.code();
+    let all = program.chunks().flat_map(|chunk| code.instructions(chunk));
+    all.filter_map(|one| Some((one.at, step(program, one, file_of)?))).collect()
+}
+
+fn step(program: &Program, one: Instruction<'_>, file_of: &dyn Fn(&Source) -> Option<usize>) -> Option<Step> {
+    let moves =
+        matches!(one.op.info().control, Control::Jump | Control::Return | Control::NextItem | Control::CloseLoop);
+    let place = program.whole_place(one.at).filter(|_| !moves)?;
+    let source = program.source(place)?;
+    let file = file_of(source)?;
+    let lines = match program.text_written(one.at) {
+        Some((text, true)) => lines_of(source, text, place.span, true),
+        // The value has a line of its own.
+        Some((text, false)) => {
+            let mut lines = lines_of(source, text, place.span, false);
+            lines.push(source.position(place.span.start).line);
+            lines
+        }
+        None => vec![source.position(place.span.start).line],
+    };
+    Some(Step { file, lines, jump: jump(one, place.span) })
+}
+
+fn jump(one: Instruction<'_>, span: Span) -> Option<Jump> {
+    let (kind, taken) = match (one.truth_if_taken(), one.op.info().jumps) {
+        (Some(truth), _) => (BranchKind::Condition, usize::from(!truth)),
+        (None, Jumps::Literal) => (BranchKind::Presence, 1),
+        (None, Jumps::Present) => (BranchKind::Presence, 0),
+        (None, Jumps::Empty) => (BranchKind::Loop, 1),
+        (None, Jumps::Never | Jumps::Always | Jumps::True | Jumps::False | Jumps::Test | Jumps::More) => return None,
+    };
+    Some(Jump { span, kind, target: one.operand(Operand::Label)?, taken, next: one.end() })
+}
+
+/// Returns the lines of a text that are not blank. It begins at `place`, or stands before it.
+fn lines_of(source: &Source, text: &str, place: Span, is_behind: bool) -> Vec<u32> {
+    let (whole, start) = (source.text(), place.start as usize);
+    let find = |text: &str| match is_behind {
+        true => whole.get(start..)?.find(text).map(|found| start + found),
+        false => whole.get(..start)?.rfind(text),
+    };
+    let is_blank = text.trim().is_empty();
+    let found = find(text).or_else(|| find(text.trim()).filter(|_| !is_blank));
+    let Some(found) = found.filter(|_| !is_blank) else { return Vec::new() };
+    let first = source.position(u32::try_from(found).unwrap_or(u32::MAX)).line;
+    let written = if whole.get(found..).is_some_and(|rest| rest.starts_with(text)) { text } else { text.trim() };
+    let numbered = (first..).zip(written.split('\n'));
+    numbered.filter(|(_, line)| !line.trim().is_empty()).map(|(number, _)| number).collect()
 }

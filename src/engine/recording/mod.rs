@@ -19,20 +19,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod document;
 mod event;
 mod flow;
 mod frames;
-mod gathered;
 mod known;
-mod places;
 mod recorder;
-mod shown;
 mod trace;
-mod uses;
 mod why;
-
-use hashbrown::HashMap;
 
 use crate::{RenderError, Template};
 use dropforge_base::diagnostics::Result;
@@ -41,10 +34,11 @@ use dropforge_machine::vm::Session;
 use dropforge_value::Inputs;
 use event::{Edge, Event, Part};
 use frames::Context;
+use hashbrown::HashMap;
 
 pub use flow::Flow;
+pub use known::ShownValue;
 pub use recorder::Recorder;
-pub use shown::ShownValue;
 pub use trace::TraceRow;
 pub use why::{Why, Within, Writer};
 

@@ -6,11 +6,9 @@
 use std::ops::Range;
 
 use super::Recording;
-use super::event::{Captured, Detail, Edge, Event, Member, Part};
+use super::event::{Captured, Detail, Edge, Event, Gathered, Member, Part, indexes, members_built, tested};
 use super::frames::{Frames, OUTERMOST};
-use super::gathered::Gathered;
 use super::known::{Arguments, step_of};
-use super::uses::{indexes, members_built, tested};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::strings::abridged;
 use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};

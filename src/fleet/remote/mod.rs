@@ -5,6 +5,7 @@
 //! | `prefix` | a prefix as the destination of a run: `sink`, `reader`, `own` |
 //! | `packs` | many outputs in a few files, in a directory or a store |
 //! | `single` | one object for the whole fleet |
+//! | `target` | all of these as targets of a run |
 
 #[cfg(test)]
 mod fake;
@@ -14,6 +15,7 @@ mod prefix;
 mod reader;
 mod single;
 mod sink;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -29,11 +31,12 @@ pub use self::packs::{
 };
 use self::prefix::Prefix;
 pub use self::single::stream_to_store;
+pub use self::target::RemoteTarget;
 use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::report::Report;
-use super::stamp::{preview_of, stamp_to};
 use super::shards::{PARTS, finish_shards_of};
+use super::stamp::{preview_of, stamp_to};
 use super::streamed::StreamJob;
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_remote::{Clock, LOCK, Lock, LockOptions, Store, SystemClock};
