@@ -76,6 +76,7 @@ mod no_remote;
 mod options;
 mod other_tools;
 mod output;
+mod outputs;
 mod pipe;
 mod progress;
 mod project;

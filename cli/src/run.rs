@@ -6,29 +6,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
 use indicatif::ProgressBar;
 
 use dropforge::bulk::{
-    self, Cluster, Failure, FilePreview, Fleet, FleetChart, Forge, Layers, Layout, Merge, Options, Order, Plan, Report, Run, RunMode,
-    RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplateFile, TemplatePaths, TemplateSet, Watch,
+    Cluster, Failure, FilePreview, Fleet, FleetChart, Layers, Layout, Merge, Options, Plan, Report, Run, RunMode,
+    RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, counted};
 use dropforge::dialect::helm::chart::UserValues;
 use dropforge::engine::Dialect;
 use dropforge::engine::chart::ChartTemplate;
-use dropforge::stdlib::globs::Glob;
 use dropforge::value::{DataMap, OutputFormat};
 
-use crate::artifacts;
 use crate::changes::ChangeArgs;
 use crate::chart;
-use crate::compile_cache;
 use crate::console::Console;
-use crate::copies::{Copies, NamedFiles};
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
-use crate::glob;
 use crate::input::InputFiles;
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
@@ -36,6 +30,7 @@ use crate::layers::layers;
 use crate::no_remote as remote;
 use crate::options::{CacheArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
+use crate::outputs::OutputArgs;
 use crate::progress;
 #[cfg(feature = "remote")]
 use crate::remote;
@@ -44,65 +39,9 @@ use crate::shards::Share;
 use crate::signals::Stop;
 use crate::specialise;
 use crate::summary;
-use crate::template_paths;
 use crate::terraform;
 use crate::unread::WarningArgs;
 use crate::watch::Seen;
-
-/// Options of commands that write many outputs.
-#[derive(Debug, Args)]
-pub(crate) struct OutputArgs {
-    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long, conflicts_with = "kube_schemas")]
-    pub(crate) no_check_output: bool,
-    /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
-    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
-    pub(crate) unchecked: Vec<Glob>,
-    /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
-    ///
-    /// A glob with a `/` matches paths below the folder, one without matches names.
-    /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
-    /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
-    /// never copied.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) copy: Vec<String>,
-    /// Write files for templates that render nothing but white space
-    #[arg(long)]
-    pub(crate) keep_empty: bool,
-    /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
-    #[arg(long, value_name = "ORDER")]
-    pub(crate) order: Option<Order>,
-    /// Overwrite files in the output directory that dropforge did not write
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-impl OutputArgs {
-    /// Returns the first of these options that is given.
-    pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            ("--no-check-output", self.no_check_output),
-            ("--unchecked", !self.unchecked.is_empty()),
-            ("--copy", !self.copy.is_empty()),
-            ("--keep-empty", self.keep_empty),
-            ("--order", self.order.is_some()),
-            ("--force", self.force),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
-    }
-
-    /// Returns the options of a run.
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            check_outputs: !self.no_check_output,
-            unchecked: self.unchecked.clone(),
-            keep_empty: self.keep_empty,
-            order: self.order.unwrap_or(Order::Install),
-            force: self.force,
-            ..Options::default()
-        }
-    }
-}
 
 /// The options of a run, whichever command has them.
 pub(crate) struct RunArgs<'a> {
@@ -123,15 +62,15 @@ pub(crate) struct RunArgs<'a> {
     pub(crate) layout: Layout,
     /// The fleet. `None` for one cluster without a name.
     pub(crate) fleet: Option<&'a FleetArgs>,
-    /// Takes a chart and the values of the command line.
+    /// Creates the chart of the run from its templates and the values of the command line.
     pub(crate) chart: Box<dyn Fn(ChartTemplate, UserValues) -> Result<FleetChart> + 'a>,
-    /// The values of a chart are read only as far as paths need them.
+    /// Fail if values cannot be read as layers. Only a chart can do without: it merges values by its own rules.
     pub(crate) needs_values: bool,
     /// Read clusters batch by batch.
     pub(crate) stream: bool,
     pub(crate) share: Share,
     pub(crate) explain_plan: bool,
-    /// Options that only fleets have.
+    /// The options of stamping that the command line gives.
     pub(crate) options: Options,
 }
 
@@ -155,7 +94,7 @@ pub(crate) enum Target<'a> {
 
 impl Target<'_> {
     /// Returns `true` for one stream, file or object.
-    fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         match self {
             Self::Directory(_) => false,
             Self::Stdout | Self::File(_) => true,
@@ -228,68 +167,6 @@ impl RunArgs<'_> {
         Ok((RunSet::Chart(Box::new(chart)), outputs, paths))
     }
 
-    /// Loads the templates from sources and artifacts, and the files to copy.
-    fn templates(
-        &self,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Failed> {
-        let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
-        let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
-        let language = self.language;
-        let (artifacts, sources) = artifacts::split(self.paths);
-        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
-        let mut paths = TemplatePaths::default();
-        for path in &artifacts {
-            let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
-            forge.add(Forge::of_artifact(&artifact)?)?;
-            template_paths::add_artifact(&mut paths, files, path, &artifact);
-            templates.extend(artifacts::files(&artifact));
-        }
-        if !sources.is_empty() {
-            let set = language.discover(&sources, &named)?;
-            console.diagnostics(set.skipped.warnings());
-            let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
-            let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
-            if !errors.is_empty() {
-                return Err(errors.into());
-            }
-            console.ignored_arguments(compiled.lints());
-            forge.add(compiled)?;
-            copies = self.copies((&set, &named), &sources, &forge, files, console)?;
-            let copied = copies.iter().map(|(file, _)| file.name.as_str());
-            template_paths::add_sources(&mut paths, files, &sources, &set, copied);
-            templates.extend(set.files);
-        }
-        forge.templates().for_each(|template| compile_cache::print_origin(template, console));
-        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
-        if let Some(format) = self.format {
-            forge = forge.with_format(format);
-        }
-        for (TemplateFile { name, executable, .. }, bytes) in copies {
-            names.push(name.clone());
-            forge.add_file(name, bytes, executable);
-        }
-        let is_general = self.options.specialise == Specialise::Never;
-        let forge = if is_general { forge.general() } else { forge };
-        let outputs = RunOutputs::of_templates(&forge, names, self.format, self.target.is_single())?;
-        Ok((RunSet::Templates(forge), outputs, paths))
-    }
-
-    /// Reads the files beside the templates of `set` that are copied.
-    fn copies(
-        &self,
-        (set, named): (&TemplateSet, &NamedFiles),
-        paths: &[PathBuf],
-        forge: &Forge,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
-        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
-        let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
-        Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
-    }
-
     /// Prints warnings for values that nothing reads. Returns `true` if nothing may be written.
     ///
     /// # Errors
@@ -327,13 +204,19 @@ impl RunArgs<'_> {
             return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
         }
         if !self.needs_values && run.chart().is_some() {
-            // A chart merges its values itself, by rules of its own.
+            // They were needed only to find those that nothing reads.
             run.values = Layers::default();
         }
         if let Some(forge) = run.templates().filter(|_| self.options.specialise != Specialise::Never) {
             specialise::print_choices(forge, &plan.selection(&run.fleet), &run.values, console)?;
         }
         let digest = self.share.digest(&global.deciding, chart::only_chart(self.paths)?, (&run, &plan), files)?;
+        let plan = self.part(&run, plan, seen)?;
+        self.stamp(&run, &plan, (digest, seen.is_narrowed()), around, files)
+    }
+
+    /// Returns the part of a plan that the run stamps: its shard, or what differs from the run that was `seen`.
+    fn part(&self, run: &Run, plan: Plan, seen: &mut Seen) -> Result<Plan> {
         let plan = match self.share {
             Share::Shard(shard) => plan.of_shard(&run.fleet, shard)?,
             Share::All | Share::Finish(_) => plan,
@@ -341,11 +224,10 @@ impl RunArgs<'_> {
         // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of
         // a chart, whose templates depend on one another.
         let is_whole = self.target.is_single() || (self.options.prune && plan.is_of_documents());
-        let plan = match run.templates().filter(|_| !is_whole) {
-            Some(forge) => seen.narrow(plan, &run.fleet, &run.values, forge, self.options.prune)?,
-            None => plan,
-        };
-        self.stamp(&run, &plan, (digest, seen.is_narrowed()), around, files)
+        match run.templates().filter(|_| !is_whole) {
+            Some(forge) => seen.narrow(plan, &run.fleet, &run.values, forge, self.options.prune),
+            None => Ok(plan),
+        }
     }
 
     /// Stamps a plan.
@@ -362,7 +244,8 @@ impl RunArgs<'_> {
             None => ProgressBar::hidden(),
         };
         if self.fleet.is_some() {
-            let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
+            let (templates, clusters) =
+                (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
             console.detail(&format!("stamping {templates} for {clusters}"));
         }
         let options = Options {
@@ -470,9 +353,7 @@ impl RunArgs<'_> {
     }
 
     fn exit(&self, report: &Report, Surroundings { console, stop, .. }: Surroundings<'_>) -> Exit {
-        let is_invalid = |failure: &Failure| {
-            matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput)
-        };
+        let is_invalid = |failure: &Failure| matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput);
         // A render without a fleet is partial only if all of its errors are about invalid outputs.
         let is_partial = self.fleet.is_some() || report.failures.iter().all(is_invalid);
         match report.errors.first() {

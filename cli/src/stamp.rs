@@ -21,9 +21,10 @@ use crate::kube_schemas::KubeArgs;
 #[cfg(not(feature = "remote"))]
 use crate::no_remote as remote;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
+use crate::outputs::OutputArgs;
 #[cfg(feature = "remote")]
 use crate::remote;
-use crate::run::{OutputArgs, RunArgs, Surroundings, Target};
+use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
 use crate::shards::{ShardArgs, Share};
 use crate::specialise::SpecialiseArgs;

@@ -33,12 +33,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The data flow of a run:
+//! The data flow of a [`Run`], which has all of these parts and calls these functions:
 //!
 //! ```text
-//! templates ─▶ Forge (compiled)  ─┐
-//! -f, --set ─▶ Layers (shared)   ─┼─▶ Plan (paths, checked) ─▶ stamp | preview | stream ─▶ Report
-//! fleet     ─▶ Fleet ─ Selector  ─┘
+//! templates, chart ─▶ RunSet (compiled) ─┐
+//! -f, --set        ─▶ Layers (shared)   ─┼─▶ Plan (paths, checked) ─▶ stamp | preview | stream ─▶ Report
+//! fleet            ─▶ Fleet ─ Selector  ─┘
 //! ```
 //!
 //! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does

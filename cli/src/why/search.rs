@@ -27,11 +27,7 @@ impl Subject {
     ///
     /// # Errors
     /// Errors of the command.
-    pub(super) fn read(
-        &self,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> std::result::Result<Run, Failed> {
+    pub(super) fn read(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Run, Failed> {
         let (args, only) = match self {
             Self::Stamp(args) => (args.reading_args()?, None),
             Self::Render(args) => (args.run_args()?, args.template.as_ref()),

@@ -1,0 +1,140 @@
+//! The outputs of a run: which templates and files make them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use dropforge::bulk::{
+    self, Forge, Options, Order, RunOutputs, RunSet, Specialise, TemplateFile, TemplatePaths, TemplateSet,
+};
+use dropforge::diagnostics::Result;
+use dropforge::stdlib::globs::Glob;
+
+use crate::artifacts;
+use crate::compile_cache;
+use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
+use crate::exit::Failed;
+use crate::glob;
+use crate::input::InputFiles;
+use crate::run::RunArgs;
+use crate::template_paths;
+
+/// Options of commands that write many outputs.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
+    #[arg(long, conflicts_with = "kube_schemas")]
+    pub(crate) no_check_output: bool,
+    /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
+    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
+    pub(crate) unchecked: Vec<Glob>,
+    /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
+    ///
+    /// A glob with a `/` matches paths below the folder, one without matches names.
+    /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
+    /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
+    /// never copied.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) copy: Vec<String>,
+    /// Write files for templates that render nothing but white space
+    #[arg(long)]
+    pub(crate) keep_empty: bool,
+    /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<Order>,
+    /// Overwrite files in the output directory that dropforge did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl OutputArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--no-check-output", self.no_check_output),
+            ("--unchecked", !self.unchecked.is_empty()),
+            ("--copy", !self.copy.is_empty()),
+            ("--keep-empty", self.keep_empty),
+            ("--order", self.order.is_some()),
+            ("--force", self.force),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
+    /// Returns the options of a run.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            check_outputs: !self.no_check_output,
+            unchecked: self.unchecked.clone(),
+            keep_empty: self.keep_empty,
+            order: self.order.unwrap_or(Order::Install),
+            force: self.force,
+            ..Options::default()
+        }
+    }
+}
+
+impl RunArgs<'_> {
+    /// Loads the templates from sources and artifacts, and the files to copy.
+    pub(crate) fn templates(
+        &self,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Failed> {
+        let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
+        let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
+        let language = self.language;
+        let (artifacts, sources) = artifacts::split(self.paths);
+        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
+        let mut paths = TemplatePaths::default();
+        for path in &artifacts {
+            let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
+            forge.add(Forge::of_artifact(&artifact)?)?;
+            template_paths::add_artifact(&mut paths, files, path, &artifact);
+            templates.extend(artifacts::files(&artifact));
+        }
+        if !sources.is_empty() {
+            let set = language.discover(&sources, &named)?;
+            console.diagnostics(set.skipped.warnings());
+            let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
+            let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
+            if !errors.is_empty() {
+                return Err(errors.into());
+            }
+            console.ignored_arguments(compiled.lints());
+            forge.add(compiled)?;
+            copies = self.copies((&set, &named), &sources, &forge, files, console)?;
+            let copied = copies.iter().map(|(file, _)| file.name.as_str());
+            template_paths::add_sources(&mut paths, files, &sources, &set, copied);
+            templates.extend(set.files);
+        }
+        forge.templates().for_each(|template| compile_cache::print_origin(template, console));
+        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+        if let Some(format) = self.format {
+            forge = forge.with_format(format);
+        }
+        for (TemplateFile { name, executable, .. }, bytes) in copies {
+            names.push(name.clone());
+            forge.add_file(name, bytes, executable);
+        }
+        let is_general = self.options.specialise == Specialise::Never;
+        let forge = if is_general { forge.general() } else { forge };
+        let outputs = RunOutputs::of_templates(&forge, names, self.format, self.target.is_single())?;
+        Ok((RunSet::Templates(forge), outputs, paths))
+    }
+
+    /// Reads the files beside the templates of `set` that are copied.
+    fn copies(
+        &self,
+        (set, named): (&TemplateSet, &NamedFiles),
+        paths: &[PathBuf],
+        forge: &Forge,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
+        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
+        let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
+        Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
+    }
+}
